@@ -1,0 +1,115 @@
+"""Bayes' rule, and nothing else.
+
+    p(y | x) = p(y) p(x | y) / p(x),    p(x) = Σ_y p(y) p(x | y)
+
+Everything is in logarithms, so that densities of e⁻¹⁰⁰⁰⁰⁰ are compared and not rounded to zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import InputError, listed
+
+__all__ = ["class_prior", "joint", "log_evidence", "log_posterior", "log_prior", "posterior"]
+
+Float = NDArray[np.float64]
+Prior = str | Mapping[Any, float] | Sequence[float] | Float
+
+
+def class_prior(prior: Prior, weight: Float, labels: Sequence[Any]) -> Float:
+    """p(y) for each class.
+
+    Parameters
+    ----------
+    prior : {"data", "uniform"}, mapping from label to probability, or array of shape (K,)
+        ``"data"`` is the share of each class in the rows seen; an array follows the order of ``labels``.
+    weight : array of shape (K,)
+        Weight of the rows of each class.
+    labels : sequence of length K
+
+    Examples
+    --------
+    >>> class_prior("data", np.array([1.0, 3.0]), ["a", "b"])
+    array([0.25, 0.75])
+    >>> class_prior({"b": 0.9, "a": 0.1}, np.array([1.0, 3.0]), ["a", "b"])
+    array([0.1, 0.9])
+    """
+    if isinstance(prior, str):
+        if prior == "data":
+            return weight / weight.sum()
+        if prior == "uniform":
+            return np.full(len(labels), 1 / len(labels))
+        raise InputError(f"prior must be 'data', 'uniform', a mapping or one number per class, got {prior!r}.")
+    if isinstance(prior, Mapping):
+        unknown = [label for label in prior if label not in list(labels)]
+        absent = [label for label in labels if label not in prior]
+        if unknown or absent:
+            what = f"has no probability for {listed(absent)}" if absent else f"names {listed(unknown)}"
+            raise InputError(f"prior {what}; the classes are {listed(list(labels))}.")
+        given = np.array([prior[label] for label in labels], dtype=np.float64)
+    else:
+        try:
+            given = np.array(prior, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"prior must hold one number per class, got {prior!r}.") from None
+        if given.shape != (len(labels),):
+            raise InputError(
+                f"prior has shape {given.shape}, but there are {len(labels)} classes: {listed(list(labels))}."
+            )
+    if not np.all(np.isfinite(given)) or np.any(given < 0):
+        raise InputError(f"prior probabilities must be finite and not negative, got {given.tolist()}.")
+    if abs(given.sum() - 1) > 1e-6:
+        raise InputError(f"prior probabilities must sum to one; these sum to {given.sum():.6g}.")
+    return given / given.sum()
+
+
+def log_prior(probabilities: Float) -> Float:
+    """log p(y), with log 0 = −∞ and no warning: a class of prior zero is never the answer."""
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities)
+
+
+def joint(log_probabilities: Float, log_likelihoods: Float) -> Float:
+    """log p(x, y) = log p(y) + log p(x | y), written over ``log_likelihoods`` (n, K)."""
+    log_likelihoods += log_probabilities
+    return log_likelihoods
+
+
+def log_evidence(joint: Float) -> Float:
+    """log p(x) = log Σ_y p(x, y) of each row (n,)."""
+    top = joint.max(axis=1)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1))
+
+
+def log_posterior(joint: Float) -> Float:
+    """log p(y | x) of each row, written over ``joint`` (n, K)."""
+    joint -= _top(joint)[:, None]
+    joint -= np.log(np.exp(joint).sum(axis=1))[:, None]
+    return joint
+
+
+def posterior(joint: Float) -> Float:
+    """p(y | x) of each row, written over ``joint`` (n, K)."""
+    joint -= _top(joint)[:, None]
+    np.exp(joint, out=joint)
+    joint /= joint.sum(axis=1)[:, None]
+    return joint
+
+
+def _top(joint: Float) -> Float:
+    """Largest entry of each row; a row that no class can explain is an error, not a NaN."""
+    top = np.asarray(joint.max(axis=1))
+    if not np.isfinite(top).all():
+        row = int(np.flatnonzero(~np.isfinite(top))[0])
+        raise InputError(
+            f"Row {row} is so far from every class that its density is zero in float64, and Bayes' rule has "
+            "nothing to compare. Check its values and their units, or leave the row out."
+        )
+    return top

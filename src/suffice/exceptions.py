@@ -1,0 +1,79 @@
+"""Every error and warning that Suffice raises on purpose.
+
+::
+
+    SufficeError
+    ├── InputError                (also a ValueError)   data or parameters that no model can be made of
+    ├── ClassError                (also a ValueError)   labels that are not classes, or not these classes
+    ├── MergeError                (also a ValueError)   models or statistics that do not fit together
+    ├── NotLinearError            (also a ValueError)   a linear form was asked of a model that has none
+    └── SingularCovarianceError   (also numpy's LinAlgError, and so a ValueError)
+
+    SufficeWarning                (also a UserWarning)
+    └── SingularCovarianceWarning
+
+scikit-learn's own checks raise plain ``ValueError`` and ``TypeError``; those pass through as they are,
+since code written for scikit-learn expects them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numpy.linalg import LinAlgError
+
+__all__ = [
+    "ClassError",
+    "InputError",
+    "MergeError",
+    "NotLinearError",
+    "SingularCovarianceError",
+    "SingularCovarianceWarning",
+    "SufficeError",
+    "SufficeWarning",
+    "listed",
+]
+
+
+class SufficeError(Exception):
+    """The root of the tree."""
+
+
+class InputError(SufficeError, ValueError):
+    """Data or parameters that no model can be made of."""
+
+
+class ClassError(SufficeError, ValueError):
+    """Labels that are not classes, or not the classes that were declared."""
+
+
+class MergeError(SufficeError, ValueError):
+    """Models or statistics that do not fit together."""
+
+
+class NotLinearError(SufficeError, ValueError):
+    """A linear form was asked of a model whose log-odds are not linear."""
+
+
+class SingularCovarianceError(SufficeError, LinAlgError):
+    """A covariance matrix that has no inverse."""
+
+
+class SufficeWarning(UserWarning):
+    """The root of the warnings."""
+
+
+class SingularCovarianceWarning(SufficeWarning):
+    """A shared covariance matrix was singular, and the model works in the subspace the data span."""
+
+
+def listed(names: Sequence[object], limit: int = 8) -> str:
+    """Names as a message shows them, the first few of many.
+
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    >>> listed(range(20), limit=3)
+    '0, 1, 2 and 17 more'
+    """
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

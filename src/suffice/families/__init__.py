@@ -1,0 +1,15 @@
+"""The families: one file for each p(x_block | y).
+
+=========================  ===========================================  ======================
+name                       models                                       class
+=========================  ===========================================  ======================
+``gaussian``               independent real columns                     `Gaussian`
+``multivariate_gaussian``  real columns that hang together              `MultivariateGaussian`
+=========================  ===========================================  ======================
+"""
+
+from suffice.families.contract import Family, Linear, family_named, family_names, register
+from suffice.families.gaussian import Gaussian
+from suffice.families.multivariate_gaussian import MultivariateGaussian
+
+__all__ = ["Family", "Gaussian", "Linear", "MultivariateGaussian", "family_named", "family_names", "register"]

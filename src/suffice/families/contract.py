@@ -1,0 +1,96 @@
+"""What a family is, and where families are found.
+
+A family is a frozen dataclass: its fields are its settings, its methods turn rows into statistics,
+statistics into parameters, and parameters into likelihoods and samples. Adding one means adding one file
+to this package; see ``docs/adding_a_family.md``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import InputError, listed
+from suffice.statistics import ClassAxis, Membership, Statistic
+
+__all__ = ["Family", "Linear", "family_named", "family_names", "register"]
+
+Float = NDArray[np.float64]
+
+
+class Linear(NamedTuple):
+    """Log-likelihoods that are linear in x, up to a term common to all classes.
+
+    ``log p(x | k) = offset_k + (x − origin) · coef_k + (the same for every k)``. The origin lies among
+    the data, so that no digits are lost where they are far from zero.
+    """
+
+    coef: Float  # (K, d)
+    offset: Float  # (K,)
+    origin: Float  # (d,)
+
+
+@runtime_checkable
+class Family(Protocol):
+    """One p(x_block | y).
+
+    Optional parts, looked up by name: ``relative_log_likelihood(parameters, x)``, cheaper or more
+    accurate than `log_likelihood` and equal to it up to a term that all classes share;
+    ``linear_form(parameters)``, a `Linear`; ``mean_and_covariance(parameters, k)``.
+    """
+
+    name: ClassVar[str]
+    accepts_missing: ClassVar[bool]
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> Statistic:
+        """The statistic of no rows."""
+
+    def summarize(self, x: Float, members: Membership, columns: Sequence[object]) -> Statistic:
+        """The statistic of a batch of rows (n, d). ``columns`` are names, for messages."""
+
+    def estimate(self, statistic: Any, columns: Sequence[object]) -> Any:
+        """Parameters of each class: where smoothing, priors, shrinkage and floors live."""
+
+    def log_likelihood(self, parameters: Any, x: Float) -> Float:
+        """log p(x | y) of each row under each class (n, K)."""
+
+    def sample(self, parameters: Any, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Rows this family can be fitted to, one for each class code, for the laws to be tried on."""
+
+
+_REGISTERED: dict[str, type[Any]] = {}
+F = TypeVar("F", bound=type[Any])
+
+
+def register(family: F) -> F:
+    """Class decorator that makes a family known by its name."""
+    _REGISTERED[family.name] = family
+    return family
+
+
+def family_names() -> list[str]:
+    """Names of all families, those of this package and those registered elsewhere."""
+    package = importlib.import_module("suffice.families")
+    for module in pkgutil.iter_modules(package.__path__, "suffice.families."):
+        importlib.import_module(module.name)
+    return sorted(_REGISTERED)
+
+
+def family_named(name: str) -> Family:
+    """The family of that name, with its default settings.
+
+    >>> family_named("gaussian").name
+    'gaussian'
+    """
+    if name not in _REGISTERED and name not in family_names():
+        raise InputError(f"There is no family {name!r}. The families are {listed(family_names())}.")
+    made: Family = _REGISTERED[name]()
+    return made

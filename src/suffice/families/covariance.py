@@ -1,0 +1,132 @@
+"""Covariance matrices: shrinking them, factoring them, and saying what is wrong with singular ones.
+
+Everything works on the correlation matrix R of Σ = D R D, where D holds the standard deviations: no
+decision here depends on the units of a column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh, solve_triangular
+from scipy.linalg.lapack import dpocon, dpotrf
+
+__all__ = ["Whitening", "factor", "ledoit_wolf", "oas", "whiten"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """The map that turns a covariance into the identity, on the subspace where it is not zero.
+
+    Attributes
+    ----------
+    matrix : array of shape (d, r)
+        ``z = (x − μ) matrix`` has covariance I, and ‖z‖² is the Mahalanobis distance.
+    log_det : float
+        log |Σ|, or the log-determinant within the subspace.
+    dependent : array of int
+        Columns that hang together linearly, or do not vary; empty when r = d.
+    """
+
+    matrix: Float
+    log_det: float
+    dependent: NDArray[np.int64]
+
+
+def rank_tolerance(d: int) -> float:
+    """Eigenvalues of a correlation matrix below this share of the largest are rounding."""
+    return 64 * d * float(np.finfo(np.float64).eps)
+
+
+def _correlation(covariance: Float) -> tuple[Float, Float]:
+    """Standard deviations (d,) and the correlation matrix; a constant column has deviation 0 and row 0."""
+    deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    inverse = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    return deviation, covariance * inverse[:, None] * inverse
+
+
+def whiten(covariance: Float) -> Whitening:
+    """Factor a covariance matrix: by Cholesky where it is regular, by eigenvectors where it is not.
+
+    >>> w = whiten(np.array([[4.0, 0.0], [0.0, 9.0]]))
+    >>> w.matrix, round(float(np.exp(w.log_det)), 12), w.dependent.tolist()
+    (array([[0.5       , 0.        ],
+           [0.        , 0.33333333]]), 36.0, [])
+    >>> whiten(np.array([[1.0, 2.0], [2.0, 4.0]])).dependent.tolist()
+    [0, 1]
+    """
+    d = len(covariance)
+    deviation, correlation = _correlation(covariance)
+    lower = _cholesky(correlation)
+    if lower is not None:
+        inverse = solve_triangular(lower, np.eye(d), lower=True)
+        log_det = 2 * float(np.log(np.diagonal(lower)).sum() + np.log(deviation).sum())
+        return Whitening(np.ascontiguousarray((inverse / deviation).T), log_det, np.empty(0, dtype=np.int64))
+    values, vectors = eigh(correlation)
+    kept = values > rank_tolerance(d) * max(values[-1], 0.0)
+    safe = np.where(deviation > 0, deviation, 1.0)
+    matrix = (vectors[:, kept] / np.sqrt(values[kept])) / safe[:, None]
+    # Columns that take part in a null direction; a constant column is one by itself.
+    involved = np.abs(vectors[:, ~kept]).max(axis=1, initial=0.0) > 1e-6
+    log_det = float(np.log(values[kept]).sum()) + 2 * float(np.log(safe).sum())
+    return Whitening(matrix, log_det, np.flatnonzero(involved))
+
+
+def _cholesky(correlation: Float) -> Float | None:
+    """Lower Cholesky factor, or None where the matrix is singular to working precision."""
+    if not np.all(np.diagonal(correlation) > 0):
+        return None
+    d = len(correlation)
+    lower, failed = dpotrf(correlation, lower=1, clean=1)
+    if failed:
+        return None
+    reciprocal, _ = dpocon(lower, np.abs(correlation).sum(axis=0).max(), uplo="L")
+    return None if reciprocal < rank_tolerance(d) / d else lower
+
+
+def factor(covariance: Float) -> Float:
+    """A matrix F with F Fᵀ = Σ, for drawing samples; Σ may be singular."""
+    deviation, correlation = _correlation(covariance)
+    values, vectors = eigh(correlation)
+    return np.asarray(deviation[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def oas(covariance: Float, n: float) -> float:
+    """Oracle approximating shrinkage (Chen et al. 2010) toward the diagonal, on standardised columns.
+
+    With R the correlation matrix and d columns, ``(a + m²) / ((n + 1)(a − m²/d))``, where a is the mean
+    of the squared entries of R and m its mean diagonal, at most one.
+    """
+    _, r = _correlation(covariance)
+    d = len(r)
+    if d == 1:
+        return 0.0
+    mean_square, mean_diagonal = float(np.mean(r**2)), float(np.trace(r)) / d
+    above = mean_square + mean_diagonal**2
+    below = (n + 1) * (mean_square - mean_diagonal**2 / d)
+    return 1.0 if below <= 0 else min(above / below, 1.0)
+
+
+def ledoit_wolf(weight: float, scatter: Float, quartic: Float) -> float:
+    """Ledoit and Wolf's (2004) shrinkage toward the diagonal, on standardised columns.
+
+    β/δ, where δ is the squared distance of the correlation matrix from its target, and β the variance
+    of its entries, ``(Σ_i ‖z_i‖⁴/n − ‖R‖²) / n`` for standardised rows z.
+    """
+    d = len(scatter)
+    if d == 1 or weight <= 0:
+        return 0.0
+    variance = np.diagonal(scatter) / weight
+    inverse = np.divide(1.0, variance, out=np.ones_like(variance), where=variance > 0)
+    r = scatter / weight * np.sqrt(inverse)[:, None] * np.sqrt(inverse)
+    norms = float((quartic * inverse[:, None] * inverse).sum())
+    squares = float((r**2).sum())
+    mean_diagonal = float(np.trace(r)) / d
+    spread = (norms / weight - squares) / (d * weight)
+    distance = squares / d - mean_diagonal**2
+    spread = min(spread, distance)
+    return 0.0 if spread <= 0 else spread / distance

@@ -1,0 +1,229 @@
+"""Independent Gaussian columns.
+
+    p(x | k) = Π_j N(x_j; μ_kj, σ²_kj)
+
+The variance is each class's own, or shared by the classes (then the log-odds are linear in x), or a mix of
+the two; and it may be one number for all columns (spherical). A missing value says nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import kernels
+from suffice.exceptions import (
+    InputError,
+    NotLinearError,
+    SingularCovarianceError,
+    SingularCovarianceWarning,
+    listed,
+)
+from suffice.families.contract import Linear, register
+from suffice.statistics import ClassAxis, Membership, Moments
+
+__all__ = ["Gaussian", "GaussianParameters"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianParameters:
+    """Means and variances of each class, and what evaluating them needs; (K, d) each.
+
+    ``scale`` is 1/σ and ``log_norm`` is −½ log 2πσ²; both are zero in a column that says nothing
+    because it never varied.
+    """
+
+    mean: Float
+    mean_low: Float
+    variance: Float
+    scale: Float
+    log_norm: Float
+    origin: Float  # (d,) mean of all rows
+
+    @classmethod
+    def of(cls, mean: Float, mean_low: Float, variance: Float, origin: Float) -> GaussianParameters:
+        """Parameters from means and variances; a variance of zero marks a column that says nothing."""
+        silent = variance == 0
+        safe = np.where(silent, 1.0, variance)
+        scale = np.where(silent, 0.0, 1 / np.sqrt(safe))
+        log_norm = np.where(silent, 0.0, -0.5 * (np.log(2 * np.pi) + np.log(safe)))
+        return cls(mean, mean_low, variance, scale, log_norm, origin)
+
+
+@register
+@dataclass(frozen=True)
+class Gaussian:
+    """Independent Gaussian columns.
+
+    Parameters
+    ----------
+    variance : {"own", "shared"}
+        Each class its own variances, or one for all classes.
+    mix : float in [0, 1]
+        With own variances, the share of the shared one (Friedman's λ): the sums of squares are mixed,
+        ``((1−λ) m2_k + λ m2) / ((1−λ) n_k + λ n)``.
+    spherical : bool
+        One variance for all columns, their mean. The only setting that depends on units.
+    divisor : {"ml", "unbiased"}
+        n_k and n (maximum likelihood), or n_k − 1 and n − K.
+    floor : float
+        Least variance, as a share of the column's variance over all rows. Unit-free.
+
+    Notes
+    -----
+    A column that is constant over all rows says nothing about any class. A class that never saw a value
+    in a column takes the mean and variance of all rows there. With ``floor=0`` a variance of zero is an
+    error that names class and column, or for a shared variance a warning, and the column is left out.
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["a", "b"])
+    >>> rows = np.array([[1.0], [3.0], [10.0], [14.0]])
+    >>> family = Gaussian(variance="shared")
+    >>> statistic = family.summarize(rows, Membership(axis, codes=np.array([0, 0, 1, 1])))
+    >>> family.estimate(statistic).variance.ravel()
+    array([2.5, 2.5])
+    """
+
+    variance: Literal["own", "shared"] = "own"
+    mix: float = 0.0
+    spherical: bool = False
+    divisor: Literal["ml", "unbiased"] = "ml"
+    floor: float = 1e-9
+
+    name: ClassVar[str] = "gaussian"
+    accepts_missing: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.variance not in ("own", "shared"):
+            raise InputError(f"variance must be 'own' or 'shared', got {self.variance!r}.")
+        if self.divisor not in ("ml", "unbiased"):
+            raise InputError(f"divisor must be 'ml' or 'unbiased', got {self.divisor!r}.")
+        if not 0 <= self.mix <= 1:
+            raise InputError(f"mix is the share of the shared variance, between 0 and 1; got {self.mix!r}.")
+        if not 0 <= self.floor < np.inf:
+            raise InputError(f"floor is a share of the column's variance, at least 0; got {self.floor!r}.")
+
+    # ------------------------------------------------------------------ summarize
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> Moments:
+        """The statistic of no rows."""
+        return Moments.zero(classes, n_columns)
+
+    def summarize(self, x: Float, members: Membership, columns: Sequence[object] | None = None) -> Moments:
+        """Weight, mean and centred sum of squares of each class and column."""
+        return Moments.summarize(x, members, columns)
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(self, statistic: Moments, columns: Sequence[object] | None = None) -> GaussianParameters:
+        """Means and variances of each class."""
+        names = range(statistic.shape[0]) if columns is None else columns
+        pooled = statistic.pooled()
+        seen = statistic.weight > 0
+        overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
+        variance = np.where(seen, self._class_variance(statistic, names), overall)
+        if self.spherical:
+            variance = np.broadcast_to(variance.mean(axis=1, keepdims=True), variance.shape)
+            overall = np.broadcast_to(overall.mean(), overall.shape)
+        varies = overall > 0
+        variance = np.where(varies, np.maximum(variance, self.floor * overall), 0.0)
+        self._check_positive(variance, varies, statistic.classes, names)
+        return GaussianParameters.of(
+            np.where(seen, statistic.mean, pooled.mean),
+            np.where(seen, statistic.mean_low, pooled.mean_low),
+            np.ascontiguousarray(variance),
+            pooled.mean[0],
+        )
+
+    def _class_variance(self, statistic: Moments, names: Sequence[object]) -> Float:
+        seen = statistic.weight > 0
+        lost = 1.0 if self.divisor == "unbiased" else 0.0
+        shared = statistic.m2.sum(axis=0), (statistic.weight - lost * seen).sum(axis=0)
+        if self.variance == "shared":
+            m2, divisor = (np.broadcast_to(each, statistic.m2.shape) for each in shared)
+        else:
+            m2 = (1 - self.mix) * statistic.m2 + self.mix * shared[0]
+            divisor = (1 - self.mix) * (statistic.weight - lost * seen) + self.mix * shared[1]
+        # One row has no spread: its sum of squares is zero, whatever the divisor.
+        impossible = (divisor <= 0) & (m2 > 0)
+        if impossible.any():
+            k, j = np.argwhere(impossible)[0]
+            raise InputError(
+                f"The unbiased variance divides by the number of rows less one, and column {names[j]!r} has a "
+                f"weight of {statistic.weight[k, j]:.3g} in class {statistic.classes.labels[k]!r}. "
+                "Use divisor='ml', or weights that count rows."
+            )
+        return np.divide(m2, divisor, out=np.zeros_like(statistic.m2), where=divisor > 0)
+
+    def _check_positive(self, variance: Float, varies: Float, classes: ClassAxis, names: Sequence[object]) -> None:
+        empty = (variance <= 0) & varies
+        if not empty.any():
+            return
+        if self.variance == "shared" or self.mix == 1:
+            bad = [names[j] for j in np.flatnonzero(empty.any(axis=0))]
+            warnings.warn(
+                f"Column {listed(bad)} does not vary within any class, and is left out of the model.",
+                SingularCovarianceWarning,
+                stacklevel=2,
+            )
+            return
+        k = int(np.flatnonzero(empty.any(axis=1))[0])
+        bad = [names[j] for j in np.flatnonzero(empty[k])]
+        raise SingularCovarianceError(
+            f"In class {classes.labels[k].item()!r} column {listed(bad)} does not vary, so that the class has no "
+            "density of its own. Mix in the shared variance (mix=0.1), share it (covariance='shared'), or drop the "
+            "column."
+        )
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def log_likelihood(self, parameters: GaussianParameters, x: Float) -> Float:
+        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        p = parameters
+        values = (p.mean, p.mean_low, p.scale, p.log_norm)
+        out = kernels.diagonal_log_likelihood(x, *values)
+        if np.isnan(out).any():
+            out = kernels.diagonal_log_likelihood(x, *values, missing=True)
+        return out
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(self, parameters: GaussianParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        noise = rng.standard_normal((len(codes), parameters.mean.shape[1]))
+        noise *= np.sqrt(parameters.variance)[codes]
+        noise += parameters.mean[codes]
+        return noise
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Columns of very different location and scale."""
+        scale = 10.0 ** rng.integers(-4, 5, n_columns)
+        centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))
+        offset = rng.choice([0.0, 1.0, 1e3], n_columns)
+        noise = rng.standard_normal((len(codes), n_columns))
+        return np.asarray((noise + centre[codes] + offset) * scale)
+
+    # ------------------------------------------------------------------ linear form, moments
+
+    def linear_form(self, parameters: GaussianParameters) -> Linear:
+        """Linear log-likelihoods of a shared variance: ``coef = (μ_k − origin)/σ²``."""
+        if self.variance != "shared" and self.mix != 1:
+            raise NotLinearError(
+                "With own variances the log-odds are quadratic in x. Share the variance between the classes "
+                "for a linear form."
+            )
+        p = parameters
+        away = ((p.mean - p.origin) + p.mean_low) * p.scale
+        return Linear(coef=away * p.scale, offset=-0.5 * (away**2).sum(axis=1), origin=p.origin)
+
+    def mean_and_covariance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
+        """Mean (d,) and diagonal covariance (d, d) of class k."""
+        return parameters.mean[k], np.diag(parameters.variance[k])

@@ -1,0 +1,419 @@
+"""A multivariate Gaussian: the columns of a block hang together by a covariance matrix.
+
+    p(x | k) = N(x; μ_k, Σ_k)
+
+With a shared Σ the quadratic terms cancel and the log-odds are linear in x; with an own Σ_k they are
+quadratic.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import svd
+
+from suffice.exceptions import (
+    InputError,
+    NotLinearError,
+    SingularCovarianceError,
+    SingularCovarianceWarning,
+    listed,
+)
+from suffice.families import covariance as matrices
+from suffice.families.contract import Linear, register
+from suffice.families.covariance import Whitening, whiten
+from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
+
+__all__ = ["MultivariateGaussian", "MultivariateGaussianParameters", "discriminant_directions"]
+
+Float = NDArray[np.float64]
+
+BLOCK_BYTES = 1 << 20  # of rows that are centred and multiplied together
+
+
+@dataclass(frozen=True, eq=False)
+class MultivariateGaussianParameters:
+    """Means and covariances of each class, and their factors.
+
+    Attributes
+    ----------
+    mean, mean_low : array of shape (K, d)
+        The mean is the unevaluated sum of the two.
+    covariance : array of shape (d, d), or (K, d, d) if each class has its own
+    whitening : list of one Whitening, or of K
+    within : array of shape (d, d)
+        The shared covariance; also where each class has its own.
+    shrinkage : array of shape () or (K,)
+        The amount of shrinkage that was applied.
+    origin : array of shape (d,)
+        Mean of all rows.
+    """
+
+    mean: Float
+    mean_low: Float
+    covariance: Float
+    whitening: list[Whitening]
+    within: Float
+    shrinkage: Float
+    origin: Float
+
+    @property
+    def away(self) -> Float:
+        """Class means less the origin (K, d)."""
+        return (self.mean - self.origin) + self.mean_low
+
+    def covariance_of(self, k: int) -> Float:
+        """Covariance of class k (d, d)."""
+        return self.covariance if self.covariance.ndim == 2 else self.covariance[k]
+
+
+@register
+@dataclass(frozen=True)
+class MultivariateGaussian:
+    """A Gaussian with a full covariance matrix.
+
+    Parameters
+    ----------
+    covariance : {"shared", "own"}
+        One covariance matrix for all classes, or one for each.
+    mix : float in [0, 1]
+        With own covariances, the share of the shared one (Friedman 1989, λ): scatter matrices and
+        divisors are mixed, ``((1−λ) S_k + λ S) / ((1−λ) n_k + λ n)``.
+    shrinkage : float in [0, 1], "ledoit_wolf", "oas" or None
+        Share of the diagonal: ``(1−a) Σ + a diag(Σ)``, which is what shrinking toward the identity is
+        on standardised columns. Where a class has no variance in a column, the shared variance stands
+        in the target.
+    divisor : {"ml", "unbiased"}
+        n_k and n (maximum likelihood), or n_k − 1 and n − K.
+
+    Notes
+    -----
+    A singular shared covariance is used in the subspace that the data span, with a warning that names
+    the columns. A singular own covariance is an error that names class and columns.
+
+    A class without rows has the mean of all rows and the shared covariance.
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["a", "b"])
+    >>> rows = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 0.0], [5.0, 5.0], [6.0, 8.0], [7.0, 5.0]])
+    >>> family = MultivariateGaussian()
+    >>> statistic = family.summarize(rows, Membership(axis, codes=np.array([0, 0, 0, 1, 1, 1])))
+    >>> family.estimate(statistic).covariance
+    array([[0.66666667, 0.        ],
+           [0.        , 2.        ]])
+    """
+
+    covariance: Literal["shared", "own"] = "shared"
+    mix: float = 0.0
+    shrinkage: float | Literal["ledoit_wolf", "oas"] | None = None
+    divisor: Literal["ml", "unbiased"] = "ml"
+
+    name: ClassVar[str] = "multivariate_gaussian"
+    accepts_missing: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.covariance not in ("shared", "own"):
+            raise InputError(f"covariance must be 'shared' or 'own', got {self.covariance!r}.")
+        if self.divisor not in ("ml", "unbiased"):
+            raise InputError(f"divisor must be 'ml' or 'unbiased', got {self.divisor!r}.")
+        if not 0 <= self.mix <= 1:
+            raise InputError(f"mix is the share of the shared covariance, between 0 and 1; got {self.mix!r}.")
+        if isinstance(self.shrinkage, str):
+            if self.shrinkage not in ("ledoit_wolf", "oas"):
+                raise InputError(f"shrinkage must be a number, 'ledoit_wolf', 'oas' or None; got {self.shrinkage!r}.")
+        elif self.shrinkage is not None and not 0 <= self.shrinkage <= 1:
+            raise InputError(f"shrinkage is the share of the diagonal, between 0 and 1; got {self.shrinkage!r}.")
+
+    # ------------------------------------------------------------------ summarize
+
+    @property
+    def _statistic(self) -> type[Scatter] | type[PooledScatter]:
+        if self.shrinkage == "ledoit_wolf":
+            return FourthMoments
+        return PooledScatter if self.covariance == "shared" else Scatter
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> Scatter | PooledScatter:
+        """The statistic of no rows."""
+        return self._statistic.zero(classes, n_columns)
+
+    def summarize(
+        self, x: Float, members: Membership, columns: Sequence[object] | None = None
+    ) -> Scatter | PooledScatter:
+        """Class means, and scatter matrices in the least form that `estimate` needs."""
+        return self._statistic.summarize(x, members, columns)
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(
+        self, statistic: Scatter | PooledScatter, columns: Sequence[object] | None = None
+    ) -> MultivariateGaussianParameters:
+        """Means, covariances and their factors."""
+        names = range(statistic.shape[0]) if columns is None else columns
+        origin, _ = statistic.grand_mean()
+        unseen = statistic.weight[:, None] == 0
+        mean = np.where(unseen, origin, statistic.mean)
+        low = np.where(unseen, 0.0, statistic.mean_low)
+        within = self._within(statistic)
+        if self.covariance == "shared" or self.mix == 1:
+            amount = self._amount(float(statistic.weight.sum()), within, statistic, None)
+            shared = _shrunk(within, np.diagonal(within), amount)
+            whitening = [whiten(shared)]
+            self._warn_if_singular(whitening[0], within, statistic, names)
+            return MultivariateGaussianParameters(mean, low, shared, whitening, within, np.array(amount), origin)
+        assert isinstance(statistic, Scatter)
+        own, amounts = self._own(statistic, within)
+        factors = [whiten(each) for each in own]
+        for k, each in enumerate(factors):
+            self._check_regular(k, each, own[k], statistic, names)
+        return MultivariateGaussianParameters(mean, low, own, factors, within, amounts, origin)
+
+    def _lost(self, weight: Float) -> Float:
+        """Degrees of freedom that the mean of each class takes."""
+        return np.where(weight > 0, 1.0 if self.divisor == "unbiased" else 0.0, 0.0)
+
+    def _within(self, statistic: Scatter | PooledScatter) -> Float:
+        divisor = float((statistic.weight - self._lost(statistic.weight)).sum())
+        scatter = statistic.within()
+        if divisor <= 0:
+            if scatter.any():
+                raise InputError(
+                    f"The unbiased covariance divides by the number of rows less the number of classes, and there "
+                    f"are rows of weight {statistic.weight.sum():.3g} in {len(statistic.classes)} classes. "
+                    "Use divisor='ml', or weights that count rows."
+                )
+            return scatter
+        return scatter / divisor
+
+    def _amount(self, n: float, covariance: Float, statistic: Scatter | PooledScatter, k: int | None) -> float:
+        """How much to shrink the covariance of class k, or the shared one."""
+        if self.shrinkage is None:
+            return 0.0
+        if self.shrinkage == "oas":
+            return matrices.oas(covariance, n)
+        if self.shrinkage == "ledoit_wolf":
+            assert isinstance(statistic, FourthMoments)
+            rows = slice(None) if k is None else slice(k, k + 1)
+            return matrices.ledoit_wolf(n, statistic.scatter[rows].sum(axis=0), statistic.quartic[rows].sum(axis=0))
+        return float(self.shrinkage)
+
+    def _own(self, statistic: Scatter, within: Float) -> tuple[Float, Float]:
+        """Covariance of each class (K, d, d), mixed and shrunk, and the amounts of shrinkage (K,)."""
+        weight = statistic.weight
+        lost = self._lost(weight)
+        own = np.empty_like(statistic.scatter)
+        amounts = np.zeros(len(weight))
+        pooled_scatter, pooled_divisor = statistic.within(), float((weight - lost).sum())
+        for k in range(len(weight)):
+            if weight[k] == 0:
+                own[k] = within
+                continue
+            divisor = (1 - self.mix) * (weight[k] - lost[k]) + self.mix * pooled_divisor
+            scatter = (1 - self.mix) * statistic.scatter[k] + self.mix * pooled_scatter
+            if divisor <= 0 and scatter.any():
+                raise InputError(
+                    f"The unbiased covariance of class {statistic.classes.labels[k].item()!r} divides by its rows "
+                    f"less one, and its rows weigh {weight[k]:.3g}. Use divisor='ml', or weights that count rows."
+                )
+            own[k] = scatter / divisor if divisor > 0 else scatter
+            variance = np.diagonal(own[k])
+            constant = variance <= matrices.rank_tolerance(len(within)) ** 2 * np.diagonal(within)
+            # A class of one row has nothing to estimate an amount from: all of it is the target.
+            amounts[k] = self._amount(float(weight[k]), own[k], statistic, k)
+            if isinstance(self.shrinkage, str) and constant.all():
+                amounts[k] = 1.0
+            own[k] = _shrunk(own[k], np.where(constant, np.diagonal(within), variance), amounts[k])
+        return own, amounts
+
+    def _warn_if_singular(
+        self, whitening: Whitening, within: Float, statistic: Scatter | PooledScatter, names: Sequence[object]
+    ) -> None:
+        if not len(whitening.dependent):
+            return
+        d, rank = whitening.matrix.shape
+        if rank == 0:
+            raise SingularCovarianceError(
+                f"No column varies within any class, so that there is no covariance to estimate: rows of weight "
+                f"{statistic.weight.sum():.6g} in {len(statistic.classes)} classes. Give more rows for each class."
+            )
+        constant = np.flatnonzero(np.diagonal(within) == 0)
+        collinear = np.setdiff1d(whitening.dependent, constant)
+        _, away = statistic.grand_mean()
+        telling = constant[np.abs(away[statistic.weight > 0][:, constant]).max(axis=0, initial=0.0) > 0]
+        parts = []
+        if len(constant):
+            parts.append(f"column {listed([names[j] for j in constant])} does not vary within any class")
+        if len(collinear):
+            parts.append(f"column {listed([names[j] for j in collinear])} depend on each other linearly")
+        if len(telling):
+            parts.append(
+                f"column {listed([names[j] for j in telling])} differs between the classes all the same, and would "
+                "separate them alone"
+            )
+        warnings.warn(
+            f"The shared covariance of {d} columns has rank {rank}: {'; '.join(parts)}. The model works in the "
+            "subspace that the rows span. A shrinkage, or fewer columns, makes it regular.",
+            SingularCovarianceWarning,
+            stacklevel=2,
+        )
+
+    def _check_regular(
+        self, k: int, whitening: Whitening, covariance: Float, statistic: Scatter, names: Sequence[object]
+    ) -> None:
+        if not len(whitening.dependent):
+            return
+        d, rank = whitening.matrix.shape
+        label = statistic.classes.labels[k].item()
+        constant = np.diagonal(covariance) == 0
+        everywhere = constant & (np.diagonal(statistic.within()) == 0)
+        bad = [names[j] for j in whitening.dependent]
+        what = "do not vary or depend on each other linearly" if constant.any() else "depend on each other linearly"
+        if everywhere.any():
+            dead = listed([names[j] for j in np.flatnonzero(everywhere)])
+            cure = f"Drop column {dead}, which does not vary within any class"
+        else:
+            cure = (
+                "Shrink it toward its diagonal (shrinkage=0.1, or shrinkage='oas' to choose the amount), mix in the "
+                "shared covariance (mix=0.1), or share it (covariance='shared')"
+            )
+        raise SingularCovarianceError(
+            f"The covariance of class {label!r} has rank {rank} of {d}: its rows weigh {statistic.weight[k]:.6g}, and "
+            f"column {listed(bad)} {what}. {cure}."
+        )
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Float) -> Float:
+        """log p(x | y) of each row under each class (n, K)."""
+        p = parameters
+        out = np.empty((len(x), len(p.mean)))
+        rank = np.array([each.matrix.shape[1] for each in p.whitening])
+        norm = -0.5 * (rank * np.log(2 * np.pi) + np.array([each.log_det for each in p.whitening]))
+        if p.covariance.ndim == 2:
+            matrix = p.whitening[0].matrix
+            white_means = p.away @ matrix
+            offset = norm - 0.5 * (white_means**2).sum(axis=1)
+            for rows, block in _centred(x, p.origin, None):
+                white = block @ matrix
+                out[rows] = white @ white_means.T
+                out[rows] -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
+            out += offset
+            return out
+        for k, each in enumerate(p.whitening):
+            for rows, block in _centred(x, p.mean[k], p.mean_low[k]):
+                white = block @ each.matrix
+                out[rows, k] = np.einsum("ij,ij->i", white, white)
+        out *= -0.5
+        out += norm
+        return out
+
+    def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Float) -> Float:
+        """`log_likelihood` up to a term common to the classes: linear where the covariance is shared."""
+        if parameters.covariance.ndim == 3:
+            return self.log_likelihood(parameters, x)
+        form = self.linear_form(parameters)
+        out = np.empty((len(x), len(form.offset)))
+        coef = np.ascontiguousarray(form.coef.T)
+        for rows, block in _centred(x, form.origin, None):
+            np.matmul(block, coef, out=out[rows])
+        out += form.offset
+        return out
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(
+        self, parameters: MultivariateGaussianParameters, codes: NDArray[np.int64], rng: np.random.Generator
+    ) -> Float:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        d = parameters.mean.shape[1]
+        noise = rng.standard_normal((len(codes), d))
+        if parameters.covariance.ndim == 2:
+            noise = noise @ matrices.factor(parameters.covariance).T
+        else:
+            for k in np.unique(codes):
+                rows = codes == k
+                noise[rows] = noise[rows] @ matrices.factor(parameters.covariance[k]).T
+        return np.asarray(noise + parameters.mean[codes])
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Correlated columns of very different scale."""
+        mixing = rng.standard_normal((n_columns, n_columns)) + 2 * np.eye(n_columns)
+        scale = 10.0 ** rng.integers(-3, 4, n_columns)
+        centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))
+        noise = rng.standard_normal((len(codes), n_columns)) @ mixing
+        return np.asarray((noise + 2 * centre[codes] + rng.choice([0.0, 1e2], n_columns)) * scale)
+
+    # ------------------------------------------------------------------ linear form, moments
+
+    def linear_form(self, parameters: MultivariateGaussianParameters) -> Linear:
+        """Linear log-likelihoods of a shared covariance: ``coef_k = Σ⁻¹(μ_k − origin)``."""
+        if parameters.covariance.ndim == 3:
+            raise NotLinearError(
+                "With own covariances the log-odds are quadratic in x. Share the covariance between the classes "
+                "for a linear form."
+            )
+        matrix = parameters.whitening[0].matrix
+        white_means = parameters.away @ matrix
+        return Linear(
+            coef=white_means @ matrix.T, offset=-0.5 * (white_means**2).sum(axis=1), origin=parameters.origin
+        )
+
+    def mean_and_covariance(self, parameters: MultivariateGaussianParameters, k: int) -> tuple[Float, Float]:
+        """Mean (d,) and covariance (d, d) of class k."""
+        return parameters.mean[k], parameters.covariance_of(k)
+
+
+def discriminant_directions(away: Float, whitening: Float, prior: Float) -> tuple[Float, Float]:
+    """Fisher's directions: orthogonal in the metric of the within-class covariance, most telling first.
+
+    Parameters
+    ----------
+    away : array of shape (K, d)
+        Class means less any origin.
+    whitening : array of shape (d, r)
+    prior : array of shape (K,)
+
+    Returns
+    -------
+    directions : array of shape (d, min(K − 1, r))
+        Rows projected on them have the within-class covariance I.
+    share : array of shape (min(K − 1, r),)
+        Share of the between-class variance that each explains.
+    """
+    centred = away - prior @ away
+    _, stretch, rows = svd((np.sqrt(prior)[:, None] * centred) @ whitening, full_matrices=False)
+    count = min(len(prior) - 1, whitening.shape[1])
+    total = float((stretch**2).sum())
+    share = stretch[:count] ** 2 / total if total > 0 else np.zeros(count)
+    directions = whitening @ rows[:count].T
+    # The sign of a direction is arbitrary; its largest entry, in units of the columns' spread, is positive.
+    top = np.abs(rows[:count]).argmax(axis=1)
+    return directions * np.where(rows[np.arange(count), top] < 0, -1.0, 1.0), share
+
+
+def _shrunk(covariance: Float, target: Float, amount: float) -> Float:
+    """``(1 − a) Σ + a diag(target)``."""
+    if amount == 0:
+        return covariance
+    out = (1 - amount) * covariance
+    out.flat[:: len(out) + 1] += amount * target
+    return out
+
+
+def _centred(x: Float, mean: Float, mean_low: Float | None) -> Iterator[tuple[slice, Float]]:
+    """Blocks of rows less the mean, as (slice, rows); the rows lie in one buffer that is used again."""
+    n, d = x.shape
+    step = max(64, BLOCK_BYTES // (8 * max(d, 1)))
+    buffer = np.empty((min(step, n), d))
+    for start in range(0, n, step):
+        rows = slice(start, min(n, start + step))
+        block = buffer[: rows.stop - rows.start]
+        np.subtract(x[rows], mean, out=block)
+        if mean_low is not None:
+            block -= mean_low
+        yield rows, block

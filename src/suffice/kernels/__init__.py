@@ -1,0 +1,134 @@
+"""Passes over memory, in C++.
+
+Each function takes rows as float64 or float32 with any strides, releases the interpreter lock, and
+returns new float64 arrays. The result does not depend on the number of threads (``OMP_NUM_THREADS`` and
+threadpoolctl are obeyed), nor on the instruction set that was picked for the processor.
+
+Membership is given in one of two ways: ``codes`` (n,) with the class of each row, where a code outside
+``0..n_classes-1`` leaves the row out; or ``soft`` (n, n_classes) with a weight for each row and class.
+``weights`` (n,) multiplies either; a row of weight zero is not read.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.kernels import _core
+
+__all__ = ["CentredBlocks", "Moments", "class_moments", "class_sums", "diagonal_log_likelihood", "instruction_set"]
+
+Float = NDArray[np.float64]
+Numbers = NDArray[np.float64] | NDArray[np.float32]
+Codes = NDArray[np.int64]
+
+
+def instruction_set() -> str:
+    """Name of the instruction set in use: ``baseline``, ``avx2`` or ``avx512``."""
+    return _core.instruction_set()
+
+
+def _readable(x: Numbers) -> Numbers:
+    """Rows as the kernels can read them; a copy only where an element is not aligned or is byte-swapped."""
+    whole_steps = all(step % x.itemsize == 0 for step in x.strides)
+    return x if whole_steps and x.flags.aligned and x.dtype.isnative else x.astype(x.dtype.newbyteorder("="), order="C")
+
+
+def class_sums(
+    x: Numbers, n_classes: int, *, codes: Codes | None = None, soft: Float | None = None, weights: Float | None = None
+) -> Float:
+    """Per-class weighted column sums, (n_classes, d).
+
+    >>> class_sums(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), 2, codes=np.array([0, 1, 1]))
+    array([[ 1.,  2.],
+           [ 8., 10.]])
+    """
+    total = np.zeros((n_classes, x.shape[1]))
+    _core.class_sums(_readable(x), codes, soft, weights, total)
+    return total
+
+
+class Moments(NamedTuple):
+    """What `class_moments` returns; (n_classes, d) each.
+
+    The mean is the unevaluated sum ``mean + mean_low``: a mean of 1e8 with a spread of 1 keeps all its
+    digits. ``m2`` is the centred sum of squares. Where values differ but their squared differences
+    underflow, ``m2`` is the smallest positive number instead of zero.
+    """
+
+    weight: Float
+    mean: Float
+    mean_low: Float
+    m2: Float
+
+
+def class_moments(
+    x: Numbers,
+    n_classes: int,
+    *,
+    codes: Codes | None = None,
+    soft: Float | None = None,
+    weights: Float | None = None,
+    missing: bool = False,
+) -> Moments:
+    """Per-class weight, mean and centred sum of squares of each column, in one read of ``x``.
+
+    With ``missing=True`` a NaN is a cell that is not there, and ``weight`` counts cells.
+
+    >>> m = class_moments(np.array([[1.0], [2.0], [6.0]]), 2, codes=np.array([0, 1, 1]))
+    >>> m.mean.ravel(), m.m2.ravel()
+    (array([1., 4.]), array([0., 8.]))
+    """
+    out = Moments(*(np.zeros((n_classes, x.shape[1])) for _ in range(4)))
+    _core.class_moments(_readable(x), codes, soft, weights, missing, *out)
+    return out
+
+
+class CentredBlocks:
+    """Centres blocks of rows on their class means, while it keeps the running means of the whole pass.
+
+    `centre` writes, group after group, ``sqrt(w) (x - block mean of the class)`` and one row that joins
+    the block to what came before it, ``sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a)``: the outer
+    products of group k sum to what the block adds to the scatter matrix of class k.
+
+    Parameters
+    ----------
+    n_classes, n_columns : int
+    n_rows : int
+        The most rows that one block may have.
+    soft : bool
+        Whether membership is soft, so that each row may appear once for each class.
+    """
+
+    def __init__(self, n_classes: int, n_columns: int, n_rows: int, *, soft: bool = False) -> None:
+        self.weight = np.zeros(n_classes)
+        self.mean = np.zeros((n_classes, n_columns))
+        self.mean_low = np.zeros((n_classes, n_columns))
+        self.offsets = np.zeros(n_classes + 1, dtype=np.int64)
+        self._rows = np.empty((n_rows * (n_classes if soft else 1) + n_classes, n_columns))
+
+    def centre(self, x: Numbers, codes: Codes | None, soft: Float | None, weights: Float | None) -> Float:
+        """Centred rows of the block; group k is rows ``offsets[k]:offsets[k + 1]``."""
+        _core.centre_block(
+            _readable(x), codes, soft, weights, self.weight, self.mean, self.mean_low, self.offsets, self._rows
+        )
+        return self._rows[: self.offsets[-1]]
+
+
+def diagonal_log_likelihood(
+    x: Numbers, mean: Float, mean_low: Float, scale: Float, log_norm: Float, *, missing: bool = False
+) -> Float:
+    """Log-density of each row under each class of a Gaussian with independent columns, (n, n_classes).
+
+    ``Σ_j log_norm_kj − ½ ((x_j − mean_kj) scale_kj)²``; with ``missing=True`` the sum is over the cells
+    that are not NaN.
+
+    >>> one = np.ones((1, 2))
+    >>> diagonal_log_likelihood(np.array([[0.0, 3.0]]), one, 0 * one, one, 0 * one)
+    array([[-2.5]])
+    """
+    out = np.empty((x.shape[0], mean.shape[0]))
+    _core.diagonal_log_likelihood(_readable(x), mean, mean_low, scale, log_norm, missing, out)
+    return out

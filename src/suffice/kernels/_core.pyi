@@ -1,0 +1,44 @@
+from numpy import bool_, float32, float64, int64
+from numpy.typing import NDArray
+
+Numbers = NDArray[float64] | NDArray[float32]
+
+def instruction_set() -> str: ...
+def class_sums(
+    x: Numbers,
+    codes: NDArray[int64] | None,
+    soft: NDArray[float64] | None,
+    weights: NDArray[float64] | None,
+    total: NDArray[float64],
+) -> None: ...
+def class_moments(
+    x: Numbers,
+    codes: NDArray[int64] | None,
+    soft: NDArray[float64] | None,
+    weights: NDArray[float64] | None,
+    missing: bool,
+    weight: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    m2: NDArray[float64],
+) -> None: ...
+def centre_block(
+    x: Numbers,
+    codes: NDArray[int64] | None,
+    soft: NDArray[float64] | None,
+    weights: NDArray[float64] | None,
+    weight: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    offsets: NDArray[int64],
+    out: NDArray[float64],
+) -> None: ...
+def diagonal_log_likelihood(
+    x: Numbers,
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    scale: NDArray[float64],
+    log_norm: NDArray[float64],
+    missing: bool,
+    out: NDArray[float64],
+) -> None: ...

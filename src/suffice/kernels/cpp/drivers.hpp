@@ -1,0 +1,31 @@
+// Passes over whole matrices, in fixed blocks of rows.
+#pragma once
+
+#include "kernels.hpp"
+
+namespace suffice {
+
+// total (classes x columns) += per-class weighted sums.
+void class_sums(const Matrix &x, const Membership &m, double *total);
+
+// Per-class weight, mean (as mean + mean_low) and centred sum of squares; classes x columns each,
+// zero on entry.
+void class_moments(const Matrix &x, const Membership &m, bool missing, double *weight, double *mean,
+                   double *mean_low, double *m2);
+
+// Centres one block of rows on its class means for a following matrix product, and merges those
+// means into the running ones (classes x columns; `weight` has one entry per class).
+//
+// Group k of `out` is rows offsets[k]..offsets[k+1]-1: sqrt(w) (x - mean) of its members, and one row
+// sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a) that joins the block to what came before. The sum of
+// outer products of a group is what the block adds to the scatter matrix of its class.
+void centre_block(const Matrix &x, const Membership &m, double *weight, double *mean, double *mean_low,
+                  int64_t *offsets, double *out);
+
+// How many rows centre_block writes for this membership at most.
+int64_t centred_rows(const Membership &m, int64_t rows);
+
+// out (rows x classes) = log density of each row under each class.
+void diagonal_log_likelihood(const Matrix &x, const Diagonal &p, bool missing, double *out);
+
+}  // namespace suffice

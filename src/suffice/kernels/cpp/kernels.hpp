@@ -1,0 +1,77 @@
+// The kernels' shared vocabulary: views of the caller's arrays, and the table of functions that is
+// compiled once for each instruction set.
+//
+// `instruction_set.cpp` holds the loops over memory, `drivers.cpp` splits rows into fixed blocks and
+// merges their results in order (so the answer does not depend on the number of threads), and
+// `module.cpp` binds the drivers to Python.
+#pragma once
+
+#include <cstdint>
+
+namespace suffice {
+
+// A view of rows of numbers, float64 or float32, with any strides (counted in elements).
+struct Matrix {
+    const void *data;
+    int64_t rows, columns;
+    int64_t row_stride, column_stride;
+    bool single;  // float32
+};
+
+// Who belongs to which class. Either hard codes (a code outside 0..classes-1 means "no class") or a
+// row of class weights for each row; in both cases times an optional weight per row.
+struct Membership {
+    const int64_t *codes;    // rows, or null
+    const double *soft;      // rows x classes, or null
+    const double *weights;   // rows, or null: weight one
+    int64_t classes;
+};
+
+// Running moments of one block of rows, for columns first..first+columns-1. All arrays are
+// classes x columns, but for `rows`, `chunk_rows` (classes) and, where no value is missing,
+// `weight` and `chunk_weight` (classes).
+//
+// The mean is the unevaluated sum mean + mean_low, the centred sum of squares is m2 + m2_low.
+// `sum` and `square` belong to the chunk of rows that was not folded in yet; they are centred on
+// the running mean, so their magnitude is the spread of the data and never its offset.
+struct Moments {
+    int64_t classes, first, columns;
+    double *weight, *mean, *mean_low, *m2, *m2_low;
+    double *chunk_weight, *sum, *square;
+    int64_t *rows, *chunk_rows;
+};
+
+// A class-wise Gaussian with independent columns; classes x columns each.
+struct Diagonal {
+    const double *mean, *mean_low, *scale, *log_norm;
+    int64_t classes;
+};
+
+struct Kernels {
+    const char *name;
+    // Adds rows first..last-1 of `x` to the class totals (classes x columns).
+    void (*sums)(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer,
+                 double *total);
+    // Adds rows first..last-1 to `out`; `buffer` holds TILE rows. NaN is a missing value if `missing`.
+    void (*moments)(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing,
+                    double *buffer, Moments &out);
+    // Folds what is left in the chunks of `out` into its moments.
+    void (*finish)(bool missing, Moments &out);
+    // Merges `part` into `whole` (Chan, Golub and LeVeque, with means kept in two doubles).
+    void (*merge)(bool missing, const Moments &part, Moments &whole);
+    // Sum over rows of a class of w (x - shift), for a block of rows; classes x columns.
+    void (*shifted_sums)(const Matrix &x, const Membership &m, const double *shift, double *buffer,
+                         double *total);
+    // Writes sqrt(w) (x - mean - mean_low) of each row of class k to the next free row of group k.
+    void (*centre)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low,
+                   int64_t *next, double *buffer, double *out);
+    // out[row, class] = sum of log normal densities; `buffer` holds columns x TILE + 2 TILE.
+    void (*diagonal_log_likelihood)(const Matrix &x, const Diagonal &p, bool missing, int64_t first,
+                                    int64_t last, double *buffer, double *out);
+};
+
+constexpr int64_t TILE = 32;  // rows that are read together when they must be gathered
+
+const Kernels &kernels();  // the table for this processor
+
+}  // namespace suffice

@@ -1,0 +1,280 @@
+"""The model: blocks of columns, their statistics, and a class prior.
+
+    p(y | x) ∝ p(y) Π_blocks p(x_block | y)
+
+A `Model` is a value made of statistics; it learns, merges, and forgets. `Model.estimate` turns it into an
+`Estimate`, made of parameters, which answers questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import bayes
+from suffice.exceptions import InputError, MergeError, NotLinearError
+from suffice.families import Family
+from suffice.statistics import ClassAxis, Membership, Statistic, Sums
+
+__all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A group of columns that share one family.
+
+    Parameters
+    ----------
+    family : Family
+    columns : slice or sequence of int
+        Where the block's columns stand in a row.
+    names : sequence of str
+        What messages call them.
+    """
+
+    family: Family
+    columns: slice | list[int]
+    names: Sequence[str]
+
+    def take(self, x: Float) -> Float:
+        """The block's part of the rows (n, d); a view where the columns are a slice."""
+        return x[:, self.columns]
+
+
+class LinearForm(NamedTuple):
+    """Log-odds that are linear in x.
+
+    For two classes ``log p(y=1 | x)/p(y=0 | x) = theta · x + theta0`` with theta of shape (d,). For K
+    classes p(y | x) is the softmax of ``theta @ x + theta0`` with one row of theta (K, d) each; the
+    rows are fixed up to a vector common to all, here such that they vanish for a class whose mean is
+    the mean of all rows.
+    """
+
+    theta: Float
+    theta0: Float
+
+
+@dataclass(frozen=True)
+class Model:
+    """Statistics of the rows seen, block by block. Immutable.
+
+    Parameters
+    ----------
+    blocks : tuple of Block
+    weights : Sums
+        Class weights.
+    statistics : tuple of Statistic
+        One for each block.
+    """
+
+    blocks: tuple[Block, ...]
+    weights: Sums
+    statistics: tuple[Statistic, ...]
+
+    @classmethod
+    def zero(cls, blocks: Sequence[Block], classes: ClassAxis) -> Model:
+        """The model of no rows."""
+        return cls(
+            tuple(blocks),
+            Sums.zero(classes, 0),
+            tuple(block.family.zero(classes, len(block.names)) for block in blocks),
+        )
+
+    @classmethod
+    def summarize(cls, blocks: Sequence[Block], x: Float, members: Membership) -> Model:
+        """The model of one batch of rows."""
+        return cls(
+            tuple(blocks),
+            Sums.of_classes(members),
+            tuple(block.family.summarize(block.take(x), members, block.names) for block in blocks),
+        )
+
+    @property
+    def classes(self) -> ClassAxis:
+        """The classes that were declared or seen."""
+        return self.weights.classes
+
+    def on(self, axis: ClassAxis) -> Model:
+        """The same model on a wider class axis."""
+        return replace(
+            self, weights=self.weights.on(axis), statistics=tuple(each.on(axis) for each in self.statistics)
+        )
+
+    def merge(self, other: Model) -> Model:
+        """The model of the rows of both."""
+        self._check_blocks(other)
+        return replace(
+            self,
+            weights=self.weights.merge(other.weights),
+            statistics=tuple(a.merge(b) for a, b in zip(self.statistics, other.statistics, strict=True)),
+        )
+
+    def subtract(self, other: Model) -> Model:
+        """The model of the rows of self without those of other."""
+        self._check_blocks(other)
+        return replace(
+            self,
+            weights=self.weights.subtract(other.weights),
+            statistics=tuple(a.subtract(b) for a, b in zip(self.statistics, other.statistics, strict=True)),
+        )
+
+    def scale(self, factor: float) -> Model:
+        """The model with the weight of every row times ``factor``."""
+        return replace(
+            self,
+            weights=self.weights.scale(factor),
+            statistics=tuple(each.scale(factor) for each in self.statistics),
+        )
+
+    def estimate(self, prior: bayes.Prior = "data") -> Estimate:
+        """Parameters and class prior."""
+        if not self.weights.weight.any():
+            raise InputError("The model has seen no rows yet; give it some with fit or partial_fit.")
+        return Estimate(
+            self.blocks,
+            self.classes,
+            bayes.class_prior(prior, self.weights.weight, self.classes.labels.tolist()),
+            tuple(
+                block.family.estimate(statistic, block.names)
+                for block, statistic in zip(self.blocks, self.statistics, strict=True)
+            ),
+        )
+
+    def _check_blocks(self, other: Model) -> None:
+        mine, theirs = ([(block.family.name, list(block.names)) for block in m.blocks] for m in (self, other))
+        if mine != theirs:
+            raise MergeError(
+                f"Models of other families or columns cannot be joined: {_shown(self)} here, {_shown(other)} there."
+            )
+
+
+def _shown(model: Model) -> str:
+    return ", ".join(f"{block.family.name} of {len(block.names)} columns" for block in model.blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Parameters of each block and the class prior: all that prediction needs.
+
+    Attributes
+    ----------
+    prior : array of shape (K,)
+    parameters : tuple
+        One for each block.
+    """
+
+    blocks: tuple[Block, ...]
+    classes: ClassAxis
+    prior: Float
+    parameters: tuple[Any, ...]
+
+    @cached_property
+    def log_prior(self) -> Float:
+        """log p(y)."""
+        return bayes.log_prior(self.prior)
+
+    def joint(self, x: Float) -> Float:
+        """log p(x, y) of each row and class (n, K)."""
+        return bayes.joint(self.log_prior, self._likelihood(x, "log_likelihood"))
+
+    def relative_joint(self, x: Float) -> Float:
+        """log p(x, y) up to a term common to the classes: all that a posterior needs."""
+        return bayes.joint(self.log_prior, self._likelihood(x, "relative_log_likelihood"))
+
+    def _likelihood(self, x: Float, kind: str) -> Float:
+        out = None
+        for block, parameters in zip(self.blocks, self.parameters, strict=True):
+            evaluate = getattr(block.family, kind, block.family.log_likelihood)
+            part = evaluate(parameters, block.take(x))
+            out = part if out is None else out + part
+        assert out is not None
+        return out
+
+    def linear_form(self) -> LinearForm:
+        """The log-odds as a linear function of x, where they are one."""
+        d = sum(len(block.names) for block in self.blocks)
+        coef, origin, offset = np.zeros((len(self.classes), d)), np.zeros(d), self.log_prior.copy()
+        for block, parameters in zip(self.blocks, self.parameters, strict=True):
+            if not hasattr(block.family, "linear_form"):
+                raise NotLinearError(f"The log-odds of a {block.family.name} block are not linear in x.")
+            part = block.family.linear_form(parameters)
+            coef[:, block.columns] = part.coef
+            origin[block.columns] = part.origin
+            offset += part.offset
+        if len(self.classes) == 2:
+            theta = coef[1] - coef[0]
+            return LinearForm(theta, offset[1] - offset[0] - theta @ origin)
+        return LinearForm(coef, offset - coef @ origin)
+
+    def sample(self, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+        """One row from p(x | y = code) for each code (n, d)."""
+        out = np.empty((len(codes), sum(len(block.names) for block in self.blocks)))
+        for block, parameters in zip(self.blocks, self.parameters, strict=True):
+            out[:, block.columns] = block.family.sample(parameters, codes, rng)
+        return out
+
+    def conditional(self, k: int) -> Conditional:
+        """p(x | y = class k) as a distribution."""
+        return Conditional(self, k)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Conditional:
+    """p(x | y) of one class, with the names of ``scipy.stats``."""
+
+    estimate: Estimate
+    k: int
+
+    def __repr__(self) -> str:
+        return f"Conditional(label={self.estimate.classes.labels[self.k].item()!r}, dim={self.dim})"
+
+    @property
+    def dim(self) -> int:
+        """Number of columns."""
+        return len(self.mean)
+
+    @property
+    def mean(self) -> Float:
+        """Mean (d,)."""
+        return self._moments[0]
+
+    @property
+    def cov(self) -> Float:
+        """Covariance (d, d)."""
+        return self._moments[1]
+
+    @cached_property
+    def _moments(self) -> tuple[Float, Float]:
+        d = sum(len(block.names) for block in self.estimate.blocks)
+        mean, cov = np.zeros(d), np.zeros((d, d))
+        for block, parameters in zip(self.estimate.blocks, self.estimate.parameters, strict=True):
+            at = np.arange(d)[block.columns]
+            family: Any = block.family
+            mean[at], cov[np.ix_(at, at)] = family.mean_and_covariance(parameters, self.k)
+        return mean, cov
+
+    def logpdf(self, x: Any) -> Any:
+        """Log-density of one row (d,) or of rows (n, d)."""
+        rows = np.asarray(x, dtype=np.float64)
+        flat = np.atleast_2d(rows)
+        if flat.ndim != 2 or flat.shape[1] != self.dim:
+            raise InputError(f"x must have {self.dim} columns, got an array of shape {rows.shape}.")
+        out = self.estimate._likelihood(flat, "log_likelihood")[:, self.k]
+        return out if rows.ndim == 2 else out[0]
+
+    def pdf(self, x: Any) -> Any:
+        """Density of one row (d,) or of rows (n, d)."""
+        return np.exp(self.logpdf(x))
+
+    def rvs(self, size: int = 1, random_state: Any = None) -> Float:
+        """``size`` random rows (size, d); one row (d,) for size 1, as ``scipy.stats`` does."""
+        rng = np.random.default_rng(random_state) if not isinstance(random_state, np.random.Generator) else random_state
+        rows = self.estimate.sample(np.full(size, self.k, dtype=np.int64), rng)
+        return rows[0] if size == 1 else rows

@@ -1,0 +1,147 @@
+"""The class axis: which row of a statistic belongs to which label, and how two axes unite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import ClassError, listed
+
+__all__ = ["ClassAxis", "Membership"]
+
+Float = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassAxis:
+    """Sorted, distinct class labels: numbers, strings or booleans.
+
+    >>> axis = ClassAxis.of(["spam", "ham", "spam"])
+    >>> axis.labels.tolist()
+    ['ham', 'spam']
+    >>> axis.union(ClassAxis.of(["news"])).labels.tolist()
+    ['ham', 'news', 'spam']
+    """
+
+    labels: NDArray[Any]
+
+    @classmethod
+    def of(cls, labels: Sequence[Any] | NDArray[Any]) -> ClassAxis:
+        """The axis of the distinct labels among ``labels``."""
+        return cls(_sorted_labels(np.asarray(labels)))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ClassAxis):
+            return NotImplemented
+        return self is other or bool(np.array_equal(self.labels, other.labels))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def union(self, other: ClassAxis) -> ClassAxis:
+        """The axis of the labels of both."""
+        if self == other or len(other) == 0:
+            return self
+        if len(self) == 0:
+            return other
+        kinds = {_kind(self.labels), _kind(other.labels)}
+        if len(kinds) > 1:
+            raise ClassError(
+                f"Class labels of different kinds cannot be sorted together: {listed(self.labels.tolist(), 3)} "
+                f"and {listed(other.labels.tolist(), 3)}. Convert the labels to one type."
+            )
+        return ClassAxis.of(np.concatenate([self.labels, other.labels]))
+
+    def positions(self, labels: NDArray[Any]) -> Codes:
+        """Position of each label on this axis; −1 for a label that is not on it."""
+        if len(self) == 0 or len(labels) == 0:
+            return np.full(len(labels), -1, dtype=np.int64)
+        try:
+            at = np.searchsorted(self.labels, labels)
+        except TypeError:
+            raise ClassError(
+                f"Labels {listed(labels.tolist(), 3)} cannot be compared with the classes "
+                f"{listed(self.labels.tolist(), 3)}. Give labels of the type the model was fitted with."
+            ) from None
+        at[at == len(self)] = 0
+        return np.where(self.labels[at] == labels, at, -1)
+
+    def position(self, label: Any) -> int:
+        """Position of one label; a sentence if it is not on this axis."""
+        at = int(self.positions(np.asarray([label]))[0]) if np.ndim(label) == 0 else -1
+        if at < 0:
+            raise ClassError(f"{label!r} is not a class of this model. Its classes are {listed(self.labels.tolist())}.")
+        return at
+
+
+def _kind(labels: NDArray[Any]) -> str:
+    """Labels of one kind sort together: numbers, or texts, or anything else by its type."""
+    if labels.dtype.kind in "biuf":
+        return "number"
+    if labels.dtype.kind in "UT" or all(isinstance(label, str) for label in labels.tolist()):
+        return "text"
+    return str(labels.dtype)
+
+
+def _sorted_labels(labels: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.unique(labels)
+    except TypeError:
+        raise ClassError(
+            f"Class labels must be of one type, all numbers or all strings; got {listed(labels.tolist(), 4)}."
+        ) from None
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Which class each row of a batch belongs to, and with what weight.
+
+    Parameters
+    ----------
+    classes : ClassAxis
+    codes : array of shape (n,), optional
+        Hard membership: the position of each row's label on the axis; −1 leaves the row out.
+    soft : array of shape (n, K), optional
+        Soft membership: a weight for each row and class. A one-hot row is the same as a code.
+    weights : array of shape (n,), optional
+        Weight of each row. No weight means weight one; weight k is the row k times.
+    """
+
+    classes: ClassAxis
+    codes: Codes | None = None
+    soft: Float | None = None
+    weights: Float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.codes is None) == (self.soft is None):
+            raise TypeError("give either codes or soft, not both")
+
+    def __len__(self) -> int:
+        return len(self.codes) if self.codes is not None else len(self.soft)  # type: ignore[arg-type]
+
+    def class_weights(self) -> Float:
+        """Sum of weights of each class, (K,)."""
+        if self.codes is not None:
+            here = self.codes >= 0
+            codes, weights = self.codes, self.weights
+            if not here.all():
+                codes, weights = codes[here], None if weights is None else weights[here]
+            return np.bincount(codes, weights, minlength=len(self.classes)).astype(np.float64)
+        assert self.soft is not None
+        return self.soft.sum(axis=0) if self.weights is None else self.weights @ self.soft
+
+    def rows(self, start: int, stop: int) -> Membership:
+        """The membership of rows start..stop−1."""
+        return Membership(
+            self.classes,
+            codes=None if self.codes is None else self.codes[start:stop],
+            soft=None if self.soft is None else self.soft[start:stop],
+            weights=None if self.weights is None else self.weights[start:stop],
+        )

@@ -1,0 +1,162 @@
+"""Scatter with the third and fourth moments that Ledoit and Wolf's shrinkage needs.
+
+    scatter_ij = Σ w z_i z_j      cubic_ij = Σ w z_i² z_j      quartic_ij = Σ w z_i² z_j²
+
+where z = x − mean of the class. The best amount of shrinkage depends on Σ ‖D z‖⁴ for column scales D
+that are known only at the end; these three matrices hold it for every D, and they add: moving a group's
+centre by s expands the products, and terms in Σ z vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import kernels
+from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.compensated import difference, join_means, part_mean
+from suffice.statistics.number_range import check_squares
+from suffice.statistics.scatter import Scatter
+from suffice.statistics.statistic import by_class, remaining_weight
+
+__all__ = ["FourthMoments"]
+
+Float = NDArray[np.float64]
+
+BLOCK_BYTES = 1 << 22  # of centred rows
+
+
+@dataclass(frozen=True, eq=False)
+class FourthMoments(Scatter):
+    """Per-class scatter, with the products of the squares.
+
+    Attributes
+    ----------
+    weight : array of shape (K,)
+    mean, mean_low : array of shape (K, d)
+    scatter, cubic, quartic : array of shape (K, d, d)
+    """
+
+    cubic: Float = by_class()
+    quartic: Float = by_class()
+
+    @classmethod
+    def zero(cls, classes: ClassAxis, n_columns: int) -> FourthMoments:
+        """The statistic of no rows."""
+        k, d = len(classes), n_columns
+        return cls(classes, np.zeros(k), np.zeros((k, d)), np.zeros((k, d)), *(np.zeros((k, d, d)) for _ in range(3)))
+
+    @classmethod
+    def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> FourthMoments:
+        """The statistic of a batch of rows (n, d)."""
+        n, d = x.shape
+        k = len(members.classes)
+        soft = members.soft is not None
+        step = max(256, 4 * k, BLOCK_BYTES // (8 * max(d, 1))) // (k if soft else 1) + 1
+        whole = cls.zero(members.classes, d)
+        for start in range(0, n, step):
+            part = members.rows(start, start + step)
+            blocks = kernels.CentredBlocks(k, d, min(step, n), soft=soft)
+            rows = blocks.centre(x[start : start + step], part.codes, part.soft, part.weights)
+            weights = _group_weights(part)
+            products = np.zeros((3, k, d, d))
+            for c in np.flatnonzero(np.diff(blocks.offsets)):
+                group = slice(blocks.offsets[c], blocks.offsets[c + 1])
+                root_z = rows[group]
+                z = root_z / np.sqrt(weights[group, None])
+                root_square = z * root_z
+                products[0, c] = root_z.T @ root_z
+                products[1, c] = root_square.T @ root_z
+                products[2, c] = root_square.T @ root_square
+            whole = whole._merged(cls(members.classes, blocks.weight, blocks.mean, blocks.mean_low, *products))
+        check_squares(np.diagonal(whole.quartic, axis1=1, axis2=2), range(d) if columns is None else columns)
+        return whole
+
+    def pooled(self) -> FourthMoments:
+        """All classes as one, about the common mean, on an axis of one unnamed class."""
+        mean, offset = self.grand_mean()
+        parts = _moved(self, offset)
+        return FourthMoments(
+            ClassAxis.of([0]),
+            np.array([self.weight.sum()]),
+            mean[None],
+            np.zeros_like(mean)[None],
+            *(part.sum(axis=0, keepdims=True) for part in parts),
+        )
+
+    def _merged(self, other: FourthMoments) -> FourthMoments:  # type: ignore[override]
+        mean, low, _, _ = join_means(
+            self.weight[:, None], self.mean, self.mean_low, other.weight[:, None], other.mean, other.mean_low
+        )
+        parts = (
+            _moved(each, difference(each.mean, each.mean_low, mean, low) * (each.weight[:, None] > 0))
+            for each in (self, other)
+        )
+        return FourthMoments(
+            self.classes, self.weight + other.weight, mean, low, *(a + b for a, b in zip(*parts, strict=True))
+        )
+
+    def _subtracted(self, other: FourthMoments) -> FourthMoments:  # type: ignore[override]
+        weight = remaining_weight(self.weight, other.weight)
+        mean, low, _, _ = part_mean(
+            self.weight[:, None],
+            self.mean,
+            self.mean_low,
+            (self.weight - weight)[:, None],
+            other.mean,
+            other.mean_low,
+        )
+        whole, part = (
+            _moved(each, difference(each.mean, each.mean_low, mean, low) * (each.weight[:, None] > 0))
+            for each in (self, other)
+        )
+        left = weight[:, None, None] > 0
+        return FourthMoments(
+            self.classes, weight, mean, low, *(np.where(left, a - b, 0.0) for a, b in zip(whole, part, strict=True))
+        )
+
+    def _scaled(self, factor: float) -> FourthMoments:
+        if factor == 0:
+            return FourthMoments.zero(self.classes, self.shape[0])
+        return FourthMoments(
+            self.classes,
+            self.weight * factor,
+            self.mean,
+            self.mean_low,
+            *(part * factor for part in (self.scatter, self.cubic, self.quartic)),
+        )
+
+
+def _group_weights(part: Membership) -> Float:
+    """Weight of each centred row, in the order in which the kernel groups them by class."""
+    if part.codes is not None:
+        weights = np.ones(len(part)) if part.weights is None else part.weights
+        here = (part.codes >= 0) & (weights > 0)
+        return np.asarray(weights[here][np.argsort(part.codes[here], kind="stable")])
+    assert part.soft is not None
+    soft = part.soft if part.weights is None else part.soft * part.weights[:, None]
+    by_group = soft.T.ravel()
+    return np.asarray(by_group[by_group > 0])
+
+
+def _moved(m: FourthMoments, s: Float) -> tuple[Float, Float, Float]:
+    """The three products about the point ``mean − s`` of each class, with s of shape (K, d)."""
+    n = m.weight[:, None, None]
+    s_i, s_j = s[:, :, None], s[:, None, :]
+    variance = np.diagonal(m.scatter, axis1=1, axis2=2)
+    v_i, v_j = variance[:, :, None], variance[:, None, :]
+    scatter = m.scatter + n * s_i * s_j
+    cubic = m.cubic + s_j * v_i + 2 * s_i * m.scatter + n * s_i**2 * s_j
+    quartic = (
+        m.quartic
+        + 2 * s_j * m.cubic
+        + 2 * s_i * np.swapaxes(m.cubic, 1, 2)
+        + s_j**2 * v_i
+        + s_i**2 * v_j
+        + 4 * s_i * s_j * m.scatter
+        + n * s_i**2 * s_j**2
+    )
+    return scatter, cubic, quartic

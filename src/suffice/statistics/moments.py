@@ -1,0 +1,105 @@
+"""Per-class mean and centred sum of squares of each column: ``m2_kj = Σ w (x_j − mean_kj)²``.
+
+Joined by Chan's formula ``m2 = m2_a + m2_b + n_a n_b/(n_a + n_b) δ²``, never by Σx², which cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import kernels
+from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.compensated import difference, join_means, part_mean
+from suffice.statistics.number_range import check_squares
+from suffice.statistics.statistic import Statistic, by_class, remaining_weight
+
+__all__ = ["Moments"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments(Statistic):
+    """Per-class moments of independent columns.
+
+    Attributes
+    ----------
+    weight : array of shape (K, d)
+        Sum of the weights of the cells that were there; a missing value is not counted.
+    mean, mean_low : array of shape (K, d)
+        The mean is the unevaluated sum of the two.
+    m2 : array of shape (K, d)
+        Centred sum of squares.
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["a", "b"])
+    >>> rows = np.array([[1.0], [2.0], [6.0], [np.nan]])
+    >>> moments = Moments.summarize(rows, Membership(axis, codes=np.array([0, 1, 1, 1])))
+    >>> moments.weight.ravel(), moments.mean.ravel(), moments.m2.ravel()
+    (array([1., 2.]), array([1., 4.]), array([0., 8.]))
+    """
+
+    weight: Float = by_class()
+    mean: Float = by_class()
+    mean_low: Float = by_class()
+    m2: Float = by_class()
+
+    @classmethod
+    def zero(cls, classes: ClassAxis, n_columns: int) -> Moments:
+        """The statistic of no rows."""
+        return cls(classes, *(np.zeros((len(classes), n_columns)) for _ in range(4)))
+
+    @classmethod
+    def summarize(
+        cls, x: Float, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
+    ) -> Moments:
+        """The statistic of a batch of rows (n, d); NaN is a missing value unless ``missing`` is false."""
+        who = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
+        found = kernels.class_moments(x, len(members.classes), **who)
+        if missing and np.isnan(found.mean).any():
+            # A NaN was met. Cells are counted one by one only for data that have holes.
+            found = kernels.class_moments(x, len(members.classes), missing=True, **who)
+        check_squares(found.m2, range(x.shape[1]) if columns is None else columns)
+        return cls(members.classes, *found)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of columns."""
+        return self.mean.shape[1:]
+
+    def pooled(self) -> Moments:
+        """All classes as one: the moments about the common mean, on an axis of one unnamed class."""
+        weight = self.weight.sum(axis=0)
+        safe = np.where(weight > 0, weight, 1.0)
+        # Any point near the data will do as origin; the residual mean is added below.
+        origin = (self.weight * self.mean).sum(axis=0) / safe
+        offset = difference(self.mean, self.mean_low, origin, np.zeros_like(origin))
+        shift = (self.weight * offset).sum(axis=0) / safe
+        m2 = (self.m2 + self.weight * (offset - shift) ** 2).sum(axis=0)
+        mean = origin + shift
+        return Moments(ClassAxis.of([0]), *(row[None] for row in (weight, mean, shift - (mean - origin), m2)))
+
+    def _merged(self, other: Moments) -> Moments:
+        mean, low, delta, cross = join_means(
+            self.weight, self.mean, self.mean_low, other.weight, other.mean, other.mean_low
+        )
+        m2 = self.m2 + other.m2 + cross * delta**2
+        return Moments(self.classes, self.weight + other.weight, mean, low, m2)
+
+    def _subtracted(self, other: Moments) -> Moments:
+        weight = remaining_weight(self.weight, other.weight)
+        mean, low, delta, cross = part_mean(
+            self.weight, self.mean, self.mean_low, self.weight - weight, other.mean, other.mean_low
+        )
+        m2 = np.where(weight > 0, self.m2 - other.m2 - cross * delta**2, 0.0)
+        return Moments(self.classes, weight, mean, low, np.maximum(m2, 0.0))
+
+    def _scaled(self, factor: float) -> Moments:
+        if factor == 0:
+            return Moments.zero(self.classes, self.shape[0])
+        return Moments(self.classes, self.weight * factor, self.mean, self.mean_low, self.m2 * factor)

@@ -1,0 +1,227 @@
+"""Per-class mean and scatter matrix: ``S_k = Σ w (x − mean_k)(x − mean_k)ᵀ``.
+
+Kept for each class (`Scatter`, K matrices d×d), or summed over the classes (`PooledScatter`, one), which
+is all that a shared covariance needs. Rows are centred on the class means of their own block, then
+multiplied by BLAS (dsyrk), so that one read of the data is enough and nothing cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
+
+from suffice import kernels
+from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.compensated import difference, join_means, part_mean
+from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
+from suffice.statistics.statistic import Statistic, by_class, remaining_weight
+
+__all__ = ["PooledScatter", "Scatter", "centred_pass"]
+
+Float = NDArray[np.float64]
+
+BLOCK_BYTES = 1 << 20  # of centred rows: stays in a core's own cache
+
+
+@dataclass(frozen=True, eq=False)
+class _ClassMeans(Statistic):
+    """The part that both layouts share: weight and mean of each class."""
+
+    weight: Float = by_class()
+    mean: Float = by_class()
+    mean_low: Float = by_class()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of columns."""
+        return self.mean.shape[1:]
+
+    def grand_mean(self) -> tuple[Float, Float]:
+        """Mean of all rows (d,), and each class mean's offset from it (K, d)."""
+        total = max(float(self.weight.sum()), np.finfo(float).tiny)
+        origin = self.weight @ self.mean / total
+        offset = difference(self.mean, self.mean_low, origin, np.zeros_like(origin))
+        shift = self.weight @ offset / total
+        return origin + shift, offset - shift
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter(_ClassMeans):
+    """Per-class scatter matrices.
+
+    Attributes
+    ----------
+    weight : array of shape (K,)
+    mean, mean_low : array of shape (K, d)
+        The mean is the unevaluated sum of the two.
+    scatter : array of shape (K, d, d)
+    """
+
+    scatter: Float = by_class()
+
+    @classmethod
+    def zero(cls, classes: ClassAxis, n_columns: int) -> Scatter:
+        """The statistic of no rows."""
+        k, d = len(classes), n_columns
+        return cls(classes, np.zeros(k), np.zeros((k, d)), np.zeros((k, d)), np.zeros((k, d, d)))
+
+    @classmethod
+    def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> Scatter:
+        """The statistic of a batch of rows (n, d).
+
+        >>> rows = np.array([[0.0, 0.0], [2.0, 4.0]])
+        >>> one = Membership(ClassAxis.of(["a"]), codes=np.array([0, 0]))
+        >>> Scatter.summarize(rows, one).scatter[0]
+        array([[2., 4.],
+               [4., 8.]])
+        """
+        d = x.shape[1]
+        scatter = np.zeros((len(members.classes), d, d))
+
+        def add(rows: Float, offsets: NDArray[np.int64]) -> None:
+            for k in np.flatnonzero(np.diff(offsets)):
+                _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k])
+
+        means = centred_pass(x, members, add)
+        _mirror(scatter)
+        _check_range(scatter, x, columns)
+        return cls(members.classes, means.weight, means.mean, means.mean_low, scatter)
+
+    def within(self) -> Float:
+        """Scatter about the class means, summed over the classes (d, d)."""
+        return np.asarray(self.scatter.sum(axis=0))
+
+    def _merged(self, other: Scatter) -> Scatter:
+        mean, low, delta, cross = _join(self, other)
+        scatter = self.scatter + other.scatter + _outer(delta, cross)
+        return Scatter(self.classes, self.weight + other.weight, mean, low, scatter)
+
+    def _subtracted(self, other: Scatter) -> Scatter:
+        weight, mean, low, delta, cross = _part(self, other)
+        scatter = self.scatter - other.scatter - _outer(delta, cross)
+        return Scatter(self.classes, weight, mean, low, np.where(weight[:, None, None] > 0, scatter, 0.0))
+
+    def _scaled(self, factor: float) -> Scatter:
+        if factor == 0:
+            return Scatter.zero(self.classes, self.shape[0])
+        return Scatter(self.classes, self.weight * factor, self.mean, self.mean_low, self.scatter * factor)
+
+
+@dataclass(frozen=True, eq=False)
+class PooledScatter(_ClassMeans):
+    """Class means, and one scatter matrix about them for all classes together.
+
+    Attributes
+    ----------
+    weight : array of shape (K,)
+    mean, mean_low : array of shape (K, d)
+        The mean is the unevaluated sum of the two.
+    scatter : array of shape (d, d)
+    """
+
+    scatter: Float
+
+    @classmethod
+    def zero(cls, classes: ClassAxis, n_columns: int) -> PooledScatter:
+        """The statistic of no rows."""
+        k, d = len(classes), n_columns
+        return cls(classes, np.zeros(k), np.zeros((k, d)), np.zeros((k, d)), np.zeros((d, d)))
+
+    @classmethod
+    def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> PooledScatter:
+        """The statistic of a batch of rows (n, d)."""
+        scatter = np.zeros((x.shape[1], x.shape[1]))
+        means = centred_pass(x, members, lambda rows, offsets: _add_products(rows, scatter))
+        _mirror(scatter)
+        _check_range(scatter, x, columns)
+        return cls(members.classes, means.weight, means.mean, means.mean_low, scatter)
+
+    def within(self) -> Float:
+        """Scatter about the class means, summed over the classes (d, d)."""
+        return self.scatter
+
+    def _merged(self, other: PooledScatter) -> PooledScatter:
+        mean, low, delta, cross = _join(self, other)
+        scatter = self.scatter + other.scatter + (delta * cross[:, None]).T @ delta
+        return PooledScatter(self.classes, self.weight + other.weight, mean, low, scatter)
+
+    def _subtracted(self, other: PooledScatter) -> PooledScatter:
+        weight, mean, low, delta, cross = _part(self, other)
+        scatter = self.scatter - other.scatter - (delta * cross[:, None]).T @ delta
+        return PooledScatter(self.classes, weight, mean, low, scatter if weight.any() else np.zeros_like(scatter))
+
+    def _scaled(self, factor: float) -> PooledScatter:
+        if factor == 0:
+            return PooledScatter.zero(self.classes, self.shape[0])
+        return PooledScatter(self.classes, self.weight * factor, self.mean, self.mean_low, self.scatter * factor)
+
+
+def centred_pass(
+    x: Float, members: Membership, add: Callable[[Float, NDArray[np.int64]], None]
+) -> kernels.CentredBlocks:
+    """Read ``x`` once in blocks, centred by class, and hand each block to ``add(rows, offsets)``.
+
+    The size of a block depends on the shape of the data alone, and blocks are taken in order: the
+    result is the same for every number of threads.
+    """
+    n, d = x.shape
+    k = len(members.classes)
+    copies = k if members.soft is not None else 1
+    # The means of k classes are merged once per block, so many classes want longer blocks.
+    step = max(256, 4 * k, BLOCK_BYTES // (8 * max(d, 1))) // copies + 1
+    blocks = kernels.CentredBlocks(k, d, min(step, n), soft=members.soft is not None)
+    for start in range(0, n, step):
+        part = members.rows(start, start + step)
+        rows = blocks.centre(x[start : start + step], part.codes, part.soft, part.weights)
+        if len(rows):
+            add(rows, blocks.offsets)
+    return blocks
+
+
+def _add_products(rows: Float, total: Float) -> None:
+    """Add rowsᵀ rows to the lower triangle of ``total``, in place.
+
+    BLAS counts columns first: what it sees is ``total.T``, whose upper triangle is our lower one.
+    """
+    dsyrk(1.0, rows.T, beta=1.0, c=total.T, lower=0, overwrite_c=1)
+
+
+def _mirror(matrices: Float) -> None:
+    """Copy the lower triangle of each matrix (..., d, d) into its upper triangle."""
+    above = np.triu_indices(matrices.shape[-1], 1)
+    matrices[..., above[0], above[1]] = matrices[..., above[1], above[0]]
+
+
+def _outer(delta: Float, cross: Float) -> Float:
+    """``cross_k δ_k δ_kᵀ`` for each class."""
+    return (delta * cross[:, None])[:, :, None] * delta[:, None, :]
+
+
+def _join(a: _ClassMeans, b: _ClassMeans) -> tuple[Float, Float, Float, Float]:
+    mean, low, delta, cross = join_means(a.weight[:, None], a.mean, a.mean_low, b.weight[:, None], b.mean, b.mean_low)
+    return mean, low, delta, cross[:, 0]
+
+
+def _part(whole: _ClassMeans, part: _ClassMeans) -> tuple[Float, Float, Float, Float, Float]:
+    weight = remaining_weight(whole.weight, part.weight)
+    mean, low, delta, cross = part_mean(
+        whole.weight[:, None], whole.mean, whole.mean_low, (whole.weight - weight)[:, None], part.mean, part.mean_low
+    )
+    return weight, mean, low, delta, cross[:, 0]
+
+
+def _check_range(scatter: Float, x: Float, columns: Sequence[object] | None) -> None:
+    names = range(x.shape[1]) if columns is None else columns
+    squares = np.diagonal(scatter, axis1=-2, axis2=-1)
+    check_squares(squares, names)
+    # Products of tiny numbers vanish without a trace, so a column without scatter is looked at again:
+    # the moments' kernel tells an underflow from a constant.
+    still = np.flatnonzero((squares < SMALLEST_SQUARE).reshape(-1, x.shape[1]).all(axis=0))
+    if len(still) and len(x):
+        again = kernels.class_moments(x[:, still], 1, codes=np.zeros(len(x), dtype=np.int64))
+        spread = np.where(again.m2 < SMALLEST_SQUARE, again.m2, 0.0)
+        check_squares(spread, [names[j] for j in still])

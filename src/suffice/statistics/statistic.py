@@ -1,0 +1,107 @@
+"""What every statistic can do: merge, subtract, scale, and stand on a wider class axis.
+
+A statistic is an immutable value with a labelled class axis. The public verbs here check their arguments
+and bring both sides onto one axis; a statistic's own file gives the arithmetic on equal axes
+(``_merged``, ``_subtracted``, ``_scaled``) and nothing else.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import InputError, MergeError, listed
+from suffice.statistics.classes import ClassAxis
+
+__all__ = ["Statistic", "by_class", "remaining_weight"]
+
+Float = NDArray[np.float64]
+
+
+def by_class() -> Any:
+    """A dataclass field whose first axis is the class axis."""
+    return field(metadata={"by_class": True})
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic(ABC):
+    """A value that summarises rows and adds.
+
+    ``a.merge(b)`` is the statistic of the rows of both; it is associative and commutative up to
+    rounding, and `zero` is its neutral element. ``subtract`` undoes it. ``scale`` multiplies every
+    row's weight.
+    """
+
+    classes: ClassAxis
+
+    def merge(self, other: Self) -> Self:
+        """The statistic of the rows of both."""
+        self._check_kind(other)
+        axis = self.classes.union(other.classes)
+        return self.on(axis)._merged(other.on(axis))
+
+    def subtract(self, other: Self) -> Self:
+        """The statistic of the rows of self without those of other."""
+        self._check_kind(other)
+        unknown = [label for label in other.classes.labels.tolist() if not np.any(self.classes.labels == label)]
+        if unknown:
+            raise MergeError(f"Rows of class {listed(unknown)} cannot be taken out: there are none.")
+        return self._subtracted(other.on(self.classes))
+
+    def scale(self, factor: float) -> Self:
+        """The statistic of the same rows with every weight times ``factor``."""
+        if not (np.isfinite(factor) and factor >= 0):
+            raise InputError(f"A statistic is scaled by a finite number of at least 0, got {factor!r}.")
+        return self._scaled(float(factor))
+
+    def on(self, axis: ClassAxis) -> Self:
+        """The same statistic on an axis that holds at least its own classes; the others are empty."""
+        if axis == self.classes:
+            return self
+        at = axis.positions(self.classes.labels)
+        wider = {}
+        for each in fields(self):
+            if each.metadata.get("by_class"):
+                values = getattr(self, each.name)
+                wider[each.name] = np.zeros((len(axis), *values.shape[1:]))
+                wider[each.name][at] = values
+        return replace(self, classes=axis, **wider)
+
+    def arrays(self) -> dict[str, Float]:
+        """The numbers by name, for files and for showing."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "classes"}
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """What must be equal for two of these to merge; the number of columns."""
+
+    @abstractmethod
+    def _merged(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def _subtracted(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def _scaled(self, factor: float) -> Self: ...
+
+    def _check_kind(self, other: Self) -> None:
+        if type(self) is not type(other):
+            raise MergeError(f"{type(self).__name__} cannot be joined with {type(other).__name__}.")
+        if self.shape != other.shape:
+            raise MergeError(
+                f"{type(self).__name__} of {self.shape[0]} columns cannot be joined with one of {other.shape[0]}."
+            )
+
+
+def remaining_weight(whole: Float, part: Float) -> Float:
+    """``whole − part``, where no weight may become negative; what is left of rounding is zero."""
+    left = whole - part
+    negligible = 1e-12 * whole
+    if np.any(left < -negligible):
+        raise MergeError("More weight would be taken out than there is; these rows were not in the statistic.")
+    return np.where(left <= negligible, 0.0, left)
