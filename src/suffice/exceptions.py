@@ -18,6 +18,8 @@ since code written for scikit-learn expects them.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Sequence
 
 from numpy.linalg import LinAlgError
@@ -31,7 +33,9 @@ __all__ = [
     "SingularCovarianceWarning",
     "SufficeError",
     "SufficeWarning",
+    "columns_listed",
     "listed",
+    "warn_user",
 ]
 
 
@@ -77,3 +81,20 @@ def listed(names: Sequence[object], limit: int = 8) -> str:
     """
     shown = ", ".join(repr(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def columns_listed(names: Sequence[object]) -> str:
+    """Column names as a message shows them.
+
+    >>> columns_listed(["age"]), columns_listed([0, 3])
+    ("column 'age'", 'columns 0, 3')
+    """
+    return f"{'column' if len(names) == 1 else 'columns'} {listed(names)}"
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this library that led here."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "suffice":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

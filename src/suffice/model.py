@@ -21,7 +21,7 @@ from suffice.exceptions import InputError, MergeError, NotLinearError
 from suffice.families import Family
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
 
-__all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model"]
+__all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model", "generator"]
 
 Float = NDArray[np.float64]
 
@@ -35,13 +35,13 @@ class Block:
     family : Family
     columns : slice or sequence of int
         Where the block's columns stand in a row.
-    names : sequence of str
+    names : sequence
         What messages call them.
     """
 
     family: Family
     columns: slice | list[int]
-    names: Sequence[str]
+    names: Sequence[object]
 
     def take(self, x: Float) -> Float:
         """The block's part of the rows (n, d); a view where the columns are a slice."""
@@ -275,6 +275,12 @@ class Conditional:
 
     def rvs(self, size: int = 1, random_state: Any = None) -> Float:
         """``size`` random rows (size, d); one row (d,) for size 1, as ``scipy.stats`` does."""
-        rng = np.random.default_rng(random_state) if not isinstance(random_state, np.random.Generator) else random_state
-        rows = self.estimate.sample(np.full(size, self.k, dtype=np.int64), rng)
+        rows = self.estimate.sample(np.full(size, self.k, dtype=np.int64), generator(random_state))
         return rows[0] if size == 1 else rows
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A random generator from a seed, a generator, NumPy's older ``RandomState``, or nothing."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.Generator(random_state._bit_generator)
+    return np.random.default_rng(random_state)

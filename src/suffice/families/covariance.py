@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import eigh, solve_triangular, svd
 from scipy.linalg.lapack import dpocon, dpotrf
 
-__all__ = ["Whitening", "factor", "ledoit_wolf", "oas", "whiten"]
+__all__ = ["Whitening", "discriminant_directions", "factor", "ledoit_wolf", "oas", "whiten"]
 
 Float = NDArray[np.float64]
 
@@ -130,3 +130,36 @@ def ledoit_wolf(weight: float, scatter: Float, quartic: Float) -> float:
     distance = squares / d - mean_diagonal**2
     spread = min(spread, distance)
     return 0.0 if spread <= 0 else spread / distance
+
+
+def discriminant_directions(
+    away: Float, whitening: Float, deviation: Float, prior: Float
+) -> tuple[Float, Float]:
+    """Fisher's directions: orthogonal in the metric of the within-class covariance, most telling first.
+
+    Parameters
+    ----------
+    away : array of shape (K, d)
+        Class means less any origin.
+    whitening : array of shape (d, r)
+    deviation : array of shape (d,)
+        Standard deviation of each column within the classes.
+    prior : array of shape (K,)
+
+    Returns
+    -------
+    directions : array of shape (d, min(K − 1, r))
+        Rows projected on them have the within-class covariance I.
+    share : array of shape (min(K − 1, r),)
+        Share of the between-class variance that each explains.
+    """
+    centred = away - prior @ away
+    _, stretch, rows = svd((np.sqrt(prior)[:, None] * centred) @ whitening, full_matrices=False)
+    count = min(len(prior) - 1, whitening.shape[1])
+    total = float((stretch**2).sum())
+    share = stretch[:count] ** 2 / total if total > 0 else np.zeros(count)
+    directions = whitening @ rows[:count].T
+    # The sign of a direction is arbitrary: its largest entry, on standardised columns, is made positive.
+    standard = directions * deviation[:, None]
+    largest = standard[np.abs(standard).argmax(axis=0), np.arange(count)] if count else np.empty(0)
+    return directions * np.where(largest < 0, -1.0, 1.0), share

@@ -8,7 +8,6 @@ the two; and it may be one number for all columns (spherical). A missing value s
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -22,9 +21,11 @@ from suffice.exceptions import (
     NotLinearError,
     SingularCovarianceError,
     SingularCovarianceWarning,
-    listed,
+    columns_listed,
+    warn_user,
 )
 from suffice.families.contract import Linear, register
+from suffice.families.covariance import discriminant_directions
 from suffice.statistics import ClassAxis, Membership, Moments
 
 __all__ = ["Gaussian", "GaussianParameters"]
@@ -45,16 +46,19 @@ class GaussianParameters:
     variance: Float
     scale: Float
     log_norm: Float
+    within: Float  # (d,) variance about the class means, all classes together
     origin: Float  # (d,) mean of all rows
 
     @classmethod
-    def of(cls, mean: Float, mean_low: Float, variance: Float, origin: Float) -> GaussianParameters:
+    def of(
+        cls, mean: Float, mean_low: Float, variance: Float, within: Float, origin: Float
+    ) -> GaussianParameters:
         """Parameters from means and variances; a variance of zero marks a column that says nothing."""
         silent = variance == 0
         safe = np.where(silent, 1.0, variance)
         scale = np.where(silent, 0.0, 1 / np.sqrt(safe))
         log_norm = np.where(silent, 0.0, -0.5 * (np.log(2 * np.pi) + np.log(safe)))
-        return cls(mean, mean_low, variance, scale, log_norm, origin)
+        return cls(mean, mean_low, variance, scale, log_norm, within, origin)
 
 
 @register
@@ -75,6 +79,8 @@ class Gaussian:
         n_k and n (maximum likelihood), or n_k − 1 and n − K.
     floor : float
         Least variance, as a share of the column's variance over all rows. Unit-free.
+    missing : bool
+        Whether NaN is a cell that is not there. If not, it is an error.
 
     Notes
     -----
@@ -97,6 +103,7 @@ class Gaussian:
     spherical: bool = False
     divisor: Literal["ml", "unbiased"] = "ml"
     floor: float = 1e-9
+    missing: bool = True
 
     name: ClassVar[str] = "gaussian"
     accepts_missing: ClassVar[bool] = True
@@ -119,7 +126,7 @@ class Gaussian:
 
     def summarize(self, x: Float, members: Membership, columns: Sequence[object] | None = None) -> Moments:
         """Weight, mean and centred sum of squares of each class and column."""
-        return Moments.summarize(x, members, columns)
+        return Moments.summarize(x, members, columns, missing=self.missing)
 
     # ------------------------------------------------------------------ estimate
 
@@ -140,18 +147,24 @@ class Gaussian:
             np.where(seen, statistic.mean, pooled.mean),
             np.where(seen, statistic.mean_low, pooled.mean_low),
             np.ascontiguousarray(variance),
+            self._within(statistic),
             pooled.mean[0],
         )
 
+    def _lost(self, statistic: Moments) -> Float:
+        """Degrees of freedom that the mean of each class and column takes."""
+        return np.where(statistic.weight > 0, 1.0 if self.divisor == "unbiased" else 0.0, 0.0)
+
+    def _within(self, statistic: Moments) -> Float:
+        """Variance about the class means, all classes together (d,)."""
+        divisor = (statistic.weight - self._lost(statistic)).sum(axis=0)
+        return np.divide(statistic.m2.sum(axis=0), divisor, out=np.zeros_like(divisor), where=divisor > 0)
+
     def _class_variance(self, statistic: Moments, names: Sequence[object]) -> Float:
-        seen = statistic.weight > 0
-        lost = 1.0 if self.divisor == "unbiased" else 0.0
-        shared = statistic.m2.sum(axis=0), (statistic.weight - lost * seen).sum(axis=0)
-        if self.variance == "shared":
-            m2, divisor = (np.broadcast_to(each, statistic.m2.shape) for each in shared)
-        else:
-            m2 = (1 - self.mix) * statistic.m2 + self.mix * shared[0]
-            divisor = (1 - self.mix) * (statistic.weight - lost * seen) + self.mix * shared[1]
+        share = 1.0 if self.variance == "shared" else self.mix
+        own_divisor = statistic.weight - self._lost(statistic)
+        m2 = (1 - share) * statistic.m2 + share * statistic.m2.sum(axis=0)
+        divisor = (1 - share) * own_divisor + share * own_divisor.sum(axis=0)
         # One row has no spread: its sum of squares is zero, whatever the divisor.
         impossible = (divisor <= 0) & (m2 > 0)
         if impossible.any():
@@ -169,18 +182,16 @@ class Gaussian:
             return
         if self.variance == "shared" or self.mix == 1:
             bad = [names[j] for j in np.flatnonzero(empty.any(axis=0))]
-            warnings.warn(
-                f"Column {listed(bad)} does not vary within any class, and is left out of the model.",
+            warn_user(
+                f"There is no variation within any class in {columns_listed(bad)}, left out of the model.",
                 SingularCovarianceWarning,
-                stacklevel=2,
             )
             return
         k = int(np.flatnonzero(empty.any(axis=1))[0])
         bad = [names[j] for j in np.flatnonzero(empty[k])]
         raise SingularCovarianceError(
-            f"In class {classes.labels[k].item()!r} column {listed(bad)} does not vary, so that the class has no "
-            "density of its own. Mix in the shared variance (mix=0.1), share it (covariance='shared'), or drop the "
-            "column."
+            f"In class {classes.labels[k].item()!r} there is no variation in {columns_listed(bad)}, so that the class "
+            "has no density of its own. Mix in the shared variance (mix=0.1), or share it between the classes."
         )
 
     # ------------------------------------------------------------------ log-likelihood
@@ -190,7 +201,7 @@ class Gaussian:
         p = parameters
         values = (p.mean, p.mean_low, p.scale, p.log_norm)
         out = kernels.diagonal_log_likelihood(x, *values)
-        if np.isnan(out).any():
+        if self.missing and np.isnan(out).any():
             out = kernels.diagonal_log_likelihood(x, *values, missing=True)
         return out
 
@@ -223,6 +234,14 @@ class Gaussian:
         p = parameters
         away = ((p.mean - p.origin) + p.mean_low) * p.scale
         return Linear(coef=away * p.scale, offset=-0.5 * (away**2).sum(axis=1), origin=p.origin)
+
+    def directions(self, parameters: GaussianParameters, prior: Float) -> tuple[Float, Float]:
+        """Discriminant directions (d, r), and the share of between-class variance each explains."""
+        p = parameters
+        varies = np.flatnonzero(p.within > 0)
+        whitening = np.zeros((len(p.within), len(varies)))
+        whitening[varies, np.arange(len(varies))] = 1 / np.sqrt(p.within[varies])
+        return discriminant_directions((p.mean - p.origin) + p.mean_low, whitening, np.sqrt(p.within), prior)
 
     def mean_and_covariance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
         """Mean (d,) and diagonal covariance (d, d) of class k."""

@@ -8,28 +8,27 @@ quadratic.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import svd
 
 from suffice.exceptions import (
     InputError,
     NotLinearError,
     SingularCovarianceError,
     SingularCovarianceWarning,
-    listed,
+    columns_listed,
+    warn_user,
 )
 from suffice.families import covariance as matrices
 from suffice.families.contract import Linear, register
-from suffice.families.covariance import Whitening, whiten
+from suffice.families.covariance import Whitening, discriminant_directions, whiten
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 
-__all__ = ["MultivariateGaussian", "MultivariateGaussianParameters", "discriminant_directions"]
+__all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
 
 Float = NDArray[np.float64]
 
@@ -169,8 +168,7 @@ class MultivariateGaussian:
         assert isinstance(statistic, Scatter)
         own, amounts = self._own(statistic, within)
         factors = [whiten(each) for each in own]
-        for k, each in enumerate(factors):
-            self._check_regular(k, each, own[k], statistic, names)
+        self._check_regular(factors, within, statistic, names)
         return MultivariateGaussianParameters(mean, low, own, factors, within, amounts, origin)
 
     def _lost(self, weight: Float) -> Float:
@@ -233,6 +231,7 @@ class MultivariateGaussian:
     def _warn_if_singular(
         self, whitening: Whitening, within: Float, statistic: Scatter | PooledScatter, names: Sequence[object]
     ) -> None:
+        """Say which columns are at fault when a covariance is used in a subspace."""
         if not len(whitening.dependent):
             return
         d, rank = whitening.matrix.shape
@@ -245,46 +244,39 @@ class MultivariateGaussian:
         collinear = np.setdiff1d(whitening.dependent, constant)
         _, away = statistic.grand_mean()
         telling = constant[np.abs(away[statistic.weight > 0][:, constant]).max(axis=0, initial=0.0) > 0]
-        parts = []
-        if len(constant):
-            parts.append(f"column {listed([names[j] for j in constant])} does not vary within any class")
-        if len(collinear):
-            parts.append(f"column {listed([names[j] for j in collinear])} depend on each other linearly")
-        if len(telling):
-            parts.append(
-                f"column {listed([names[j] for j in telling])} differs between the classes all the same, and would "
-                "separate them alone"
+        parts = [
+            f"{what} {columns_listed([names[j] for j in which])}"
+            for what, which in (
+                ("there is no variation within any class in", constant),
+                ("there is linear dependence among", collinear),
+                ("the classes are told apart perfectly, but without a density, by", telling),
             )
-        warnings.warn(
-            f"The shared covariance of {d} columns has rank {rank}: {'; '.join(parts)}. The model works in the "
-            "subspace that the rows span. A shrinkage, or fewer columns, makes it regular.",
+            if len(which)
+        ]
+        warn_user(
+            f"The covariance of {d} columns has rank {rank}: {'; '.join(parts)}. The model works in the subspace that "
+            "the rows span. Shrinkage or fewer columns make it regular.",
             SingularCovarianceWarning,
-            stacklevel=2,
         )
 
     def _check_regular(
-        self, k: int, whitening: Whitening, covariance: Float, statistic: Scatter, names: Sequence[object]
+        self, factors: list[Whitening], within: Float, statistic: Scatter, names: Sequence[object]
     ) -> None:
-        if not len(whitening.dependent):
-            return
-        d, rank = whitening.matrix.shape
-        label = statistic.classes.labels[k].item()
-        constant = np.diagonal(covariance) == 0
-        everywhere = constant & (np.diagonal(statistic.within()) == 0)
-        bad = [names[j] for j in whitening.dependent]
-        what = "do not vary or depend on each other linearly" if constant.any() else "depend on each other linearly"
-        if everywhere.any():
-            dead = listed([names[j] for j in np.flatnonzero(everywhere)])
-            cure = f"Drop column {dead}, which does not vary within any class"
-        else:
-            cure = (
-                "Shrink it toward its diagonal (shrinkage=0.1, or shrinkage='oas' to choose the amount), mix in the "
-                "shared covariance (mix=0.1), or share it (covariance='shared')"
+        """Refuse a singular own covariance, unless it is one only by columns that vary in no class."""
+        dead = np.flatnonzero(np.diagonal(within) == 0)
+        regularised = self.shrinkage is not None or self.mix > 0
+        for k, each in enumerate(factors):
+            if not len(each.dependent) or (regularised and np.array_equal(each.dependent, dead)):
+                continue
+            d, rank = each.matrix.shape
+            raise SingularCovarianceError(
+                f"The covariance of class {statistic.classes.labels[k].item()!r} has rank {rank} of {d}: its rows weigh "
+                f"{statistic.weight[k]:.6g}, and they do not vary, or only together, in "
+                f"{columns_listed([names[j] for j in each.dependent])}. Shrink it toward its diagonal (shrinkage=0.1, "
+                "or shrinkage='oas' to choose the amount), mix in the shared covariance (mix=0.1), or share it "
+                "(covariance='shared')."
             )
-        raise SingularCovarianceError(
-            f"The covariance of class {label!r} has rank {rank} of {d}: its rows weigh {statistic.weight[k]:.6g}, and "
-            f"column {listed(bad)} {what}. {cure}."
-        )
+        self._warn_if_singular(factors[0], within, statistic, names)
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -363,37 +355,16 @@ class MultivariateGaussian:
             coef=white_means @ matrix.T, offset=-0.5 * (white_means**2).sum(axis=1), origin=parameters.origin
         )
 
+    def directions(self, parameters: MultivariateGaussianParameters, prior: Float) -> tuple[Float, Float]:
+        """Discriminant directions (d, r), and the share of between-class variance each explains."""
+        shared = parameters.covariance.ndim == 2
+        whitening = parameters.whitening[0] if shared else whiten(parameters.within)
+        deviation = np.sqrt(np.diagonal(parameters.within))
+        return discriminant_directions(parameters.away, whitening.matrix, deviation, prior)
+
     def mean_and_covariance(self, parameters: MultivariateGaussianParameters, k: int) -> tuple[Float, Float]:
         """Mean (d,) and covariance (d, d) of class k."""
         return parameters.mean[k], parameters.covariance_of(k)
-
-
-def discriminant_directions(away: Float, whitening: Float, prior: Float) -> tuple[Float, Float]:
-    """Fisher's directions: orthogonal in the metric of the within-class covariance, most telling first.
-
-    Parameters
-    ----------
-    away : array of shape (K, d)
-        Class means less any origin.
-    whitening : array of shape (d, r)
-    prior : array of shape (K,)
-
-    Returns
-    -------
-    directions : array of shape (d, min(K − 1, r))
-        Rows projected on them have the within-class covariance I.
-    share : array of shape (min(K − 1, r),)
-        Share of the between-class variance that each explains.
-    """
-    centred = away - prior @ away
-    _, stretch, rows = svd((np.sqrt(prior)[:, None] * centred) @ whitening, full_matrices=False)
-    count = min(len(prior) - 1, whitening.shape[1])
-    total = float((stretch**2).sum())
-    share = stretch[:count] ** 2 / total if total > 0 else np.zeros(count)
-    directions = whitening @ rows[:count].T
-    # The sign of a direction is arbitrary; its largest entry, in units of the columns' spread, is positive.
-    top = np.abs(rows[:count]).argmax(axis=1)
-    return directions * np.where(rows[np.arange(count), top] < 0, -1.0, 1.0), share
 
 
 def _shrunk(covariance: Float, target: Float, amount: float) -> Float:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, columns_listed
 
 __all__ = ["check_squares"]
 
@@ -28,6 +28,6 @@ def check_squares(m2: NDArray[np.float64], columns: Sequence[object]) -> None:
         if bad.any():
             names = [columns[j] for j in np.flatnonzero(bad)]
             raise InputError(
-                f"Values in column {listed(names)} are {what} in float64. Rescale the column, "
+                f"Values in {columns_listed(names)} are {what} in float64. Rescale, "
                 "for example to unit variance: no model here depends on units."
             )

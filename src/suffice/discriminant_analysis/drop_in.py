@@ -1,0 +1,177 @@
+"""What the two drop-ins for ``sklearn.discriminant_analysis`` share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from suffice.estimator import GenerativeClassifier, seen_classes
+from suffice.exceptions import InputError
+from suffice.families import MultivariateGaussian
+from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
+from suffice.model import Block, Estimate, Model
+from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
+from suffice.statistics import FourthMoments, Membership, PooledScatter, Scatter
+
+__all__ = ["DiscriminantDropIn", "given_covariance"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _KeptScatter(MultivariateGaussian):
+    """The multivariate Gaussian with the kind of statistic that a solver needs."""
+
+    kind: type[Scatter] | type[PooledScatter] = PooledScatter
+
+    @property
+    def _statistic(self) -> type[Scatter] | type[PooledScatter]:
+        return self.kind
+
+
+class DiscriminantDropIn(GenerativeClassifier):
+    """Reading, fitting and answering that linear and quadratic discriminant analysis have in common.
+
+    A solution has scikit-learn's attributes; the library's own verbs (`score_samples`, `sample`, ...)
+    see the Gaussians behind it.
+    """
+
+    _given: Any = None
+    _dtype: Any = np.float64
+    _min_rows = 1
+
+    @abstractmethod
+    def _check_settings(self) -> None:
+        """Raise for parameters that do not go together."""
+
+    @abstractmethod
+    def _needs_own_scatter(self) -> bool:
+        """Whether the scatter of each class is needed, and not only their sum."""
+
+    @abstractmethod
+    def _check_training(self, X: Float, n_classes: int) -> None:
+        """Raise for too few rows or classes."""
+
+    @abstractmethod
+    def _class_priors(self, model: Model) -> Float: ...
+
+    @abstractmethod
+    def _gaussian(self, solution: Any, model: Model) -> MultivariateGaussianParameters:
+        """The Gaussians that a solution stands for."""
+
+    # ------------------------------------------------------------------ fitting
+
+    def _blocks(self, names: Sequence[object]) -> list[Block]:
+        own = self._needs_own_scatter()
+        kind = FourthMoments if self.shrinkage == "auto" else Scatter if own else PooledScatter
+        return [Block(_KeptScatter("own" if own else "shared", kind=kind), slice(None), names)]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row; weight 2 is the row twice.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X, y = read_training(self, X, y, reset=True, min_rows=self._min_rows)
+        axis, codes = encode(y)
+        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
+        self._check_training(X, len(members.classes))
+        self._check_settings()
+        model = self._summarize(X, members)
+        given = None
+        if self.covariance_estimator is not None:
+            if members.weights is not None:
+                raise InputError("A covariance_estimator takes no sample_weight; use shrinkage, or leave one out.")
+            given = self._given_covariances(X, codes, len(axis))
+        self._given, self._dtype = given, X.dtype
+        solution = self._solve(model)
+        self._adopt(model)
+        self._cached = solution
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from these rows in addition to those already seen; see `GaussianDiscriminant.partial_fit`."""
+        self._validate_params()
+        self._check_settings()
+        self._refuse_estimator("partial_fit")
+        super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+        self._given = None
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take in what another model has learned from other rows; see `GaussianDiscriminant.merge`."""
+        self._refuse_estimator("merge")
+        return super().merge(other)
+
+    def _refuse_estimator(self, verb: str) -> None:
+        if self.covariance_estimator is not None:
+            raise InputError(f"A covariance_estimator needs all rows at once; {verb} works with shrinkage.")
+
+    def _given_covariances(self, X: Float, codes: NDArray[np.int64], n_classes: int) -> Any:
+        """Covariance of each class by the user's own estimator."""
+        if self.shrinkage is not None and self.shrinkage != 0:
+            raise ValueError(
+                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
+            )
+        return [given_covariance(self.covariance_estimator, X[codes == k]) for k in range(n_classes)]
+
+    def _check_prior_length(self, priors: Float, model: Model) -> None:
+        if len(priors) != len(model.classes):
+            raise InputError(f"priors has {len(priors)} numbers for {len(model.classes)} classes.")
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _cast(self, found: Float | None) -> Float:
+        """A fitted array in the type of the rows it was fitted on; a missing one is a missing attribute."""
+        if found is None:
+            raise AttributeError("This solver does not set the attribute.")
+        return found.astype(self._dtype, copy=False)
+
+    @property
+    def priors_(self) -> Float:
+        """Class priors (K,)."""
+        return self._cast(self._solved().priors)
+
+    @property
+    def means_(self) -> Float:
+        """Class means (K, d)."""
+        return self._cast(self._solved().means)
+
+    # ------------------------------------------------------------------ answers
+
+    def _estimated(self) -> Estimate:
+        solution, model = self._solved(), self._learned()
+        return Estimate(model.blocks, model.classes, solution.priors, (self._gaussian(solution, model),))
+
+    def _read(self, X: Any) -> Float:
+        return read_rows(self, X)
+
+    def _usable(self, out: Float, X: Float) -> Float:
+        """The result, unless it shows that a value of X was not a finite number."""
+        if not np.isfinite(out).all():
+            explain_values(self, X, allow_nan=False)
+        return out
+
+
+def given_covariance(estimator: Any, X: Float) -> Float:
+    """Covariance of rows by a user's estimator."""
+    fitted = clone(estimator) if hasattr(estimator, "get_params") else estimator
+    fitted.fit(X)
+    if not hasattr(fitted, "covariance_"):
+        raise ValueError(f"{type(estimator).__name__} does not have a covariance_ attribute")
+    return np.atleast_2d(np.asarray(fitted.covariance_, dtype=np.float64))

@@ -1,0 +1,246 @@
+"""`LinearDiscriminantAnalysis` with scikit-learn's parameters, attributes and numbers."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from suffice.discriminant_analysis.drop_in import DiscriminantDropIn, given_covariance
+from suffice.discriminant_analysis.solvers import LinearSolution, solve_eigen, solve_lsqr, solve_svd
+from suffice.families.covariance import whiten
+from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
+from suffice.model import Model
+
+__all__ = ["LinearDiscriminantAnalysis"]
+
+Float = NDArray[np.float64]
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantDropIn):  # type: ignore[misc]
+    """Linear discriminant analysis, as ``sklearn.discriminant_analysis`` has it, on mergeable statistics.
+
+    Parameters, defaults, fitted attributes, warnings and errors are scikit-learn's. In addition there
+    are ``sample_weight``, `partial_fit`, `merge`, `score_samples`, `sample`, `conditional`,
+    `linear_form` and `log_likelihood`.
+
+    Parameters
+    ----------
+    solver : {"svd", "lsqr", "eigen"}, default="svd"
+        ``svd`` whitens the within-class scatter and works where it is singular; ``lsqr`` solves for the
+        coefficients alone; ``eigen`` finds generalised eigenvectors. The last two take a shrinkage.
+    shrinkage : "auto", float in [0, 1] or None, default=None
+        Share of a multiple of the identity in the covariance; ``"auto"`` is Ledoit and Wolf's, on
+        standardised columns.
+    priors : array-like of shape (K,), default=None
+        Class priors; from the data by default.
+    n_components : int, default=None
+        Number of components that `transform` returns, at most min(K − 1, d).
+    store_covariance : bool, default=False
+        Whether the ``svd`` solver shows ``covariance_``.
+    tol : float, default=1e-4
+        Singular values of the standardised rows below this are taken for zero; ``svd`` only.
+    covariance_estimator : object with ``fit`` and ``covariance_``, default=None
+        Estimates each class's covariance from its rows; ``lsqr`` and ``eigen`` only. It needs all rows
+        at once, so there is no `partial_fit` or `merge` with it.
+
+    Attributes
+    ----------
+    classes_, priors_ : array of shape (K,)
+    means_ : array of shape (K, d)
+    coef_ : array of shape (1, d) or (K, d)
+    intercept_ : array of shape (1,) or (K,)
+    covariance_ : array of shape (d, d)
+    explained_variance_ratio_ : array of shape (n_components,)
+    scalings_ : array of shape (d, r)
+    xbar_ : array of shape (d,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LinearDiscriminantAnalysis().fit(X, y).score(X, y)
+    0.98
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [StrOptions({"svd", "lsqr", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "priors": ["array-like", None],
+        "store_covariance": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "covariance_estimator": [HasMethods("fit"), None],
+    }
+    _min_rows = 2
+
+    def __init__(
+        self,
+        solver: str = "svd",
+        shrinkage: float | str | None = None,
+        priors: Any = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    # ------------------------------------------------------------------ fitting
+
+    def _check_settings(self) -> None:
+        if self.solver == "svd":
+            if self.shrinkage is not None:
+                raise NotImplementedError("shrinkage not supported with 'svd' solver.")
+            if self.covariance_estimator is not None:
+                raise ValueError("covariance estimator is not supported with svd solver. Try another solver")
+
+    def _needs_own_scatter(self) -> bool:
+        # With priors from the data the classes' covariances add up to the pooled one.
+        return self.priors is not None and (self.solver != "svd" or self.store_covariance)
+
+    def _check_training(self, X: Float, n_classes: int) -> None:
+        if len(X) == n_classes:
+            raise ValueError("The number of samples must be more than the number of classes.")
+
+    def _class_priors(self, model: Model) -> Float:
+        if self.priors is None:
+            weight = model.weights.weight
+            return weight / weight.sum()
+        priors = np.array(self.priors, dtype=np.float64)
+        if np.any(priors < 0):
+            raise ValueError("priors must be non-negative")
+        if abs(priors.sum() - 1.0) > 1e-5:
+            warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=2)
+            priors = priors / priors.sum()
+        self._check_prior_length(priors, model)
+        return priors
+
+    def _solve(self, model: Model) -> LinearSolution:
+        statistic: Any = model.statistics[0]
+        priors = self._class_priors(model)
+        components = min(len(priors) - 1, statistic.shape[0])
+        if self.n_components is not None:
+            if self.n_components > components:
+                raise ValueError("n_components cannot be larger than min(n_features, n_classes - 1).")
+            components = self.n_components
+        if self.solver == "svd":
+            return solve_svd(
+                statistic, priors, tol=self.tol, n_components=components, store_covariance=self.store_covariance
+            )
+        given = None
+        if self._given is not None:
+            own, total = self._given
+            given = np.asarray(sum(p * c for p, c in zip(priors, own, strict=True))), total
+        if self.solver == "lsqr":
+            return solve_lsqr(statistic, priors, self.shrinkage, given)
+        return solve_eigen(statistic, priors, self.shrinkage, given, n_components=components)
+
+    def _given_covariances(self, X: Float, codes: NDArray[np.int64], n_classes: int) -> Any:
+        own = super()._given_covariances(X, codes, n_classes)
+        return own, given_covariance(self.covariance_estimator, X) if self.solver == "eigen" else None
+
+    def _gaussian(self, solution: LinearSolution, model: Model) -> MultivariateGaussianParameters:
+        statistic: Any = model.statistics[0]
+        origin, _ = statistic.grand_mean()
+        return MultivariateGaussianParameters(
+            statistic.mean,
+            statistic.mean_low,
+            solution.covariance,
+            [whiten(solution.covariance)],
+            solution.covariance,
+            np.array(0.0),
+            origin,
+        )
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    @property
+    def coef_(self) -> Float:
+        """Weights (K, d), or (1, d) for two classes."""
+        coef = self._solved().coef
+        return self._cast(coef[1:] - coef[:1] if len(coef) == 2 else coef)
+
+    @property
+    def intercept_(self) -> Float:
+        """Intercepts (K,), or (1,) for two classes."""
+        intercept = self._solved().intercept
+        return self._cast(intercept[1:] - intercept[:1] if len(intercept) == 2 else intercept)
+
+    @property
+    def covariance_(self) -> Float:
+        """Within-class covariance (d, d); with ``solver="svd"`` only if ``store_covariance``."""
+        return self._cast(self._solved().covariance if self._solved().show_covariance else None)
+
+    @property
+    def scalings_(self) -> Float:
+        """Scaling of the columns in the space of the class means; not with ``solver="lsqr"``."""
+        return self._cast(self._solved().scalings)
+
+    @property
+    def xbar_(self) -> Float:
+        """Mean of the class means (d,); with ``solver="svd"``."""
+        return self._cast(self._solved().xbar)
+
+    @property
+    def explained_variance_ratio_(self) -> Float:
+        """Share of the between-class variance of each component; not with ``solver="lsqr"``."""
+        return self._cast(self._solved().explained_variance_ratio)
+
+    @property
+    def _n_features_out(self) -> int:
+        components: int = min(len(self.classes_) - 1, self.n_features_in_)
+        return components if self.n_components is None else self.n_components
+
+    # ------------------------------------------------------------------ answers
+
+    def transform(self, X: Any) -> Float:
+        """Rows projected on the most telling directions (n, n_components)."""
+        if self.solver == "lsqr":
+            raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
+        self._learned()
+        X = self._read(X)
+        out = (X - self.xbar_ if self.solver == "svd" else X) @ self.scalings_[:, : self._n_features_out]
+        return self._usable(out, X)
+
+    def decision_function(self, X: Any) -> Float:
+        """Log-odds of two classes (n,), or log-posteriors up to a constant (n, K)."""
+        self._learned()
+        X = self._read(X)
+        scores = X @ self.coef_.T
+        scores += self.intercept_
+        self._usable(scores, X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row (n,)."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def predict_proba(self, X: Any) -> Float:
+        """p(y | x) of each row and class (n, K)."""
+        scores = self.decision_function(X)
+        if len(self.classes_) == 2:
+            positive = expit(scores)
+            return np.stack([1 - positive, positive], axis=1)
+        return np.asarray(softmax(scores if scores.ndim == 2 else scores[:, None], axis=1))
+
+    def predict_log_proba(self, X: Any) -> Float:
+        """log p(y | x) of each row and class (n, K)."""
+        probability = self.predict_proba(X)
+        probability[probability == 0.0] += np.finfo(probability.dtype).smallest_normal
+        return np.log(probability)

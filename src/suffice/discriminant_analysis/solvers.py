@@ -1,0 +1,235 @@
+"""scikit-learn's solvers for discriminant analysis, as functions of statistics.
+
+Where scikit-learn decomposes the rows, these decompose the scatter matrices that the rows add up to: the
+same numbers (squared singular values are eigenvalues) without the rows. ``shrinkage="auto"`` is Ledoit and
+Wolf's on standardised columns; it needs `FourthMoments`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, eigh, lstsq, svd
+
+from suffice.exceptions import SingularCovarianceError
+from suffice.families.covariance import ledoit_wolf
+from suffice.statistics import FourthMoments, PooledScatter, Scatter
+
+__all__ = ["LinearSolution", "QuadraticSolution", "solve_eigen", "solve_lsqr", "solve_quadratic", "solve_svd"]
+
+Float = NDArray[np.float64]
+Shrinkage = float | str | None
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSolution:
+    """What a solver of linear discriminant analysis finds; a part that it does not find is None."""
+
+    priors: Float
+    means: Float
+    coef: Float
+    intercept: Float
+    covariance: Float
+    show_covariance: bool
+    xbar: Float | None = None
+    scalings: Float | None = None
+    explained_variance_ratio: Float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticSolution:
+    """What quadratic discriminant analysis finds for each class."""
+
+    priors: Float
+    means: Float
+    scalings: list[Float]
+    rotations: list[Float]
+    covariances: list[Float]
+
+
+# ---------------------------------------------------------------------- covariances
+
+
+def _shrunk(covariance: Float, amount: float) -> Float:
+    """``(1 − a) Σ + a (tr Σ / d) I``."""
+    out = (1 - amount) * covariance
+    out.flat[:: len(out) + 1] += amount * np.trace(covariance) / len(covariance)
+    return out
+
+
+def _estimate(weight: float, scatter: Float, quartic: Float | None, shrinkage: Shrinkage) -> Float:
+    """Covariance of a group of rows from its scatter."""
+    covariance = scatter / weight
+    if shrinkage is None:
+        return covariance
+    if not isinstance(shrinkage, str):
+        return _shrunk(covariance, float(shrinkage))
+    assert quartic is not None
+    scale = np.sqrt(np.diagonal(covariance))
+    scale = np.where(scale > 0, scale, 1.0)
+    standard = _shrunk(covariance / scale[:, None] / scale, ledoit_wolf(weight, scatter, quartic))
+    return standard * scale[:, None] * scale
+
+
+def _class_covariances(statistic: Scatter, shrinkage: Shrinkage) -> list[Float]:
+    quartic = statistic.quartic if isinstance(statistic, FourthMoments) else [None] * len(statistic.weight)
+    return [
+        _estimate(float(n), s, q, shrinkage)
+        for n, s, q in zip(statistic.weight, statistic.scatter, quartic, strict=True)
+    ]
+
+
+def _within(statistic: Scatter | PooledScatter, priors: Float, shrinkage: Shrinkage) -> Float:
+    """``Σ_k prior_k C_k``; with priors from the data this is the pooled scatter over n."""
+    if isinstance(statistic, PooledScatter):
+        return _estimate(float(statistic.weight.sum()), statistic.scatter, None, shrinkage)
+    return np.asarray(sum(p * c for p, c in zip(priors, _class_covariances(statistic, shrinkage), strict=True)))
+
+
+def _total(statistic: Scatter | PooledScatter, shrinkage: Shrinkage) -> Float:
+    """Covariance of all rows about their common mean."""
+    if isinstance(statistic, FourthMoments):
+        whole = statistic.pooled()
+        return _estimate(float(whole.weight[0]), whole.scatter[0], whole.quartic[0], shrinkage)
+    _, away = statistic.grand_mean()
+    scatter = statistic.within() + (away * statistic.weight[:, None]).T @ away
+    return _estimate(float(statistic.weight.sum()), scatter, None, shrinkage)
+
+
+# ---------------------------------------------------------------------- linear
+
+
+def solve_svd(
+    statistic: Scatter | PooledScatter, priors: Float, *, tol: float, n_components: int, store_covariance: bool
+) -> LinearSolution:
+    """The default solver: whiten the within-class scatter, then find the plane of the class means."""
+    n, means = float(statistic.weight.sum()), statistic.mean
+    xbar = priors @ means
+    within = statistic.within() / n
+    std = np.sqrt(np.diagonal(within))
+    std = np.where(std > 0, std, 1.0)
+    # The correlation matrix's eigenvalues are the squares of the singular values of the scaled rows.
+    values, vectors = eigh(within / std[:, None] / std)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    stretch = np.sqrt(np.maximum(values, 0.0))
+    rank = int((stretch > tol).sum())
+    whitening = (vectors[:, :rank] / std[:, None]) / stretch[:rank]
+    n_classes = len(means)
+    factor = 1.0 if n_classes == 1 else 1.0 / (n_classes - 1)
+    centred = means - xbar
+    _, between, rows = svd((np.sqrt(n * priors * factor)[:, None] * centred) @ whitening, full_matrices=False)
+    total = float((between**2).sum())
+    ratio = between[:n_components] ** 2 / total if total > 0 else np.zeros(min(n_components, len(between)))
+    kept = int((between > tol * between[0]).sum()) if len(between) else 0
+    scalings = whitening @ rows[:kept].T
+    scores = centred @ scalings
+    coef = scores @ scalings.T
+    intercept = -0.5 * (scores**2).sum(axis=1) + _log(priors) - coef @ xbar
+    return LinearSolution(
+        priors,
+        means,
+        coef,
+        intercept,
+        covariance=_within(statistic, priors, None) if store_covariance else within,
+        show_covariance=store_covariance,
+        xbar=xbar,
+        scalings=scalings,
+        explained_variance_ratio=ratio,
+    )
+
+
+def solve_lsqr(
+    statistic: Scatter | PooledScatter, priors: Float, shrinkage: Shrinkage, given: tuple[Float, Float] | None
+) -> LinearSolution:
+    """Least squares: ``coef_k = Σ⁻¹ μ_k``. ``given`` are covariances that replace the estimated ones."""
+    within = _within(statistic, priors, shrinkage) if given is None else given[0]
+    coef = lstsq(within, statistic.mean.T)[0].T
+    return _plain_solution(statistic, priors, within, coef)
+
+
+def solve_eigen(
+    statistic: Scatter | PooledScatter,
+    priors: Float,
+    shrinkage: Shrinkage,
+    given: tuple[Float, Float] | None,
+    *,
+    n_components: int,
+) -> LinearSolution:
+    """Generalised eigenvectors of the scatter between and within the classes."""
+    within = _within(statistic, priors, shrinkage) if given is None else given[0]
+    total = _total(statistic, shrinkage) if given is None else given[1]
+    try:
+        values, vectors = eigh(total - within, within)
+    except LinAlgError:
+        raise SingularCovarianceError(
+            "The within-class covariance is singular, and solver='eigen' divides by it. Set shrinkage='auto' or a "
+            "number, or use solver='svd', which works in the subspace that the rows span."
+        ) from None
+    order = np.argsort(values)[::-1]
+    vectors = vectors[:, order]
+    ratio = np.sort(values / values.sum())[::-1][:n_components]
+    coef = (statistic.mean @ vectors) @ vectors.T
+    return _plain_solution(statistic, priors, within, coef, scalings=vectors, explained_variance_ratio=ratio)
+
+
+def _plain_solution(
+    statistic: Scatter | PooledScatter, priors: Float, within: Float, coef: Float, **found: Any
+) -> LinearSolution:
+    intercept = -0.5 * np.einsum("kd,kd->k", statistic.mean, coef) + _log(priors)
+    return LinearSolution(
+        priors, statistic.mean, coef, intercept, covariance=within, show_covariance=True, **found
+    )
+
+
+def _log(priors: Float) -> Float:
+    with np.errstate(divide="ignore"):
+        return np.log(priors)
+
+
+# ---------------------------------------------------------------------- quadratic
+
+
+def solve_quadratic(
+    statistic: Scatter,
+    priors: Float,
+    *,
+    solver: str,
+    shrinkage: Shrinkage,
+    reg_param: float,
+    tol: float,
+    given: list[Float] | None,
+) -> QuadraticSolution:
+    """Principal axes and variances of each class, with scikit-learn's refusal of singular ones."""
+    d = statistic.shape[0]
+    covariances = _class_covariances(statistic, shrinkage) if given is None else list(given)
+    scalings, rotations = [], []
+    for k, label in enumerate(statistic.classes.labels.tolist()):
+        n = float(statistic.weight[k])
+        values, vectors = eigh(covariances[k])
+        values, vectors = values[::-1], vectors[:, ::-1]
+        raw_rank = int((values > tol).sum())
+        if solver == "svd":
+            values = (1 - reg_param) * np.maximum(values, 0.0) + reg_param
+            covariances[k] = (vectors * values) @ vectors.T
+        rank = int((values > tol).sum())
+        # Fewer rows than columns have fewer singular values than columns, and nothing to regularise.
+        if solver == "svd" and n < d:
+            rank = min(rank, raw_rank)
+        if rank < d:
+            message = f"The covariance matrix of class {label} is not full rank. "
+            if solver == "svd" and n <= d:
+                message += (
+                    "When using `solver='svd'` the number of samples in each class should be more than the number of "
+                    f"features, but class {label} has {n:g} samples and {d} features. Try using `solver='eigen'` and "
+                    "setting the parameter `shrinkage` for regularization."
+                )
+            else:
+                parameter = "shrinkage" if solver == "eigen" else "reg_param"
+                message += f"Increase the value of `{parameter}` to reduce the collinearity."
+            raise SingularCovarianceError(message)
+        scalings.append(values)
+        rotations.append(vectors)
+    return QuadraticSolution(priors, statistic.mean, scalings, rotations, covariances)

@@ -1,0 +1,300 @@
+"""What all classifiers of the library share: scikit-learn's face on a `Model`.
+
+A subclass says which blocks of which families it is made of; reading rows, learning, merging and answering
+are here. There is no arithmetic here.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from suffice import bayes
+from suffice.exceptions import ClassError, InputError, MergeError, listed
+from suffice.model import Block, Conditional, Estimate, LinearForm, Model, generator
+from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
+from suffice.statistics import ClassAxis, Membership
+
+__all__ = ["GenerativeClassifier", "seen_classes"]
+
+Float = NDArray[np.float64]
+
+
+class GenerativeClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that knows p(x | y) and p(y).
+
+    The statistics of all rows seen are in ``_model``; parameters are made from them when they are first
+    needed, and kept in ``_cached`` until the next row.
+    """
+
+    _model: Model | None = None
+    _cached: Any = None
+
+    # ------------------------------------------------------------------ what a subclass says
+
+    @abstractmethod
+    def _blocks(self, names: Sequence[object]) -> list[Block]:
+        """The blocks of a model of these columns."""
+
+    def _prior(self) -> bayes.Prior:
+        prior: bayes.Prior = self.prior
+        return prior
+
+    @property
+    def _allow_nan(self) -> bool:
+        return False
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from these rows alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Class labels: numbers, strings or booleans.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row; weight 2 is the row twice, weight 0 is its absence.
+
+        Returns
+        -------
+        self
+        """
+        X, y = read_training(self, X, y, reset=True)
+        axis, codes = encode(y)
+        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
+        self._check_classes(members.classes)
+        model = self._summarize(X, members)
+        solved = self._solve(model)
+        self._adopt(model)
+        self._cached = solved
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from these rows in addition to those already seen.
+
+        Any split of the rows into batches, in any order, gives the same model as one `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            May have no rows.
+        y : array-like of shape (n,)
+            Labels that were not seen before add a class.
+        classes : array-like, optional
+            Classes to expect. A class that is declared and never seen has prior probability zero,
+            unless the prior is uniform or given.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        X, y = read_training(self, X, y, reset=self._model is None, min_rows=0)
+        axis, codes = encode(y) if len(y) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
+        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
+        model = self._summarize(X, members)
+        if classes is not None:
+            model = model.on(model.classes.union(ClassAxis.of(classes)))
+        self._adopt(model if self._model is None else self._model.merge(model))
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Take in what another model has learned from other rows.
+
+        Parameters
+        ----------
+        other : estimator of the same kind
+            Fitted on the same columns, and perhaps on other classes. It is not changed. A model that
+            was not fitted yet adds nothing.
+
+        Returns
+        -------
+        self
+        """
+        if not isinstance(other, type(self)):
+            raise MergeError(f"A {type(self).__name__} can take in another one, not a {type(other).__name__}.")
+        theirs, mine = other._model, self._model
+        if theirs is None:
+            return self
+        if mine is None:
+            self.n_features_in_ = other.n_features_in_
+            if hasattr(other, "feature_names_in_"):
+                self.feature_names_in_ = other.feature_names_in_
+            # Blocks are made anew, so that this estimator's own settings hold.
+            mine = Model.zero(self._blocks(self._names(self.n_features_in_)), theirs.classes)
+        self._adopt(mine.merge(theirs))
+        return self
+
+    def _summarize(self, X: Float, members: Membership) -> Model:
+        """The model of a batch. Nothing is kept of it if a value is at fault."""
+        try:
+            return Model.summarize(self._blocks(self._names(X.shape[1])), X, members)
+        except InputError:
+            explain_values(self, X, allow_nan=self._allow_nan)
+            raise
+
+    def _adopt(self, model: Model) -> None:
+        self._model = model
+        self._cached = None
+        self.classes_ = model.classes.labels
+
+    def _names(self, n_columns: int) -> Sequence[object]:
+        names = getattr(self, "feature_names_in_", None)
+        return range(n_columns) if names is None else [str(name) for name in names]
+
+    def _check_classes(self, classes: ClassAxis) -> None:
+        if len(classes) < 2:
+            raise ClassError(
+                f"{type(self).__name__} tells classes apart, and y holds 1 class only: "
+                f"{listed(classes.labels.tolist())}. Give rows of at least two classes."
+            )
+
+    # ------------------------------------------------------------------ state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allow_nan
+        return tags
+
+    def _learned(self) -> Model:
+        if self._model is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
+        return self._model
+
+    def _solve(self, model: Model) -> Any:
+        """What is made from the statistics once, and kept until they change."""
+        return model.estimate(self._prior())
+
+    def _solved(self) -> Any:
+        model = self._learned()
+        if self._cached is None:
+            self._cached = self._solve(model)
+        return self._cached
+
+    def _estimated(self) -> Estimate:
+        estimate: Estimate = self._solved()
+        return estimate
+
+    # ------------------------------------------------------------------ answers
+
+    def _joint(self, X: Any, *, relative: bool) -> Float:
+        estimate = self._estimated()
+        X = read_rows(self, X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = estimate.relative_joint(X) if relative else estimate.joint(X)
+        if not np.isfinite(out).all():
+            explain_values(self, X, allow_nan=self._allow_nan)
+        return out
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row (n,)."""
+        joint = self._joint(X, relative=True)
+        return np.asarray(self.classes_[joint.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Float:
+        """p(y | x) of each row and class (n, K), in the order of ``classes_``."""
+        return bayes.posterior(self._joint(X, relative=True))
+
+    def predict_log_proba(self, X: Any) -> Float:
+        """log p(y | x) of each row and class (n, K)."""
+        return bayes.log_posterior(self._joint(X, relative=True))
+
+    def predict_joint_log_proba(self, X: Any) -> Float:
+        """log p(x, y) of each row and class (n, K)."""
+        return self._joint(X, relative=False)
+
+    def score_samples(self, X: Any) -> Float:
+        """log p(x) of each row (n,): how likely the row is at all, whatever its class."""
+        return bayes.log_evidence(self._joint(X, relative=False))
+
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Log-likelihood of a data set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,), optional
+            With labels the sum of log p(x, y), without them the sum of log p(x).
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        joint = self._joint(X, relative=False)
+        if y is None:
+            each = bayes.log_evidence(joint)
+        else:
+            labels = np.asarray(y)
+            if labels.shape != (len(joint),):
+                raise InputError(f"y must hold one label for each of the {len(joint)} rows, got shape {labels.shape}.")
+            codes = self._learned().classes.positions(labels)
+            if (codes < 0).any():
+                unknown = np.unique(labels[codes < 0]).tolist()
+                raise ClassError(f"y holds {listed(unknown)}, not among the classes {listed(self.classes_.tolist())}.")
+            each = joint[np.arange(len(joint)), codes]
+        weights = read_weights(sample_weight, joint)
+        return float(each.sum() if weights is None else weights @ each)
+
+    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> tuple[Float, NDArray[Any]]:
+        """Draw rows from the model.
+
+        Parameters
+        ----------
+        n_samples : int
+        label : optional
+            Draw from p(x | y = label); without it the class is drawn from p(y) first.
+        random_state : int, Generator, RandomState or None
+
+        Returns
+        -------
+        X : array of shape (n_samples, d)
+        y : array of shape (n_samples,)
+        """
+        estimate = self._estimated()
+        if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 0:
+            raise InputError(f"n_samples is a number of rows, at least 0; got {n_samples!r}.")
+        rng = generator(random_state)
+        if label is None:
+            codes = rng.choice(len(estimate.prior), size=n_samples, p=estimate.prior)
+        else:
+            codes = np.full(n_samples, estimate.classes.position(label), dtype=np.int64)
+        return estimate.sample(codes, rng), self.classes_[codes]
+
+    def conditional(self, label: Any) -> Conditional:
+        """p(x | y = label) as a distribution, with ``scipy.stats``'s names: logpdf, pdf, rvs, mean, cov."""
+        estimate = self._estimated()
+        return estimate.conditional(estimate.classes.position(label))
+
+    def linear_form(self) -> LinearForm:
+        """The log-odds as a linear function of x: ``(theta, theta0)``.
+
+        For two classes p(y=1 | x) = 1/(1 + exp(−theta·x − theta0)), the logistic function; for K
+        classes p(y | x) is the softmax of ``theta @ x + theta0``, one row for each class. A model whose
+        log-odds are not linear raises `NotLinearError`.
+        """
+        return self._estimated().linear_form()
+
+
+def seen_classes(members: Membership) -> Membership:
+    """The same rows on an axis without the classes whose rows all have weight zero."""
+    seen = members.class_weights() > 0
+    if seen.all():
+        return members
+    assert members.codes is not None
+    place = np.where(seen, np.cumsum(seen) - 1, -1)
+    return Membership(ClassAxis(members.classes.labels[seen]), codes=place[members.codes], weights=members.weights)

@@ -1,0 +1,10 @@
+"""Naive Bayes: columns that are independent given the class.
+
+`NaiveBayes` is the library's own. The other names are those of ``sklearn.naive_bayes``, with the same
+parameters and numbers: changing one import is enough.
+"""
+
+from suffice.naive_bayes.gaussian_nb import GaussianNB
+from suffice.naive_bayes.general import NaiveBayes
+
+__all__ = ["GaussianNB", "NaiveBayes"]

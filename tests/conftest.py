@@ -1,0 +1,14 @@
+import numpy as np
+import pytest
+
+
+@pytest.fixture(params=[0, 42])
+def global_random_seed(request):
+    """scikit-learn's own tests ask for this seed."""
+    return request.param
+
+
+@pytest.fixture(params=[np.float32, np.float64], ids=["float32", "float64"])
+def global_dtype(request):
+    """scikit-learn's own tests ask for this type."""
+    return request.param

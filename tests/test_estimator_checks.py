@@ -1,0 +1,24 @@
+"""scikit-learn's estimator checks on every public estimator; none is expected to fail."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from suffice import GaussianDiscriminant, NaiveBayes
+from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.naive_bayes import GaussianNB
+
+
+# Some checks fit fewer rows than columns; a warning is then the right answer.
+@pytest.mark.filterwarnings("ignore::suffice.exceptions.SingularCovarianceWarning")
+@parametrize_with_checks(
+    [
+        GaussianDiscriminant(),
+        GaussianDiscriminant("own", shrinkage="oas"),
+        NaiveBayes(),
+        GaussianNB(),
+        LinearDiscriminantAnalysis(),
+        QuadraticDiscriminantAnalysis(),
+    ]
+)
+def test_estimator_check(estimator, check):
+    check(estimator)
