@@ -41,11 +41,22 @@ class Family(Protocol):
 
     Optional parts, looked up by name: ``relative_log_likelihood(parameters, x)``, cheaper or more
     accurate than `log_likelihood` and equal to it up to a term that all classes share;
-    ``linear_form(parameters)``, a `Linear`; ``mean_and_covariance(parameters, k)``.
+    ``linear_form(parameters)``, a `Linear`; ``mean_and_covariance(parameters, k)``; and
+    ``directions(parameters, prior)``, what tells the classes apart best.
+
+    Attributes
+    ----------
+    name : str
+        How users call it.
+    accepts_missing : bool
+        Whether NaN is a cell that is not there.
+    scale_free : bool
+        Whether rescaling a column leaves every posterior as it is.
     """
 
     name: ClassVar[str]
     accepts_missing: ClassVar[bool]
+    scale_free: ClassVar[bool]
 
     def zero(self, classes: ClassAxis, n_columns: int) -> Statistic:
         """The statistic of no rows."""
@@ -63,7 +74,7 @@ class Family(Protocol):
         """One row drawn from p(x | y = code) for each code (n, d)."""
 
     def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
-        """Rows this family can be fitted to, one for each class code, for the laws to be tried on."""
+        """Rows this family can be fitted to, one for each class code: what the laws are tried on."""
 
 
 _REGISTERED: dict[str, type[Any]] = {}

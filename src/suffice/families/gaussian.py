@@ -107,6 +107,7 @@ class Gaussian:
 
     name: ClassVar[str] = "gaussian"
     accepts_missing: ClassVar[bool] = True
+    scale_free: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.variance not in ("own", "shared"):
@@ -117,6 +118,11 @@ class Gaussian:
             raise InputError(f"mix is the share of the shared variance, between 0 and 1; got {self.mix!r}.")
         if not 0 <= self.floor < np.inf:
             raise InputError(f"floor is a share of the column's variance, at least 0; got {self.floor!r}.")
+
+    @property
+    def consistent(self) -> bool:
+        """Whether more and more rows lead to the parameters that made them."""
+        return self.mix == 0 and not self.spherical
 
     # ------------------------------------------------------------------ summarize
 
@@ -215,12 +221,13 @@ class Gaussian:
         return noise
 
     def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
-        """Columns of very different location and scale."""
-        scale = 10.0 ** rng.integers(-4, 5, n_columns)
+        """Columns of very different location and scale, with holes."""
+        scale = 10.0 ** rng.integers(-6, 7, n_columns)
         centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))
-        offset = rng.choice([0.0, 1.0, 1e3], n_columns)
-        noise = rng.standard_normal((len(codes), n_columns))
-        return np.asarray((noise + centre[codes] + offset) * scale)
+        offset = rng.choice([0.0, 1.0, 1e4, 1e8], n_columns)
+        rows = (rng.standard_normal((len(codes), n_columns)) + centre[codes] + offset) * scale
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+        return np.asarray(rows)
 
     # ------------------------------------------------------------------ linear form, moments
 

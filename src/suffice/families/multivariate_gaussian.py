@@ -115,6 +115,7 @@ class MultivariateGaussian:
 
     name: ClassVar[str] = "multivariate_gaussian"
     accepts_missing: ClassVar[bool] = False
+    scale_free: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.covariance not in ("shared", "own"):
@@ -128,6 +129,11 @@ class MultivariateGaussian:
                 raise InputError(f"shrinkage must be a number, 'ledoit_wolf', 'oas' or None; got {self.shrinkage!r}.")
         elif self.shrinkage is not None and not 0 <= self.shrinkage <= 1:
             raise InputError(f"shrinkage is the share of the diagonal, between 0 and 1; got {self.shrinkage!r}.")
+
+    @property
+    def consistent(self) -> bool:
+        """Whether more and more rows lead to the parameters that made them."""
+        return self.mix == 0 and (self.shrinkage in (None, 0) or isinstance(self.shrinkage, str))
 
     # ------------------------------------------------------------------ summarize
 
@@ -333,12 +339,13 @@ class MultivariateGaussian:
         return np.asarray(noise + parameters.mean[codes])
 
     def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
-        """Correlated columns of very different scale."""
+        """Correlated columns of very different location and scale."""
         mixing = rng.standard_normal((n_columns, n_columns)) + 2 * np.eye(n_columns)
-        scale = 10.0 ** rng.integers(-3, 4, n_columns)
+        scale = 10.0 ** rng.integers(-6, 7, n_columns)
         centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))
+        offset = rng.choice([0.0, 1.0, 1e4, 1e8], n_columns)
         noise = rng.standard_normal((len(codes), n_columns)) @ mixing
-        return np.asarray((noise + 2 * centre[codes] + rng.choice([0.0, 1e2], n_columns)) * scale)
+        return np.asarray((noise + 2 * centre[codes] + offset) * scale)
 
     # ------------------------------------------------------------------ linear form, moments
 

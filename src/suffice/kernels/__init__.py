@@ -91,7 +91,8 @@ class CentredBlocks:
 
     `centre` writes, group after group, ``sqrt(w) (x - block mean of the class)`` and one row that joins
     the block to what came before it, ``sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a)``: the outer
-    products of group k sum to what the block adds to the scatter matrix of class k.
+    products of group k sum to what the block adds to the scatter matrix of class k. ``squares``
+    (n_classes, n_columns) is the diagonal of those matrices, summed with more digits than BLAS keeps.
 
     Parameters
     ----------
@@ -106,13 +107,25 @@ class CentredBlocks:
         self.weight = np.zeros(n_classes)
         self.mean = np.zeros((n_classes, n_columns))
         self.mean_low = np.zeros((n_classes, n_columns))
+        self.squares = np.zeros((n_classes, n_columns))
+        self._squares_low = np.zeros((n_classes, n_columns))
         self.offsets = np.zeros(n_classes + 1, dtype=np.int64)
         self._rows = np.empty((n_rows * (n_classes if soft else 1) + n_classes, n_columns))
 
     def centre(self, x: Numbers, codes: Codes | None, soft: Float | None, weights: Float | None) -> Float:
         """Centred rows of the block; group k is rows ``offsets[k]:offsets[k + 1]``."""
         _core.centre_block(
-            _readable(x), codes, soft, weights, self.weight, self.mean, self.mean_low, self.offsets, self._rows
+            _readable(x),
+            codes,
+            soft,
+            weights,
+            self.weight,
+            self.mean,
+            self.mean_low,
+            self.squares,
+            self._squares_low,
+            self.offsets,
+            self._rows,
         )
         return self._rows[: self.offsets[-1]]
 

@@ -1,4 +1,4 @@
-from numpy import bool_, float32, float64, int64
+from numpy import float32, float64, int64
 from numpy.typing import NDArray
 
 Numbers = NDArray[float64] | NDArray[float32]
@@ -30,6 +30,8 @@ def centre_block(
     weight: NDArray[float64],
     mean: NDArray[float64],
     mean_low: NDArray[float64],
+    squares: NDArray[float64],
+    squares_low: NDArray[float64],
     offsets: NDArray[int64],
     out: NDArray[float64],
 ) -> None: ...

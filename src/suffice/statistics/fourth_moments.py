@@ -69,6 +69,7 @@ class FourthMoments(Scatter):
                 z = root_z / np.sqrt(weights[group, None])
                 root_square = z * root_z
                 products[0, c] = root_z.T @ root_z
+                np.fill_diagonal(products[0, c], blocks.squares[c])
                 products[1, c] = root_square.T @ root_z
                 products[2, c] = root_square.T @ root_square
             whole = whole._merged(cls(members.classes, blocks.weight, blocks.mean, blocks.mean_low, *products))

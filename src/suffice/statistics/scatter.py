@@ -87,7 +87,7 @@ class Scatter(_ClassMeans):
                 _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k])
 
         means = centred_pass(x, members, add)
-        _mirror(scatter)
+        _complete(scatter, means.squares)
         _check_range(scatter, x, columns)
         return cls(members.classes, means.weight, means.mean, means.mean_low, scatter)
 
@@ -136,7 +136,7 @@ class PooledScatter(_ClassMeans):
         """The statistic of a batch of rows (n, d)."""
         scatter = np.zeros((x.shape[1], x.shape[1]))
         means = centred_pass(x, members, lambda rows, offsets: _add_products(rows, scatter))
-        _mirror(scatter)
+        _complete(scatter, means.squares.sum(axis=0))
         _check_range(scatter, x, columns)
         return cls(members.classes, means.weight, means.mean, means.mean_low, scatter)
 
@@ -190,10 +190,12 @@ def _add_products(rows: Float, total: Float) -> None:
     dsyrk(1.0, rows.T, beta=1.0, c=total.T, lower=0, overwrite_c=1)
 
 
-def _mirror(matrices: Float) -> None:
-    """Copy the lower triangle of each matrix (..., d, d) into its upper triangle."""
-    above = np.triu_indices(matrices.shape[-1], 1)
+def _complete(matrices: Float, diagonal: Float) -> None:
+    """Copy the lower triangle of each matrix (..., d, d) into its upper one, and set its diagonal (..., d)."""
+    d = matrices.shape[-1]
+    above = np.triu_indices(d, 1)
     matrices[..., above[0], above[1]] = matrices[..., above[1], above[0]]
+    matrices[..., np.arange(d), np.arange(d)] = diagonal
 
 
 def _outer(delta: Float, cross: Float) -> Float:

@@ -148,12 +148,12 @@ int64_t centred_rows(const Membership &m, int64_t rows) {
 }
 
 void centre_block(const Matrix &x, const Membership &m, double *weight, double *mean, double *mean_low,
-                  int64_t *offsets, double *out) {
+                  double *squares, double *squares_low, int64_t *offsets, double *out) {
     const Kernels &run = kernels();
     const int64_t classes = m.classes, d = x.columns;
     std::vector<double> part(classes, 0.0), buffer(TILE * d), shift(mean, mean + classes * d),
-        sum(classes * d, 0.0), low(classes * d);
-    std::vector<int64_t> count(classes, 0);
+        sum(classes * d, 0.0), low(classes * d), chunk(classes * d, 0.0);
+    std::vector<int64_t> count(classes, 0), chunk_rows(classes, 0);
 
     const auto member = [&](int64_t row, int64_t k, double w) {
         if (count[k]++ == 0 && weight[k] == 0) {
@@ -195,6 +195,7 @@ void centre_block(const Matrix &x, const Membership &m, double *weight, double *
             if (past > 0) {
                 const double delta = offset - mean_low[j];
                 join[j - k * d] = root * delta;
+                add(squares[j], squares_low[j], past * share * delta * delta);
                 add(mean[j], mean_low[j], delta * share);
             } else {
                 mean[j] = high;
@@ -207,7 +208,8 @@ void centre_block(const Matrix &x, const Membership &m, double *weight, double *
     }
     offsets[classes] = at;
 
-    run.centre(x, m, shift.data(), low.data(), next.data(), buffer.data(), out);
+    run.centre(x, m, shift.data(), low.data(), next.data(), buffer.data(), chunk.data(), chunk_rows.data(), squares,
+               squares_low, out);
 }
 
 void diagonal_log_likelihood(const Matrix &x, const Diagonal &p, bool missing, double *out) {

@@ -18,9 +18,10 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
 //
 // Group k of `out` is rows offsets[k]..offsets[k+1]-1: sqrt(w) (x - mean) of its members, and one row
 // sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a) that joins the block to what came before. The sum of
-// outer products of a group is what the block adds to the scatter matrix of its class.
+// outer products of a group is what the block adds to the scatter matrix of its class. The diagonal of
+// that matrix is also summed here, in two doubles (classes x columns), for all its digits.
 void centre_block(const Matrix &x, const Membership &m, double *weight, double *mean, double *mean_low,
-                  int64_t *offsets, double *out);
+                  double *squares, double *squares_low, int64_t *offsets, double *out);
 
 // How many rows centre_block writes for this membership at most.
 int64_t centred_rows(const Membership &m, int64_t rows);

@@ -98,16 +98,35 @@ void shifted_sums(const Matrix &x, const Membership &m, const double *shift, dou
     });
 }
 
+// Plain sums of up to 32 squares are folded into the compensated ones.
+void fold_squares(int64_t d, double *RESTRICT chunk, double *RESTRICT squares, double *RESTRICT low) {
+    for (int64_t j = 0; j < d; ++j) {
+        add(squares[j], low[j], chunk[j]);
+        chunk[j] = 0;
+    }
+}
+
 void centre(const Matrix &x, const Membership &m, const double *mean, const double *mean_low, int64_t *next,
-            double *buffer, double *out) {
+            double *buffer, double *chunk, int64_t *chunk_rows, double *squares, double *squares_low, double *out) {
     const int64_t d = x.columns;
     each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *RESTRICT value, int64_t k, double w) {
         const double *RESTRICT c = mean + k * d;
         const double *RESTRICT low = mean_low + k * d;
         double *RESTRICT z = out + next[k]++ * d;
+        double *RESTRICT sum = chunk + k * d;
         const double root = w == 1.0 ? 1.0 : sqrt(w);
-        for (int64_t j = 0; j < d; ++j) z[j] = root * ((value[j] - c[j]) - low[j]);
+        for (int64_t j = 0; j < d; ++j) {
+            const double t = (value[j] - c[j]) - low[j];
+            z[j] = root * t;
+            sum[j] += w * t * t;
+        }
+        if (++chunk_rows[k] == 32) {
+            fold_squares(d, sum, squares + k * d, squares_low + k * d);
+            chunk_rows[k] = 0;
+        }
     });
+    for (int64_t k = 0; k < m.classes; ++k)
+        if (chunk_rows[k]) fold_squares(d, chunk + k * d, squares + k * d, squares_low + k * d);
 }
 
 // ---------------------------------------------------------------------------- class moments

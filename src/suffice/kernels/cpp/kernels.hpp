@@ -62,9 +62,12 @@ struct Kernels {
     // Sum over rows of a class of w (x - shift), for a block of rows; classes x columns.
     void (*shifted_sums)(const Matrix &x, const Membership &m, const double *shift, double *buffer,
                          double *total);
-    // Writes sqrt(w) (x - mean - mean_low) of each row of class k to the next free row of group k.
+    // Writes sqrt(w) (x - mean - mean_low) of each row of class k to the next free row of group k, and
+    // adds the squares to squares + squares_low (classes x columns); `chunk` (classes x columns, zero)
+    // and `chunk_rows` (classes, zero) are scratch.
     void (*centre)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low,
-                   int64_t *next, double *buffer, double *out);
+                   int64_t *next, double *buffer, double *chunk, int64_t *chunk_rows, double *squares,
+                   double *squares_low, double *out);
     // out[row, class] = sum of log normal densities; `buffer` holds columns x TILE + 2 TILE.
     void (*diagonal_log_likelihood)(const Matrix &x, const Diagonal &p, bool missing, int64_t first,
                                     int64_t last, double *buffer, double *out);

@@ -60,16 +60,17 @@ NB_MODULE(_core, m) {
     m.def(
         "centre_block",
         [](Numbers x, Codes codes, Table soft, Vector weights, Weights weight, Output mean, Output mean_low,
-           Offsets offsets, Output out) {
+           Output squares, Output squares_low, Offsets offsets, Output out) {
             const Matrix view = matrix(x);
             const Membership who = membership(codes, soft, weights, mean.shape(0));
             if (static_cast<int64_t>(out.shape(0)) < centred_rows(who, view.rows))
                 throw nb::value_error("out has too few rows");
             nb::gil_scoped_release release;
-            centre_block(view, who, weight.data(), mean.data(), mean_low.data(), offsets.data(), out.data());
+            centre_block(view, who, weight.data(), mean.data(), mean_low.data(), squares.data(), squares_low.data(),
+                         offsets.data(), out.data());
         },
         "x"_a, "codes"_a.none(), "soft"_a.none(), "weights"_a.none(), "weight"_a, "mean"_a, "mean_low"_a,
-        "offsets"_a, "out"_a);
+        "squares"_a, "squares_low"_a, "offsets"_a, "out"_a);
 
     m.def(
         "diagonal_log_likelihood",

@@ -1,0 +1,351 @@
+"""The laws that every family keeps, as functions that raise `AssertionError` where one is broken.
+
+    >>> from suffice.families import Gaussian
+    >>> from suffice.testing import check_family
+    >>> check_family(Gaussian())
+
+A law is a function of a family and some `Rows`. `check_family` tries all of them on rows that the family
+itself calls examples; a test of your own may bring others.
+
+==============================  =====================================================================
+law                             says
+==============================  =====================================================================
+`check_zero`                    the statistic of no rows is neutral in merge
+`check_merge`                   merge is commutative and associative
+`check_subtract`                subtract undoes merge
+`check_scale`                   scale(a) scale(b) = scale(ab); scale(0) is zero; scale(2) = merge with itself
+`check_split`                   any split of the rows, in any order, with empty pieces, equals one pass
+`check_classes`                 shards that saw other classes unite
+`check_weights`                 weight k is the row k times; weight 0 is its absence
+`check_soft_membership`         one-hot class weights are labels; class weights add like row weights
+`check_layout`                  memory order, strides, read-only arrays and float32 change nothing
+`check_posterior`               posteriors are probabilities, also far from all data
+`check_rescaling`               rescaling a column moves no posterior (families that are scale-free)
+`check_relative`                the relative log-likelihood gives the posterior of the full one
+`check_sample`                  a model fitted to rows it drew predicts them as well as itself
+==============================  =====================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import bayes
+from suffice.exceptions import SingularCovarianceError
+from suffice.families import Family
+from suffice.statistics import ClassAxis, Membership, Statistic
+
+__all__ = [
+    "LAWS",
+    "Rows",
+    "check_classes",
+    "check_family",
+    "check_layout",
+    "check_merge",
+    "check_posterior",
+    "check_relative",
+    "check_rescaling",
+    "check_sample",
+    "check_scale",
+    "check_soft_membership",
+    "check_split",
+    "check_subtract",
+    "check_weights",
+    "check_zero",
+    "example_rows",
+]
+
+Float = NDArray[np.float64]
+
+STATISTIC_TOLERANCE = 1e-12  # of the largest entry of an array
+POSTERIOR_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows with a class code and a weight each.
+
+    Parameters
+    ----------
+    x : array of shape (n, d)
+    codes : array of shape (n,)
+    weights : array of shape (n,)
+        Whole numbers, so that a row can be repeated as often.
+    labels : array of shape (K,)
+        Sorted class labels; a code is a position among them.
+    """
+
+    x: Float
+    codes: NDArray[np.int64]
+    weights: Float
+    labels: NDArray[Any]
+
+    def take(self, index: Any) -> Rows:
+        """Some of the rows."""
+        return replace(self, x=self.x[index], codes=self.codes[index], weights=self.weights[index])
+
+    def members(self) -> Membership:
+        """The membership of the rows."""
+        return Membership(ClassAxis(self.labels), codes=self.codes, weights=self.weights)
+
+
+def example_rows(
+    family: Family, rng: np.random.Generator, n_rows: int = 60, n_columns: int = 3, n_classes: int = 3
+) -> Rows:
+    """Rows that a family can be fitted to, in labelled classes of unequal size, with weights 0 to 3."""
+    share = rng.dirichlet(np.full(n_classes, 3.0))
+    codes = rng.choice(n_classes, size=n_rows, p=share)
+    labels = np.array([f"class {k}" for k in range(n_classes)])
+    weights = rng.integers(0, 4, n_rows).astype(float)
+    return Rows(family.example(rng, codes, n_columns), codes, weights, labels)
+
+
+def check_family(family: Family, *, seed: int = 0, n_rows: int = 200, n_columns: int = 3, n_classes: int = 3) -> None:
+    """Try every law on rows that the family calls examples."""
+    for law in LAWS:
+        rng = np.random.default_rng(seed)
+        law(family, example_rows(family, rng, n_rows, n_columns, n_classes), rng)
+
+
+# ---------------------------------------------------------------------- what is compared
+
+
+def _summarize(family: Family, rows: Rows) -> Any:
+    return family.summarize(rows.x, rows.members(), range(rows.x.shape[1]))
+
+
+def assert_same(a: Statistic, b: Statistic, law: str, tolerance: float = STATISTIC_TOLERANCE) -> None:
+    """Raise unless two statistics hold the same numbers on the same classes, up to rounding."""
+    assert a.classes == b.classes, f"{law}: classes {a.classes.labels} are not {b.classes.labels}"
+    ours, theirs = a.arrays(), b.arrays()
+    for name in ours:
+        if name.endswith("_low"):
+            continue
+        difference = ours[name] - theirs[name]
+        if f"{name}_low" in ours:
+            # The parts of an unevaluated sum may be split differently.
+            difference = difference + (ours[f"{name}_low"] - theirs[f"{name}_low"])
+        size = np.max(np.abs(theirs[name]), axis=0, initial=0.0)
+        off = np.abs(difference) > tolerance * size
+        assert not off.any(), f"{law}: {name} differs by {np.abs(difference)[off].max():.3g}"
+
+
+def _posterior(family: Family, statistic: Any, x: Float) -> Float | None:
+    """Posterior under a uniform prior, or None where the rows are too few for parameters."""
+    try:
+        parameters = family.estimate(statistic, range(x.shape[1]))
+    except SingularCovarianceError:
+        return None
+    return bayes.posterior(family.log_likelihood(parameters, x))
+
+
+def _assert_same_model(family: Family, a: Any, b: Any, rows: Rows, law: str) -> None:
+    assert_same(a, b, law)
+    mine, theirs = _posterior(family, a, rows.x), _posterior(family, b, rows.x)
+    assert (mine is None) == (theirs is None), f"{law}: only one of the two has parameters"
+    if mine is not None and theirs is not None and mine.size:
+        off = float(np.abs(mine - theirs).max())
+        assert off <= POSTERIOR_TOLERANCE, f"{law}: posteriors differ by {off:.3g}"
+
+
+# ---------------------------------------------------------------------- the laws
+
+
+def check_zero(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """The statistic of no rows is neutral in merge."""
+    whole = _summarize(family, rows)
+    d = rows.x.shape[1]
+    for zero in (
+        family.zero(ClassAxis(rows.labels), d),
+        family.zero(ClassAxis.of([]), d),
+        _summarize(family, rows.take(slice(0, 0))),
+    ):
+        assert_same(whole.merge(zero), whole, "merge with zero", 0.0)
+        assert_same(zero.merge(whole), whole, "zero merged", 0.0)
+
+
+def check_merge(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """Merge is commutative and associative."""
+    part = rng.integers(0, 3, len(rows.x))
+    a, b, c = (_summarize(family, rows.take(part == i)) for i in range(3))
+    _assert_same_model(family, a.merge(b), b.merge(a), rows, "commutativity")
+    _assert_same_model(family, a.merge(b).merge(c), a.merge(b.merge(c)), rows, "associativity")
+
+
+def check_subtract(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """Subtract undoes merge."""
+    part = rng.random(len(rows.x)) < 0.3
+    a, b = _summarize(family, rows.take(~part)), _summarize(family, rows.take(part))
+    # What is left carries the rounding of what was there, which may be larger.
+    assert_same(a.merge(b).subtract(b), a, "subtract", 1e-10)
+    assert_same(a.subtract(a), family.zero(a.classes, rows.x.shape[1]), "subtract all", 0.0)
+
+
+def check_scale(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """scale(a) scale(b) = scale(ab); scale(0) is zero; scale(2) is merging with itself."""
+    whole = _summarize(family, rows)
+    assert_same(whole.scale(0.3).scale(0.7), whole.scale(0.3 * 0.7), "scale twice")
+    assert_same(whole.scale(0.0), family.zero(whole.classes, rows.x.shape[1]), "scale by zero", 0.0)
+    _assert_same_model(family, whole.scale(2.0), whole.merge(whole), rows, "scale by two")
+
+
+def check_split(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """Any split of the rows, in any order, with empty pieces, equals one pass."""
+    n = len(rows.x)
+    cuts = np.sort(rng.integers(0, n + 1, 7))
+    order = rng.permutation(n)
+    pieces = [_summarize(family, rows.take(index)) for index in np.split(order, cuts)]
+    total = family.zero(ClassAxis.of([]), rows.x.shape[1])
+    for i in rng.permutation(len(pieces)):
+        total = total.merge(pieces[i])
+    whole = _summarize(family, rows)
+    _assert_same_model(family, total.on(whole.classes), whole, rows, "split")
+    singles = family.zero(ClassAxis(rows.labels), rows.x.shape[1])
+    for i in range(min(n, 50)):
+        singles = singles.merge(_summarize(family, rows.take(slice(i, i + 1))))
+    some = rows.take(slice(0, 50))
+    _assert_same_model(family, singles, _summarize(family, some), some, "row by row")
+
+
+def check_classes(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """Shards that saw other classes unite, whatever each knew of the other."""
+    total = family.zero(ClassAxis.of([]), rows.x.shape[1])
+    for k in rng.permutation(len(rows.labels)):
+        here = rows.take(rows.codes == k)
+        alone = replace(here, codes=np.zeros_like(here.codes), labels=rows.labels[k : k + 1])
+        total = total.merge(_summarize(family, alone))
+    _assert_same_model(family, total, _summarize(family, rows), rows, "union of classes")
+
+
+def check_weights(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """Weight k is the row k times; weight 0 is its absence."""
+    repeated = rows.take(np.repeat(np.arange(len(rows.x)), rows.weights.astype(int)))
+    repeated = replace(repeated, weights=np.ones(len(repeated.x)))
+    _assert_same_model(family, _summarize(family, rows), _summarize(family, repeated), rows, "weights")
+    x = np.where(rows.weights[:, None] > 0, rows.x, 1e300)
+    assert_same(_summarize(family, replace(rows, x=x)), _summarize(family, rows), "weight zero", 0.0)
+
+
+def check_soft_membership(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """One-hot class weights are labels; class weights add like row weights."""
+    axis, d = ClassAxis(rows.labels), rows.x.shape[1]
+    one_hot = np.eye(len(axis))[rows.codes]
+    soft = family.summarize(rows.x, Membership(axis, soft=one_hot, weights=rows.weights), range(d))
+    _assert_same_model(family, soft, _summarize(family, rows), rows, "one-hot membership")
+    shares = rng.dirichlet(np.ones(len(axis)), len(rows.x)).reshape(-1, len(axis))
+    soft = family.summarize(rows.x, Membership(axis, soft=shares, weights=rows.weights), range(d))
+    total = family.zero(axis, d)
+    for k in range(len(axis)):
+        codes = np.full(len(rows.x), k)
+        part = Membership(axis, codes=codes, weights=np.ascontiguousarray(rows.weights * shares[:, k]))
+        total = total.merge(family.summarize(rows.x, part, range(d)))
+    _assert_same_model(family, soft, total, rows, "soft membership")
+
+
+def check_layout(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """Memory order, strides, read-only arrays and float32 change nothing."""
+    whole = _summarize(family, rows)
+    wide = np.zeros((2 * len(rows.x), 2 * rows.x.shape[1]))
+    wide[::2, ::2] = rows.x
+    frozen = rows.x.copy()
+    frozen.flags.writeable = False
+    backward = np.ascontiguousarray(rows.x[::-1])[::-1]
+    for what, x in (
+        ("column order", np.asfortranarray(rows.x)),
+        ("strides", wide[::2, ::2]),
+        ("negative strides", backward),
+        ("read-only", frozen),
+        ("byte order", rows.x.astype(rows.x.dtype.newbyteorder())),
+    ):
+        assert_same(_summarize(family, replace(rows, x=x)), whole, what, 0.0)
+    single = rows.x.astype(np.float32)
+    wider = single.astype(np.float64)
+    assert_same(
+        _summarize(family, replace(rows, x=single)), _summarize(family, replace(rows, x=wider)), "float32", 0.0
+    )
+
+
+def check_posterior(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """Posteriors are probabilities, also far from all data."""
+    statistic = _summarize(family, rows)
+    for x in (rows.x, 1e3 * rows.x, -1e3 * rows.x) if family.scale_free else (rows.x,):
+        posterior = _posterior(family, statistic, x)
+        if posterior is not None and posterior.size:
+            assert np.isfinite(posterior).all(), "a posterior is not finite"
+            assert (posterior >= 0).all(), "a posterior is negative"
+            assert np.abs(posterior.sum(axis=1) - 1).max() <= 1e-14 * posterior.shape[1], "posteriors do not sum to one"
+
+
+def check_rescaling(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """Rescaling a column moves no posterior. The factors are powers of two, which round nothing."""
+    if not family.scale_free:
+        return
+    factors = 2.0 ** rng.integers(-20, 21, rows.x.shape[1])
+    scaled = replace(rows, x=rows.x * factors)
+    before = _posterior(family, _summarize(family, rows), rows.x)
+    after = _posterior(family, _summarize(family, scaled), scaled.x)
+    assert (before is None) == (after is None), "rescaling: only one of the two has parameters"
+    if before is not None and after is not None and before.size:
+        off = float(np.abs(before - after).max())
+        assert off <= POSTERIOR_TOLERANCE, f"rescaling moves a posterior by {off:.3g}"
+
+
+def check_relative(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """The relative log-likelihood gives the posterior of the full one."""
+    evaluate = getattr(family, "relative_log_likelihood", None)
+    if evaluate is None or not len(rows.x):
+        return
+    statistic: Any = _summarize(family, rows)
+    full = _posterior(family, statistic, rows.x)
+    if full is not None:
+        parameters = family.estimate(statistic, range(rows.x.shape[1]))
+        off = float(np.abs(bayes.posterior(evaluate(parameters, rows.x)) - full).max())
+        assert off <= POSTERIOR_TOLERANCE, f"the relative log-likelihood moves a posterior by {off:.3g}"
+
+
+def check_sample(family: Family, rows: Rows, rng: np.random.Generator, n: int = 4000) -> None:
+    """A model fitted to rows it drew predicts them as well as itself.
+
+    The expected loss of log-likelihood per row is about half the number of parameters over n; ten times
+    that is an error and not chance. A family whose settings keep it from its parameters however many rows
+    there are (a fixed shrinkage) says so by ``consistent``, and is let off.
+    """
+    if not getattr(family, "consistent", True):
+        return
+    try:
+        parameters: Any = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
+    except SingularCovarianceError:
+        return
+    k, d = len(rows.labels), rows.x.shape[1]
+    codes = np.repeat(np.arange(k), n)
+    drawn = Rows(family.sample(parameters, codes, rng), codes, np.ones(len(codes)), rows.labels)
+    again = family.estimate(_summarize(family, drawn), range(d))
+    fresh = family.sample(parameters, codes, rng)
+    at = np.arange(len(codes)), codes
+    loss = float((family.log_likelihood(parameters, fresh)[at] - family.log_likelihood(again, fresh)[at]).mean())
+    bound = 10 * (d + d * (d + 1) / 2) / n
+    assert abs(loss) <= bound, f"refitting to its own samples loses {loss:.3g} per row, more than {bound:.3g}"
+
+
+Law = Callable[[Family, Rows, np.random.Generator], None]
+
+LAWS: tuple[Law, ...] = (
+    check_zero,
+    check_merge,
+    check_subtract,
+    check_scale,
+    check_split,
+    check_classes,
+    check_weights,
+    check_soft_membership,
+    check_layout,
+    check_posterior,
+    check_rescaling,
+    check_relative,
+    check_sample,
+)
