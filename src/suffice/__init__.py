@@ -1,7 +1,44 @@
-"""Generative classification from sufficient statistics that add."""
+"""Suffice: generative classification from sufficient statistics that add.
 
-from suffice.discriminant_analysis import GaussianDiscriminant
-from suffice.naive_bayes import NaiveBayes
+>>> from sklearn.datasets import load_iris
+>>> from suffice import GaussianDiscriminant
+>>> X, y = load_iris(return_X_y=True)
+>>> GaussianDiscriminant().fit(X, y).score(X, y)
+0.98
 
-__version__ = "0.1.0"
-__all__ = ["GaussianDiscriminant", "NaiveBayes"]
+`GaussianDiscriminant` and `NaiveBayes` are the library's own classifiers. ``suffice.naive_bayes`` and
+``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names.
+``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
+``suffice.testing`` the laws that both keep.
+"""
+
+from importlib.metadata import version
+
+from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
+from suffice.exceptions import (
+    ClassError,
+    InputError,
+    MergeError,
+    NotLinearError,
+    SingularCovarianceError,
+    SingularCovarianceWarning,
+    SufficeError,
+    SufficeWarning,
+)
+from suffice.naive_bayes.general import NaiveBayes
+
+__version__ = version("suffice")
+
+__all__ = [
+    "ClassError",
+    "GaussianDiscriminant",
+    "InputError",
+    "MergeError",
+    "NaiveBayes",
+    "NotLinearError",
+    "SingularCovarianceError",
+    "SingularCovarianceWarning",
+    "SufficeError",
+    "SufficeWarning",
+    "__version__",
+]

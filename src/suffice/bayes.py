@@ -41,7 +41,7 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[Any]) -> Float:
     """
     if isinstance(prior, str):
         if prior == "data":
-            return weight / weight.sum()
+            return np.asarray(weight / weight.sum())
         if prior == "uniform":
             return np.full(len(labels), 1 / len(labels))
         raise InputError(f"prior must be 'data', 'uniform', a mapping or one number per class, got {prior!r}.")
@@ -65,31 +65,31 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[Any]) -> Float:
         raise InputError(f"prior probabilities must be finite and not negative, got {given.tolist()}.")
     if abs(given.sum() - 1) > 1e-6:
         raise InputError(f"prior probabilities must sum to one; these sum to {given.sum():.6g}.")
-    return given / given.sum()
+    return np.asarray(given / given.sum())
 
 
 def log_prior(probabilities: Float) -> Float:
-    """log p(y), with log 0 = −∞ and no warning: a class of prior zero is never the answer."""
+    """Log p(y), with log 0 = −∞ and no warning: a class of prior zero is never the answer."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities)
 
 
 def joint(log_probabilities: Float, log_likelihoods: Float) -> Float:
-    """log p(x, y) = log p(y) + log p(x | y), written over ``log_likelihoods`` (n, K)."""
+    """Log p(x, y) = log p(y) + log p(x | y), written over ``log_likelihoods`` (n, K)."""
     log_likelihoods += log_probabilities
     return log_likelihoods
 
 
 def log_evidence(joint: Float) -> Float:
-    """log p(x) = log Σ_y p(x, y) of each row (n,)."""
+    """Log p(x) = log Σ_y p(x, y) of each row (n,)."""
     top = joint.max(axis=1)
     safe = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
-        return safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1))
+        return np.asarray(safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1)))
 
 
 def log_posterior(joint: Float) -> Float:
-    """log p(y | x) of each row, written over ``joint`` (n, K)."""
+    """Log p(y | x) of each row, written over ``joint`` (n, K)."""
     joint -= _top(joint)[:, None]
     joint -= np.log(np.exp(joint).sum(axis=1))[:, None]
     return joint

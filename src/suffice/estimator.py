@@ -33,6 +33,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     needed, and kept in ``_cached`` until the next row.
     """
 
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
     _model: Model | None = None
     _cached: Any = None
 
@@ -210,15 +212,15 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         return bayes.posterior(self._joint(X, relative=True))
 
     def predict_log_proba(self, X: Any) -> Float:
-        """log p(y | x) of each row and class (n, K)."""
+        """Log p(y | x) of each row and class (n, K)."""
         return bayes.log_posterior(self._joint(X, relative=True))
 
     def predict_joint_log_proba(self, X: Any) -> Float:
-        """log p(x, y) of each row and class (n, K)."""
+        """Log p(x, y) of each row and class (n, K)."""
         return self._joint(X, relative=False)
 
     def score_samples(self, X: Any) -> Float:
-        """log p(x) of each row (n,): how likely the row is at all, whatever its class."""
+        """Log p(x) of each row (n,): how likely the row is at all, whatever its class."""
         return bayes.log_evidence(self._joint(X, relative=False))
 
     def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from numpy.linalg import LinAlgError
 
@@ -33,7 +33,7 @@ __all__ = [
     "SingularCovarianceWarning",
     "SufficeError",
     "SufficeWarning",
-    "columns_listed",
+    "columns_at",
     "listed",
     "warn_user",
 ]
@@ -83,13 +83,14 @@ def listed(names: Sequence[object], limit: int = 8) -> str:
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
-def columns_listed(names: Sequence[object]) -> str:
-    """Column names as a message shows them.
+def columns_at(names: Sequence[object], at: Iterable[int]) -> str:
+    """The columns at these places, as a message names them.
 
-    >>> columns_listed(["age"]), columns_listed([0, 3])
+    >>> columns_at(["age", "size"], [0]), columns_at(range(9), [0, 3])
     ("column 'age'", 'columns 0, 3')
     """
-    return f"{'column' if len(names) == 1 else 'columns'} {listed(names)}"
+    chosen = [names[int(j)] for j in at]
+    return f"{'column' if len(chosen) == 1 else 'columns'} {listed(chosen)}"
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from suffice import bayes
 from suffice.exceptions import InputError, MergeError, NotLinearError
 from suffice.families import Family
+from suffice.families.exact_product import exact_product
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
 
 __all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model", "generator"]
@@ -103,9 +104,7 @@ class Model:
 
     def on(self, axis: ClassAxis) -> Model:
         """The same model on a wider class axis."""
-        return replace(
-            self, weights=self.weights.on(axis), statistics=tuple(each.on(axis) for each in self.statistics)
-        )
+        return replace(self, weights=self.weights.on(axis), statistics=tuple(each.on(axis) for each in self.statistics))
 
     def merge(self, other: Model) -> Model:
         """The model of the rows of both."""
@@ -177,15 +176,15 @@ class Estimate:
 
     @cached_property
     def log_prior(self) -> Float:
-        """log p(y)."""
+        """Log p(y)."""
         return bayes.log_prior(self.prior)
 
     def joint(self, x: Float) -> Float:
-        """log p(x, y) of each row and class (n, K)."""
+        """Log p(x, y) of each row and class (n, K)."""
         return bayes.joint(self.log_prior, self._likelihood(x, "log_likelihood"))
 
     def relative_joint(self, x: Float) -> Float:
-        """log p(x, y) up to a term common to the classes: all that a posterior needs."""
+        """Log p(x, y) up to a term common to the classes: all that a posterior needs."""
         return bayes.joint(self.log_prior, self._likelihood(x, "relative_log_likelihood"))
 
     def _likelihood(self, x: Float, kind: str) -> Float:
@@ -209,9 +208,11 @@ class Estimate:
             origin[block.columns] = part.origin
             offset += part.offset
         if len(self.classes) == 2:
-            theta = coef[1] - coef[0]
-            return LinearForm(theta, offset[1] - offset[0] - theta @ origin)
-        return LinearForm(coef, offset - coef @ origin)
+            coef, offset = coef[1:] - coef[:1], offset[1:] - offset[:1]
+        # Moving the origin to zero cancels digits where the data are far from it, so none may be lost before.
+        high, low = exact_product(coef, origin[:, None])
+        theta0 = (offset - high[:, 0]) - low[:, 0]
+        return LinearForm(coef[0], theta0[0]) if len(self.classes) == 2 else LinearForm(coef, theta0)
 
     def sample(self, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
         """One row from p(x | y = code) for each code (n, d)."""

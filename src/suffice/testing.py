@@ -263,10 +263,13 @@ def check_layout(family: Family, rows: Rows, rng: np.random.Generator) -> None:
         ("byte order", rows.x.astype(rows.x.dtype.newbyteorder())),
     ):
         assert_same(_summarize(family, replace(rows, x=x)), whole, what, 0.0)
-    single = rows.x.astype(np.float32)
+    single: Any = rows.x.astype(np.float32)
     wider = single.astype(np.float64)
     assert_same(
-        _summarize(family, replace(rows, x=single)), _summarize(family, replace(rows, x=wider)), "float32", 0.0
+        _summarize(family, replace(rows, x=single)),
+        _summarize(family, replace(rows, x=wider)),
+        "float32",
+        0.0,
     )
 
 

@@ -10,6 +10,7 @@ globals().update(
             also=["BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB"],
             private=["test_gnb_check_update_with_no_data"],  # calls _update_mean_variance
         ).items()
-        if "gnb" in name or name in ("test_predict_joint_proba", "test_categorical_input_tag", "test_check_accuracy_on_digits")
+        if "gnb" in name
+        or name in ("test_predict_joint_proba", "test_categorical_input_tag", "test_check_accuracy_on_digits")
     }
 )

@@ -21,7 +21,7 @@ __all__ = ["GaussianDiscriminant"]
 Float = NDArray[np.float64]
 
 
-class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GenerativeClassifier):  # type: ignore[misc]
+class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GenerativeClassifier):
     """Gaussian discriminant analysis: p(x | y) is a multivariate Gaussian, p(y) a share.
 
     With a covariance shared by the classes the boundary between two classes is a plane (linear
@@ -180,7 +180,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ge
 
     @property
     def _n_features_out(self) -> int:
-        return self._directions()[0].shape[1]
+        return int(self._directions()[0].shape[1])
 
     def transform(self, X: Any) -> Float:
         """Rows projected on the discriminant directions (n, n_components), about the mean of the classes."""

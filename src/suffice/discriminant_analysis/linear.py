@@ -23,7 +23,7 @@ __all__ = ["LinearDiscriminantAnalysis"]
 Float = NDArray[np.float64]
 
 
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantDropIn):  # type: ignore[misc]
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DiscriminantDropIn):
     """Linear discriminant analysis, as ``sklearn.discriminant_analysis`` has it, on mergeable statistics.
 
     Parameters, defaults, fitted attributes, warnings and errors are scikit-learn's. In addition there
@@ -119,7 +119,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _class_priors(self, model: Model) -> Float:
         if self.priors is None:
             weight = model.weights.weight
-            return weight / weight.sum()
+            return np.asarray(weight / weight.sum())
         priors = np.array(self.priors, dtype=np.float64)
         if np.any(priors < 0):
             raise ValueError("priors must be non-negative")
@@ -139,7 +139,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             components = self.n_components
         if self.solver == "svd":
             return solve_svd(
-                statistic, priors, tol=self.tol, n_components=components, store_covariance=self.store_covariance
+                statistic,
+                priors,
+                tol=self.tol,
+                n_components=components,
+                store_covariance=self.store_covariance,
             )
         given = None
         if self._given is not None:
@@ -223,7 +227,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         scores = X @ self.coef_.T
         scores += self.intercept_
         self._usable(scores, X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (n,)."""
@@ -236,11 +240,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         scores = self.decision_function(X)
         if len(self.classes_) == 2:
             positive = expit(scores)
-            return np.stack([1 - positive, positive], axis=1)
+            return np.asarray(np.stack([1 - positive, positive], axis=1))
         return np.asarray(softmax(scores if scores.ndim == 2 else scores[:, None], axis=1))
 
     def predict_log_proba(self, X: Any) -> Float:
-        """log p(y | x) of each row and class (n, K)."""
+        """Log p(y | x) of each row and class (n, K)."""
         probability = self.predict_proba(X)
         probability[probability == 0.0] += np.finfo(probability.dtype).smallest_normal
-        return np.log(probability)
+        return np.asarray(np.log(probability))

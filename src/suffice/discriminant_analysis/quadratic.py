@@ -122,9 +122,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
             if self.shrinkage is not None:
                 raise NotImplementedError("shrinkage not supported with 'svd' solver.")
             if self.covariance_estimator is not None:
-                raise ValueError(
-                    "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead."
-                )
+                raise ValueError("covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
 
     def _needs_own_scatter(self) -> bool:
         return True

@@ -103,7 +103,12 @@ def _total(statistic: Scatter | PooledScatter, shrinkage: Shrinkage) -> Float:
 
 
 def solve_svd(
-    statistic: Scatter | PooledScatter, priors: Float, *, tol: float, n_components: int, store_covariance: bool
+    statistic: Scatter | PooledScatter,
+    priors: Float,
+    *,
+    tol: float,
+    n_components: int,
+    store_covariance: bool,
 ) -> LinearSolution:
     """The default solver: whiten the within-class scatter, then find the plane of the class means."""
     n, means = float(statistic.weight.sum()), statistic.mean
@@ -179,9 +184,7 @@ def _plain_solution(
     statistic: Scatter | PooledScatter, priors: Float, within: Float, coef: Float, **found: Any
 ) -> LinearSolution:
     intercept = -0.5 * np.einsum("kd,kd->k", statistic.mean, coef) + _log(priors)
-    return LinearSolution(
-        priors, statistic.mean, coef, intercept, covariance=within, show_covariance=True, **found
-    )
+    return LinearSolution(priors, statistic.mean, coef, intercept, covariance=within, show_covariance=True, **found)
 
 
 def _log(priors: Float) -> Float:

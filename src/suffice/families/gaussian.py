@@ -21,7 +21,7 @@ from suffice.exceptions import (
     NotLinearError,
     SingularCovarianceError,
     SingularCovarianceWarning,
-    columns_listed,
+    columns_at,
     warn_user,
 )
 from suffice.families.contract import Linear, register
@@ -50,9 +50,7 @@ class GaussianParameters:
     origin: Float  # (d,) mean of all rows
 
     @classmethod
-    def of(
-        cls, mean: Float, mean_low: Float, variance: Float, within: Float, origin: Float
-    ) -> GaussianParameters:
+    def of(cls, mean: Float, mean_low: Float, variance: Float, within: Float, origin: Float) -> GaussianParameters:
         """Parameters from means and variances; a variance of zero marks a column that says nothing."""
         silent = variance == 0
         safe = np.where(silent, 1.0, variance)
@@ -164,7 +162,8 @@ class Gaussian:
     def _within(self, statistic: Moments) -> Float:
         """Variance about the class means, all classes together (d,)."""
         divisor = (statistic.weight - self._lost(statistic)).sum(axis=0)
-        return np.divide(statistic.m2.sum(axis=0), divisor, out=np.zeros_like(divisor), where=divisor > 0)
+        within: Float = np.divide(statistic.m2.sum(axis=0), divisor, out=np.zeros_like(divisor), where=divisor > 0)
+        return within
 
     def _class_variance(self, statistic: Moments, names: Sequence[object]) -> Float:
         share = 1.0 if self.variance == "shared" else self.mix
@@ -176,34 +175,37 @@ class Gaussian:
         if impossible.any():
             k, j = np.argwhere(impossible)[0]
             raise InputError(
-                f"The unbiased variance divides by the number of rows less one, and column {names[j]!r} has a "
+                f"The unbiased variance divides by the number of rows less one, and {columns_at(names, [j])} has a "
                 f"weight of {statistic.weight[k, j]:.3g} in class {statistic.classes.labels[k]!r}. "
                 "Use divisor='ml', or weights that count rows."
             )
-        return np.divide(m2, divisor, out=np.zeros_like(statistic.m2), where=divisor > 0)
+        variance: Float = np.divide(m2, divisor, out=np.zeros_like(statistic.m2), where=divisor > 0)
+        return variance
 
-    def _check_positive(self, variance: Float, varies: Float, classes: ClassAxis, names: Sequence[object]) -> None:
+    def _check_positive(
+        self, variance: Float, varies: NDArray[np.bool_], classes: ClassAxis, names: Sequence[object]
+    ) -> None:
         empty = (variance <= 0) & varies
         if not empty.any():
             return
         if self.variance == "shared" or self.mix == 1:
-            bad = [names[j] for j in np.flatnonzero(empty.any(axis=0))]
+            bad = columns_at(names, np.flatnonzero(empty.any(axis=0)))
             warn_user(
-                f"There is no variation within any class in {columns_listed(bad)}, left out of the model.",
+                f"There is no variation within any class in {bad}, left out of the model.",
                 SingularCovarianceWarning,
             )
             return
         k = int(np.flatnonzero(empty.any(axis=1))[0])
-        bad = [names[j] for j in np.flatnonzero(empty[k])]
+        bad = columns_at(names, np.flatnonzero(empty[k]))
         raise SingularCovarianceError(
-            f"In class {classes.labels[k].item()!r} there is no variation in {columns_listed(bad)}, so that the class "
+            f"In class {classes.labels[k].item()!r} there is no variation in {bad}, so that the class "
             "has no density of its own. Mix in the shared variance (mix=0.1), or share it between the classes."
         )
 
     # ------------------------------------------------------------------ log-likelihood
 
     def log_likelihood(self, parameters: GaussianParameters, x: Float) -> Float:
-        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        """Log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         p = parameters
         values = (p.mean, p.mean_low, p.scale, p.log_norm)
         out = kernels.diagonal_log_likelihood(x, *values)

@@ -20,7 +20,7 @@ from suffice.exceptions import (
     NotLinearError,
     SingularCovarianceError,
     SingularCovarianceWarning,
-    columns_listed,
+    columns_at,
     warn_user,
 )
 from suffice.families import covariance as matrices
@@ -251,7 +251,7 @@ class MultivariateGaussian:
         _, away = statistic.grand_mean()
         telling = constant[np.abs(away[statistic.weight > 0][:, constant]).max(axis=0, initial=0.0) > 0]
         parts = [
-            f"{what} {columns_listed([names[j] for j in which])}"
+            f"{what} {columns_at(names, which)}"
             for what, which in (
                 ("there is no variation within any class in", constant),
                 ("there is linear dependence among", collinear),
@@ -260,8 +260,8 @@ class MultivariateGaussian:
             if len(which)
         ]
         warn_user(
-            f"The covariance of {d} columns has rank {rank}: {'; '.join(parts)}. The model works in the subspace that "
-            "the rows span. Shrinkage or fewer columns make it regular.",
+            f"The covariance of {d} columns has rank {rank}: {'; '.join(parts)}. The model works in the "
+            "subspace that the rows span. Shrinkage or fewer columns make it regular.",
             SingularCovarianceWarning,
         )
 
@@ -276,9 +276,9 @@ class MultivariateGaussian:
                 continue
             d, rank = each.matrix.shape
             raise SingularCovarianceError(
-                f"The covariance of class {statistic.classes.labels[k].item()!r} has rank {rank} of {d}: its rows weigh "
-                f"{statistic.weight[k]:.6g}, and they do not vary, or only together, in "
-                f"{columns_listed([names[j] for j in each.dependent])}. Shrink it toward its diagonal (shrinkage=0.1, "
+                f"The covariance of class {statistic.classes.labels[k].item()!r} has rank {rank} of {d}: its rows "
+                f"weigh {statistic.weight[k]:.6g}, and they do not vary, or only together, in "
+                f"{columns_at(names, each.dependent)}. Shrink it toward its diagonal (shrinkage=0.1, "
                 "or shrinkage='oas' to choose the amount), mix in the shared covariance (mix=0.1), or share it "
                 "(covariance='shared')."
             )
@@ -287,7 +287,7 @@ class MultivariateGaussian:
     # ------------------------------------------------------------------ log-likelihood
 
     def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Float) -> Float:
-        """log p(x | y) of each row under each class (n, K)."""
+        """Log p(x | y) of each row under each class (n, K)."""
         p = parameters
         out = np.empty((len(x), len(p.mean)))
         rank = np.array([each.matrix.shape[1] for each in p.whitening])
@@ -358,9 +358,7 @@ class MultivariateGaussian:
             )
         matrix = parameters.whitening[0].matrix
         white_means = parameters.away @ matrix
-        return Linear(
-            coef=white_means @ matrix.T, offset=-0.5 * (white_means**2).sum(axis=1), origin=parameters.origin
-        )
+        return Linear(coef=white_means @ matrix.T, offset=-0.5 * (white_means**2).sum(axis=1), origin=parameters.origin)
 
     def directions(self, parameters: MultivariateGaussianParameters, prior: Float) -> tuple[Float, Float]:
         """Discriminant directions (d, r), and the share of between-class variance each explains."""

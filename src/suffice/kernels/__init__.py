@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 from suffice.kernels import _core
 
-__all__ = ["CentredBlocks", "Moments", "class_moments", "class_sums", "diagonal_log_likelihood", "instruction_set"]
+__all__ = [
+    "CentredBlocks",
+    "Moments",
+    "class_moments",
+    "class_sums",
+    "diagonal_log_likelihood",
+    "instruction_set",
+]
 
 Float = NDArray[np.float64]
 Numbers = NDArray[np.float64] | NDArray[np.float32]
@@ -33,11 +40,18 @@ def instruction_set() -> str:
 def _readable(x: Numbers) -> Numbers:
     """Rows as the kernels can read them; a copy only where an element is not aligned or is byte-swapped."""
     whole_steps = all(step % x.itemsize == 0 for step in x.strides)
-    return x if whole_steps and x.flags.aligned and x.dtype.isnative else x.astype(x.dtype.newbyteorder("="), order="C")
+    if whole_steps and x.flags.aligned and x.dtype.isnative:
+        return x
+    return x.astype(np.float32, order="C") if x.itemsize == 4 else x.astype(np.float64, order="C")
 
 
 def class_sums(
-    x: Numbers, n_classes: int, *, codes: Codes | None = None, soft: Float | None = None, weights: Float | None = None
+    x: Numbers,
+    n_classes: int,
+    *,
+    codes: Codes | None = None,
+    soft: Float | None = None,
+    weights: Float | None = None,
 ) -> Float:
     """Per-class weighted column sums, (n_classes, d).
 

@@ -75,8 +75,8 @@ class NaiveBayes(GenerativeClassifier):
         family = family_named("gaussian" if given == "auto" else given) if isinstance(given, str) else given
         if not isinstance(family, Gaussian):
             raise InputError(
-                f"NaiveBayes takes families 'auto', 'gaussian' or a Gaussian object; got {listed([given])}. For columns "
-                "that hang together use GaussianDiscriminant."
+                f"NaiveBayes takes families 'auto', 'gaussian' or a Gaussian object; got {listed([given])}. For "
+                "columns that hang together use GaussianDiscriminant."
             )
         return family
 

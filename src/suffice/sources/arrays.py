@@ -57,7 +57,7 @@ def encode(labels: NDArray[Any]) -> tuple[ClassAxis, Codes]:
     """
     if labels.dtype.kind in "iu" and len(labels):
         low, high = int(labels.min()), int(labels.max())
-        if high - low < 1000 + 2 * len(labels) and -(2**62) < low and high < 2**62:
+        if high - low < 1000 + 2 * len(labels) and low > -(2**62) and high < 2**62:
             place = labels.astype(np.int64, copy=False)
             place = place if low == 0 else place - low
             present = np.flatnonzero(np.bincount(place))

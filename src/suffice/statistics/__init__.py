@@ -18,4 +18,13 @@ from suffice.statistics.scatter import PooledScatter, Scatter
 from suffice.statistics.statistic import Statistic
 from suffice.statistics.sums import Sums
 
-__all__ = ["ClassAxis", "FourthMoments", "Membership", "Moments", "PooledScatter", "Scatter", "Statistic", "Sums"]
+__all__ = [
+    "ClassAxis",
+    "FourthMoments",
+    "Membership",
+    "Moments",
+    "PooledScatter",
+    "Scatter",
+    "Statistic",
+    "Sums",
+]

@@ -20,7 +20,7 @@ from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import difference, join_means, part_mean
 from suffice.statistics.number_range import check_squares
 from suffice.statistics.scatter import Scatter
-from suffice.statistics.statistic import by_class, remaining_weight
+from suffice.statistics.statistic import ByClass, remaining_weight
 
 __all__ = ["FourthMoments"]
 
@@ -40,8 +40,8 @@ class FourthMoments(Scatter):
     scatter, cubic, quartic : array of shape (K, d, d)
     """
 
-    cubic: Float = by_class()
-    quartic: Float = by_class()
+    cubic: ByClass
+    quartic: ByClass
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> FourthMoments:
@@ -116,7 +116,11 @@ class FourthMoments(Scatter):
         )
         left = weight[:, None, None] > 0
         return FourthMoments(
-            self.classes, weight, mean, low, *(np.where(left, a - b, 0.0) for a, b in zip(whole, part, strict=True))
+            self.classes,
+            weight,
+            mean,
+            low,
+            *(np.where(left, a - b, 0.0) for a, b in zip(whole, part, strict=True)),
         )
 
     def _scaled(self, factor: float) -> FourthMoments:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import difference, join_means, part_mean
 from suffice.statistics.number_range import check_squares
-from suffice.statistics.statistic import Statistic, by_class, remaining_weight
+from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
 
 __all__ = ["Moments"]
 
@@ -44,10 +45,10 @@ class Moments(Statistic):
     (array([1., 2.]), array([1., 4.]), array([0., 8.]))
     """
 
-    weight: Float = by_class()
-    mean: Float = by_class()
-    mean_low: Float = by_class()
-    m2: Float = by_class()
+    weight: ByClass
+    mean: ByClass
+    mean_low: ByClass
+    m2: ByClass
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Moments:
@@ -59,7 +60,7 @@ class Moments(Statistic):
         cls, x: Float, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
     ) -> Moments:
         """The statistic of a batch of rows (n, d); NaN is a missing value unless ``missing`` is false."""
-        who = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
+        who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
         found = kernels.class_moments(x, len(members.classes), **who)
         if missing and np.isnan(found.mean).any():
             # A NaN was met. Cells are counted one by one only for data that have holes.

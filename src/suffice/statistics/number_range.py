@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, columns_listed
+from suffice.exceptions import InputError, columns_at
 
 __all__ = ["check_squares"]
 
@@ -24,10 +24,12 @@ def check_squares(m2: NDArray[np.float64], columns: Sequence[object]) -> None:
     axes = tuple(range(m2.ndim - 1))
     too_large = ~np.isfinite(m2).all(axis=axes)
     too_small = ((m2 > 0) & (m2 < SMALLEST_SQUARE)).any(axis=axes)
-    for bad, what in ((too_large, "so large that their squares overflow"), (too_small, "so close that the squares of their differences underflow")):
+    for bad, what in (
+        (too_large, "so large that their squares overflow"),
+        (too_small, "so close that the squares of their differences underflow"),
+    ):
         if bad.any():
-            names = [columns[j] for j in np.flatnonzero(bad)]
             raise InputError(
-                f"Values in {columns_listed(names)} are {what} in float64. Rescale, "
+                f"Values in {columns_at(columns, np.flatnonzero(bad))} are {what} in float64. Rescale, "
                 "for example to unit variance: no model here depends on units."
             )

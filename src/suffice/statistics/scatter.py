@@ -18,7 +18,7 @@ from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import difference, join_means, part_mean
 from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
-from suffice.statistics.statistic import Statistic, by_class, remaining_weight
+from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
 
 __all__ = ["PooledScatter", "Scatter", "centred_pass"]
 
@@ -31,9 +31,9 @@ BLOCK_BYTES = 1 << 20  # of centred rows: stays in a core's own cache
 class _ClassMeans(Statistic):
     """The part that both layouts share: weight and mean of each class."""
 
-    weight: Float = by_class()
-    mean: Float = by_class()
-    mean_low: Float = by_class()
+    weight: ByClass
+    mean: ByClass
+    mean_low: ByClass
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ class Scatter(_ClassMeans):
     scatter : array of shape (K, d, d)
     """
 
-    scatter: Float = by_class()
+    scatter: ByClass
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Scatter:
@@ -211,7 +211,12 @@ def _join(a: _ClassMeans, b: _ClassMeans) -> tuple[Float, Float, Float, Float]:
 def _part(whole: _ClassMeans, part: _ClassMeans) -> tuple[Float, Float, Float, Float, Float]:
     weight = remaining_weight(whole.weight, part.weight)
     mean, low, delta, cross = part_mean(
-        whole.weight[:, None], whole.mean, whole.mean_low, (whole.weight - weight)[:, None], part.mean, part.mean_low
+        whole.weight[:, None],
+        whole.mean,
+        whole.mean_low,
+        (whole.weight - weight)[:, None],
+        part.mean,
+        part.mean_low,
     )
     return weight, mean, low, delta, cross[:, 0]
 
@@ -226,4 +231,4 @@ def _check_range(scatter: Float, x: Float, columns: Sequence[object] | None) -> 
     if len(still) and len(x):
         again = kernels.class_moments(x[:, still], 1, codes=np.zeros(len(x), dtype=np.int64))
         spread = np.where(again.m2 < SMALLEST_SQUARE, again.m2, 0.0)
-        check_squares(spread, [names[j] for j in still])
+        check_squares(spread, [names[int(j)] for j in still])

@@ -8,8 +8,8 @@ and bring both sides onto one axis; a statistic's own file gives the arithmetic 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError, MergeError, listed
 from suffice.statistics.classes import ClassAxis
 
-__all__ = ["Statistic", "by_class", "remaining_weight"]
+__all__ = ["ByClass", "Statistic", "remaining_weight"]
 
 Float = NDArray[np.float64]
-
-
-def by_class() -> Any:
-    """A dataclass field whose first axis is the class axis."""
-    return field(metadata={"by_class": True})
+ByClass = NDArray[np.float64]
+"""The type of a statistic's field whose first axis is the class axis."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +62,7 @@ class Statistic(ABC):
         at = axis.positions(self.classes.labels)
         wider = {}
         for each in fields(self):
-            if each.metadata.get("by_class"):
+            if each.type in (ByClass, "ByClass"):
                 values = getattr(self, each.name)
                 wider[each.name] = np.zeros((len(axis), *values.shape[1:]))
                 wider[each.name][at] = values

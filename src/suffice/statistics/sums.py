@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.statistic import Statistic, by_class, remaining_weight
+from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
 
 __all__ = ["Sums"]
 
@@ -37,8 +37,8 @@ class Sums(Statistic):
     (array([1., 2.]), array([1., 6.]))
     """
 
-    weight: Float = by_class()
-    total: Float = by_class()
+    weight: ByClass
+    total: ByClass
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Sums:
