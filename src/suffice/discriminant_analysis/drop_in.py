@@ -14,7 +14,6 @@ from sklearn.base import clone
 from suffice.estimator import GenerativeClassifier, seen_classes
 from suffice.exceptions import InputError
 from suffice.families import MultivariateGaussian
-from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.model import Block, Estimate, Model
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
 from suffice.statistics import FourthMoments, Membership, PooledScatter, Scatter
@@ -60,10 +59,6 @@ class DiscriminantDropIn(GenerativeClassifier):
 
     @abstractmethod
     def _class_priors(self, model: Model) -> Float: ...
-
-    @abstractmethod
-    def _gaussian(self, solution: Any, model: Model) -> MultivariateGaussianParameters:
-        """The Gaussians that a solution stands for."""
 
     # ------------------------------------------------------------------ fitting
 
@@ -156,7 +151,7 @@ class DiscriminantDropIn(GenerativeClassifier):
 
     def _estimated(self) -> Estimate:
         solution, model = self._solved(), self._learned()
-        return Estimate(model.blocks, model.classes, solution.priors, (self._gaussian(solution, model),))
+        return Estimate(model.blocks, model.classes, solution.priors, (solution.gaussians,))
 
     def _read(self, X: Any) -> Float:
         return read_rows(self, X)

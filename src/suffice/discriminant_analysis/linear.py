@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from suffice.discriminant_analysis.drop_in import DiscriminantDropIn, given_covariance
 from suffice.discriminant_analysis.solvers import LinearSolution, solve_eigen, solve_lsqr, solve_svd
-from suffice.families.covariance import whiten
-from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
+from suffice.families import Linear
+from suffice.families.linear import linear_scores
 from suffice.model import Model
 
 __all__ = ["LinearDiscriminantAnalysis"]
@@ -157,32 +157,25 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         own = super()._given_covariances(X, codes, n_classes)
         return own, given_covariance(self.covariance_estimator, X) if self.solver == "eigen" else None
 
-    def _gaussian(self, solution: LinearSolution, model: Model) -> MultivariateGaussianParameters:
-        statistic: Any = model.statistics[0]
-        origin, _ = statistic.grand_mean()
-        return MultivariateGaussianParameters(
-            statistic.mean,
-            statistic.mean_low,
-            solution.covariance,
-            [whiten(solution.covariance)],
-            solution.covariance,
-            np.array(0.0),
-            origin,
-        )
-
     # ------------------------------------------------------------------ fitted attributes
+
+    def _form(self) -> Linear:
+        """One row for each class, or for two classes their difference."""
+        form: Linear = self._solved().form
+        if len(form.offset) == 2:
+            return Linear(form.coef[1:] - form.coef[:1], form.offset[1:] - form.offset[:1], form.origin)
+        return form
 
     @property
     def coef_(self) -> Float:
         """Weights (K, d), or (1, d) for two classes."""
-        coef = self._solved().coef
-        return self._cast(coef[1:] - coef[:1] if len(coef) == 2 else coef)
+        return self._cast(self._form().coef)
 
     @property
     def intercept_(self) -> Float:
         """Intercepts (K,), or (1,) for two classes."""
-        intercept = self._solved().intercept
-        return self._cast(intercept[1:] - intercept[:1] if len(intercept) == 2 else intercept)
+        form = self._form()
+        return self._cast(form.offset - form.coef @ form.origin)
 
     @property
     def covariance_(self) -> Float:
@@ -224,8 +217,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Log-odds of two classes (n,), or log-posteriors up to a constant (n, K)."""
         self._learned()
         X = self._read(X)
-        scores = X @ self.coef_.T
-        scores += self.intercept_
+        scores = linear_scores(X, self._form()).astype(np.result_type(X, self._dtype), copy=False)
         self._usable(scores, X)
         return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
 

@@ -11,8 +11,6 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from suffice.discriminant_analysis.drop_in import DiscriminantDropIn
 from suffice.discriminant_analysis.solvers import QuadraticSolution, solve_quadratic
-from suffice.families.covariance import Whitening
-from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.model import Model
 
 __all__ = ["QuadraticDiscriminantAnalysis"]
@@ -155,23 +153,6 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
             reg_param=self.reg_param,
             tol=self.tol,
             given=self._given,
-        )
-
-    def _gaussian(self, solution: QuadraticSolution, model: Model) -> MultivariateGaussianParameters:
-        statistic: Any = model.statistics[0]
-        origin, _ = statistic.grand_mean()
-        none = np.empty(0, dtype=np.int64)
-        return MultivariateGaussianParameters(
-            statistic.mean,
-            statistic.mean_low,
-            np.array(solution.covariances),
-            [
-                Whitening(rotation / np.sqrt(scaling), float(np.log(scaling).sum()), none)
-                for rotation, scaling in zip(solution.rotations, solution.scalings, strict=True)
-            ],
-            statistic.within() / statistic.weight.sum(),
-            np.array(0.0),
-            origin,
         )
 
     # ------------------------------------------------------------------ fitted attributes

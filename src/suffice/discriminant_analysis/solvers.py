@@ -8,6 +8,7 @@ Wolf's on standardised columns; it needs `FourthMoments`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigh, lstsq, svd
 
 from suffice.exceptions import SingularCovarianceError
-from suffice.families.covariance import ledoit_wolf
+from suffice.families import Linear
+from suffice.families.covariance import Whitening, ledoit_wolf, whiten
+from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.statistics import FourthMoments, PooledScatter, Scatter
 
 __all__ = ["LinearSolution", "QuadraticSolution", "solve_eigen", "solve_lsqr", "solve_quadratic", "solve_svd"]
@@ -28,26 +31,49 @@ Shrinkage = float | str | None
 class LinearSolution:
     """What a solver of linear discriminant analysis finds; a part that it does not find is None."""
 
+    statistic: Scatter | PooledScatter
     priors: Float
     means: Float
-    coef: Float
-    intercept: Float
+    form: Linear
     covariance: Float
     show_covariance: bool
     xbar: Float | None = None
     scalings: Float | None = None
     explained_variance_ratio: Float | None = None
 
+    @cached_property
+    def gaussians(self) -> MultivariateGaussianParameters:
+        """The class densities that the solution stands for."""
+        return _gaussians(self.statistic, self.covariance, [whiten(self.covariance)], self.covariance)
+
 
 @dataclass(frozen=True, eq=False)
 class QuadraticSolution:
     """What quadratic discriminant analysis finds for each class."""
 
+    statistic: Scatter
     priors: Float
     means: Float
     scalings: list[Float]
     rotations: list[Float]
     covariances: list[Float]
+
+    @cached_property
+    def gaussians(self) -> MultivariateGaussianParameters:
+        """The class densities that the solution stands for."""
+        within = self.statistic.within()[0] / self.statistic.weight.sum()
+        whitening = [whiten(covariance) for covariance in self.covariances]
+        return _gaussians(self.statistic, np.array(self.covariances), whitening, within)
+
+
+def _gaussians(
+    statistic: Scatter | PooledScatter, covariance: Float, whitening: list[Whitening], within: Float
+) -> MultivariateGaussianParameters:
+    origin, _ = statistic.grand_mean()
+    none = np.array(0.0)
+    return MultivariateGaussianParameters(
+        statistic.mean, statistic.mean_low, covariance, whitening, within, none, origin
+    )
 
 
 # ---------------------------------------------------------------------- covariances
@@ -95,7 +121,7 @@ def _total(statistic: Scatter | PooledScatter, shrinkage: Shrinkage) -> Float:
         whole = statistic.pooled()
         return _estimate(float(whole.weight[0]), whole.scatter[0], whole.quartic[0], shrinkage)
     _, away = statistic.grand_mean()
-    scatter = statistic.within() + (away * statistic.weight[:, None]).T @ away
+    scatter = statistic.within()[0] + (away * statistic.weight[:, None]).T @ away
     return _estimate(float(statistic.weight.sum()), scatter, None, shrinkage)
 
 
@@ -112,8 +138,9 @@ def solve_svd(
 ) -> LinearSolution:
     """The default solver: whiten the within-class scatter, then find the plane of the class means."""
     n, means = float(statistic.weight.sum()), statistic.mean
-    xbar = priors @ means
-    within = statistic.within() / n
+    grand, away = statistic.grand_mean()
+    xbar = grand + priors @ away
+    within = statistic.within()[0] / n
     std = np.sqrt(np.diagonal(within))
     std = np.where(std > 0, std, 1.0)
     # The correlation matrix's eigenvalues are the squares of the singular values of the scaled rows.
@@ -124,7 +151,7 @@ def solve_svd(
     whitening = (vectors[:, :rank] / std[:, None]) / stretch[:rank]
     n_classes = len(means)
     factor = 1.0 if n_classes == 1 else 1.0 / (n_classes - 1)
-    centred = means - xbar
+    centred = away - priors @ away
     _, between, rows = svd((np.sqrt(n * priors * factor)[:, None] * centred) @ whitening, full_matrices=False)
     total = float((between**2).sum())
     ratio = between[:n_components] ** 2 / total if total > 0 else np.zeros(min(n_components, len(between)))
@@ -132,12 +159,12 @@ def solve_svd(
     scalings = whitening @ rows[:kept].T
     scores = centred @ scalings
     coef = scores @ scalings.T
-    intercept = -0.5 * (scores**2).sum(axis=1) + _log(priors) - coef @ xbar
+    offset = -0.5 * (scores**2).sum(axis=1) + _log(priors)
     return LinearSolution(
+        statistic,
         priors,
         means,
-        coef,
-        intercept,
+        Linear(coef, offset, xbar),
         covariance=_within(statistic, priors, None) if store_covariance else within,
         show_covariance=store_covariance,
         xbar=xbar,
@@ -183,8 +210,9 @@ def solve_eigen(
 def _plain_solution(
     statistic: Scatter | PooledScatter, priors: Float, within: Float, coef: Float, **found: Any
 ) -> LinearSolution:
-    intercept = -0.5 * np.einsum("kd,kd->k", statistic.mean, coef) + _log(priors)
-    return LinearSolution(priors, statistic.mean, coef, intercept, covariance=within, show_covariance=True, **found)
+    offset = -0.5 * np.einsum("kd,kd->k", statistic.mean, coef) + _log(priors)
+    form = Linear(coef, offset, np.zeros(statistic.shape))
+    return LinearSolution(statistic, priors, statistic.mean, form, covariance=within, show_covariance=True, **found)
 
 
 def _log(priors: Float) -> Float:
@@ -216,7 +244,7 @@ def solve_quadratic(
         raw_rank = int((values > tol).sum())
         if solver == "svd":
             values = (1 - reg_param) * np.maximum(values, 0.0) + reg_param
-            covariances[k] = (vectors * values) @ vectors.T
+            covariances[k] = (1 - reg_param) * covariances[k] + reg_param * np.eye(d)
         rank = int((values > tol).sum())
         # Fewer rows than columns have fewer singular values than columns, and nothing to regularise.
         if solver == "svd" and n < d:
@@ -235,4 +263,4 @@ def solve_quadratic(
             raise SingularCovarianceError(message)
         scalings.append(values)
         rotations.append(vectors)
-    return QuadraticSolution(priors, statistic.mean, scalings, rotations, covariances)
+    return QuadraticSolution(statistic, priors, statistic.mean, scalings, rotations, covariances)

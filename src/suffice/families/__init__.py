@@ -8,8 +8,9 @@ name                       models                                       class
 =========================  ===========================================  ======================
 """
 
-from suffice.families.contract import Family, Linear, family_named, family_names, register
+from suffice.families.contract import Family, family_named, family_names, register
 from suffice.families.gaussian import Gaussian
+from suffice.families.linear import Linear
 from suffice.families.multivariate_gaussian import MultivariateGaussian
 
 __all__ = ["Family", "Gaussian", "Linear", "MultivariateGaussian", "family_named", "family_names", "register"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +18,9 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError, listed
 from suffice.statistics import ClassAxis, Membership, Statistic
 
-__all__ = ["Family", "Linear", "family_named", "family_names", "register"]
+__all__ = ["Family", "family_named", "family_names", "register"]
 
 Float = NDArray[np.float64]
-
-
-class Linear(NamedTuple):
-    """Log-likelihoods that are linear in x, up to a term common to all classes.
-
-    ``log p(x | k) = offset_k + (x − origin) · coef_k + (the same for every k)``. The origin lies among
-    the data, so that no digits are lost where they are far from zero.
-    """
-
-    coef: Float  # (K, d)
-    offset: Float  # (K,)
-    origin: Float  # (d,)
 
 
 @runtime_checkable

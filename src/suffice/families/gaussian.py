@@ -24,8 +24,9 @@ from suffice.exceptions import (
     columns_at,
     warn_user,
 )
-from suffice.families.contract import Linear, register
+from suffice.families.contract import register
 from suffice.families.covariance import discriminant_directions
+from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Membership, Moments
 
 __all__ = ["Gaussian", "GaussianParameters"]

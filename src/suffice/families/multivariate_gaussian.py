@@ -8,7 +8,7 @@ quadratic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -24,15 +24,14 @@ from suffice.exceptions import (
     warn_user,
 )
 from suffice.families import covariance as matrices
-from suffice.families.contract import Linear, register
+from suffice.families.contract import register
 from suffice.families.covariance import Whitening, discriminant_directions, whiten
+from suffice.families.linear import Linear, centred_blocks, linear_scores
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
 
 Float = NDArray[np.float64]
-
-BLOCK_BYTES = 1 << 20  # of rows that are centred and multiplied together
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +182,7 @@ class MultivariateGaussian:
 
     def _within(self, statistic: Scatter | PooledScatter) -> Float:
         divisor = float((statistic.weight - self._lost(statistic.weight)).sum())
-        scatter = statistic.within()
+        scatter, _ = statistic.within()
         if divisor <= 0:
             if scatter.any():
                 raise InputError(
@@ -212,7 +211,7 @@ class MultivariateGaussian:
         lost = self._lost(weight)
         own = np.empty_like(statistic.scatter)
         amounts = np.zeros(len(weight))
-        pooled_scatter, pooled_divisor = statistic.within(), float((weight - lost).sum())
+        pooled_scatter, pooled_divisor = statistic.within()[0], float((weight - lost).sum())
         for k in range(len(weight)):
             if weight[k] == 0:
                 own[k] = within
@@ -296,14 +295,14 @@ class MultivariateGaussian:
             matrix = p.whitening[0].matrix
             white_means = p.away @ matrix
             offset = norm - 0.5 * (white_means**2).sum(axis=1)
-            for rows, block in _centred(x, p.origin, None):
+            for rows, block in centred_blocks(x, p.origin):
                 white = block @ matrix
                 out[rows] = white @ white_means.T
                 out[rows] -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
             out += offset
             return out
         for k, each in enumerate(p.whitening):
-            for rows, block in _centred(x, p.mean[k], p.mean_low[k]):
+            for rows, block in centred_blocks(x, p.mean[k], p.mean_low[k]):
                 white = block @ each.matrix
                 out[rows, k] = np.einsum("ij,ij->i", white, white)
         out *= -0.5
@@ -314,13 +313,7 @@ class MultivariateGaussian:
         """`log_likelihood` up to a term common to the classes: linear where the covariance is shared."""
         if parameters.covariance.ndim == 3:
             return self.log_likelihood(parameters, x)
-        form = self.linear_form(parameters)
-        out = np.empty((len(x), len(form.offset)))
-        coef = np.ascontiguousarray(form.coef.T)
-        for rows, block in _centred(x, form.origin, None):
-            np.matmul(block, coef, out=out[rows])
-        out += form.offset
-        return out
+        return linear_scores(x, self.linear_form(parameters))
 
     # ------------------------------------------------------------------ sample
 
@@ -379,17 +372,3 @@ def _shrunk(covariance: Float, target: Float, amount: float) -> Float:
     out = (1 - amount) * covariance
     out.flat[:: len(out) + 1] += amount * target
     return out
-
-
-def _centred(x: Float, mean: Float, mean_low: Float | None) -> Iterator[tuple[slice, Float]]:
-    """Blocks of rows less the mean, as (slice, rows); the rows lie in one buffer that is used again."""
-    n, d = x.shape
-    step = max(64, BLOCK_BYTES // (8 * max(d, 1)))
-    buffer = np.empty((min(step, n), d))
-    for start in range(0, n, step):
-        rows = slice(start, min(n, start + step))
-        block = buffer[: rows.stop - rows.start]
-        np.subtract(x[rows], mean, out=block)
-        if mean_low is not None:
-            block -= mean_low
-        yield rows, block

@@ -21,6 +21,7 @@ from suffice.kernels import _core
 __all__ = [
     "CentredBlocks",
     "Moments",
+    "accumulate",
     "class_moments",
     "class_sums",
     "diagonal_log_likelihood",
@@ -106,7 +107,8 @@ class CentredBlocks:
     `centre` writes, group after group, ``sqrt(w) (x - block mean of the class)`` and one row that joins
     the block to what came before it, ``sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a)``: the outer
     products of group k sum to what the block adds to the scatter matrix of class k. ``squares``
-    (n_classes, n_columns) is the diagonal of those matrices, summed with more digits than BLAS keeps.
+    and ``squares_low`` (n_classes, n_columns) are the diagonals of those matrices, summed with more
+    digits than BLAS keeps.
 
     Parameters
     ----------
@@ -122,7 +124,7 @@ class CentredBlocks:
         self.mean = np.zeros((n_classes, n_columns))
         self.mean_low = np.zeros((n_classes, n_columns))
         self.squares = np.zeros((n_classes, n_columns))
-        self._squares_low = np.zeros((n_classes, n_columns))
+        self.squares_low = np.zeros((n_classes, n_columns))
         self.offsets = np.zeros(n_classes + 1, dtype=np.int64)
         self._rows = np.empty((n_rows * (n_classes if soft else 1) + n_classes, n_columns))
 
@@ -137,11 +139,16 @@ class CentredBlocks:
             self.mean,
             self.mean_low,
             self.squares,
-            self._squares_low,
+            self.squares_low,
             self.offsets,
             self._rows,
         )
         return self._rows[: self.offsets[-1]]
+
+
+def accumulate(part: Float, total: Float, total_low: Float) -> None:
+    """``total + total_low += part`` for matrices, in place and without losing digits."""
+    _core.accumulate(part, total, total_low)
 
 
 def diagonal_log_likelihood(

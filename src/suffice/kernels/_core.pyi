@@ -35,6 +35,7 @@ def centre_block(
     offsets: NDArray[int64],
     out: NDArray[float64],
 ) -> None: ...
+def accumulate(part: NDArray[float64], total: NDArray[float64], total_low: NDArray[float64]) -> None: ...
 def diagonal_log_likelihood(
     x: Numbers,
     mean: NDArray[float64],

@@ -1,7 +1,8 @@
-"""Means kept as an unevaluated sum of two doubles, ``mean + low``.
+"""Numbers kept as an unevaluated sum of two doubles, ``high + low``.
 
 A class mean of 1e8 known to one double is known to 1.5e-8; two orders of summation then give posteriors
-that differ in the eighth digit. Two doubles cost one more array and remove the question.
+that differ in the eighth digit. A covariance matrix of condition 1e6 known to sixteen digits gives
+posteriors known to ten. Two doubles cost one more array, and remove the question.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["difference", "join_means", "part_mean", "two_sum"]
+__all__ = ["add", "difference", "join_means", "part_mean", "two_sum"]
 
 Float = NDArray[np.float64]
 
@@ -32,11 +33,12 @@ def difference(a: Float, a_low: Float, b: Float, b_low: Float) -> Float:
     return high + (low + (a_low - b_low))
 
 
-def _moved(mean: Float, low: Float, step: Float) -> tuple[Float, Float]:
-    high, error = two_sum(mean, step)
-    low = low + error
-    moved = high + low
-    return moved, low - (moved - high)
+def add(a: Float, a_low: Float, b: Float, b_low: Float | float = 0.0) -> tuple[Float, Float]:
+    """``(a + a_low) + (b + b_low)`` in two doubles."""
+    high, error = two_sum(a, b)
+    low = error + (a_low + b_low)
+    total = high + low
+    return total, low - (total - high)
 
 
 def join_means(
@@ -57,7 +59,7 @@ def join_means(
     share = np.divide(n_b, total, out=np.zeros(np.shape(total)), where=total > 0)
     only_b = (n_a == 0) & (n_b > 0)
     delta = np.where((n_a > 0) & (n_b > 0), difference(mean_b, low_b, mean_a, low_a), 0.0)
-    mean, low = _moved(mean_a, low_a, delta * share)
+    mean, low = add(mean_a, low_a, delta * share)
     return np.where(only_b, mean_b, mean), np.where(only_b, low_b, low), delta, n_a * share
 
 
@@ -73,7 +75,7 @@ def part_mean(
     left = n_a > 0
     share = np.divide(n_b, n_a, out=np.zeros(np.shape(n_a)), where=left)
     step = difference(mean, low, mean_b, low_b)
-    moved, moved_low = _moved(mean, low, step * share)
+    moved, moved_low = add(mean, low, step * share)
     mean_a, low_a = np.where(left, moved, 0.0), np.where(left, moved_low, 0.0)
     met = left & (n_b > 0)
     delta = np.where(met, difference(mean_b, low_b, mean_a, low_a), 0.0)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import difference, join_means, part_mean
+from suffice.statistics.compensated import add, difference, join_means, part_mean
 from suffice.statistics.number_range import check_squares
 from suffice.statistics.scatter import Scatter
 from suffice.statistics.statistic import ByClass, remaining_weight
@@ -37,7 +37,7 @@ class FourthMoments(Scatter):
     ----------
     weight : array of shape (K,)
     mean, mean_low : array of shape (K, d)
-    scatter, cubic, quartic : array of shape (K, d, d)
+    scatter, scatter_low, cubic, quartic : array of shape (K, d, d)
     """
 
     cubic: ByClass
@@ -47,7 +47,7 @@ class FourthMoments(Scatter):
     def zero(cls, classes: ClassAxis, n_columns: int) -> FourthMoments:
         """The statistic of no rows."""
         k, d = len(classes), n_columns
-        return cls(classes, np.zeros(k), np.zeros((k, d)), np.zeros((k, d)), *(np.zeros((k, d, d)) for _ in range(3)))
+        return cls(classes, np.zeros(k), *np.zeros((2, k, d)), *np.zeros((4, k, d, d)))
 
     @classmethod
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> FourthMoments:
@@ -62,7 +62,7 @@ class FourthMoments(Scatter):
             blocks = kernels.CentredBlocks(k, d, min(step, n), soft=soft)
             rows = blocks.centre(x[start : start + step], part.codes, part.soft, part.weights)
             weights = _group_weights(part)
-            products = np.zeros((3, k, d, d))
+            products = np.zeros((4, k, d, d))
             for c in np.flatnonzero(np.diff(blocks.offsets)):
                 group = slice(blocks.offsets[c], blocks.offsets[c + 1])
                 root_z = rows[group]
@@ -70,8 +70,9 @@ class FourthMoments(Scatter):
                 root_square = z * root_z
                 products[0, c] = root_z.T @ root_z
                 np.fill_diagonal(products[0, c], blocks.squares[c])
-                products[1, c] = root_square.T @ root_z
-                products[2, c] = root_square.T @ root_square
+                np.fill_diagonal(products[1, c], blocks.squares_low[c])
+                products[2, c] = root_square.T @ root_z
+                products[3, c] = root_square.T @ root_square
             whole = whole._merged(cls(members.classes, blocks.weight, blocks.mean, blocks.mean_low, *products))
         check_squares(np.diagonal(whole.quartic, axis1=1, axis2=2), range(d) if columns is None else columns)
         return whole
@@ -92,13 +93,10 @@ class FourthMoments(Scatter):
         mean, low, _, _ = join_means(
             self.weight[:, None], self.mean, self.mean_low, other.weight[:, None], other.mean, other.mean_low
         )
-        parts = (
-            _moved(each, difference(each.mean, each.mean_low, mean, low) * (each.weight[:, None] > 0))
-            for each in (self, other)
-        )
-        return FourthMoments(
-            self.classes, self.weight + other.weight, mean, low, *(a + b for a, b in zip(*parts, strict=True))
-        )
+        mine, theirs = (_moved(each, _shift(each, mean, low)) for each in (self, other))
+        scatter = add(mine[0], mine[1], theirs[0], theirs[1])
+        rest = (a + b for a, b in zip(mine[2:], theirs[2:], strict=True))
+        return FourthMoments(self.classes, self.weight + other.weight, mean, low, *scatter, *rest)
 
     def _subtracted(self, other: FourthMoments) -> FourthMoments:  # type: ignore[override]
         weight = remaining_weight(self.weight, other.weight)
@@ -110,17 +108,12 @@ class FourthMoments(Scatter):
             other.mean,
             other.mean_low,
         )
-        whole, part = (
-            _moved(each, difference(each.mean, each.mean_low, mean, low) * (each.weight[:, None] > 0))
-            for each in (self, other)
-        )
+        whole, part = (_moved(each, _shift(each, mean, low)) for each in (self, other))
+        scatter = add(whole[0], whole[1], -part[0], -part[1])
+        rest = (a - b for a, b in zip(whole[2:], part[2:], strict=True))
         left = weight[:, None, None] > 0
         return FourthMoments(
-            self.classes,
-            weight,
-            mean,
-            low,
-            *(np.where(left, a - b, 0.0) for a, b in zip(whole, part, strict=True)),
+            self.classes, weight, mean, low, *(np.where(left, each, 0.0) for each in (*scatter, *rest))
         )
 
     def _scaled(self, factor: float) -> FourthMoments:
@@ -131,7 +124,7 @@ class FourthMoments(Scatter):
             self.weight * factor,
             self.mean,
             self.mean_low,
-            *(part * factor for part in (self.scatter, self.cubic, self.quartic)),
+            *(part * factor for part in (self.scatter, self.scatter_low, self.cubic, self.quartic)),
         )
 
 
@@ -147,13 +140,18 @@ def _group_weights(part: Membership) -> Float:
     return np.asarray(by_group[by_group > 0])
 
 
-def _moved(m: FourthMoments, s: Float) -> tuple[Float, Float, Float]:
-    """The three products about the point ``mean − s`` of each class, with s of shape (K, d)."""
+def _shift(m: FourthMoments, mean: Float, low: Float) -> Float:
+    """How far each class mean lies from another point; zero for a class without rows."""
+    return difference(m.mean, m.mean_low, mean, low) * (m.weight[:, None] > 0)
+
+
+def _moved(m: FourthMoments, s: Float) -> tuple[Float, Float, Float, Float]:
+    """The products about the point ``mean − s`` of each class, with s of shape (K, d)."""
     n = m.weight[:, None, None]
     s_i, s_j = s[:, :, None], s[:, None, :]
     variance = np.diagonal(m.scatter, axis1=1, axis2=2)
     v_i, v_j = variance[:, :, None], variance[:, None, :]
-    scatter = m.scatter + n * s_i * s_j
+    scatter = add(m.scatter, m.scatter_low, n * s_i * s_j)
     cubic = m.cubic + s_j * v_i + 2 * s_i * m.scatter + n * s_i**2 * s_j
     quartic = (
         m.quartic
@@ -164,4 +162,4 @@ def _moved(m: FourthMoments, s: Float) -> tuple[Float, Float, Float]:
         + 4 * s_i * s_j * m.scatter
         + n * s_i**2 * s_j**2
     )
-    return scatter, cubic, quartic
+    return *scatter, cubic, quartic

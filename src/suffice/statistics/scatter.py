@@ -16,7 +16,7 @@ from scipy.linalg.blas import dsyrk
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import difference, join_means, part_mean
+from suffice.statistics.compensated import add, difference, join_means, part_mean
 from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
 from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
 
@@ -24,7 +24,7 @@ __all__ = ["PooledScatter", "Scatter", "centred_pass"]
 
 Float = NDArray[np.float64]
 
-BLOCK_BYTES = 1 << 20  # of centred rows: stays in a core's own cache
+BLOCK_BYTES = 1 << 24  # of centred rows, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +57,18 @@ class Scatter(_ClassMeans):
     ----------
     weight : array of shape (K,)
     mean, mean_low : array of shape (K, d)
-        The mean is the unevaluated sum of the two.
-    scatter : array of shape (K, d, d)
+        The mean is the unevaluated sum of the two; and so is the scatter.
+    scatter, scatter_low : array of shape (K, d, d)
     """
 
     scatter: ByClass
+    scatter_low: ByClass
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Scatter:
         """The statistic of no rows."""
         k, d = len(classes), n_columns
-        return cls(classes, np.zeros(k), np.zeros((k, d)), np.zeros((k, d)), np.zeros((k, d, d)))
+        return cls(classes, np.zeros(k), *np.zeros((2, k, d)), *np.zeros((2, k, d, d)))
 
     @classmethod
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> Scatter:
@@ -80,35 +81,40 @@ class Scatter(_ClassMeans):
                [4., 8.]])
         """
         d = x.shape[1]
-        scatter = np.zeros((len(members.classes), d, d))
+        scatter, low = np.zeros((2, len(members.classes), d, d))
 
-        def add(rows: Float, offsets: NDArray[np.int64]) -> None:
+        def add_groups(rows: Float, offsets: NDArray[np.int64]) -> None:
             for k in np.flatnonzero(np.diff(offsets)):
-                _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k])
+                _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k], low[k])
 
-        means = centred_pass(x, members, add)
-        _complete(scatter, means.squares)
+        done = centred_pass(x, members, add_groups, groups=len(members.classes))
+        _complete(scatter, done.squares)
+        _complete(low, done.squares_low)
         _check_range(scatter, x, columns)
-        return cls(members.classes, means.weight, means.mean, means.mean_low, scatter)
+        return cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
 
-    def within(self) -> Float:
-        """Scatter about the class means, summed over the classes (d, d)."""
-        return np.asarray(self.scatter.sum(axis=0))
+    def within(self) -> tuple[Float, Float]:
+        """Scatter about the class means, summed over the classes (d, d), in two doubles."""
+        return _summed(self.scatter, self.scatter_low)
 
     def _merged(self, other: Scatter) -> Scatter:
         mean, low, delta, cross = _join(self, other)
-        scatter = self.scatter + other.scatter + _outer(delta, cross)
-        return Scatter(self.classes, self.weight + other.weight, mean, low, scatter)
+        scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
+        scatter = add(*scatter, _outer(delta, cross))
+        return Scatter(self.classes, self.weight + other.weight, mean, low, *scatter)
 
     def _subtracted(self, other: Scatter) -> Scatter:
         weight, mean, low, delta, cross = _part(self, other)
-        scatter = self.scatter - other.scatter - _outer(delta, cross)
-        return Scatter(self.classes, weight, mean, low, np.where(weight[:, None, None] > 0, scatter, 0.0))
+        scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
+        scatter = add(*scatter, -_outer(delta, cross))
+        left = weight[:, None, None] > 0
+        return Scatter(self.classes, weight, mean, low, *(np.where(left, part, 0.0) for part in scatter))
 
     def _scaled(self, factor: float) -> Scatter:
         if factor == 0:
             return Scatter.zero(self.classes, self.shape[0])
-        return Scatter(self.classes, self.weight * factor, self.mean, self.mean_low, self.scatter * factor)
+        scatter = self.scatter * factor, self.scatter_low * factor
+        return Scatter(self.classes, self.weight * factor, self.mean, self.mean_low, *scatter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,75 +125,92 @@ class PooledScatter(_ClassMeans):
     ----------
     weight : array of shape (K,)
     mean, mean_low : array of shape (K, d)
-        The mean is the unevaluated sum of the two.
-    scatter : array of shape (d, d)
+        The mean is the unevaluated sum of the two; and so is the scatter.
+    scatter, scatter_low : array of shape (d, d)
     """
 
     scatter: Float
+    scatter_low: Float
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> PooledScatter:
         """The statistic of no rows."""
         k, d = len(classes), n_columns
-        return cls(classes, np.zeros(k), np.zeros((k, d)), np.zeros((k, d)), np.zeros((d, d)))
+        return cls(classes, np.zeros(k), *np.zeros((2, k, d)), *np.zeros((2, d, d)))
 
     @classmethod
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> PooledScatter:
         """The statistic of a batch of rows (n, d)."""
-        scatter = np.zeros((x.shape[1], x.shape[1]))
-        means = centred_pass(x, members, lambda rows, offsets: _add_products(rows, scatter))
-        _complete(scatter, means.squares.sum(axis=0))
+        scatter, low = np.zeros((2, x.shape[1], x.shape[1]))
+        done = centred_pass(x, members, lambda rows, offsets: _add_products(rows, scatter, low))
+        squares, squares_low = _summed(done.squares, done.squares_low)
+        _complete(scatter, squares)
+        _complete(low, squares_low)
         _check_range(scatter, x, columns)
-        return cls(members.classes, means.weight, means.mean, means.mean_low, scatter)
+        return cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
 
-    def within(self) -> Float:
-        """Scatter about the class means, summed over the classes (d, d)."""
-        return self.scatter
+    def within(self) -> tuple[Float, Float]:
+        """Scatter about the class means, summed over the classes (d, d), in two doubles."""
+        return self.scatter, self.scatter_low
 
     def _merged(self, other: PooledScatter) -> PooledScatter:
         mean, low, delta, cross = _join(self, other)
-        scatter = self.scatter + other.scatter + (delta * cross[:, None]).T @ delta
-        return PooledScatter(self.classes, self.weight + other.weight, mean, low, scatter)
+        scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
+        scatter = add(*scatter, (delta * cross[:, None]).T @ delta)
+        return PooledScatter(self.classes, self.weight + other.weight, mean, low, *scatter)
 
     def _subtracted(self, other: PooledScatter) -> PooledScatter:
         weight, mean, low, delta, cross = _part(self, other)
-        scatter = self.scatter - other.scatter - (delta * cross[:, None]).T @ delta
-        return PooledScatter(self.classes, weight, mean, low, scatter if weight.any() else np.zeros_like(scatter))
+        scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
+        scatter = add(*scatter, -(delta * cross[:, None]).T @ delta)
+        if not weight.any():
+            scatter = np.zeros_like(self.scatter), np.zeros_like(self.scatter)
+        return PooledScatter(self.classes, weight, mean, low, *scatter)
 
     def _scaled(self, factor: float) -> PooledScatter:
         if factor == 0:
             return PooledScatter.zero(self.classes, self.shape[0])
-        return PooledScatter(self.classes, self.weight * factor, self.mean, self.mean_low, self.scatter * factor)
+        scatter = self.scatter * factor, self.scatter_low * factor
+        return PooledScatter(self.classes, self.weight * factor, self.mean, self.mean_low, *scatter)
 
 
 def centred_pass(
-    x: Float, members: Membership, add: Callable[[Float, NDArray[np.int64]], None]
+    x: Float, members: Membership, add_block: Callable[[Float, NDArray[np.int64]], None], groups: int = 1
 ) -> kernels.CentredBlocks:
-    """Read ``x`` once in blocks, centred by class, and hand each block to ``add(rows, offsets)``.
+    """Read ``x`` once in blocks, centred by class, and hand each block to ``add_block(rows, offsets)``.
 
     The size of a block depends on the shape of the data alone, and blocks are taken in order: the
-    result is the same for every number of threads.
+    result is the same for every number of threads. Blocks are short, since within one BLAS sums plainly,
+    but long enough for the products to outweigh what is done once for each of ``groups`` matrices.
     """
     n, d = x.shape
     k = len(members.classes)
     copies = k if members.soft is not None else 1
-    # The means of k classes are merged once per block, so many classes want longer blocks.
-    step = max(256, 4 * k, BLOCK_BYTES // (8 * max(d, 1))) // copies + 1
+    wanted = max(512 * groups, 1024, 2 * d, 4 * k)
+    step = max(256, min(wanted, BLOCK_BYTES // (8 * max(d, 1)))) // copies + 1
     blocks = kernels.CentredBlocks(k, d, min(step, n), soft=members.soft is not None)
     for start in range(0, n, step):
         part = members.rows(start, start + step)
         rows = blocks.centre(x[start : start + step], part.codes, part.soft, part.weights)
         if len(rows):
-            add(rows, blocks.offsets)
+            add_block(rows, blocks.offsets)
     return blocks
 
 
-def _add_products(rows: Float, total: Float) -> None:
-    """Add rowsᵀ rows to the lower triangle of ``total``, in place.
+def _add_products(rows: Float, total: Float, total_low: Float) -> None:
+    """Add rowsᵀ rows to the lower triangle of ``total + total_low``, in place.
 
-    BLAS counts columns first: what it sees is ``total.T``, whose upper triangle is our lower one.
+    BLAS counts columns first: the upper triangle of what it returns is our lower one.
     """
-    dsyrk(1.0, rows.T, beta=1.0, c=total.T, lower=0, overwrite_c=1)
+    kernels.accumulate(dsyrk(1.0, rows.T, lower=0).T, total, total_low)
+
+
+def _summed(parts: Float, parts_low: Float) -> tuple[Float, Float]:
+    """Sum over the first axis, in two doubles."""
+    high, low = np.zeros((2, *parts.shape[1:]))
+    for part, part_low in zip(parts, parts_low, strict=True):
+        high, low = add(high, low, part, part_low)
+    return high, low
 
 
 def _complete(matrices: Float, diagonal: Float) -> None:

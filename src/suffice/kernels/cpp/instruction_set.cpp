@@ -98,12 +98,14 @@ void shifted_sums(const Matrix &x, const Membership &m, const double *shift, dou
     });
 }
 
+void accumulate(int64_t count, const double *RESTRICT part, double *RESTRICT total, double *RESTRICT total_low) {
+    for (int64_t i = 0; i < count; ++i) add(total[i], total_low[i], part[i]);
+}
+
 // Plain sums of up to 32 squares are folded into the compensated ones.
-void fold_squares(int64_t d, double *RESTRICT chunk, double *RESTRICT squares, double *RESTRICT low) {
-    for (int64_t j = 0; j < d; ++j) {
-        add(squares[j], low[j], chunk[j]);
-        chunk[j] = 0;
-    }
+void fold_squares(int64_t d, double *chunk, double *squares, double *low) {
+    accumulate(d, chunk, squares, low);
+    for (int64_t j = 0; j < d; ++j) chunk[j] = 0;
 }
 
 void centre(const Matrix &x, const Membership &m, const double *mean, const double *mean_low, int64_t *next,
@@ -321,7 +323,7 @@ extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET), SUFFICE_SET::sums,         SUFFICE_SET::moments,
     SUFFICE_SET::finish,         SUFFICE_SET::merge,        SUFFICE_SET::shifted_sums,
-    SUFFICE_SET::centre,         SUFFICE_SET::diagonal_log_likelihood,
+    SUFFICE_SET::centre,         SUFFICE_SET::accumulate,   SUFFICE_SET::diagonal_log_likelihood,
 };
 
 }  // namespace suffice

@@ -68,6 +68,8 @@ struct Kernels {
     void (*centre)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low,
                    int64_t *next, double *buffer, double *chunk, int64_t *chunk_rows, double *squares,
                    double *squares_low, double *out);
+    // total + total_low += part, entry by entry.
+    void (*accumulate)(int64_t count, const double *part, double *total, double *total_low);
     // out[row, class] = sum of log normal densities; `buffer` holds columns x TILE + 2 TILE.
     void (*diagonal_log_likelihood)(const Matrix &x, const Diagonal &p, bool missing, int64_t first,
                                     int64_t last, double *buffer, double *out);

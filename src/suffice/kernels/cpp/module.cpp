@@ -73,6 +73,16 @@ NB_MODULE(_core, m) {
         "squares"_a, "squares_low"_a, "offsets"_a, "out"_a);
 
     m.def(
+        "accumulate",
+        [](Table part, Output total, Output total_low) {
+            if (total.size() != part.size() || total_low.size() != part.size())
+                throw nb::value_error("part and total differ in size");
+            nb::gil_scoped_release release;
+            kernels().accumulate(static_cast<int64_t>(part.size()), part.data(), total.data(), total_low.data());
+        },
+        "part"_a, "total"_a, "total_low"_a);
+
+    m.def(
         "diagonal_log_likelihood",
         [](Numbers x, Table mean, Table mean_low, Table scale, Table log_norm, bool missing, Output out) {
             const Matrix view = matrix(x);
