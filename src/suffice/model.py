@@ -234,7 +234,7 @@ class Conditional:
     k: int
 
     def __repr__(self) -> str:
-        return f"Conditional(label={self.estimate.classes.labels[self.k].item()!r}, dim={self.dim})"
+        return f"Conditional(label={self.estimate.classes.label(self.k)!r}, dim={self.dim})"
 
     @property
     def dim(self) -> int:

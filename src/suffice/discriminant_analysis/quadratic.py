@@ -143,7 +143,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         for k, weight in enumerate(statistic.weight):
             # One row has weight one and no scatter; rows of small weight have some.
             if weight <= 1 and not statistic.scatter[k].any():
-                label = model.classes.labels[k]
+                label = model.classes.label(k)
                 raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined.")
         return solve_quadratic(
             statistic,

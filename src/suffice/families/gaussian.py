@@ -177,7 +177,7 @@ class Gaussian:
             k, j = np.argwhere(impossible)[0]
             raise InputError(
                 f"The unbiased variance divides by the number of rows less one, and {columns_at(names, [j])} has a "
-                f"weight of {statistic.weight[k, j]:.3g} in class {statistic.classes.labels[k]!r}. "
+                f"weight of {statistic.weight[k, j]:.3g} in class {statistic.classes.label(k)!r}. "
                 "Use divisor='ml', or weights that count rows."
             )
         variance: Float = np.divide(m2, divisor, out=np.zeros_like(statistic.m2), where=divisor > 0)
@@ -199,7 +199,7 @@ class Gaussian:
         k = int(np.flatnonzero(empty.any(axis=1))[0])
         bad = columns_at(names, np.flatnonzero(empty[k]))
         raise SingularCovarianceError(
-            f"In class {classes.labels[k].item()!r} there is no variation in {bad}, so that the class "
+            f"In class {classes.label(k)!r} there is no variation in {bad}, so that the class "
             "has no density of its own. Mix in the shared variance (mix=0.1), or share it between the classes."
         )
 

@@ -220,7 +220,7 @@ class MultivariateGaussian:
             scatter = (1 - self.mix) * statistic.scatter[k] + self.mix * pooled_scatter
             if divisor <= 0 and scatter.any():
                 raise InputError(
-                    f"The unbiased covariance of class {statistic.classes.labels[k].item()!r} divides by its rows "
+                    f"The unbiased covariance of class {statistic.classes.label(k)!r} divides by its rows "
                     f"less one, and its rows weigh {weight[k]:.3g}. Use divisor='ml', or weights that count rows."
                 )
             own[k] = scatter / divisor if divisor > 0 else scatter
@@ -275,7 +275,7 @@ class MultivariateGaussian:
                 continue
             d, rank = each.matrix.shape
             raise SingularCovarianceError(
-                f"The covariance of class {statistic.classes.labels[k].item()!r} has rank {rank} of {d}: its rows "
+                f"The covariance of class {statistic.classes.label(k)!r} has rank {rank} of {d}: its rows "
                 f"weigh {statistic.weight[k]:.6g}, and they do not vary, or only together, in "
                 f"{columns_at(names, each.dependent)}. Shrink it toward its diagonal (shrinkage=0.1, "
                 "or shrinkage='oas' to choose the amount), mix in the shared covariance (mix=0.1), or share it "

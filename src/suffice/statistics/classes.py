@@ -73,6 +73,10 @@ class ClassAxis:
         at[at == len(self)] = 0
         return np.where(self.labels[at] == labels, at, -1)
 
+    def label(self, k: int) -> Any:
+        """The label at a position, as Python has it."""
+        return self.labels[k : k + 1].tolist()[0]
+
     def position(self, label: Any) -> int:
         """Position of one label; a sentence if it is not on this axis."""
         at = int(self.positions(np.asarray([label]))[0]) if np.ndim(label) == 0 else -1

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, difference, join_means, part_mean
-from suffice.statistics.number_range import check_squares
-from suffice.statistics.scatter import Scatter
+from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
+from suffice.statistics.scatter import Scatter, check_range
 from suffice.statistics.statistic import ByClass, remaining_weight
 
 __all__ = ["FourthMoments"]
@@ -67,14 +67,21 @@ class FourthMoments(Scatter):
                 group = slice(blocks.offsets[c], blocks.offsets[c + 1])
                 root_z = rows[group]
                 z = root_z / np.sqrt(weights[group, None])
-                root_square = z * root_z
-                products[0, c] = root_z.T @ root_z
+                with np.errstate(over="ignore", invalid="ignore"):  # found out below
+                    root_square = z * root_z
+                    products[0, c] = root_z.T @ root_z
+                    products[2, c] = root_square.T @ root_z
+                    products[3, c] = root_square.T @ root_square
                 np.fill_diagonal(products[0, c], blocks.squares[c])
                 np.fill_diagonal(products[1, c], blocks.squares_low[c])
-                products[2, c] = root_square.T @ root_z
-                products[3, c] = root_square.T @ root_square
-            whole = whole._merged(cls(members.classes, blocks.weight, blocks.mean, blocks.mean_low, *products))
-        check_squares(np.diagonal(whole.quartic, axis1=1, axis2=2), range(d) if columns is None else columns)
+            block = cls(members.classes, blocks.weight, blocks.mean, blocks.mean_low, *products)
+            with np.errstate(over="ignore", invalid="ignore"):
+                whole = block if start == 0 else whole._merged(block)
+        check_range(whole.scatter, x, columns)
+        fourth, second = (np.diagonal(each, axis1=1, axis2=2) for each in (whole.quartic, whole.scatter))
+        # A fourth power vanishes long before a square does.
+        vanished = (second > 0) & (fourth == 0)
+        check_squares(np.where(vanished, SMALLEST_SQUARE / 2, fourth), range(d) if columns is None else columns)
         return whole
 
     def pooled(self) -> FourthMoments:
@@ -88,6 +95,13 @@ class FourthMoments(Scatter):
             np.zeros_like(mean)[None],
             *(part.sum(axis=0, keepdims=True) for part in parts),
         )
+
+    def rounding(self) -> dict[str, Float]:
+        """The size of the numbers that each entry was summed from; odd products cancel in their sum."""
+        squares = np.diagonal(self.scatter, axis1=1, axis2=2)
+        fourth = np.diagonal(self.quartic, axis1=1, axis2=2)
+        cubic = np.sqrt(fourth)[:, :, None] * np.sqrt(squares)[:, None, :]
+        return super().rounding() | {"cubic": cubic.max(axis=0, initial=0.0)}
 
     def _merged(self, other: FourthMoments) -> FourthMoments:  # type: ignore[override]
         mean, low, _, _ = join_means(

@@ -20,7 +20,7 @@ from suffice.statistics.compensated import add, difference, join_means, part_mea
 from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
 from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
 
-__all__ = ["PooledScatter", "Scatter", "centred_pass"]
+__all__ = ["PooledScatter", "Scatter", "centred_pass", "check_range"]
 
 Float = NDArray[np.float64]
 
@@ -39,6 +39,12 @@ class _ClassMeans(Statistic):
     def shape(self) -> tuple[int, ...]:
         """Number of columns."""
         return self.mean.shape[1:]
+
+    def rounding(self) -> dict[str, Float]:
+        """The size of the numbers that each entry was summed from; products of columns cancel in their sum."""
+        squares = np.sqrt(np.abs(np.diagonal(self.arrays()["scatter"], axis1=-2, axis2=-1)))
+        products = squares[..., :, None] * squares[..., None, :]
+        return super().rounding() | {"scatter": products.reshape(-1, *products.shape[-2:]).max(axis=0, initial=0.0)}
 
     def grand_mean(self) -> tuple[Float, Float]:
         """Mean of all rows (d,), and each class mean's offset from it (K, d)."""
@@ -90,7 +96,7 @@ class Scatter(_ClassMeans):
         done = centred_pass(x, members, add_groups, groups=len(members.classes))
         _complete(scatter, done.squares)
         _complete(low, done.squares_low)
-        _check_range(scatter, x, columns)
+        check_range(scatter, x, columns)
         return cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
 
     def within(self) -> tuple[Float, Float]:
@@ -146,7 +152,7 @@ class PooledScatter(_ClassMeans):
         squares, squares_low = _summed(done.squares, done.squares_low)
         _complete(scatter, squares)
         _complete(low, squares_low)
-        _check_range(scatter, x, columns)
+        check_range(scatter, x, columns)
         return cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
 
     def within(self) -> tuple[Float, Float]:
@@ -244,7 +250,8 @@ def _part(whole: _ClassMeans, part: _ClassMeans) -> tuple[Float, Float, Float, F
     return weight, mean, low, delta, cross[:, 0]
 
 
-def _check_range(scatter: Float, x: Float, columns: Sequence[object] | None) -> None:
+def check_range(scatter: Float, x: Float, columns: Sequence[object] | None) -> None:
+    """Raise if the scatter (..., d, d) of rows x over- or underflowed, naming the columns."""
     names = range(x.shape[1]) if columns is None else columns
     squares = np.diagonal(scatter, axis1=-2, axis2=-1)
     check_squares(squares, names)

@@ -72,6 +72,10 @@ class Statistic(ABC):
         """The numbers by name, for files and for showing."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "classes"}
 
+    def rounding(self) -> dict[str, Float]:
+        """The size of the numbers that each entry was summed from: differences far below it are rounding."""
+        return {name: np.max(np.abs(array), axis=0, initial=0.0) for name, array in self.arrays().items()}
+
     @property
     @abstractmethod
     def shape(self) -> tuple[int, ...]:

@@ -1,0 +1,65 @@
+"""Every law on every family, with rows and settings that hypothesis chooses."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from suffice.families import Gaussian, MultivariateGaussian, family_named, family_names
+from suffice.testing import LAWS, check_family, check_split, example_rows
+
+SETTINGS = {
+    "gaussian": [
+        Gaussian(variance="shared"),
+        Gaussian(mix=0.3, divisor="unbiased"),
+        Gaussian(spherical=True),
+    ],
+    "multivariate_gaussian": [
+        MultivariateGaussian("own"),
+        MultivariateGaussian("own", mix=0.2, shrinkage=0.1, divisor="unbiased"),
+        MultivariateGaussian("own", shrinkage="ledoit_wolf"),
+        MultivariateGaussian("shared", shrinkage="oas"),
+    ],
+}
+FAMILIES = [*(family_named(name) for name in family_names()), *(each for one in SETTINGS.values() for each in one)]
+
+
+@pytest.mark.filterwarnings("ignore::suffice.exceptions.SingularCovarianceWarning")
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_rows=st.integers(1, 120),
+    n_columns=st.integers(1, 5),
+    n_classes=st.integers(1, 4),
+)
+def test_law(family, law, seed, n_rows, n_columns, n_classes):
+    if getattr(family, "spherical", False) and law.__name__ == "check_rescaling":
+        return  # the one setting that depends on units
+    rng = np.random.default_rng(seed)
+    law(family, example_rows(family, rng, n_rows, n_columns, n_classes), rng)
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES if not getattr(family, "spherical", False)], ids=repr)
+def test_all_laws_at_once(family):
+    check_family(family, seed=1)
+
+
+def test_a_broken_law_is_noticed():
+    class Forgetful(Gaussian):
+        """Loses one row of each batch."""
+
+        def summarize(self, x, members, columns=None):
+            return super().summarize(x[1:], members.rows(1, len(x)), columns)
+
+    rng = np.random.default_rng(0)
+    with pytest.raises(AssertionError, match="split"):
+        check_split(Forgetful(), example_rows(Forgetful(), rng), rng)
+
+
+def test_families_are_found_by_name():
+    assert family_names() == ["gaussian", "multivariate_gaussian"]
+    assert family_named("multivariate_gaussian") == MultivariateGaussian()
+    with pytest.raises(ValueError, match="no family 'gauss'"):
+        family_named("gauss")

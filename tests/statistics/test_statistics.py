@@ -1,0 +1,165 @@
+"""Statistics against brute force and exact fractions; the laws are in tests/families/test_laws.py."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice import ClassError, InputError, MergeError
+from suffice.statistics import ClassAxis, FourthMoments, Membership, Moments, PooledScatter, Scatter, Sums
+from suffice.statistics.compensated import difference, join_means, part_mean, two_sum
+
+KINDS = [Sums, Moments, Scatter, PooledScatter, FourthMoments]
+
+
+def labelled(labels, codes, **more):
+    return Membership(ClassAxis(np.array(labels)), codes=np.asarray(codes), **more)
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((400, 3)) @ rng.standard_normal((3, 3)) + 1e6
+    return x, labelled(["a", "b"], rng.integers(0, 2, 400), weights=rng.random(400))
+
+
+def test_scatter_is_the_weighted_covariance(rows):
+    x, members = rows
+    found, pooled = Scatter.summarize(x, members), PooledScatter.summarize(x, members)
+    for k in range(2):
+        here = members.codes == k
+        expected = np.cov(x[here], rowvar=False, aweights=members.weights[here], ddof=0) * members.weights[here].sum()
+        np.testing.assert_allclose(found.scatter[k], expected, rtol=1e-8)
+    np.testing.assert_allclose(pooled.scatter, found.scatter.sum(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(found.within()[0], pooled.within()[0], rtol=1e-13)
+    np.testing.assert_array_equal(found.scatter, np.swapaxes(found.scatter, 1, 2))
+
+
+def test_scatter_in_exact_fractions():
+    rng = np.random.default_rng(1)
+    x = 1e8 + rng.integers(0, 1000, (50, 2)) * 1e-5
+    exact = [[Fraction(v) for v in row] for row in x]
+    mean = [sum(row[j] for row in exact) / 50 for j in range(2)]
+    cross = sum((row[0] - mean[0]) * (row[1] - mean[1]) for row in exact)
+    whole = Scatter.summarize(x, labelled(["a"], np.zeros(50, dtype=int)))
+    streamed = Scatter.zero(ClassAxis.of(["a"]), 2)
+    for i in range(50):
+        streamed = streamed.merge(Scatter.summarize(x[i : i + 1], labelled(["a"], [0])))
+    for found in (whole, streamed):
+        value = Fraction(float(found.scatter[0, 0, 1])) + Fraction(float(found.scatter_low[0, 0, 1]))
+        assert float(abs(value / cross - 1)) < 1e-14
+
+
+def test_fourth_moments(rows):
+    x, members = rows
+    found = FourthMoments.summarize(x, members)
+    halves = FourthMoments.summarize(x[:150], members.rows(0, 150)).merge(
+        FourthMoments.summarize(x[150:], members.rows(150, 400))
+    )
+    for k in range(2):
+        here = members.codes == k
+        w, exact = members.weights[here], x[here].astype(np.longdouble)
+        z = exact - np.average(exact, axis=0, weights=w)
+        for statistic in (found, halves):
+            np.testing.assert_allclose(statistic.cubic[k], (z**2).T @ (w[:, None] * z), atol=1e-7)
+            np.testing.assert_allclose(statistic.quartic[k], (z**2).T @ (w[:, None] * z**2), rtol=1e-7)
+    exact = x.astype(np.longdouble)
+    z = exact - np.average(exact, axis=0, weights=members.weights)
+    pooled = found.pooled()
+    np.testing.assert_allclose(pooled.quartic[0], (z**2).T @ (members.weights[:, None] * z**2), rtol=1e-7)
+
+
+def test_pooled_moments_are_those_of_all_rows(rows):
+    x, members = rows
+    pooled = Moments.summarize(x, members).pooled()
+    one = Moments.summarize(x, labelled(["all"], np.zeros(400, dtype=int), weights=members.weights))
+    for name in ("weight", "mean", "m2"):
+        np.testing.assert_allclose(pooled.arrays()[name], one.arrays()[name], rtol=1e-13)
+
+
+def test_a_thousand_classes_share_one_matrix():
+    x = np.random.default_rng(2).standard_normal((3000, 40))
+    codes = np.arange(3000) % 1000
+    found = PooledScatter.summarize(x, Membership(ClassAxis(np.arange(1000)), codes=codes))
+    assert found.scatter.shape == (40, 40)
+    residual = x - np.array([x[codes == k].mean(axis=0) for k in range(1000)])[codes]
+    np.testing.assert_allclose(found.scatter, residual.T @ residual, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_merge_unites_the_classes(kind):
+    x = np.arange(12.0).reshape(6, 2)
+    a = kind.summarize(x[:2], labelled([1, 5], [0, 1]))
+    b = kind.summarize(x[2:], labelled([3, 5], [0, 1, 1, 0]))
+    both = a.merge(b)
+    assert both.classes.labels.tolist() == [1, 3, 5]
+    np.testing.assert_array_equal(both.weight if both.weight.ndim == 1 else both.weight[:, 0], [1, 2, 3])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_statistics_that_do_not_fit_say_so(kind):
+    one = labelled(["a"], [0])
+    a = kind.summarize(np.ones((1, 2)), one)
+    with pytest.raises(MergeError, match=r"2 columns .* one of 3"):
+        a.merge(kind.summarize(np.ones((1, 3)), one))
+    other = Sums if kind is not Sums else Moments
+    with pytest.raises(MergeError, match="cannot be joined"):
+        a.merge(other.summarize(np.ones((1, 2)), one))
+    with pytest.raises(MergeError, match="there are none"):
+        a.subtract(kind.summarize(np.ones((1, 2)), labelled(["b"], [0])))
+    with pytest.raises(MergeError, match="More weight"):
+        a.subtract(kind.summarize(np.ones((2, 2)), labelled(["a"], [0, 0])))
+    with pytest.raises(InputError, match="at least 0"):
+        a.scale(-1.0)
+
+
+def test_labels_of_different_kinds_do_not_unite():
+    with pytest.raises(ClassError, match="different kinds"):
+        ClassAxis.of([1, 2]).union(ClassAxis.of(["a"]))
+    with pytest.raises(ClassError, match="one type"):
+        ClassAxis.of(np.array([1, "a", None], dtype=object))
+
+
+def test_positions_of_unknown_labels():
+    axis = ClassAxis.of(["b", "d"])
+    assert axis.positions(np.array(["a", "b", "c", "d", "e"])).tolist() == [-1, 0, -1, 1, -1]
+    with pytest.raises(ClassError, match="'x' is not a class"):
+        axis.position("x")
+
+
+finite = st.floats(-1e100, 1e100)
+
+
+@given(finite, finite)
+def test_two_sum_is_exact(a, b):
+    total, error = two_sum(np.array(a), np.array(b))
+    assert Fraction(float(total)) + Fraction(float(error)) == Fraction(a) + Fraction(b)
+
+
+@given(st.integers(1, 1000), st.floats(-1e8, 1e8), st.integers(1, 1000), st.floats(-1e8, 1e8))
+def test_part_mean_inverts_join_means(n_a, mean_a, n_b, mean_b):
+    n_a, mean_a, n_b, mean_b, zero = (np.array([v], dtype=float) for v in (n_a, mean_a, n_b, mean_b, 0.0))
+    mean, low, delta, cross = join_means(n_a, mean_a, zero, n_b, mean_b, zero)
+    back, back_low, delta_back, cross_back = part_mean(n_a + n_b, mean, low, n_b, mean_b, zero)
+    # Taking a large group away from a small one magnifies the rounding of the joined mean.
+    scale = abs(difference(mean_b, zero, mean_a, zero)) * (1 + n_b / n_a)
+    assert abs(difference(back, back_low, mean_a, zero)) <= 1e-15 * scale
+    assert abs(delta_back - delta) <= 1e-14 * scale
+    assert cross_back == pytest.approx(cross)
+
+
+@pytest.mark.parametrize("kind", [Moments, Scatter, PooledScatter, FourthMoments])
+@pytest.mark.parametrize(("size", "words"), [(1e300, "overflow"), (1e-200, "underflow"), (5e-324, "underflow")])
+def test_squares_outside_float64_are_refused(kind, size, words):
+    x = np.column_stack([np.arange(6.0), np.arange(6.0) * size])
+    with pytest.raises(InputError, match=rf"column 'tiny or huge' .*{words}"):
+        kind.summarize(x, labelled([0, 1], [0, 1] * 3), ["fine", "tiny or huge"])
+
+
+def test_constants_of_any_size_are_no_underflow():
+    for value in (0.0, 5e-324, 1e-200, 0.1, 1e300):
+        found = Scatter.summarize(np.full((5, 1), value), labelled(["a"], [0] * 5))
+        assert found.scatter[0, 0, 0] == 0
+        assert Moments.summarize(np.full((5, 1), value), labelled(["a"], [0] * 5)).m2[0, 0] == 0

@@ -1,0 +1,82 @@
+"""The public names. Adding one is a decision; losing one breaks somebody's import."""
+
+import importlib
+import pkgutil
+
+import pytest
+
+import suffice
+
+PUBLIC = {
+    "suffice": [
+        "ClassError",
+        "GaussianDiscriminant",
+        "InputError",
+        "MergeError",
+        "NaiveBayes",
+        "NotLinearError",
+        "SingularCovarianceError",
+        "SingularCovarianceWarning",
+        "SufficeError",
+        "SufficeWarning",
+        "__version__",
+    ],
+    "suffice.discriminant_analysis": [
+        "GaussianDiscriminant",
+        "LinearDiscriminantAnalysis",
+        "QuadraticDiscriminantAnalysis",
+    ],
+    "suffice.families": [
+        "Family",
+        "Gaussian",
+        "Linear",
+        "MultivariateGaussian",
+        "family_named",
+        "family_names",
+        "register",
+    ],
+    "suffice.naive_bayes": ["GaussianNB", "NaiveBayes"],
+    "suffice.statistics": [
+        "ClassAxis",
+        "FourthMoments",
+        "Membership",
+        "Moments",
+        "PooledScatter",
+        "Scatter",
+        "Statistic",
+        "Sums",
+    ],
+    "suffice.testing": [
+        "LAWS",
+        "Rows",
+        "check_classes",
+        "check_family",
+        "check_layout",
+        "check_merge",
+        "check_posterior",
+        "check_relative",
+        "check_rescaling",
+        "check_sample",
+        "check_scale",
+        "check_soft_membership",
+        "check_split",
+        "check_subtract",
+        "check_weights",
+        "check_zero",
+        "example_rows",
+    ],
+}
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_exported_names(module):
+    assert sorted(importlib.import_module(module).__all__) == PUBLIC[module]
+
+
+def test_every_name_in_all_exists():
+    for found in pkgutil.walk_packages(suffice.__path__, "suffice."):
+        if found.name.endswith("_core"):
+            continue
+        module = importlib.import_module(found.name)
+        missing = [name for name in getattr(module, "__all__", []) if not hasattr(module, name)]
+        assert not missing, f"{found.name} lacks {missing}"
