@@ -226,9 +226,10 @@ class MultivariateGaussian:
             own[k] = scatter / divisor if divisor > 0 else scatter
             variance = np.diagonal(own[k])
             constant = variance <= matrices.rank_tolerance(len(within)) ** 2 * np.diagonal(within)
-            # A class of one row has nothing to estimate an amount from: all of it is the target.
             amounts[k] = self._amount(float(weight[k]), own[k], statistic, k)
-            if isinstance(self.shrinkage, str) and constant.all():
+            # One row, or two, show no variation of their products: nothing to estimate an amount from, and
+            # all of it is the target.
+            if isinstance(self.shrinkage, str) and (constant.all() or (len(within) > 1 and amounts[k] < 1e-12)):
                 amounts[k] = 1.0
             own[k] = _shrunk(own[k], np.where(constant, np.diagonal(within), variance), amounts[k])
         return own, amounts

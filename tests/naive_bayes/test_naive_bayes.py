@@ -1,0 +1,146 @@
+"""NaiveBayes on Gaussian columns: closed forms, holes, floors and units."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+
+from suffice import InputError, NaiveBayes, NotLinearError, SingularCovarianceError
+from suffice.families import Gaussian, MultivariateGaussian
+from suffice.naive_bayes import GaussianNB
+
+
+def test_closed_forms():
+    X, y = load_wine(return_X_y=True)
+    model = NaiveBayes().fit(X, y)
+    np.testing.assert_allclose(model.means_, [X[y == k].mean(axis=0) for k in range(3)], rtol=1e-14)
+    np.testing.assert_allclose(model.variances_, [X[y == k].var(axis=0) for k in range(3)], rtol=1e-12)
+    joint = np.column_stack(
+        [norm(model.means_[k], np.sqrt(model.variances_[k])).logpdf(X).sum(axis=1) for k in range(3)]
+    )
+    joint += np.log(model.class_prior_)
+    np.testing.assert_allclose(model.predict_joint_log_proba(X), joint, rtol=1e-12)
+    unbiased = NaiveBayes(Gaussian(divisor="unbiased")).fit(X, y)
+    np.testing.assert_allclose(unbiased.variances_, [X[y == k].var(axis=0, ddof=1) for k in range(3)], rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("condition", [1.0, 1e8])
+def test_with_a_shared_variance_it_is_exactly_logistic(seed, condition):
+    rng = np.random.default_rng(seed)
+    scale = np.sqrt(np.logspace(0, -np.log10(condition), 5))
+    y = rng.integers(0, 2, 300)
+    X = (rng.standard_normal((300, 5)) + rng.standard_normal((2, 5))[y]) * scale
+    model = NaiveBayes(Gaussian(variance="shared")).fit(X, y)
+    theta, theta0 = model.linear_form()
+    logistic = 1 / (1 + np.exp(-(X @ theta + theta0)))
+    assert np.abs(logistic - model.predict_proba(X)[:, 1]).max() < 1e-12
+    variance = sum(X[y == k].var(axis=0) * (y == k).sum() for k in (0, 1)) / 300
+    np.testing.assert_allclose(theta, (X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)) / variance, rtol=1e-10)
+    with pytest.raises(NotLinearError, match="quadratic"):
+        NaiveBayes().fit(X, y).linear_form()
+
+
+def test_missing_cells_say_nothing():
+    X, y = load_iris(return_X_y=True)
+    rng = np.random.default_rng(0)
+    holes = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    model = NaiveBayes().fit(holes, y)
+    np.testing.assert_allclose(model.means_, [np.nanmean(holes[y == k], axis=0) for k in range(3)], rtol=1e-13)
+    np.testing.assert_allclose(model.variances_, [np.nanvar(holes[y == k], axis=0) for k in range(3)], rtol=1e-11)
+    joint = model.predict_joint_log_proba(holes)
+    for i in range(0, 150, 10):
+        here = ~np.isnan(holes[i])
+        parts = norm(model.means_[:, here], np.sqrt(model.variances_[:, here])).logpdf(holes[i, here]).sum(axis=1)
+        np.testing.assert_allclose(joint[i], parts + np.log(1 / 3), rtol=1e-12)
+    nothing = np.full((1, 4), np.nan)
+    np.testing.assert_allclose(model.predict_proba(nothing)[0], model.class_prior_, rtol=1e-15)
+    assert model.score_samples(nothing)[0] == pytest.approx(0, abs=1e-14)
+
+
+def test_a_class_that_never_saw_a_column_takes_the_common_one():
+    X = np.array([[1.0, np.nan], [2.0, np.nan], [1.5, np.nan], [8.0, 3.0], [9.0, 4.0], [8.5, 2.0]])
+    y = [0, 0, 0, 1, 1, 1]
+    model = NaiveBayes().fit(X, y)
+    assert model.means_[0, 1] == 3
+    assert model.variances_[0, 1] == pytest.approx(2 / 3)
+    before = model.predict_proba([[5.0, 3.5]])
+    for factor in (1e-6, 1e6):
+        scaled = NaiveBayes().fit(X * [1, factor], y).predict_proba([[5.0, 3.5 * factor]])
+        np.testing.assert_allclose(scaled, before, rtol=1e-9)
+
+
+def test_a_column_that_is_all_missing_or_constant_says_nothing():
+    X, y = load_iris(return_X_y=True)
+    before = NaiveBayes().fit(X, y)
+    for column in (np.nan, 0.0, 3.0, 1e300):
+        more = np.column_stack([X, np.full(150, column)])
+        after = NaiveBayes().fit(more, y)
+        np.testing.assert_allclose(after.predict_proba(more), before.predict_proba(X), rtol=1e-12)
+        np.testing.assert_allclose(after.score_samples(more), before.score_samples(X), rtol=1e-12)
+        strange = more.copy()
+        strange[:, 4] = 17.0
+        np.testing.assert_allclose(after.predict_proba(strange), before.predict_proba(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
+@pytest.mark.parametrize("variance", ["own", "shared"])
+def test_units_do_not_matter(load, variance):
+    X, y = load(return_X_y=True)
+    before = NaiveBayes(Gaussian(variance=variance)).fit(X, y).predict_proba(X)
+    factors = 10.0 ** np.random.default_rng(0).choice([-6, 6], X.shape[1])
+    after = NaiveBayes(Gaussian(variance=variance)).fit(X * factors, y).predict_proba(X * factors)
+    assert np.abs(after - before).max() < 1e-9
+    if load is load_wine and variance == "own":
+        # scikit-learn's rule adds a share of the largest variance, so that units decide.
+        rescaled = GaussianNB().fit(X * factors, y).predict_proba(X * factors)
+        assert np.abs(rescaled - GaussianNB().fit(X, y).predict_proba(X)).max() > 1e-3
+
+
+def test_the_floor_is_a_share_of_the_columns_variance():
+    X = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 3.0], [3.0, 5.0]])
+    y = [0, 0, 1, 1]
+    model = NaiveBayes().fit(X, y)
+    assert model.variances_[0, 0] == pytest.approx(1e-9 * X[:, 0].var())
+    assert NaiveBayes(Gaussian(floor=0.1)).fit(X, y).variances_[0, 0] == pytest.approx(0.1 * X[:, 0].var())
+    with pytest.raises(SingularCovarianceError, match=r"class 0 .* column 0"):
+        NaiveBayes(Gaussian(floor=0.0)).fit(X, y)
+
+
+def test_a_class_with_one_row():
+    X, y = load_iris(return_X_y=True)
+    y = np.where(np.arange(150) == 7, 9, y)
+    model = NaiveBayes().fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert model.predict(X[7:8]) == [9]
+
+
+def test_mix_of_own_and_shared_variance():
+    X, y = load_iris(return_X_y=True)
+    own, shared, half = (
+        NaiveBayes(Gaussian(**setting)).fit(X, y).variances_ for setting in ({}, {"variance": "shared"}, {"mix": 0.5})
+    )
+    # Classes of equal size: mixing sums of squares and divisors.
+    np.testing.assert_allclose(half, (own * 50 + shared * 150) / 200, rtol=1e-12)
+
+
+@pytest.mark.parametrize("families", ["gauss", MultivariateGaussian(), "multivariate_gaussian"], ids=str)
+def test_families_that_do_not_fit(families):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(InputError):
+        NaiveBayes(families).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"variance": "both"}, "'own' or 'shared'"),
+        ({"divisor": "n"}, "'ml' or 'unbiased'"),
+        ({"mix": 2}, "between 0 and 1"),
+        ({"floor": -1}, "at least 0"),
+        ({"floor": float("nan")}, "at least 0"),
+    ],
+)
+def test_bad_settings_are_sentences(setting, words):
+    with pytest.raises(InputError, match=words):
+        Gaussian(**setting)
