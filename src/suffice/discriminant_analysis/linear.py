@@ -210,14 +210,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         self._learned()
         X = self._read(X)
-        out = (X - self.xbar_ if self.solver == "svd" else X) @ self.scalings_[:, : self._n_features_out]
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = (X - self.xbar_ if self.solver == "svd" else X) @ self.scalings_[:, : self._n_features_out]
         return self._usable(out, X)
 
     def decision_function(self, X: Any) -> Float:
         """Log-odds of two classes (n,), or log-posteriors up to a constant (n, K)."""
         self._learned()
         X = self._read(X)
-        scores = linear_scores(X, self._form()).astype(np.result_type(X, self._dtype), copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = linear_scores(X, self._form()).astype(np.result_type(X, self._dtype), copy=False)
         self._usable(scores, X)
         return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
 

@@ -1,0 +1,76 @@
+"""Memory and imports: what a pass may hold, and what ``import suffice`` may load."""
+
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from suffice import GaussianDiscriminant, NaiveBayes
+from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.naive_bayes import GaussianNB
+
+MODELS = [
+    NaiveBayes(),
+    GaussianDiscriminant(),
+    GaussianDiscriminant("own"),
+    GaussianDiscriminant(shrinkage="ledoit_wolf"),
+    GaussianNB(),
+    LinearDiscriminantAnalysis(),
+    QuadraticDiscriminantAnalysis(),
+]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((200_000, 50)), rng.integers(0, 10, 200_000)
+
+
+def peak(run):
+    tracemalloc.start()
+    run()
+    highest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return highest / 2**20
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_are_not_copied(model, rows, order):
+    X, y = rows
+    X = np.asarray(X, order=order)
+    assert X.nbytes > 76 * 2**20
+    assert peak(lambda: model.fit(X, y)) < 30
+    output = len(X) * 10 * 8 / 2**20
+    assert peak(lambda: model.predict_proba(X)) < 30 + 3 * output
+
+
+def test_a_thousand_classes_and_columns_share_one_covariance():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((3000, 1000))
+    y = np.arange(3000) % 1000
+    model = GaussianDiscriminant()
+    # Means are 8 MB, a matrix is 8 MB; a matrix for each class would be 8 GB.
+    assert peak(lambda: model.fit(X, y)) < 400
+    assert model.covariance_.shape == (1000, 1000)
+    assert model.predict_proba(X[:10]).shape == (10, 1000)
+
+
+def test_import_is_lean():
+    script = (
+        "import sys, sklearn.base, sklearn.utils.validation\n"
+        "before = set(sys.modules)\n"
+        "import suffice\n"
+        "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    # Everything else is there already with scikit-learn's base class.
+    assert set(printed.split()) <= {"suffice", "sklearn", "scipy"}
+
+
+def test_the_demo_runs():
+    printed = subprocess.run([sys.executable, "-m", "suffice.demo"], capture_output=True, text=True, check=True).stdout
+    for words in ("iris", "digits", "accuracy", "merged", "Next:"):
+        assert words in printed
