@@ -73,6 +73,12 @@ class Moments(Statistic):
         """Number of columns."""
         return self.mean.shape[1:]
 
+    def rounding(self) -> dict[str, Float]:
+        """The size of the numbers that each entry was summed from; deviations cancel in their sum."""
+        sizes = super().rounding()
+        spread = np.sqrt(self.m2 / np.where(self.weight > 0, self.weight, 1.0)).max(axis=0, initial=0.0)
+        return sizes | {"mean": sizes["mean"] + spread}
+
     def pooled(self) -> Moments:
         """All classes as one: the moments about the common mean, on an axis of one unnamed class."""
         weight = self.weight.sum(axis=0)

@@ -41,10 +41,12 @@ class _ClassMeans(Statistic):
         return self.mean.shape[1:]
 
     def rounding(self) -> dict[str, Float]:
-        """The size of the numbers that each entry was summed from; products of columns cancel in their sum."""
-        squares = np.sqrt(np.abs(np.diagonal(self.arrays()["scatter"], axis1=-2, axis2=-1)))
-        products = squares[..., :, None] * squares[..., None, :]
-        return super().rounding() | {"scatter": products.reshape(-1, *products.shape[-2:]).max(axis=0, initial=0.0)}
+        """The size of the numbers that each entry was summed from; deviations cancel in their sums."""
+        sizes = super().rounding()
+        root = np.sqrt(np.abs(np.diagonal(self.arrays()["scatter"], axis1=-2, axis2=-1))).reshape(-1, *self.shape)
+        products = (root[:, :, None] * root[:, None, :]).max(axis=0, initial=0.0)
+        spread = root.max(axis=0, initial=0.0) / np.sqrt(max(float(self.weight.sum()), 1.0))
+        return sizes | {"mean": sizes["mean"] + spread, "scatter": products}
 
     def grand_mean(self) -> tuple[Float, Float]:
         """Mean of all rows (d,), and each class mean's offset from it (K, d)."""
