@@ -69,7 +69,7 @@ class QuadraticSolution:
 def _gaussians(
     statistic: Scatter | PooledScatter, covariance: Float, whitening: list[Whitening], within: Float
 ) -> MultivariateGaussianParameters:
-    origin, _ = statistic.grand_mean()
+    origin = statistic.grand_mean().mean
     none = np.array(0.0)
     return MultivariateGaussianParameters(
         statistic.mean, statistic.mean_low, covariance, whitening, within, none, origin
@@ -120,7 +120,7 @@ def _total(statistic: Scatter | PooledScatter, shrinkage: Shrinkage) -> Float:
     if isinstance(statistic, FourthMoments):
         whole = statistic.pooled()
         return _estimate(float(whole.weight[0]), whole.scatter[0], whole.quartic[0], shrinkage)
-    _, away = statistic.grand_mean()
+    away = statistic.grand_mean().away
     scatter = statistic.within()[0] + (away * statistic.weight[:, None]).T @ away
     return _estimate(float(statistic.weight.sum()), scatter, None, shrinkage)
 
@@ -138,7 +138,7 @@ def solve_svd(
 ) -> LinearSolution:
     """The default solver: whiten the within-class scatter, then find the plane of the class means."""
     n, means = float(statistic.weight.sum()), statistic.mean
-    grand, away = statistic.grand_mean()
+    grand, _, away = statistic.grand_mean()
     xbar = grand + priors @ away
     within = statistic.within()[0] / n
     std = np.sqrt(np.diagonal(within))

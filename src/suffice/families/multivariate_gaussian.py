@@ -159,10 +159,10 @@ class MultivariateGaussian:
     ) -> MultivariateGaussianParameters:
         """Means, covariances and their factors."""
         names = range(statistic.shape[0]) if columns is None else columns
-        origin, _ = statistic.grand_mean()
+        origin, origin_low, _ = statistic.grand_mean()
         unseen = statistic.weight[:, None] == 0
         mean = np.where(unseen, origin, statistic.mean)
-        low = np.where(unseen, 0.0, statistic.mean_low)
+        low = np.where(unseen, origin_low, statistic.mean_low)
         within = self._within(statistic)
         if self.covariance == "shared" or self.mix == 1:
             amount = self._amount(float(statistic.weight.sum()), within, statistic, None)
@@ -248,7 +248,7 @@ class MultivariateGaussian:
             )
         constant = np.flatnonzero(np.diagonal(within) == 0)
         collinear = np.setdiff1d(whitening.dependent, constant)
-        _, away = statistic.grand_mean()
+        away = statistic.grand_mean().away
         telling = constant[np.abs(away[statistic.weight > 0][:, constant]).max(axis=0, initial=0.0) > 0]
         parts = [
             f"{what} {columns_at(names, which)}"

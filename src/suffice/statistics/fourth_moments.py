@@ -86,13 +86,13 @@ class FourthMoments(Scatter):
 
     def pooled(self) -> FourthMoments:
         """All classes as one, about the common mean, on an axis of one unnamed class."""
-        mean, offset = self.grand_mean()
-        parts = _moved(self, offset)
+        grand = self.grand_mean()
+        parts = _moved(self, grand.away)
         return FourthMoments(
             ClassAxis.of([0]),
             np.array([self.weight.sum()]),
-            mean[None],
-            np.zeros_like(mean)[None],
+            grand.mean[None],
+            grand.low[None],
             *(part.sum(axis=0, keepdims=True) for part in parts),
         )
 

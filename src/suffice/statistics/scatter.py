@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from scipy.linalg.blas import dsyrk
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import add, difference, join_means, part_mean
+from suffice.statistics.compensated import add, difference, join_means, part_mean, two_sum
 from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
 from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
 
@@ -25,6 +26,14 @@ __all__ = ["PooledScatter", "Scatter", "centred_pass", "check_range"]
 Float = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 24  # of centred rows, at most
+
+
+class GrandMean(NamedTuple):
+    """Mean of all rows, ``mean + low`` (d,), and how far each class mean lies from it (K, d)."""
+
+    mean: Float
+    low: Float
+    away: Float
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +57,14 @@ class _ClassMeans(Statistic):
         spread = root.max(axis=0, initial=0.0) / np.sqrt(max(float(self.weight.sum()), 1.0))
         return sizes | {"mean": sizes["mean"] + spread, "scatter": products}
 
-    def grand_mean(self) -> tuple[Float, Float]:
-        """Mean of all rows (d,), and each class mean's offset from it (K, d)."""
+    def grand_mean(self) -> GrandMean:
+        """Mean of all rows, and each class mean's offset from it."""
         total = max(float(self.weight.sum()), np.finfo(float).tiny)
+        # Any point near the data will do as origin; the mean of what is left is added to it.
         origin = self.weight @ self.mean / total
         offset = difference(self.mean, self.mean_low, origin, np.zeros_like(origin))
         shift = self.weight @ offset / total
-        return origin + shift, offset - shift
+        return GrandMean(*two_sum(origin, shift), offset - shift)
 
 
 @dataclass(frozen=True, eq=False)
