@@ -133,6 +133,25 @@ def test_float32(solver):
     np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_types_of_attributes_and_answers(dtype):
+    X, y = load_iris(return_X_y=True)
+    X = (10 * X).astype(dtype)
+    for ours, other in (
+        (GaussianNB(), sklearn.naive_bayes.GaussianNB()),
+        (LinearDiscriminantAnalysis(), theirs.LinearDiscriminantAnalysis()),
+        (QuadraticDiscriminantAnalysis(), theirs.QuadraticDiscriminantAnalysis()),
+    ):
+        ours.fit(X, y)
+        other.fit(X, y)
+        for name in ("means_", "priors_", "coef_", "intercept_", "scalings_", "rotations_", "theta_", "class_prior_"):
+            if hasattr(other, name):
+                assert np.asarray(getattr(ours, name)).dtype == np.asarray(getattr(other, name)).dtype, name
+        for method in ("predict_proba", "predict_log_proba", "transform", "decision_function"):
+            if hasattr(other, method):
+                assert getattr(ours, method)(X).dtype == getattr(other, method)(X).dtype, method
+
+
 def test_gaussian_nb_streams_to_what_one_fit_gives():
     # scikit-learn takes epsilon from the last batch, so that its own stream differs from its fit.
     X, y = load_wine(return_X_y=True)

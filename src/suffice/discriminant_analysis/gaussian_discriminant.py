@@ -12,7 +12,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from suffice.bayes import Prior
 from suffice.estimator import GenerativeClassifier
 from suffice.exceptions import InputError
-from suffice.families import Family, Gaussian, MultivariateGaussian
+from suffice.families import Family, Gaussian, Linear, MultivariateGaussian
+from suffice.families.linear import linear_scores
 from suffice.model import Block
 from suffice.sources.arrays import explain_values, read_rows
 
@@ -188,7 +189,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ge
         X = read_rows(self, X)
         centre = self.class_prior_ @ self.means_
         with np.errstate(over="ignore", invalid="ignore"):
-            out = (X - centre) @ directions
+            out = linear_scores(X, Linear(directions.T, np.zeros(directions.shape[1]), centre))
         if not np.isfinite(out).all():
             explain_values(self, X, allow_nan=False)
-        return np.asarray(out)
+        return out

@@ -210,8 +210,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         self._learned()
         X = self._read(X)
+        solution = self._solved()
+        scalings = solution.scalings[:, : self._n_features_out].T
+        form = Linear(scalings, np.zeros(len(scalings)), solution.form.origin)
         with np.errstate(over="ignore", invalid="ignore"):
-            out = (X - self.xbar_ if self.solver == "svd" else X) @ self.scalings_[:, : self._n_features_out]
+            out = linear_scores(X, form).astype(np.result_type(X, self._dtype), copy=False)
         return self._usable(out, X)
 
     def decision_function(self, X: Any) -> Float:

@@ -158,24 +158,27 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
     # ------------------------------------------------------------------ fitted attributes
 
     @property
+    def priors_(self) -> Float:
+        """Class priors (K,)."""
+        priors: Float = self._solved().priors
+        return priors
+
+    @property
     def covariance_(self) -> list[Float]:
         """Covariance of each class, if ``store_covariance``."""
         if not self.store_covariance:
             raise AttributeError("covariance_ is shown with store_covariance=True")
-        covariances: list[Float] = self._solved().covariances
-        return covariances
+        return [self._cast(each) for each in self._solved().covariances]
 
     @property
     def rotations_(self) -> list[Float]:
         """Principal axes of each class."""
-        rotations: list[Float] = self._solved().rotations
-        return rotations
+        return [self._cast(each) for each in self._solved().rotations]
 
     @property
     def scalings_(self) -> list[Float]:
         """Variances along the principal axes of each class."""
-        scalings: list[Float] = self._solved().scalings
-        return scalings
+        return [self._cast(each) for each in self._solved().scalings]
 
     # ------------------------------------------------------------------ answers
 
