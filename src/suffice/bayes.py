@@ -69,19 +69,19 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[Any]) -> Float:
 
 
 def log_prior(probabilities: Float) -> Float:
-    """Log p(y), with log 0 = −∞ and no warning: a class of prior zero is never the answer."""
+    """log p(y), with log 0 = −∞ and no warning: a class of prior zero is never the answer."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities)
 
 
 def joint(log_probabilities: Float, log_likelihoods: Float) -> Float:
-    """Log p(x, y) = log p(y) + log p(x | y), written over ``log_likelihoods`` (n, K)."""
+    """log p(x, y) = log p(y) + log p(x | y), written over ``log_likelihoods`` (n, K)."""
     log_likelihoods += log_probabilities
     return log_likelihoods
 
 
 def log_evidence(joint: Float) -> Float:
-    """Log p(x) = log Σ_y p(x, y) of each row (n,)."""
+    """log p(x) = log Σ_y p(x, y) of each row (n,)."""
     top = joint.max(axis=1)
     safe = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
@@ -89,7 +89,7 @@ def log_evidence(joint: Float) -> Float:
 
 
 def log_posterior(joint: Float) -> Float:
-    """Log p(y | x) of each row, written over ``joint`` (n, K)."""
+    """log p(y | x) of each row, written over ``joint`` (n, K)."""
     joint -= _top(joint)[:, None]
     joint -= np.log(np.exp(joint).sum(axis=1))[:, None]
     return joint

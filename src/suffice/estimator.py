@@ -212,15 +212,15 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         return bayes.posterior(self._joint(X, relative=True))
 
     def predict_log_proba(self, X: Any) -> Float:
-        """Log p(y | x) of each row and class (n, K)."""
+        """log p(y | x) of each row and class (n, K)."""
         return bayes.log_posterior(self._joint(X, relative=True))
 
     def predict_joint_log_proba(self, X: Any) -> Float:
-        """Log p(x, y) of each row and class (n, K)."""
+        """log p(x, y) of each row and class (n, K)."""
         return self._joint(X, relative=False)
 
     def score_samples(self, X: Any) -> Float:
-        """Log p(x) of each row (n,): how likely the row is at all, whatever its class."""
+        """log p(x) of each row (n,): how likely the row is at all, whatever its class."""
         return bayes.log_evidence(self._joint(X, relative=False))
 
     def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

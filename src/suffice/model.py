@@ -176,15 +176,15 @@ class Estimate:
 
     @cached_property
     def log_prior(self) -> Float:
-        """Log p(y)."""
+        """log p(y)."""
         return bayes.log_prior(self.prior)
 
     def joint(self, x: Float) -> Float:
-        """Log p(x, y) of each row and class (n, K)."""
+        """log p(x, y) of each row and class (n, K)."""
         return bayes.joint(self.log_prior, self._likelihood(x, "log_likelihood"))
 
     def relative_joint(self, x: Float) -> Float:
-        """Log p(x, y) up to a term common to the classes: all that a posterior needs."""
+        """log p(x, y) up to a term common to the classes: all that a posterior needs."""
         return bayes.joint(self.log_prior, self._likelihood(x, "relative_log_likelihood"))
 
     def _likelihood(self, x: Float, kind: str) -> Float:

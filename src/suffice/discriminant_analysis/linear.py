@@ -241,7 +241,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return np.asarray(softmax(scores if scores.ndim == 2 else scores[:, None], axis=1))
 
     def predict_log_proba(self, X: Any) -> Float:
-        """Log p(y | x) of each row and class (n, K)."""
+        """log p(y | x) of each row and class (n, K)."""
         probability = self.predict_proba(X)
         probability[probability == 0.0] += np.finfo(probability.dtype).smallest_normal
         return np.asarray(np.log(probability))

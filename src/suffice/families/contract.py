@@ -56,7 +56,7 @@ class Family(Protocol):
         """Parameters of each class: where smoothing, priors, shrinkage and floors live."""
 
     def log_likelihood(self, parameters: Any, x: Float) -> Float:
-        """Log p(x | y) of each row under each class (n, K)."""
+        """log p(x | y) of each row under each class (n, K)."""
 
     def sample(self, parameters: Any, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""

@@ -206,7 +206,7 @@ class Gaussian:
     # ------------------------------------------------------------------ log-likelihood
 
     def log_likelihood(self, parameters: GaussianParameters, x: Float) -> Float:
-        """Log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         p = parameters
         values = (p.mean, p.mean_low, p.scale, p.log_norm)
         out = kernels.diagonal_log_likelihood(x, *values)

@@ -287,7 +287,7 @@ class MultivariateGaussian:
     # ------------------------------------------------------------------ log-likelihood
 
     def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Float) -> Float:
-        """Log p(x | y) of each row under each class (n, K)."""
+        """log p(x | y) of each row under each class (n, K)."""
         p = parameters
         out = np.empty((len(x), len(p.mean)))
         rank = np.array([each.matrix.shape[1] for each in p.whitening])

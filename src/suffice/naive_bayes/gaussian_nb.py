@@ -231,11 +231,11 @@ class GaussianNB(GenerativeClassifier):
         return self._like_rows(super().predict_proba(X), X)
 
     def predict_log_proba(self, X: Any) -> Float:
-        """Log p(y | x) of each row and class (n, K), in the type of the rows."""
+        """log p(y | x) of each row and class (n, K), in the type of the rows."""
         return self._like_rows(super().predict_log_proba(X), X)
 
     def predict_joint_log_proba(self, X: Any) -> Float:
-        """Log p(x, y) of each row and class (n, K), in the type of the rows."""
+        """log p(x, y) of each row and class (n, K), in the type of the rows."""
         return self._like_rows(super().predict_joint_log_proba(X), X)
 
     def _like_rows(self, out: Float, X: Any) -> Float:
