@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := CMakeLists.txt pyproject.toml $(wildcard src/suffice/kernels/cpp/*)
+SOURCES := CMakeLists.txt pyproject.toml src/suffice/__init__.py $(wildcard src/suffice/kernels/cpp/*)
+MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
@@ -11,10 +12,12 @@ READY := $(VENV)/.ready
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
 
-$(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+$(MADE):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Suffice needs Python 3.11 or newer: make PYTHON=...")'
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
 
-$(READY): $(BIN)/python $(NATIVE)
+$(READY): $(MADE) $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
@@ -34,8 +37,11 @@ check: $(READY) ## lint, types, import direction, doctests, exported names
 bench: $(READY) ## time the models beside scikit-learn (ARGS=--quick for a minute's run)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-wheel: $(BIN)/python ## build a wheel into dist/
+wheel: dist/.built ## build a wheel into dist/
+
+dist/.built: $(MADE) $(SOURCES) $(shell find src/suffice -name '*.py')
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@touch $@
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist

@@ -15,10 +15,11 @@ from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.fourth_moments import FourthMoments
 from suffice.statistics.moments import Moments
 from suffice.statistics.scatter import PooledScatter, Scatter
-from suffice.statistics.statistic import Statistic
+from suffice.statistics.statistic import ByClass, Statistic
 from suffice.statistics.sums import Sums
 
 __all__ = [
+    "ByClass",
     "ClassAxis",
     "FourthMoments",
     "Membership",

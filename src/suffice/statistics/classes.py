@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import ClassError, listed
+from suffice.exceptions import ClassError, InputError, listed
 
 __all__ = ["ClassAxis", "Membership"]
 
@@ -57,7 +57,13 @@ class ClassAxis:
                 f"Class labels of different kinds cannot be sorted together: {listed(self.labels.tolist(), 3)} "
                 f"and {listed(other.labels.tolist(), 3)}. Convert the labels to one type."
             )
-        return ClassAxis.of(np.concatenate([self.labels, other.labels]))
+        both = ClassAxis.of(np.concatenate([self.labels, other.labels]))
+        if len(both) < len(set(self.labels.tolist()) | set(other.labels.tolist())):
+            raise ClassError(
+                f"Labels of type {self.labels.dtype} and {other.labels.dtype} cannot be united without taking some "
+                "for equal that are not. Convert the labels to one type."
+            )
+        return both
 
     def positions(self, labels: NDArray[Any]) -> Codes:
         """Position of each label on this axis; −1 for a label that is not on it."""
@@ -87,7 +93,7 @@ class ClassAxis:
 
 def _kind(labels: NDArray[Any]) -> str:
     """Labels of one kind sort together: numbers, or texts, or anything else by its type."""
-    if labels.dtype.kind in "biuf":
+    if labels.dtype.kind in "iuf":
         return "number"
     if labels.dtype.kind in "UT" or all(isinstance(label, str) for label in labels.tolist()):
         return "text"
@@ -126,6 +132,12 @@ class Membership:
     def __post_init__(self) -> None:
         if (self.codes is None) == (self.soft is None):
             raise TypeError("give either codes or soft, not both")
+        if self.weights is not None and len(self.weights) != len(self):
+            raise InputError(f"There are {len(self.weights)} weights for {len(self)} rows.")
+        if self.codes is not None and len(self.codes) and int(self.codes.max()) >= len(self.classes):
+            raise InputError(f"A code of {self.codes.max()} is not a position among {len(self.classes)} classes.")
+        if self.soft is not None and self.soft.shape[1:] != (len(self.classes),):
+            raise InputError(f"soft has shape {self.soft.shape} for {len(self.classes)} classes.")
 
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else len(self.soft)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, difference, join_means, part_mean
 from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
-from suffice.statistics.scatter import Scatter, check_range
+from suffice.statistics.scatter import Scatter, check_range, still_varies
 from suffice.statistics.statistic import ByClass, remaining_weight
 
 __all__ = ["FourthMoments"]
@@ -125,7 +125,7 @@ class FourthMoments(Scatter):
         whole, part = (_moved(each, _shift(each, mean, low)) for each in (self, other))
         scatter = add(whole[0], whole[1], -part[0], -part[1])
         rest = (a - b for a, b in zip(whole[2:], part[2:], strict=True))
-        left = weight[:, None, None] > 0
+        left = (weight[:, None, None] > 0) & still_varies(self.scatter, scatter[0])
         return FourthMoments(
             self.classes, weight, mean, low, *(np.where(left, each, 0.0) for each in (*scatter, *rest))
         )

@@ -16,7 +16,7 @@ from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import difference, join_means, part_mean
 from suffice.statistics.number_range import check_squares
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.statistic import ByClass, Statistic, remaining_squares, remaining_weight
 
 __all__ = ["Moments"]
 
@@ -104,7 +104,7 @@ class Moments(Statistic):
             self.weight, self.mean, self.mean_low, self.weight - weight, other.mean, other.mean_low
         )
         m2 = np.where(weight > 0, self.m2 - other.m2 - cross * delta**2, 0.0)
-        return Moments(self.classes, weight, mean, low, np.maximum(m2, 0.0))
+        return Moments(self.classes, weight, mean, low, remaining_squares(self.m2, m2))
 
     def _scaled(self, factor: float) -> Moments:
         if factor == 0:

@@ -31,5 +31,5 @@ def check_squares(m2: NDArray[np.float64], columns: Sequence[object]) -> None:
         if bad.any():
             raise InputError(
                 f"Values in {columns_at(columns, np.flatnonzero(bad))} are {what} in float64. Rescale, "
-                "for example to unit variance: no model here depends on units."
+                "for example to unit variance."
             )

@@ -19,9 +19,9 @@ from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, difference, join_means, part_mean, two_sum
 from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.statistic import ByClass, Statistic, remaining_squares, remaining_weight
 
-__all__ = ["PooledScatter", "Scatter", "centred_pass", "check_range"]
+__all__ = ["PooledScatter", "Scatter", "centred_pass", "check_range", "still_varies"]
 
 Float = NDArray[np.float64]
 
@@ -125,7 +125,7 @@ class Scatter(_ClassMeans):
         weight, mean, low, delta, cross = _part(self, other)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
         scatter = add(*scatter, -_outer(delta, cross))
-        left = weight[:, None, None] > 0
+        left = (weight[:, None, None] > 0) & still_varies(self.scatter, scatter[0])
         return Scatter(self.classes, weight, mean, low, *(np.where(left, part, 0.0) for part in scatter))
 
     def _scaled(self, factor: float) -> Scatter:
@@ -181,9 +181,8 @@ class PooledScatter(_ClassMeans):
         weight, mean, low, delta, cross = _part(self, other)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
         scatter = add(*scatter, -(delta * cross[:, None]).T @ delta)
-        if not weight.any():
-            scatter = np.zeros_like(self.scatter), np.zeros_like(self.scatter)
-        return PooledScatter(self.classes, weight, mean, low, *scatter)
+        left = weight.any() & still_varies(self.scatter, scatter[0])
+        return PooledScatter(self.classes, weight, mean, low, *(np.where(left, part, 0.0) for part in scatter))
 
     def _scaled(self, factor: float) -> PooledScatter:
         if factor == 0:
@@ -229,6 +228,13 @@ def _summed(parts: Float, parts_low: Float) -> tuple[Float, Float]:
     for part, part_low in zip(parts, parts_low, strict=True):
         high, low = add(high, low, part, part_low)
     return high, low
+
+
+def still_varies(whole: Float, left: Float) -> NDArray[np.bool_]:
+    """Entries (..., d, d) of columns that vary in what is left; elsewhere there is only rounding."""
+    before, after = (np.diagonal(each, axis1=-2, axis2=-1) for each in (whole, left))
+    varies = remaining_squares(before, after) > 0
+    return varies[..., :, None] & varies[..., None, :]
 
 
 def _complete(matrices: Float, diagonal: Float) -> None:

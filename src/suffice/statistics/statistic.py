@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError, MergeError, listed
 from suffice.statistics.classes import ClassAxis
 
-__all__ = ["ByClass", "Statistic", "remaining_weight"]
+__all__ = ["ByClass", "Statistic", "remaining_squares", "remaining_weight"]
 
 Float = NDArray[np.float64]
-ByClass = NDArray[np.float64]
+ByClass = Annotated[NDArray[np.float64], "by class"]
 """The type of a statistic's field whose first axis is the class axis."""
 
 
@@ -44,10 +44,12 @@ class Statistic(ABC):
     def subtract(self, other: Self) -> Self:
         """The statistic of the rows of self without those of other."""
         self._check_kind(other)
-        unknown = [label for label in other.classes.labels.tolist() if not np.any(self.classes.labels == label)]
-        if unknown:
+        strange = self.classes.positions(other.classes.labels) < 0
+        held = other.class_weights() > 0
+        if (strange & held).any():
+            unknown = other.classes.labels[strange & held].tolist()
             raise MergeError(f"Rows of class {listed(unknown)} cannot be taken out: there are none.")
-        return self._subtracted(other.on(self.classes))
+        return self._subtracted(other._taking(np.flatnonzero(~strange)).on(self.classes))
 
     def scale(self, factor: float) -> Self:
         """The statistic of the same rows with every weight times ``factor``."""
@@ -60,13 +62,29 @@ class Statistic(ABC):
         if axis == self.classes:
             return self
         at = axis.positions(self.classes.labels)
+        if (at < 0).any():
+            raise MergeError(f"Class {listed(self.classes.labels[at < 0].tolist())} is not on the axis.")
         wider = {}
-        for each in fields(self):
-            if each.type in (ByClass, "ByClass"):
-                values = getattr(self, each.name)
-                wider[each.name] = np.zeros((len(axis), *values.shape[1:]))
-                wider[each.name][at] = values
+        for name in self._by_class():
+            values = getattr(self, name)
+            wider[name] = np.zeros((len(axis), *values.shape[1:]))
+            wider[name][at] = values
         return replace(self, classes=axis, **wider)
+
+    def _taking(self, at: NDArray[np.intp]) -> Self:
+        """The statistic of some of the classes, where the others are empty."""
+        if len(at) == len(self.classes):
+            return self
+        kept: dict[str, Any] = {name: getattr(self, name)[at] for name in self._by_class()}
+        return replace(self, classes=ClassAxis(self.classes.labels[at]), **kept)
+
+    def _by_class(self) -> list[str]:
+        return [each.name for each in fields(self) if each.type in (ByClass, "ByClass")]
+
+    def class_weights(self) -> Float:
+        """Weight of each class (K,); the most of its columns where they differ."""
+        weight = self.arrays()["weight"]
+        return weight if weight.ndim == 1 else weight.max(axis=1, initial=0.0)
 
     def arrays(self) -> dict[str, Float]:
         """The numbers by name, for files and for showing."""
@@ -106,3 +124,8 @@ def remaining_weight(whole: Float, part: Float) -> Float:
     if np.any(left < -negligible):
         raise MergeError("More weight would be taken out than there is; these rows were not in the statistic.")
     return np.where(left <= negligible, 0.0, left)
+
+
+def remaining_squares(whole: Float, left: Float) -> Float:
+    """Sums of squares after a part was taken out; what is left of rounding, or below zero, is zero."""
+    return np.where(left <= 64 * np.finfo(np.float64).eps * whole, 0.0, left)

@@ -10,6 +10,9 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 namespace suffice {
 namespace {
@@ -25,16 +28,35 @@ int64_t slab_columns(int64_t classes, int64_t columns) {
     return std::min(columns, std::max<int64_t>(64, (int64_t{1} << 16) / std::max<int64_t>(classes, 1)));
 }
 
+// How many threads to use. A forked child has none of its parent's, and waiting for them would be forever.
+int thread_count(int64_t blocks) {
+#ifdef _OPENMP
+#ifndef _WIN32
+    static const pid_t home = getpid();
+    if (getpid() != home) return 1;
+#endif
+    return static_cast<int>(std::min<int64_t>(blocks, omp_get_max_threads()));
+#else
+    (void)blocks;
+    return 1;
+#endif
+}
+
+// Calls it when the library is loaded, so that `home` is the process that loaded it.
+const int loaded = thread_count(1);
+
 // Runs work(block, part) for each block, and merge(part) in the order of the blocks. Each thread has
-// one `Part`, made by calling `make`.
+// one part, made by calling `make` (before the threads start: an exception could not leave them).
 template <typename Make, typename Work, typename Merge>
 void in_order(int64_t blocks, Make make, Work work, Merge merge) {
+    const int threads = thread_count(blocks);
+    std::vector<decltype(make())> parts;
+    for (int i = 0; i < std::max(threads, 1); ++i) parts.push_back(make());
 #ifdef _OPENMP
-    const int threads = static_cast<int>(std::min<int64_t>(blocks, omp_get_max_threads()));
     if (threads > 1) {
 #pragma omp parallel num_threads(threads)
         {
-            auto part = make();
+            auto &part = parts[omp_get_thread_num()];
 #pragma omp for ordered schedule(static, 1)
             for (int64_t block = 0; block < blocks; ++block) {
                 work(block, part);
@@ -45,10 +67,9 @@ void in_order(int64_t blocks, Make make, Work work, Merge merge) {
         return;
     }
 #endif
-    auto part = make();
     for (int64_t block = 0; block < blocks; ++block) {
-        work(block, part);
-        merge(part);
+        work(block, parts[0]);
+        merge(parts[0]);
     }
 }
 
@@ -75,7 +96,7 @@ class MomentStore {
         view_.chunk_rows = counts_.data() + classes;
     }
 
-    MomentStore(MomentStore &&) = default;
+    MomentStore(MomentStore &&) noexcept = default;  // vectors keep their memory when moved
     MomentStore(const MomentStore &) = delete;
 
     Moments &view() { return view_; }
@@ -173,7 +194,7 @@ void centre_block(const Matrix &x, const Membership &m, double *weight, double *
             if (m.codes[i] >= 0 && m.codes[i] < classes) member(i, m.codes[i], w);
         } else {
             for (int64_t k = 0; k < classes; ++k)
-                if (m.soft[i * classes + k] > 0) member(i, k, w * m.soft[i * classes + k]);
+                if (w * m.soft[i * classes + k] > 0) member(i, k, w * m.soft[i * classes + k]);
         }
     }
 

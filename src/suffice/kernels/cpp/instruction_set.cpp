@@ -73,7 +73,7 @@ inline void each_member(const Matrix &x, const Membership &m, int64_t first, int
             } else {
                 const double *soft = m.soft + (start + i) * m.classes;
                 for (int64_t k = 0; k < m.classes; ++k)
-                    if (soft[k] > 0) visit(values, k, weight * soft[k]);
+                    if (weight * soft[k] > 0) visit(values, k, weight * soft[k]);
             }
         }
     }

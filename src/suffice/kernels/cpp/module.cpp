@@ -1,4 +1,4 @@
-// Binds the drivers to Python. Shapes and lengths are the callers' duty (`suffice/kernels/__init__.py`).
+// Binds the drivers to Python. Every shape is checked here; nothing is converted on the way in.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -25,9 +25,24 @@ Matrix matrix(const Numbers &x) {
             single};
 }
 
-Membership membership(const Codes &codes, const Table &soft, const Vector &weights, int64_t classes) {
+void require(bool fits, const char *message) {
+    if (!fits) throw nb::value_error(message);
+}
+
+Membership membership(const Matrix &x, const Codes &codes, const Table &soft, const Vector &weights,
+                      int64_t classes) {
+    const auto n = static_cast<size_t>(x.rows);
+    require(codes.is_valid() != soft.is_valid(), "give either codes or soft");
+    require(!codes.is_valid() || codes.shape(0) == n, "codes and x differ in length");
+    require(!soft.is_valid() || (soft.shape(0) == n && soft.shape(1) == static_cast<size_t>(classes)),
+            "soft must have a row for each row of x and a column for each class");
+    require(!weights.is_valid() || weights.shape(0) == n, "weights and x differ in length");
     return {codes.is_valid() ? codes.data() : nullptr, soft.is_valid() ? soft.data() : nullptr,
             weights.is_valid() ? weights.data() : nullptr, classes};
+}
+
+template <typename Array> void require_shape(const Array &array, size_t classes, size_t columns) {
+    require(array.shape(0) == classes && array.shape(1) == columns, "an array of classes x columns has another shape");
 }
 
 }  // namespace
@@ -39,48 +54,53 @@ NB_MODULE(_core, m) {
         "class_sums",
         [](Numbers x, Codes codes, Table soft, Vector weights, Output total) {
             const Matrix view = matrix(x);
-            const Membership who = membership(codes, soft, weights, total.shape(0));
+            const Membership who = membership(view, codes, soft, weights, total.shape(0));
+            require_shape(total, total.shape(0), x.shape(1));
             nb::gil_scoped_release release;
             class_sums(view, who, total.data());
         },
-        "x"_a, "codes"_a.none(), "soft"_a.none(), "weights"_a.none(), "total"_a);
+        "x"_a.noconvert(), "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "total"_a.noconvert());
 
     m.def(
         "class_moments",
         [](Numbers x, Codes codes, Table soft, Vector weights, bool missing, Output weight, Output mean,
            Output mean_low, Output m2) {
             const Matrix view = matrix(x);
-            const Membership who = membership(codes, soft, weights, mean.shape(0));
+            const Membership who = membership(view, codes, soft, weights, mean.shape(0));
+            for (const Output &each : {weight, mean, mean_low, m2}) require_shape(each, mean.shape(0), x.shape(1));
             nb::gil_scoped_release release;
             class_moments(view, who, missing, weight.data(), mean.data(), mean_low.data(), m2.data());
         },
-        "x"_a, "codes"_a.none(), "soft"_a.none(), "weights"_a.none(), "missing"_a, "weight"_a, "mean"_a,
-        "mean_low"_a, "m2"_a);
+        "x"_a.noconvert(), "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a, "weight"_a.noconvert(), "mean"_a.noconvert(),
+        "mean_low"_a.noconvert(), "m2"_a.noconvert());
 
     m.def(
         "centre_block",
         [](Numbers x, Codes codes, Table soft, Vector weights, Weights weight, Output mean, Output mean_low,
            Output squares, Output squares_low, Offsets offsets, Output out) {
             const Matrix view = matrix(x);
-            const Membership who = membership(codes, soft, weights, mean.shape(0));
-            if (static_cast<int64_t>(out.shape(0)) < centred_rows(who, view.rows))
-                throw nb::value_error("out has too few rows");
+            const Membership who = membership(view, codes, soft, weights, mean.shape(0));
+            for (const Output &each : {mean, mean_low, squares, squares_low})
+                require_shape(each, mean.shape(0), x.shape(1));
+            require(weight.shape(0) == mean.shape(0) && offsets.shape(0) == mean.shape(0) + 1,
+                    "weight and offsets must have one entry for each class");
+            require(out.shape(1) == x.shape(1), "out and x differ in width");
+            require(static_cast<int64_t>(out.shape(0)) >= centred_rows(who, view.rows), "out has too few rows");
             nb::gil_scoped_release release;
             centre_block(view, who, weight.data(), mean.data(), mean_low.data(), squares.data(), squares_low.data(),
                          offsets.data(), out.data());
         },
-        "x"_a, "codes"_a.none(), "soft"_a.none(), "weights"_a.none(), "weight"_a, "mean"_a, "mean_low"_a,
-        "squares"_a, "squares_low"_a, "offsets"_a, "out"_a);
+        "x"_a.noconvert(), "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
+        "squares"_a.noconvert(), "squares_low"_a.noconvert(), "offsets"_a.noconvert(), "out"_a.noconvert());
 
     m.def(
         "accumulate",
         [](Table part, Output total, Output total_low) {
-            if (total.size() != part.size() || total_low.size() != part.size())
-                throw nb::value_error("part and total differ in size");
+            require(total.size() == part.size() && total_low.size() == part.size(), "part and total differ in size");
             nb::gil_scoped_release release;
             kernels().accumulate(static_cast<int64_t>(part.size()), part.data(), total.data(), total_low.data());
         },
-        "part"_a, "total"_a, "total_low"_a);
+        "part"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
 
     m.def(
         "diagonal_log_likelihood",
@@ -88,8 +108,11 @@ NB_MODULE(_core, m) {
             const Matrix view = matrix(x);
             const Diagonal p{mean.data(), mean_low.data(), scale.data(), log_norm.data(),
                              static_cast<int64_t>(mean.shape(0))};
+            for (const Table &each : {mean, mean_low, scale, log_norm})
+                require_shape(each, mean.shape(0), x.shape(1));
+            require(out.shape(0) == x.shape(0) && out.shape(1) == mean.shape(0), "out must be rows x classes");
             nb::gil_scoped_release release;
             diagonal_log_likelihood(view, p, missing, out.data());
         },
-        "x"_a, "mean"_a, "mean_low"_a, "scale"_a, "log_norm"_a, "missing"_a, "out"_a);
+        "x"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "scale"_a.noconvert(), "log_norm"_a.noconvert(), "missing"_a, "out"_a.noconvert());
 }
