@@ -1,5 +1,13 @@
+import os
+
+import hypothesis
 import numpy as np
 import pytest
+
+# CI repeats the same examples; a run at a desk looks for new ones.
+hypothesis.settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    hypothesis.settings.load_profile("ci")
 
 
 @pytest.fixture(params=[0, 42])

@@ -37,6 +37,7 @@ PUBLIC = {
     ],
     "suffice.naive_bayes": ["GaussianNB", "NaiveBayes"],
     "suffice.statistics": [
+        "ByClass",
         "ClassAxis",
         "FourthMoments",
         "Membership",
@@ -49,6 +50,7 @@ PUBLIC = {
     "suffice.testing": [
         "LAWS",
         "Rows",
+        "assert_same",
         "check_classes",
         "check_family",
         "check_layout",

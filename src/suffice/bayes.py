@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, listed
 
-__all__ = ["class_prior", "joint", "log_evidence", "log_posterior", "log_prior", "posterior"]
+__all__ = ["class_prior", "decide", "joint", "log_evidence", "log_posterior", "log_prior", "posterior"]
 
 Float = NDArray[np.float64]
 Prior = str | Mapping[Any, float] | Sequence[float] | Float
@@ -103,9 +103,15 @@ def posterior(joint: Float) -> Float:
     return joint
 
 
+def decide(joint: Float) -> NDArray[np.intp]:
+    """The class of the largest joint probability of each row (n,)."""
+    _top(joint)
+    return np.asarray(joint.argmax(axis=1))
+
+
 def _top(joint: Float) -> Float:
     """Largest entry of each row; a row that no class can explain is an error, not a NaN."""
-    top = np.asarray(joint.max(axis=1))
+    top = np.asarray(joint.max(axis=1, initial=-np.inf))
     if not np.isfinite(top).all():
         row = int(np.flatnonzero(~np.isfinite(top))[0])
         raise InputError(

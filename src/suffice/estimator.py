@@ -37,6 +37,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     feature_names_in_: NDArray[Any]
     _model: Model | None = None
     _cached: Any = None
+    _dtype: Any = np.float64  # of the rows that were fitted first
 
     # ------------------------------------------------------------------ what a subclass says
 
@@ -69,13 +70,14 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        self._forget()
         X, y = read_training(self, X, y, reset=True)
         axis, codes = encode(y)
         members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
         self._check_classes(members.classes)
         model = self._summarize(X, members)
         solved = self._solve(model)
-        self._adopt(model)
+        self._adopt(model, X.dtype)
         self._cached = solved
         return self
 
@@ -105,7 +107,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         model = self._summarize(X, members)
         if classes is not None:
             model = model.on(model.classes.union(ClassAxis.of(classes)))
-        self._adopt(model if self._model is None else self._model.merge(model))
+        self._adopt(model if self._model is None else self._model.merge(model), X.dtype)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -127,26 +129,31 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         if theirs is None:
             return self
         if mine is None:
-            self.n_features_in_ = other.n_features_in_
-            if hasattr(other, "feature_names_in_"):
-                self.feature_names_in_ = other.feature_names_in_
             # Blocks are made anew, so that this estimator's own settings hold.
-            mine = Model.zero(self._blocks(self._names(self.n_features_in_)), theirs.classes)
-        self._adopt(mine.merge(theirs))
+            mine = Model.zero(self._blocks(theirs.blocks[0].names), theirs.classes)
+        self._adopt(mine.merge(theirs), other._dtype)
+        self.n_features_in_ = other.n_features_in_
+        if hasattr(other, "feature_names_in_"):
+            self.feature_names_in_ = other.feature_names_in_
         return self
 
     def _summarize(self, X: Float, members: Membership) -> Model:
-        """The model of a batch. Nothing is kept of it if a value is at fault."""
+        """The model of a batch, or scikit-learn's error for a value that is not a finite number."""
         try:
             return Model.summarize(self._blocks(self._names(X.shape[1])), X, members)
         except InputError:
             explain_values(self, X, allow_nan=self._allow_nan)
             raise
 
-    def _adopt(self, model: Model) -> None:
+    def _adopt(self, model: Model, dtype: Any) -> None:
+        self._dtype = dtype if self._model is None else self._dtype
         self._model = model
         self._cached = None
         self.classes_ = model.classes.labels
+
+    def _forget(self) -> None:
+        """What was learned before does not outlive a fit that fails."""
+        self._model = self._cached = None
 
     def _names(self, n_columns: int) -> Sequence[object]:
         names = getattr(self, "feature_names_in_", None)
@@ -178,8 +185,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         return self._model
 
     def _solve(self, model: Model) -> Any:
-        """What is made from the statistics once, and kept until they change."""
-        return model.estimate(self._prior())
+        """What is made from the statistics once, by the settings of that moment, and kept until they change."""
+        return model.with_blocks(self._blocks(model.blocks[0].names)).estimate(self._prior())
 
     def _solved(self) -> Any:
         model = self._learned()
@@ -198,14 +205,22 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         X = read_rows(self, X)
         with np.errstate(over="ignore", invalid="ignore"):
             out = estimate.relative_joint(X) if relative else estimate.joint(X)
+        return self._usable(out, X)
+
+    def _usable(self, out: Float, X: Float) -> Float:
+        """The result, unless it shows that a value of X was not a finite number.
+
+        Where finite numbers overflowed, the density is zero in float64.
+        """
         if not np.isfinite(out).all():
             explain_values(self, X, allow_nan=self._allow_nan)
+            out[~(out < np.inf)] = -np.inf
         return out
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (n,)."""
-        joint = self._joint(X, relative=True)
-        return np.asarray(self.classes_[joint.argmax(axis=1)])
+        codes = bayes.decide(self._joint(X, relative=True))
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> Float:
         """p(y | x) of each row and class (n, K), in the order of ``classes_``."""
@@ -272,7 +287,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             raise InputError(f"n_samples is a number of rows, at least 0; got {n_samples!r}.")
         rng = generator(random_state)
         if label is None:
-            codes = rng.choice(len(estimate.prior), size=n_samples, p=estimate.prior)
+            codes = rng.choice(len(estimate.prior), size=n_samples, p=estimate.prior / estimate.prior.sum())
         else:
             codes = np.full(n_samples, estimate.classes.position(label), dtype=np.int64)
         return estimate.sample(codes, rng), self.classes_[codes]

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import bayes
-from suffice.exceptions import InputError, MergeError, NotLinearError
-from suffice.families import Family
+from suffice.exceptions import InputError, MergeError, NotLinearError, listed
+from suffice.families import Family, Linear
 from suffice.families.exact_product import exact_product
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
 
@@ -60,6 +60,17 @@ class LinearForm(NamedTuple):
 
     theta: Float
     theta0: Float
+
+    @classmethod
+    def of(cls, scores: Linear) -> LinearForm:
+        """The form about zero of scores about their origin."""
+        coef, offset, origin = scores
+        if len(offset) == 2:
+            coef, offset = coef[1:] - coef[:1], offset[1:] - offset[:1]
+        # Moving the origin to zero cancels digits where the data are far from it, so none may be lost before.
+        high, low = exact_product(coef, origin[:, None])
+        theta0 = (offset - high[:, 0]) - low[:, 0]
+        return cls(coef[0], theta0[0]) if len(scores.offset) == 2 else cls(coef, theta0)
 
 
 @dataclass(frozen=True)
@@ -146,16 +157,28 @@ class Model:
             ),
         )
 
+    def with_blocks(self, blocks: Sequence[Block]) -> Model:
+        """The same statistics read by families of other settings, where those need no other statistics."""
+        self._check_blocks(replace(self, blocks=tuple(blocks)))
+        for block, statistic in zip(blocks, self.statistics, strict=True):
+            needed = type(block.family.zero(self.classes, len(block.names)))
+            if needed is not type(statistic):
+                raise MergeError(
+                    f"The new settings of {block.family.name} need {needed.__name__}, and the model has kept "
+                    f"{type(statistic).__name__}. Call fit again."
+                )
+        return replace(self, blocks=tuple(blocks))
+
     def _check_blocks(self, other: Model) -> None:
-        mine, theirs = ([(block.family.name, list(block.names)) for block in m.blocks] for m in (self, other))
+        mine, theirs = ([block.family.name for block in model.blocks] for model in (self, other))
         if mine != theirs:
-            raise MergeError(
-                f"Models of other families or columns cannot be joined: {_shown(self)} here, {_shown(other)} there."
-            )
-
-
-def _shown(model: Model) -> str:
-    return ", ".join(f"{block.family.name} of {len(block.names)} columns" for block in model.blocks)
+            raise MergeError(f"Models of other families cannot be joined: {listed(mine)} here, {listed(theirs)} there.")
+        for here, there in zip(self.blocks, other.blocks, strict=True):
+            if list(here.names) != list(there.names):
+                raise MergeError(
+                    f"Models of other columns cannot be joined: {len(here.names)} columns here, {listed(here.names)}, "
+                    f"and {len(there.names)} columns there, {listed(there.names)}."
+                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,12 +230,7 @@ class Estimate:
             coef[:, block.columns] = part.coef
             origin[block.columns] = part.origin
             offset += part.offset
-        if len(self.classes) == 2:
-            coef, offset = coef[1:] - coef[:1], offset[1:] - offset[:1]
-        # Moving the origin to zero cancels digits where the data are far from it, so none may be lost before.
-        high, low = exact_product(coef, origin[:, None])
-        theta0 = (offset - high[:, 0]) - low[:, 0]
-        return LinearForm(coef[0], theta0[0]) if len(self.classes) == 2 else LinearForm(coef, theta0)
+        return LinearForm.of(Linear(coef, offset, origin))
 
     def sample(self, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
         """One row from p(x | y = code) for each code (n, d)."""
@@ -264,6 +282,8 @@ class Conditional:
     def logpdf(self, x: Any) -> Any:
         """Log-density of one row (d,) or of rows (n, d)."""
         rows = np.asarray(x, dtype=np.float64)
+        if self.dim == 1 and rows.ndim == 1:
+            rows = rows[:, None]  # points, as scipy.stats reads them
         flat = np.atleast_2d(rows)
         if flat.ndim != 2 or flat.shape[1] != self.dim:
             raise InputError(f"x must have {self.dim} columns, got an array of shape {rows.shape}.")
@@ -275,9 +295,10 @@ class Conditional:
         return np.exp(self.logpdf(x))
 
     def rvs(self, size: int = 1, random_state: Any = None) -> Float:
-        """``size`` random rows (size, d); one row (d,) for size 1, as ``scipy.stats`` does."""
+        """``size`` random rows (size, d); one row (d,) for size 1, and points for d = 1, as ``scipy.stats`` does."""
         rows = self.estimate.sample(np.full(size, self.k, dtype=np.int64), generator(random_state))
-        return rows[0] if size == 1 else rows
+        rows = rows[:, 0] if self.dim == 1 else rows
+        return np.asarray(rows[0] if size == 1 else rows)
 
 
 def generator(random_state: Any) -> np.random.Generator:

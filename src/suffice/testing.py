@@ -43,6 +43,7 @@ from suffice.statistics import ClassAxis, Membership, Statistic
 __all__ = [
     "LAWS",
     "Rows",
+    "assert_same",
     "check_classes",
     "check_family",
     "check_layout",

@@ -35,13 +35,11 @@ FAMILIES = [*(family_named(name) for name in family_names()), *(each for one in 
     n_classes=st.integers(1, 4),
 )
 def test_law(family, law, seed, n_rows, n_columns, n_classes):
-    if getattr(family, "spherical", False) and law.__name__ == "check_rescaling":
-        return  # the one setting that depends on units
     rng = np.random.default_rng(seed)
     law(family, example_rows(family, rng, n_rows, n_columns, n_classes), rng)
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if not getattr(family, "spherical", False)], ids=repr)
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
 def test_all_laws_at_once(family):
     check_family(family, seed=1)
 
@@ -59,7 +57,7 @@ def test_a_broken_law_is_noticed():
 
 
 def test_families_are_found_by_name():
-    assert family_names() == ["gaussian", "multivariate_gaussian"]
+    assert {"gaussian", "multivariate_gaussian"} <= set(family_names())
     assert family_named("multivariate_gaussian") == MultivariateGaussian()
     with pytest.raises(ValueError, match="no family 'gauss'"):
         family_named("gauss")

@@ -15,7 +15,7 @@ from suffice.estimator import GenerativeClassifier, seen_classes
 from suffice.exceptions import InputError
 from suffice.families import MultivariateGaussian
 from suffice.model import Block, Estimate, Model
-from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
+from suffice.sources.arrays import encode, read_training, read_weights
 from suffice.statistics import FourthMoments, Membership, PooledScatter, Scatter
 
 __all__ = ["DiscriminantDropIn", "given_covariance"]
@@ -42,7 +42,6 @@ class DiscriminantDropIn(GenerativeClassifier):
     """
 
     _given: Any = None
-    _dtype: Any = np.float64
     _min_rows = 1
 
     @abstractmethod
@@ -82,20 +81,19 @@ class DiscriminantDropIn(GenerativeClassifier):
         self
         """
         self._validate_params()
+        self._forget()
         X, y = read_training(self, X, y, reset=True, min_rows=self._min_rows)
         axis, codes = encode(y)
         members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
         self._check_training(X, len(members.classes))
         self._check_settings()
         model = self._summarize(X, members)
-        given = None
         if self.covariance_estimator is not None:
             if members.weights is not None:
                 raise InputError("A covariance_estimator takes no sample_weight; use shrinkage, or leave one out.")
-            given = self._given_covariances(X, codes, len(axis))
-        self._given, self._dtype = given, X.dtype
+            self._given = self._given_covariances(X, codes, len(axis))
         solution = self._solve(model)
-        self._adopt(model)
+        self._adopt(model, X.dtype)
         self._cached = solution
         return self
 
@@ -104,18 +102,26 @@ class DiscriminantDropIn(GenerativeClassifier):
         self._validate_params()
         self._check_settings()
         self._refuse_estimator("partial_fit")
-        super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
-        self._given = None
-        return self
+        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
 
     def merge(self, other: Self) -> Self:
         """Take in what another model has learned from other rows; see `GaussianDiscriminant.merge`."""
         self._refuse_estimator("merge")
+        if isinstance(other, DiscriminantDropIn):
+            other._refuse_estimator("merge")
         return super().merge(other)
 
     def _refuse_estimator(self, verb: str) -> None:
-        if self.covariance_estimator is not None:
+        if self.covariance_estimator is not None or self._given is not None:
             raise InputError(f"A covariance_estimator needs all rows at once; {verb} works with shrinkage.")
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._given = None
+
+    def _kept(self, model: Model) -> Any:
+        """The statistic, if it is of the kind that the settings need now."""
+        return model.with_blocks(self._blocks(model.blocks[0].names)).statistics[0]
 
     def _given_covariances(self, X: Float, codes: NDArray[np.int64], n_classes: int) -> Any:
         """Covariance of each class by the user's own estimator."""
@@ -152,15 +158,6 @@ class DiscriminantDropIn(GenerativeClassifier):
     def _estimated(self) -> Estimate:
         solution, model = self._solved(), self._learned()
         return Estimate(model.blocks, model.classes, solution.priors, (solution.gaussians,))
-
-    def _read(self, X: Any) -> Float:
-        return read_rows(self, X)
-
-    def _usable(self, out: Float, X: Float) -> Float:
-        """The result, unless it shows that a value of X was not a finite number."""
-        if not np.isfinite(out).all():
-            explain_values(self, X, allow_nan=False)
-        return out
 
 
 def given_covariance(estimator: Any, X: Float) -> Float:

@@ -58,7 +58,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ge
     shrinkage_ : float, or array of shape (K,)
         The amount of shrinkage that was applied.
     directions_ : array of shape (d, n_components)
-        Discriminant directions; projected rows have the within-class covariance I.
+        Discriminant directions, orthonormal in the metric of the model's shared covariance (that of all
+        classes together where each has its own): projected rows then have the within-class covariance I.
     explained_variance_ratio_ : array of shape (n_components,)
         Share of the between-class variance that each direction explains.
 
@@ -145,7 +146,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ge
         if isinstance(family, MultivariateGaussian):
             found: Float = parameters.covariance
             return found
-        if self.covariance == "shared":
+        if self.covariance == "shared" or self.mix == 1:
             return np.diag(parameters.variance[0])
         return np.array([np.diag(row) for row in parameters.variance])
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from suffice.discriminant_analysis.drop_in import DiscriminantDropIn, given_covariance
 from suffice.discriminant_analysis.solvers import LinearSolution, solve_eigen, solve_lsqr, solve_svd
+from suffice.exceptions import warn_user
 from suffice.families import Linear
 from suffice.families.linear import linear_scores
-from suffice.model import Model
+from suffice.model import LinearForm, Model
+from suffice.sources.arrays import read_rows
 
 __all__ = ["LinearDiscriminantAnalysis"]
 
@@ -124,13 +124,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if np.any(priors < 0):
             raise ValueError("priors must be non-negative")
         if abs(priors.sum() - 1.0) > 1e-5:
-            warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=2)
+            warn_user("The priors do not sum to 1. Renormalizing", UserWarning)
             priors = priors / priors.sum()
         self._check_prior_length(priors, model)
         return priors
 
     def _solve(self, model: Model) -> LinearSolution:
-        statistic: Any = model.statistics[0]
+        statistic = self._kept(model)
         priors = self._class_priors(model)
         components = min(len(priors) - 1, statistic.shape[0])
         if self.n_components is not None:
@@ -180,7 +180,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def covariance_(self) -> Float:
         """Within-class covariance (d, d); with ``solver="svd"`` only if ``store_covariance``."""
-        return self._cast(self._solved().covariance if self._solved().show_covariance else None)
+        return self._cast(self._solved().covariance)
 
     @property
     def scalings_(self) -> Float:
@@ -208,40 +208,38 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Rows projected on the most telling directions (n, n_components)."""
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
-        self._learned()
-        X = self._read(X)
         solution = self._solved()
         scalings = solution.scalings[:, : self._n_features_out].T
-        form = Linear(scalings, np.zeros(len(scalings)), solution.form.origin)
-        with np.errstate(over="ignore", invalid="ignore"):
-            out = linear_scores(X, form).astype(np.result_type(X, self._dtype), copy=False)
-        return self._usable(out, X)
+        return self._scores(X, Linear(scalings, np.zeros(len(scalings)), solution.form.origin))
 
     def decision_function(self, X: Any) -> Float:
         """Log-odds of two classes (n,), or log-posteriors up to a constant (n, K)."""
-        self._learned()
-        X = self._read(X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = linear_scores(X, self._form()).astype(np.result_type(X, self._dtype), copy=False)
-        self._usable(scores, X)
-        return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
+        scores = self._scores(X, self._form())
+        return np.asarray(scores[:, 0] if len(self.classes_) <= 2 else scores)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row (n,)."""
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
+    def _scores(self, X: Any, form: Linear) -> Float:
+        X = read_rows(self, X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = linear_scores(X, form).astype(np.result_type(X, self._dtype), copy=False)
+        return self._usable(scores, X)
+
+    def _joint(self, X: Any, *, relative: bool) -> Float:
+        return self._scores(X, self._solved().form) if relative else super()._joint(X, relative=False)
 
     def predict_proba(self, X: Any) -> Float:
         """p(y | x) of each row and class (n, K)."""
-        scores = self.decision_function(X)
+        probability = super().predict_proba(X)
         if len(self.classes_) == 2:
-            positive = expit(scores)
-            return np.asarray(np.stack([1 - positive, positive], axis=1))
-        return np.asarray(softmax(scores if scores.ndim == 2 else scores[:, None], axis=1))
+            # scikit-learn takes the first class's from the second's, and so loses it below 1e-16.
+            probability[:, 0] = 1 - probability[:, 1]
+        return probability
 
     def predict_log_proba(self, X: Any) -> Float:
-        """log p(y | x) of each row and class (n, K)."""
+        """log p(y | x) of each row and class (n, K); scikit-learn's logarithm of zero is that of the least number."""
         probability = self.predict_proba(X)
         probability[probability == 0.0] += np.finfo(probability.dtype).smallest_normal
         return np.asarray(np.log(probability))
+
+    def linear_form(self) -> LinearForm:
+        """The log-odds as a linear function of x: the solver's own, ``(theta, theta0)``."""
+        return LinearForm.of(self._solved().form)

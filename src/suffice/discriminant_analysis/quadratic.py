@@ -136,13 +136,15 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         weight = model.weights.weight
         priors = weight / weight.sum() if self.priors is None else np.array(self.priors, dtype=np.float64)
         self._check_prior_length(priors, model)
+        if np.any(priors < 0):
+            raise ValueError("priors must be non-negative")
         return priors
 
     def _solve(self, model: Model) -> QuadraticSolution:
-        statistic: Any = model.statistics[0]
+        statistic = self._kept(model)
         for k, weight in enumerate(statistic.weight):
             # One row has weight one and no scatter; rows of small weight have some.
-            if weight <= 1 and not statistic.scatter[k].any():
+            if 0 < weight <= 1 and not statistic.scatter[k].any():
                 label = model.classes.label(k)
                 raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined.")
         return solve_quadratic(

@@ -7,7 +7,7 @@ Wolf's on standardised columns; it needs `FourthMoments`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigh, lstsq, svd
 
+from suffice.bayes import log_prior
 from suffice.exceptions import SingularCovarianceError
 from suffice.families import Linear
 from suffice.families.covariance import Whitening, ledoit_wolf, whiten
@@ -29,14 +30,19 @@ Shrinkage = float | str | None
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
-    """What a solver of linear discriminant analysis finds; a part that it does not find is None."""
+    """What a solver of linear discriminant analysis finds; a part that it does not find is None.
+
+    ``within`` is the covariance of the model, ``covariance`` what scikit-learn shows, and ``whitening`` the
+    solver's own where it left directions out.
+    """
 
     statistic: Scatter | PooledScatter
     priors: Float
     means: Float
     form: Linear
-    covariance: Float
-    show_covariance: bool
+    covariance: Float | None
+    within: Float
+    whitening: Whitening | None = None
     xbar: Float | None = None
     scalings: Float | None = None
     explained_variance_ratio: Float | None = None
@@ -44,7 +50,8 @@ class LinearSolution:
     @cached_property
     def gaussians(self) -> MultivariateGaussianParameters:
         """The class densities that the solution stands for."""
-        return _gaussians(self.statistic, self.covariance, [whiten(self.covariance)], self.covariance)
+        whitening = whiten(self.within) if self.whitening is None else self.whitening
+        return _gaussians(self.statistic, self.within, [whitening], self.within)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +76,7 @@ class QuadraticSolution:
 def _gaussians(
     statistic: Scatter | PooledScatter, covariance: Float, whitening: list[Whitening], within: Float
 ) -> MultivariateGaussianParameters:
+    statistic = seen(statistic)
     origin = statistic.grand_mean().mean
     none = np.array(0.0)
     return MultivariateGaussianParameters(
@@ -77,6 +85,15 @@ def _gaussians(
 
 
 # ---------------------------------------------------------------------- covariances
+
+
+def seen(statistic: Any) -> Any:
+    """The same statistic, where a class that was declared and never seen has the mean of all rows."""
+    grand, empty = statistic.grand_mean(), statistic.weight[:, None] == 0
+    if not empty.any():
+        return statistic
+    mean, low = np.where(empty, grand.mean, statistic.mean), np.where(empty, grand.low, statistic.mean_low)
+    return replace(statistic, mean=mean, mean_low=low)
 
 
 def _shrunk(covariance: Float, amount: float) -> Float:
@@ -102,10 +119,13 @@ def _estimate(weight: float, scatter: Float, quartic: Float | None, shrinkage: S
 
 def _class_covariances(statistic: Scatter, shrinkage: Shrinkage) -> list[Float]:
     quartic = statistic.quartic if isinstance(statistic, FourthMoments) else [None] * len(statistic.weight)
-    return [
-        _estimate(float(n), s, q, shrinkage)
+    found = [
+        _estimate(float(n), s, q, shrinkage) if n > 0 else None
         for n, s, q in zip(statistic.weight, statistic.scatter, quartic, strict=True)
     ]
+    # A class that was declared and never seen has the covariance of the others.
+    common = sum(n * each for n, each in zip(statistic.weight, found, strict=True) if each is not None)
+    return [common / statistic.weight.sum() if each is None else each for each in found]
 
 
 def _within(statistic: Scatter | PooledScatter, priors: Float, shrinkage: Shrinkage) -> Float:
@@ -137,6 +157,7 @@ def solve_svd(
     store_covariance: bool,
 ) -> LinearSolution:
     """The default solver: whiten the within-class scatter, then find the plane of the class means."""
+    statistic = seen(statistic)
     n, means = float(statistic.weight.sum()), statistic.mean
     grand, _, away = statistic.grand_mean()
     xbar = grand + priors @ away
@@ -159,24 +180,32 @@ def solve_svd(
     scalings = whitening @ rows[:kept].T
     scores = centred @ scalings
     coef = scores @ scalings.T
-    offset = -0.5 * (scores**2).sum(axis=1) + _log(priors)
+    offset = -0.5 * (scores**2).sum(axis=1) + log_prior(priors)
     return LinearSolution(
         statistic,
         priors,
         means,
         Linear(coef, offset, xbar),
-        covariance=_within(statistic, priors, None) if store_covariance else within,
-        show_covariance=store_covariance,
+        covariance=_within(statistic, priors, None) if store_covariance else None,
+        within=within,
+        whitening=None if rank == len(std) else _truncated(whitening, vectors[:, :rank] * std[:, None], stretch[:rank]),
         xbar=xbar,
         scalings=scalings,
         explained_variance_ratio=ratio,
     )
 
 
+def _truncated(whitening: Float, axes: Float, stretch: Float) -> Whitening:
+    """The whitening of the directions that the solver kept, and the volume they span."""
+    spanned = np.abs(np.diagonal(np.linalg.qr(axes * stretch, mode="r")))
+    return Whitening(whitening, 2 * float(np.log(spanned).sum()), np.empty(0, dtype=np.int64))
+
+
 def solve_lsqr(
     statistic: Scatter | PooledScatter, priors: Float, shrinkage: Shrinkage, given: tuple[Float, Float] | None
 ) -> LinearSolution:
     """Least squares: ``coef_k = Σ⁻¹ μ_k``. ``given`` are covariances that replace the estimated ones."""
+    statistic = seen(statistic)
     within = _within(statistic, priors, shrinkage) if given is None else given[0]
     # The same routine as scikit-learn calls: where units differ widely it keeps nine digits, and these are its nine.
     coef = lstsq(within, statistic.mean.T)[0].T
@@ -192,6 +221,7 @@ def solve_eigen(
     n_components: int,
 ) -> LinearSolution:
     """Generalised eigenvectors of the scatter between and within the classes."""
+    statistic = seen(statistic)
     within = _within(statistic, priors, shrinkage) if given is None else given[0]
     total = _total(statistic, shrinkage) if given is None else given[1]
     try:
@@ -211,14 +241,9 @@ def solve_eigen(
 def _plain_solution(
     statistic: Scatter | PooledScatter, priors: Float, within: Float, coef: Float, **found: Any
 ) -> LinearSolution:
-    offset = -0.5 * np.einsum("kd,kd->k", statistic.mean, coef) + _log(priors)
+    offset = -0.5 * np.einsum("kd,kd->k", statistic.mean, coef) + log_prior(priors)
     form = Linear(coef, offset, np.zeros(statistic.shape))
-    return LinearSolution(statistic, priors, statistic.mean, form, covariance=within, show_covariance=True, **found)
-
-
-def _log(priors: Float) -> Float:
-    with np.errstate(divide="ignore"):
-        return np.log(priors)
+    return LinearSolution(statistic, priors, statistic.mean, form, covariance=within, within=within, **found)
 
 
 # ---------------------------------------------------------------------- quadratic
@@ -236,6 +261,7 @@ def solve_quadratic(
 ) -> QuadraticSolution:
     """Principal axes and variances of each class, with scikit-learn's refusal of singular ones."""
     d = statistic.shape[0]
+    statistic = seen(statistic)
     covariances = _class_covariances(statistic, shrinkage) if given is None else list(given)
     scalings, rotations = [], []
     for k, label in enumerate(statistic.classes.labels.tolist()):

@@ -1,11 +1,10 @@
 """The families: one file for each p(x_block | y).
 
-=========================  ===========================================  ======================
-name                       models                                       class
-=========================  ===========================================  ======================
-``gaussian``               independent real columns                     `Gaussian`
-``multivariate_gaussian``  real columns that hang together              `MultivariateGaussian`
-=========================  ===========================================  ======================
+`family_names` lists them, `family_named` makes one by name, and a configured object of a family's class may
+stand wherever a name may. A new file in this package is found without being named anywhere else.
+
+>>> family_names()
+['gaussian', 'multivariate_gaussian']
 """
 
 from suffice.families.contract import Family, family_named, family_names, register

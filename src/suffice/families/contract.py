@@ -43,8 +43,12 @@ class Family(Protocol):
     """
 
     name: ClassVar[str]
-    accepts_missing: ClassVar[bool]
-    scale_free: ClassVar[bool]
+
+    @property
+    def accepts_missing(self) -> bool: ...  # noqa: D102
+
+    @property
+    def scale_free(self) -> bool: ...  # noqa: D102
 
     def zero(self, classes: ClassAxis, n_columns: int) -> Statistic:
         """The statistic of no rows."""

@@ -32,7 +32,7 @@ class Whitening:
     matrix : array of shape (d, r)
         ``z = (x − μ) matrix`` has covariance I, and ‖z‖² is the Mahalanobis distance.
     log_det : float
-        log |Σ|, or the log-determinant within the subspace.
+        log |Σ|; of a singular Σ the sum of the logarithms of its eigenvalues that are not zero.
     dependent : array of int
         Columns that hang together linearly, or do not vary; empty when r = d.
     """
@@ -80,7 +80,9 @@ def whiten(covariance: Float) -> Whitening:
     matrix = (vectors[:, kept] / np.sqrt(values[kept])) / safe[:, None]
     # Columns that take part in a null direction; a constant column is one by itself.
     involved = np.abs(vectors[:, ~kept]).max(axis=1, initial=0.0) > 1e-6
-    log_det = float(np.log(values[kept]).sum()) + 2 * float(np.log(safe).sum())
+    # The product of the variances within the subspace: the volume that the columns of a root of Σ span.
+    root = vectors[:, kept] * np.sqrt(values[kept]) * deviation[:, None]
+    log_det = 2 * float(np.log(np.abs(np.diagonal(np.linalg.qr(root, mode="r")))).sum())
     return Whitening(matrix, log_det, np.flatnonzero(involved))
 
 
@@ -176,14 +178,14 @@ def discriminant_directions(away: Float, whitening: Float, deviation: Float, pri
 
     Returns
     -------
-    directions : array of shape (d, min(K − 1, r))
-        Rows projected on them have the within-class covariance I.
+    directions : array of shape (d, min(K − 1, r)), for K classes of positive prior
+        Orthonormal in the metric of the covariance that is whitened.
     share : array of shape (min(K − 1, r),)
         Share of the between-class variance that each explains.
     """
     centred = away - prior @ away
     _, stretch, rows = svd((np.sqrt(prior)[:, None] * centred) @ whitening, full_matrices=False)
-    count = min(len(prior) - 1, whitening.shape[1])
+    count = min(np.count_nonzero(prior) - 1, whitening.shape[1])
     total = float((stretch**2).sum())
     share = stretch[:count] ** 2 / total if total > 0 else np.zeros(count)
     directions = whitening @ rows[:count].T

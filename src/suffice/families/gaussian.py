@@ -105,8 +105,6 @@ class Gaussian:
     missing: bool = True
 
     name: ClassVar[str] = "gaussian"
-    accepts_missing: ClassVar[bool] = True
-    scale_free: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.variance not in ("own", "shared"):
@@ -117,6 +115,20 @@ class Gaussian:
             raise InputError(f"mix is the share of the shared variance, between 0 and 1; got {self.mix!r}.")
         if not 0 <= self.floor < np.inf:
             raise InputError(f"floor is a share of the column's variance, at least 0; got {self.floor!r}.")
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether NaN is a cell that is not there."""
+        return self.missing
+
+    @property
+    def scale_free(self) -> bool:
+        """Whether rescaling a column leaves every posterior as it is."""
+        return not self.spherical
+
+    @property
+    def _is_shared(self) -> bool:
+        return self.variance == "shared" or self.mix == 1
 
     @property
     def consistent(self) -> bool:
@@ -141,7 +153,8 @@ class Gaussian:
         pooled = statistic.pooled()
         seen = statistic.weight > 0
         overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
-        variance = np.where(seen, self._class_variance(statistic, names), overall)
+        # A shared variance is everybody's, also of a class that saw nothing here.
+        variance = np.where(seen | self._is_shared, self._class_variance(statistic, names), overall)
         if self.spherical:
             variance = np.broadcast_to(variance.mean(axis=1, keepdims=True), variance.shape)
             overall = np.broadcast_to(overall.mean(), overall.shape)
@@ -167,7 +180,7 @@ class Gaussian:
         return within
 
     def _class_variance(self, statistic: Moments, names: Sequence[object]) -> Float:
-        share = 1.0 if self.variance == "shared" else self.mix
+        share = 1.0 if self._is_shared else self.mix
         own_divisor = statistic.weight - self._lost(statistic)
         m2 = (1 - share) * statistic.m2 + share * statistic.m2.sum(axis=0)
         divisor = (1 - share) * own_divisor + share * own_divisor.sum(axis=0)
@@ -187,9 +200,14 @@ class Gaussian:
         self, variance: Float, varies: NDArray[np.bool_], classes: ClassAxis, names: Sequence[object]
     ) -> None:
         empty = (variance <= 0) & varies
+        if self.floor == 0 and not (variance > 0).any():
+            raise SingularCovarianceError(
+                "No column varies within any class, so that there is no variance to estimate. Give more rows for "
+                "each class."
+            )
         if not empty.any():
             return
-        if self.variance == "shared" or self.mix == 1:
+        if self._is_shared:
             bad = columns_at(names, np.flatnonzero(empty.any(axis=0)))
             warn_user(
                 f"There is no variation within any class in {bad}, left out of the model.",
@@ -236,7 +254,7 @@ class Gaussian:
 
     def linear_form(self, parameters: GaussianParameters) -> Linear:
         """Linear log-likelihoods of a shared variance: ``coef = (μ_k − origin)/σ²``."""
-        if self.variance != "shared" and self.mix != 1:
+        if not self._is_shared:
             raise NotLinearError(
                 "With own variances the log-odds are quadratic in x. Share the variance between the classes "
                 "for a linear form."
@@ -248,10 +266,11 @@ class Gaussian:
     def directions(self, parameters: GaussianParameters, prior: Float) -> tuple[Float, Float]:
         """Discriminant directions (d, r), and the share of between-class variance each explains."""
         p = parameters
-        varies = np.flatnonzero(p.within > 0)
-        whitening = np.zeros((len(p.within), len(varies)))
-        whitening[varies, np.arange(len(varies))] = 1 / np.sqrt(p.within[varies])
-        return discriminant_directions((p.mean - p.origin) + p.mean_low, whitening, np.sqrt(p.within), prior)
+        within = np.full_like(p.within, p.within.mean()) if self.spherical else p.within
+        varies = np.flatnonzero(within > 0)
+        whitening = np.zeros((len(within), len(varies)))
+        whitening[varies, np.arange(len(varies))] = 1 / np.sqrt(within[varies])
+        return discriminant_directions((p.mean - p.origin) + p.mean_low, whitening, np.sqrt(within), prior)
 
     def mean_and_covariance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
         """Mean (d,) and diagonal covariance (d, d) of class k."""

@@ -194,7 +194,7 @@ class MultivariateGaussian:
         return scatter / divisor
 
     def _amount(self, n: float, covariance: Float, statistic: Scatter | PooledScatter, k: int | None) -> float:
-        """How much to shrink the covariance of class k, or the shared one."""
+        """How much to shrink the covariance of class k, or the shared one, by what its own rows say."""
         if self.shrinkage is None:
             return 0.0
         if self.shrinkage == "oas":
@@ -214,7 +214,8 @@ class MultivariateGaussian:
         pooled_scatter, pooled_divisor = statistic.within()[0], float((weight - lost).sum())
         for k in range(len(weight)):
             if weight[k] == 0:
-                own[k] = within
+                amounts[k] = self._amount(float(weight.sum()), within, statistic, None)
+                own[k] = _shrunk(within, np.diagonal(within), amounts[k])
                 continue
             divisor = (1 - self.mix) * (weight[k] - lost[k]) + self.mix * pooled_divisor
             scatter = (1 - self.mix) * statistic.scatter[k] + self.mix * pooled_scatter
@@ -226,7 +227,7 @@ class MultivariateGaussian:
             own[k] = scatter / divisor if divisor > 0 else scatter
             variance = np.diagonal(own[k])
             constant = variance <= matrices.rank_tolerance(len(within)) ** 2 * np.diagonal(within)
-            amounts[k] = self._amount(float(weight[k]), own[k], statistic, k)
+            amounts[k] = self._amount(float(weight[k]), statistic.scatter[k] / weight[k], statistic, k)
             # One row, or two, show no variation of their products: nothing to estimate an amount from, and
             # all of it is the target.
             if isinstance(self.shrinkage, str) and (constant.all() or (len(within) > 1 and amounts[k] < 1e-12)):
@@ -282,7 +283,9 @@ class MultivariateGaussian:
                 "or shrinkage='oas' to choose the amount), mix in the shared covariance (mix=0.1), or share it "
                 "(covariance='shared')."
             )
-        self._warn_if_singular(factors[0], within, statistic, names)
+        singular = [each for each in factors if len(each.dependent)]
+        if singular:
+            self._warn_if_singular(singular[0], within, statistic, names)
 
     # ------------------------------------------------------------------ log-likelihood
 

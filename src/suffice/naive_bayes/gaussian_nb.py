@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from suffice.estimator import GenerativeClassifier
+from suffice.exceptions import SingularCovarianceError, columns_at
 from suffice.families import Gaussian
 from suffice.families.gaussian import GaussianParameters
 from suffice.model import Block, Estimate, Model
@@ -34,10 +35,17 @@ class _AddedVariance(Gaussian):
         """Means and variances of each class."""
         weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
         pooled = statistic.pooled()
+        variance = statistic.m2 / weight + self.added
+        flat = (variance == 0) & (statistic.weight > 0) & (pooled.m2 > 0)
+        if flat.any():
+            k = int(np.flatnonzero(flat.any(axis=1))[0])
+            names = range(statistic.shape[0]) if columns is None else columns
+            raise SingularCovarianceError(
+                f"In class {statistic.classes.label(k)!r} there is no variation in "
+                f"{columns_at(names, np.flatnonzero(flat[k]))}, and var_smoothing=0 adds none. Set var_smoothing."
+            )
         within = statistic.m2.sum(axis=0) / np.maximum(pooled.weight[0], np.finfo(float).tiny)
-        return GaussianParameters.of(
-            statistic.mean, statistic.mean_low, statistic.m2 / weight + self.added, within, pooled.mean[0]
-        )
+        return GaussianParameters.of(statistic.mean, statistic.mean_low, variance, within, pooled.mean[0])
 
 
 class GaussianNB(GenerativeClassifier):
@@ -76,7 +84,6 @@ class GaussianNB(GenerativeClassifier):
         "priors": ["array-like", None],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
-    _dtype: Any = np.float64
     _rows: Moments | None = None  # of all rows as one class, each of weight one: epsilon_ ignores weights
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
@@ -99,13 +106,14 @@ class GaussianNB(GenerativeClassifier):
         self
         """
         self._validate_params()
+        self._forget()
         X, y = read_training(self, X, y, reset=True)
         axis, codes = encode(y)
         self._check_priors(len(axis))
-        model, rows = self._batch(X, Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
-        self._dtype, self._rows = X.dtype, rows
-        self._adopt(model)
-        self._cached = self._solve(model)
+        model, self._rows = self._batch(X, Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
+        solved = self._solve(model)
+        self._adopt(model, X.dtype)
+        self._cached = solved
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -142,23 +150,19 @@ class GaussianNB(GenerativeClassifier):
             if first:
                 del self.classes_
             raise
-        if first:
-            self._dtype, self._rows = X.dtype, rows
-            self._adopt(model)
-        else:
+        if not first:
             assert self._rows is not None
             model, rows = self._learned().merge(model), self._rows.merge(rows)
-            self._adopt(model)
-            self._rows = rows
+        self._adopt(model, X.dtype)
+        self._rows = rows
         return self
 
     def merge(self, other: Self) -> Self:
         """Take in what another model has learned from other rows; see `NaiveBayes.merge`."""
-        mine = self._rows
+        mine, theirs = self._rows, getattr(other, "_rows", None)
         super().merge(other)
-        if other._rows is not None:
-            self._rows = other._rows if mine is None else mine.merge(other._rows)
-            self._dtype = other._dtype if mine is None else self._dtype
+        if theirs is not None:
+            self._rows = theirs if mine is None else mine.merge(theirs)
         return self
 
     def _batch(self, X: Float, members: Membership) -> tuple[Model, Moments]:
@@ -188,10 +192,18 @@ class GaussianNB(GenerativeClassifier):
     def _solve(self, model: Model) -> Estimate:
         weight = model.weights.weight
         prior = weight / weight.sum() if self.priors is None else np.array(self.priors, dtype=np.float64)
-        family = _AddedVariance(missing=False, added=self.epsilon_)
+        family = _AddedVariance(missing=False, added=self._added())
         block = Block(family, slice(None), model.blocks[0].names)
         statistic: Any = model.statistics[0]
-        return Estimate((block,), model.classes, prior, (family.estimate(statistic),))
+        return Estimate((block,), model.classes, prior, (family.estimate(statistic, block.names),))
+
+    def _added(self) -> float:
+        assert self._rows is not None
+        return float(self.var_smoothing * (self._rows.m2 / self._rows.weight).max())
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._rows = None
 
     # ------------------------------------------------------------------ fitted attributes
 
@@ -199,8 +211,7 @@ class GaussianNB(GenerativeClassifier):
     def epsilon_(self) -> float:
         """What is added to every variance."""
         self._learned()
-        assert self._rows is not None
-        return float(self.var_smoothing * (self._rows.m2 / self._rows.weight).max())
+        return self._added()
 
     @property
     def class_count_(self) -> Float:

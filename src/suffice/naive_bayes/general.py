@@ -85,7 +85,7 @@ class NaiveBayes(GenerativeClassifier):
 
     @property
     def _allow_nan(self) -> bool:
-        return getattr(self.families, "missing", True) is not False
+        return not isinstance(self.families, Gaussian) or self.families.accepts_missing
 
     @property
     def class_count_(self) -> Float:
