@@ -45,18 +45,20 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[Any]) -> Float:
         if prior == "uniform":
             return np.full(len(labels), 1 / len(labels))
         raise InputError(f"prior must be 'data', 'uniform', a mapping or one number per class, got {prior!r}.")
+    if hasattr(prior, "to_dict"):
+        prior = prior.to_dict()  # a pandas Series is a mapping from its index
     if isinstance(prior, Mapping):
         unknown = [label for label in prior if label not in list(labels)]
         absent = [label for label in labels if label not in prior]
         if unknown or absent:
             what = f"has no probability for {listed(absent)}" if absent else f"names {listed(unknown)}"
             raise InputError(f"prior {what}; the classes are {listed(list(labels))}.")
-        given = np.array([prior[label] for label in labels], dtype=np.float64)
+        prior = [prior[label] for label in labels]
+    try:
+        given = np.array(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"prior must hold one number per class, got {prior!r}.") from None
     else:
-        try:
-            given = np.array(prior, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"prior must hold one number per class, got {prior!r}.") from None
         if given.shape != (len(labels),):
             raise InputError(
                 f"prior has shape {given.shape}, but there are {len(labels)} classes: {listed(list(labels))}."

@@ -106,7 +106,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
         model = self._summarize(X, members)
         if classes is not None:
-            model = model.on(model.classes.union(ClassAxis.of(classes)))
+            model = model.on(model.classes.union(declared(classes)))
         self._adopt(model if self._model is None else self._model.merge(model), X.dtype)
         return self
 
@@ -305,6 +305,14 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         log-odds are not linear raises `NotLinearError`.
         """
         return self._estimated().linear_form()
+
+
+def declared(classes: Any) -> ClassAxis:
+    """The axis of classes that a user names."""
+    labels = np.asarray(classes)
+    if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()) or labels.dtype.kind == "c":
+        raise ClassError(f"classes must be a list of labels, got {classes!r}.")
+    return ClassAxis.of(labels)
 
 
 def seen_classes(members: Membership) -> Membership:

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from suffice import bayes
 from suffice.exceptions import InputError, MergeError, NotLinearError, listed
 from suffice.families import Family, Linear
-from suffice.families.exact_product import exact_product
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
+from suffice.statistics.exact_product import exact_product
 
 __all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model", "generator"]
 
@@ -120,10 +120,19 @@ class Model:
     def merge(self, other: Model) -> Model:
         """The model of the rows of both."""
         self._check_blocks(other)
+        for a, b in zip(self.statistics, other.statistics, strict=True):
+            if type(a) is not type(b):
+                raise MergeError(
+                    "Models of other settings cannot be joined: a covariance that is shared, own, or shrunk by Ledoit "
+                    f"and Wolf keeps statistics of its own kind ({type(a).__name__} here, {type(b).__name__} there)."
+                )
         return replace(
             self,
             weights=self.weights.merge(other.weights),
-            statistics=tuple(a.merge(b) for a, b in zip(self.statistics, other.statistics, strict=True)),
+            statistics=tuple(
+                a.merge(b).check(block.names)
+                for block, a, b in zip(self.blocks, self.statistics, other.statistics, strict=True)
+            ),
         )
 
     def subtract(self, other: Model) -> Model:
@@ -143,14 +152,18 @@ class Model:
             statistics=tuple(each.scale(factor) for each in self.statistics),
         )
 
-    def estimate(self, prior: bayes.Prior = "data") -> Estimate:
-        """Parameters and class prior."""
+    def class_prior(self, prior: bayes.Prior = "data") -> Float:
+        """p(y) of each class (K,)."""
         if not self.weights.weight.any():
             raise InputError("The model has seen no rows yet; give it some with fit or partial_fit.")
+        return bayes.class_prior(prior, self.weights.weight, self.classes.labels.tolist())
+
+    def estimate(self, prior: bayes.Prior = "data") -> Estimate:
+        """Parameters and class prior."""
         return Estimate(
             self.blocks,
             self.classes,
-            bayes.class_prior(prior, self.weights.weight, self.classes.labels.tolist()),
+            self.class_prior(prior),
             tuple(
                 block.family.estimate(statistic, block.names)
                 for block, statistic in zip(self.blocks, self.statistics, strict=True)
@@ -196,6 +209,9 @@ class Estimate:
     classes: ClassAxis
     prior: Float
     parameters: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        self.prior.flags.writeable = False
 
     @cached_property
     def log_prior(self) -> Float:

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from suffice.discriminant_analysis.drop_in import DiscriminantDropIn, given_covariance
 from suffice.discriminant_analysis.solvers import LinearSolution, solve_eigen, solve_lsqr, solve_svd
 from suffice.exceptions import warn_user
-from suffice.families import Linear
+from suffice.families import Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
 from suffice.model import LinearForm, Model
 from suffice.sources.arrays import read_rows
@@ -209,6 +209,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         solution = self._solved()
+        if solution.scalings is None:
+            raise NotImplementedError("The model was fitted with solver='lsqr', which finds no directions. Fit again.")
         scalings = solution.scalings[:, : self._n_features_out].T
         return self._scores(X, Linear(scalings, np.zeros(len(scalings)), solution.form.origin))
 
@@ -224,7 +226,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self._usable(scores, X)
 
     def _joint(self, X: Any, *, relative: bool) -> Float:
-        return self._scores(X, self._solved().form) if relative else super()._joint(X, relative=False)
+        solution = self._solved()
+        scores = self._scores(X, solution.form)
+        if relative:
+            return scores
+        # The term that the scores leave out is the density about their origin.
+        X = read_rows(self, X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            common = MultivariateGaussian().log_likelihood(solution.about_origin, X)
+            return self._usable(scores + common, X)
 
     def predict_proba(self, X: Any) -> Float:
         """p(y | x) of each row and class (n, K)."""

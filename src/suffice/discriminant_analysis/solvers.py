@@ -18,7 +18,7 @@ from scipy.linalg import LinAlgError, eigh, lstsq, svd
 from suffice.bayes import log_prior
 from suffice.exceptions import SingularCovarianceError
 from suffice.families import Linear
-from suffice.families.covariance import Whitening, ledoit_wolf, whiten
+from suffice.families.covariance import Whitening, ledoit_wolf, rank_tolerance, whiten
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.statistics import FourthMoments, PooledScatter, Scatter
 
@@ -52,6 +52,12 @@ class LinearSolution:
         """The class densities that the solution stands for."""
         whitening = whiten(self.within) if self.whitening is None else self.whitening
         return _gaussians(self.statistic, self.within, [whitening], self.within)
+
+    @cached_property
+    def about_origin(self) -> MultivariateGaussianParameters:
+        """One Gaussian of the shared covariance, about the origin of the form."""
+        origin = self.form.origin[None]
+        return replace(self.gaussians, mean=origin, mean_low=np.zeros_like(origin), origin=origin[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +173,8 @@ def solve_svd(
     # The correlation matrix's eigenvalues are the squares of the singular values of the scaled rows.
     values, vectors = eigh(within / std[:, None] / std)
     values, vectors = values[::-1], vectors[:, ::-1]
-    stretch = np.sqrt(np.maximum(values, 0.0))
+    # Where singular values of the rows vanish, eigenvalues are rounding, and their roots are not.
+    stretch = np.sqrt(np.where(values > rank_tolerance(len(values)) * values[0], values, 0.0))
     rank = int((stretch > tol).sum())
     whitening = (vectors[:, :rank] / std[:, None]) / stretch[:rank]
     n_classes = len(means)

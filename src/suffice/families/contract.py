@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError, listed
 from suffice.statistics import ClassAxis, Membership, Statistic
 
-__all__ = ["Family", "family_named", "family_names", "register"]
+__all__ = ["Family", "family_named", "family_names", "read_only", "register"]
 
 Float = NDArray[np.float64]
 
@@ -97,3 +97,10 @@ def family_named(name: str) -> Family:
         raise InputError(f"There is no family {name!r}. The families are {listed(family_names())}.")
     made: Family = _REGISTERED[name]()
     return made
+
+
+def read_only(parameters: object) -> None:
+    """Make the arrays of a parameter object read-only: what a model shows is not a handle on it."""
+    for value in vars(parameters).values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False

@@ -13,9 +13,18 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular, svd
 from scipy.linalg.lapack import dpocon, dpotrf
 
-from suffice.families.exact_product import exact_product
+from suffice.statistics.exact_product import exact_product
 
-__all__ = ["Whitening", "discriminant_directions", "factor", "ledoit_wolf", "oas", "whiten"]
+__all__ = [
+    "Whitening",
+    "discriminant_directions",
+    "factor",
+    "is_rank_one",
+    "ledoit_wolf",
+    "oas",
+    "rank_tolerance",
+    "whiten",
+]
 
 Float = NDArray[np.float64]
 
@@ -54,8 +63,10 @@ def _correlation(covariance: Float) -> tuple[Float, Float]:
     return deviation, covariance * inverse[:, None] * inverse
 
 
-def whiten(covariance: Float) -> Whitening:
+def whiten(covariance: Float, low: Float | None = None) -> Whitening:
     """Factor a covariance matrix: by Cholesky where it is regular, by eigenvectors where it is not.
+
+    ``low`` are digits of it beyond the double, if they are known.
 
     >>> w = whiten(np.array([[4.0, 0.0], [0.0, 9.0]]))
     >>> w.matrix, round(float(np.exp(w.log_det)), 12), w.dependent.tolist()
@@ -71,7 +82,7 @@ def whiten(covariance: Float) -> Whitening:
         lower, reciprocal = found
         matrix = solve_triangular(lower, np.eye(d), lower=True).T / deviation[:, None]
         if reciprocal < WELL_CONDITIONED and d <= REFINED_COLUMNS:
-            matrix = _refined(covariance, matrix)
+            matrix = _refined(covariance, np.zeros_like(covariance) if low is None else low, matrix)
         log_det = -2 * float(np.log(np.diagonal(matrix)).sum())
         return Whitening(matrix, log_det, np.empty(0, dtype=np.int64))
     values, vectors = eigh(correlation)
@@ -98,7 +109,7 @@ def _cholesky(correlation: Float) -> tuple[Float, float] | None:
     return None if reciprocal < rank_tolerance(d) / d else (lower, float(reciprocal))
 
 
-def _refined(covariance: Float, matrix: Float) -> Float:
+def _refined(covariance: Float, covariance_low: Float, matrix: Float) -> Float:
     """A triangular whitening A that is right for Σ to more digits than Cholesky's factor.
 
     With ``E = Aᵀ Σ A − I`` and U its upper half, ``A (I − U)`` is whitening to second order in E. E is
@@ -109,7 +120,7 @@ def _refined(covariance: Float, matrix: Float) -> Float:
     for _ in range(4):
         high, low = exact_product(covariance, matrix)
         error_high, error_low = exact_product(matrix.T, high)
-        error = (error_high - identity) + (error_low + matrix.T @ low)
+        error = (error_high - identity) + (error_low + matrix.T @ (low + covariance_low @ matrix))
         last, size = size, float(np.abs(error).max())
         if not size < 0.1 * last:
             # What is left is the rounding of A itself.
@@ -125,6 +136,13 @@ def factor(covariance: Float) -> Float:
     deviation, correlation = _correlation(covariance)
     values, vectors = eigh(correlation)
     return np.asarray(deviation[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def is_rank_one(scatter: Float) -> bool:
+    """Whether all rows lie on one line, or on one point: two rows always do."""
+    deviation, r = _correlation(scatter)
+    varies = int((deviation > 0).sum())
+    return varies == 0 or (len(r) > 1 and float((r**2).sum()) >= varies**2 * (1 - 1e-12))
 
 
 def oas(covariance: Float, n: float) -> float:

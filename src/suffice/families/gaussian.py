@@ -24,7 +24,7 @@ from suffice.exceptions import (
     columns_at,
     warn_user,
 )
-from suffice.families.contract import register
+from suffice.families.contract import read_only, register
 from suffice.families.covariance import discriminant_directions
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Membership, Moments
@@ -49,6 +49,9 @@ class GaussianParameters:
     log_norm: Float
     within: Float  # (d,) variance about the class means, all classes together
     origin: Float  # (d,) mean of all rows
+
+    def __post_init__(self) -> None:
+        read_only(self)
 
     @classmethod
     def of(cls, mean: Float, mean_low: Float, variance: Float, within: Float, origin: Float) -> GaussianParameters:
@@ -111,9 +114,9 @@ class Gaussian:
             raise InputError(f"variance must be 'own' or 'shared', got {self.variance!r}.")
         if self.divisor not in ("ml", "unbiased"):
             raise InputError(f"divisor must be 'ml' or 'unbiased', got {self.divisor!r}.")
-        if not 0 <= self.mix <= 1:
+        if not (isinstance(self.mix, int | float | np.number) and 0 <= self.mix <= 1):
             raise InputError(f"mix is the share of the shared variance, between 0 and 1; got {self.mix!r}.")
-        if not 0 <= self.floor < np.inf:
+        if not (isinstance(self.floor, int | float | np.number) and 0 <= self.floor < np.inf):
             raise InputError(f"floor is a share of the column's variance, at least 0; got {self.floor!r}.")
 
     @property
@@ -156,11 +159,13 @@ class Gaussian:
         # A shared variance is everybody's, also of a class that saw nothing here.
         variance = np.where(seen | self._is_shared, self._class_variance(statistic, names), overall)
         if self.spherical:
-            variance = np.broadcast_to(variance.mean(axis=1, keepdims=True), variance.shape)
-            overall = np.broadcast_to(overall.mean(), overall.shape)
+            there = pooled.weight[0] > 0
+            if there.any():
+                variance = np.broadcast_to(variance[:, there].mean(axis=1, keepdims=True), variance.shape)
+                overall = np.broadcast_to(overall[:, there].mean(), overall.shape)
         varies = overall > 0
         variance = np.where(varies, np.maximum(variance, self.floor * overall), 0.0)
-        self._check_positive(variance, varies, statistic.classes, names)
+        self._check_positive(variance, statistic.classes, names)
         return GaussianParameters.of(
             np.where(seen, statistic.mean, pooled.mean),
             np.where(seen, statistic.mean_low, pooled.mean_low),
@@ -196,30 +201,30 @@ class Gaussian:
         variance: Float = np.divide(m2, divisor, out=np.zeros_like(statistic.m2), where=divisor > 0)
         return variance
 
-    def _check_positive(
-        self, variance: Float, varies: NDArray[np.bool_], classes: ClassAxis, names: Sequence[object]
-    ) -> None:
-        empty = (variance <= 0) & varies
-        if self.floor == 0 and not (variance > 0).any():
+    def _check_positive(self, variance: Float, classes: ClassAxis, names: Sequence[object]) -> None:
+        if self.floor > 0:
+            return  # a floor leaves only columns that never vary, and those say nothing
+        empty = variance <= 0
+        if empty.all():
             raise SingularCovarianceError(
                 "No column varies within any class, so that there is no variance to estimate. Give more rows for "
                 "each class."
             )
-        if not empty.any():
-            return
-        if self._is_shared:
-            bad = columns_at(names, np.flatnonzero(empty.any(axis=0)))
+        dead = empty.all(axis=0)
+        own = empty & ~dead if self._is_shared or self.mix > 0 else empty
+        if own.any():
+            k = int(np.flatnonzero(own.any(axis=1))[0])
+            raise SingularCovarianceError(
+                f"In class {classes.label(k)!r} there is no variation in {columns_at(names, np.flatnonzero(own[k]))}, "
+                "so that the class has no density of its own. Mix in the shared variance (mix=0.1), or share it "
+                "between the classes."
+            )
+        if dead.any():
             warn_user(
-                f"There is no variation within any class in {bad}, left out of the model.",
+                f"There is no variation within any class in {columns_at(names, np.flatnonzero(dead))}, left out of "
+                "the model.",
                 SingularCovarianceWarning,
             )
-            return
-        k = int(np.flatnonzero(empty.any(axis=1))[0])
-        bad = columns_at(names, np.flatnonzero(empty[k]))
-        raise SingularCovarianceError(
-            f"In class {classes.label(k)!r} there is no variation in {bad}, so that the class "
-            "has no density of its own. Mix in the shared variance (mix=0.1), or share it between the classes."
-        )
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -247,7 +252,8 @@ class Gaussian:
         centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))
         offset = rng.choice([0.0, 1.0, 1e4, 1e8], n_columns)
         rows = (rng.standard_normal((len(codes), n_columns)) + centre[codes] + offset) * scale
-        rows[rng.random(rows.shape) < 0.1] = np.nan
+        if self.missing:
+            rows[rng.random(rows.shape) < 0.1] = np.nan
         return np.asarray(rows)
 
     # ------------------------------------------------------------------ linear form, moments

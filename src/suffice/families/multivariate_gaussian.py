@@ -24,10 +24,11 @@ from suffice.exceptions import (
     warn_user,
 )
 from suffice.families import covariance as matrices
-from suffice.families.contract import register
+from suffice.families.contract import read_only, register
 from suffice.families.covariance import Whitening, discriminant_directions, whiten
 from suffice.families.linear import Linear, centred_blocks, linear_scores
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
+from suffice.statistics.compensated import divided
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
 
@@ -59,6 +60,9 @@ class MultivariateGaussianParameters:
     within: Float
     shrinkage: Float
     origin: Float
+
+    def __post_init__(self) -> None:
+        read_only(self)
 
     @property
     def away(self) -> Float:
@@ -121,12 +125,12 @@ class MultivariateGaussian:
             raise InputError(f"covariance must be 'shared' or 'own', got {self.covariance!r}.")
         if self.divisor not in ("ml", "unbiased"):
             raise InputError(f"divisor must be 'ml' or 'unbiased', got {self.divisor!r}.")
-        if not 0 <= self.mix <= 1:
+        if not _is_share(self.mix):
             raise InputError(f"mix is the share of the shared covariance, between 0 and 1; got {self.mix!r}.")
         if isinstance(self.shrinkage, str):
             if self.shrinkage not in ("ledoit_wolf", "oas"):
                 raise InputError(f"shrinkage must be a number, 'ledoit_wolf', 'oas' or None; got {self.shrinkage!r}.")
-        elif self.shrinkage is not None and not 0 <= self.shrinkage <= 1:
+        elif self.shrinkage is not None and not _is_share(self.shrinkage):
             raise InputError(f"shrinkage is the share of the diagonal, between 0 and 1; got {self.shrinkage!r}.")
 
     @property
@@ -163,16 +167,16 @@ class MultivariateGaussian:
         unseen = statistic.weight[:, None] == 0
         mean = np.where(unseen, origin, statistic.mean)
         low = np.where(unseen, origin_low, statistic.mean_low)
-        within = self._within(statistic)
+        within, within_low = self._within(statistic)
         if self.covariance == "shared" or self.mix == 1:
-            amount = self._amount(float(statistic.weight.sum()), within, statistic, None)
+            amount = self._amount(statistic, np.ones(len(statistic.weight)))
             shared = _shrunk(within, np.diagonal(within), amount)
-            whitening = [whiten(shared)]
+            whitening = [whiten(shared, (1 - amount) * within_low)]
             self._warn_if_singular(whitening[0], within, statistic, names)
             return MultivariateGaussianParameters(mean, low, shared, whitening, within, np.array(amount), origin)
         assert isinstance(statistic, Scatter)
-        own, amounts = self._own(statistic, within)
-        factors = [whiten(each) for each in own]
+        own, own_low, amounts = self._own(statistic, within, within_low)
+        factors = [whiten(*each) for each in zip(own, own_low, strict=True)]
         self._check_regular(factors, within, statistic, names)
         return MultivariateGaussianParameters(mean, low, own, factors, within, amounts, origin)
 
@@ -180,60 +184,63 @@ class MultivariateGaussian:
         """Degrees of freedom that the mean of each class takes."""
         return np.where(weight > 0, 1.0 if self.divisor == "unbiased" else 0.0, 0.0)
 
-    def _within(self, statistic: Scatter | PooledScatter) -> Float:
+    def _within(self, statistic: Scatter | PooledScatter) -> tuple[Float, Float]:
+        """Shared covariance (d, d), in two doubles."""
         divisor = float((statistic.weight - self._lost(statistic.weight)).sum())
-        scatter, _ = statistic.within()
-        if divisor <= 0:
-            if scatter.any():
-                raise InputError(
-                    f"The unbiased covariance divides by the number of rows less the number of classes, and there "
-                    f"are rows of weight {statistic.weight.sum():.3g} in {len(statistic.classes)} classes. "
-                    "Use divisor='ml', or weights that count rows."
-                )
-            return scatter
-        return scatter / divisor
+        scatter, low = statistic.within()
+        if divisor <= 0 and scatter.any():
+            raise InputError(
+                f"The unbiased covariance divides by the number of rows less the number of classes, and there "
+                f"are rows of weight {statistic.weight.sum():.3g} in {len(statistic.classes)} classes. "
+                "Use divisor='ml', or weights that count rows."
+            )
+        return divided(scatter, low, divisor) if divisor > 0 else (scatter, low)
 
-    def _amount(self, n: float, covariance: Float, statistic: Scatter | PooledScatter, k: int | None) -> float:
-        """How much to shrink the covariance of class k, or the shared one, by what its own rows say."""
-        if self.shrinkage is None:
+    def _amount(self, statistic: Scatter | PooledScatter, share: Float) -> float:
+        """How much to shrink the covariance of rows of which each class gives a share (K,)."""
+        if self.shrinkage is None or not isinstance(self.shrinkage, str):
+            return 0.0 if self.shrinkage is None else float(self.shrinkage)
+        n = float(share @ statistic.weight)
+        if n <= 0:
             return 0.0
+        if isinstance(statistic, PooledScatter):
+            return matrices.oas(statistic.scatter / n, n)
+        scatter = np.tensordot(share, statistic.scatter, 1)
         if self.shrinkage == "oas":
-            return matrices.oas(covariance, n)
-        if self.shrinkage == "ledoit_wolf":
-            assert isinstance(statistic, FourthMoments)
-            rows = slice(None) if k is None else slice(k, k + 1)
-            return matrices.ledoit_wolf(n, statistic.scatter[rows].sum(axis=0), statistic.quartic[rows].sum(axis=0))
-        return float(self.shrinkage)
+            return matrices.oas(scatter / n, n)
+        assert isinstance(statistic, FourthMoments)
+        amount = matrices.ledoit_wolf(n, scatter, np.tensordot(share, statistic.quartic, 1))
+        # One row, or two, show no variation of their products: nothing to estimate an amount from, and all of it
+        # is the target.
+        return 1.0 if matrices.is_rank_one(scatter) else amount
 
-    def _own(self, statistic: Scatter, within: Float) -> tuple[Float, Float]:
-        """Covariance of each class (K, d, d), mixed and shrunk, and the amounts of shrinkage (K,)."""
+    def _own(self, statistic: Scatter, within: Float, within_low: Float) -> tuple[Float, Float, Float]:
+        """Covariance of each class (K, d, d) in two doubles, mixed and shrunk, and the amounts of shrinkage (K,)."""
         weight = statistic.weight
         lost = self._lost(weight)
-        own = np.empty_like(statistic.scatter)
+        own, own_low = np.empty((2, *statistic.scatter.shape))
         amounts = np.zeros(len(weight))
-        pooled_scatter, pooled_divisor = statistic.within()[0], float((weight - lost).sum())
         for k in range(len(weight)):
+            share = self.mix + (1 - self.mix) * (np.arange(len(weight)) == k)
             if weight[k] == 0:
-                amounts[k] = self._amount(float(weight.sum()), within, statistic, None)
-                own[k] = _shrunk(within, np.diagonal(within), amounts[k])
-                continue
-            divisor = (1 - self.mix) * (weight[k] - lost[k]) + self.mix * pooled_divisor
-            scatter = (1 - self.mix) * statistic.scatter[k] + self.mix * pooled_scatter
-            if divisor <= 0 and scatter.any():
-                raise InputError(
-                    f"The unbiased covariance of class {statistic.classes.label(k)!r} divides by its rows "
-                    f"less one, and its rows weigh {weight[k]:.3g}. Use divisor='ml', or weights that count rows."
-                )
-            own[k] = scatter / divisor if divisor > 0 else scatter
+                own[k], own_low[k], share = within, within_low, np.ones(len(weight))
+            else:
+                divisor = float(share @ (weight - lost))
+                scatter, low = statistic.scatter[k], statistic.scatter_low[k]
+                if self.mix > 0:
+                    scatter, low = np.tensordot(share, statistic.scatter, 1), np.zeros_like(low)
+                if divisor <= 0 and scatter.any():
+                    raise InputError(
+                        f"The unbiased covariance of class {statistic.classes.label(k)!r} divides by its rows "
+                        f"less one, and its rows weigh {weight[k]:.3g}. Use divisor='ml', or weights that count rows."
+                    )
+                own[k], own_low[k] = divided(scatter, low, divisor) if divisor > 0 else (scatter, low)
             variance = np.diagonal(own[k])
             constant = variance <= matrices.rank_tolerance(len(within)) ** 2 * np.diagonal(within)
-            amounts[k] = self._amount(float(weight[k]), statistic.scatter[k] / weight[k], statistic, k)
-            # One row, or two, show no variation of their products: nothing to estimate an amount from, and
-            # all of it is the target.
-            if isinstance(self.shrinkage, str) and (constant.all() or (len(within) > 1 and amounts[k] < 1e-12)):
-                amounts[k] = 1.0
+            amounts[k] = self._amount(statistic, share)
             own[k] = _shrunk(own[k], np.where(constant, np.diagonal(within), variance), amounts[k])
-        return own, amounts
+            own_low[k] *= 1 - amounts[k]
+        return own, own_low, amounts
 
     def _warn_if_singular(
         self, whitening: Whitening, within: Float, statistic: Scatter | PooledScatter, names: Sequence[object]
@@ -262,7 +269,7 @@ class MultivariateGaussian:
         ]
         warn_user(
             f"The covariance of {d} columns has rank {rank}: {'; '.join(parts)}. The model works in the "
-            "subspace that the rows span. Shrinkage or fewer columns make it regular.",
+            "subspace that the rows span; fewer columns would make it regular.",
             SingularCovarianceWarning,
         )
 
@@ -276,12 +283,14 @@ class MultivariateGaussian:
             if not len(each.dependent) or (regularised and np.array_equal(each.dependent, dead)):
                 continue
             d, rank = each.matrix.shape
+            cures = ["shrink it toward its diagonal (shrinkage=0.1, or shrinkage='oas' to choose the amount)"]
+            if self.mix == 0 and np.array_equal(whiten(within).dependent, dead):
+                cures.append("mix in the shared covariance (mix=0.1)")
+            cures.append("share it (covariance='shared')")
             raise SingularCovarianceError(
                 f"The covariance of class {statistic.classes.label(k)!r} has rank {rank} of {d}: its rows "
                 f"weigh {statistic.weight[k]:.6g}, and they do not vary, or only together, in "
-                f"{columns_at(names, each.dependent)}. Shrink it toward its diagonal (shrinkage=0.1, "
-                "or shrinkage='oas' to choose the amount), mix in the shared covariance (mix=0.1), or share it "
-                "(covariance='shared')."
+                f"{columns_at(names, each.dependent)}. To mend it, {', or '.join(cures)}."
             )
         singular = [each for each in factors if len(each.dependent)]
         if singular:
@@ -367,6 +376,10 @@ class MultivariateGaussian:
     def mean_and_covariance(self, parameters: MultivariateGaussianParameters, k: int) -> tuple[Float, Float]:
         """Mean (d,) and covariance (d, d) of class k."""
         return parameters.mean[k], parameters.covariance_of(k)
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and bool(0 <= value <= 1)
 
 
 def _shrunk(covariance: Float, target: Float, amount: float) -> Float:

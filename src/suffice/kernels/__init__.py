@@ -25,6 +25,7 @@ __all__ = [
     "class_moments",
     "class_sums",
     "diagonal_log_likelihood",
+    "gram",
     "instruction_set",
 ]
 
@@ -144,6 +145,17 @@ class CentredBlocks:
             self._rows,
         )
         return self._rows[: self.offsets[-1]]
+
+
+def gram(z: Float, total: Float, total_low: Float) -> None:
+    """Add the lower triangle of zᵀz to ``total + total_low`` in place, with exact products.
+
+    >>> total, low = np.zeros((2, 1, 1))
+    >>> gram(np.array([[1.0 + 2.0**-30]]), total, low)
+    >>> total.item() == 1 + 2.0**-29, low.item() == 2.0**-60
+    (True, True)
+    """
+    _core.gram(z, total, total_low)
 
 
 def accumulate(part: Float, total: Float, total_low: Float) -> None:

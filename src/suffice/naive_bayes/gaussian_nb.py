@@ -173,7 +173,8 @@ class GaussianNB(GenerativeClassifier):
         if members.weights is None:
             return model, moments.pooled()
         one = Membership(ClassAxis.of([0]), codes=np.zeros(len(X), dtype=np.int64))
-        return model, Moments.summarize(X, one, missing=False)
+        rows: Any = self._summarize(X, one).statistics[0]
+        return model, rows
 
     def _blocks(self, names: Sequence[object]) -> list[Block]:
         return [Block(_AddedVariance(missing=False), slice(None), names)]
@@ -191,6 +192,7 @@ class GaussianNB(GenerativeClassifier):
 
     def _solve(self, model: Model) -> Estimate:
         weight = model.weights.weight
+        self._check_priors(len(weight))
         prior = weight / weight.sum() if self.priors is None else np.array(self.priors, dtype=np.float64)
         family = _AddedVariance(missing=False, added=self._added())
         block = Block(family, slice(None), model.blocks[0].names)
@@ -210,8 +212,8 @@ class GaussianNB(GenerativeClassifier):
     @property
     def epsilon_(self) -> float:
         """What is added to every variance."""
-        self._learned()
-        return self._added()
+        family: Any = self._estimated().blocks[0].family
+        return float(family.added)
 
     @property
     def class_count_(self) -> Float:

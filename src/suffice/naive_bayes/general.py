@@ -95,7 +95,7 @@ class NaiveBayes(GenerativeClassifier):
     @property
     def class_prior_(self) -> Float:
         """p(y) of each class (K,)."""
-        return self._estimated().prior
+        return self._learned().class_prior(self.prior)
 
     @property
     def means_(self) -> Float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["add", "difference", "join_means", "part_mean", "two_sum"]
+__all__ = ["add", "difference", "divided", "join_means", "part_mean", "two_product", "two_sum"]
 
 Float = NDArray[np.float64]
 
@@ -25,6 +25,32 @@ def two_sum(a: Float, b: Float) -> tuple[Float, Float]:
     total = a + b
     t = total - a
     return total, (a - (total - t)) + (b - t)
+
+
+def two_product(a: Float, b: Float) -> tuple[Float, Float]:
+    """The rounded product and its error: ``product + error == a b`` exactly (Dekker)."""
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+def _halves(a: Float) -> tuple[Float, Float]:
+    scaled = 134217729.0 * a  # 2^27 + 1
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def divided(high: Float, low: Float, divisor: float) -> tuple[Float, Float]:
+    """``(high + low) / divisor`` in two doubles.
+
+    >>> q, rest = divided(np.array(1.0), np.array(0.0), 3.0)
+    >>> from fractions import Fraction
+    >>> abs(Fraction(float(q)) + Fraction(float(rest)) - Fraction(1, 3)) < Fraction(1, 10**30)
+    True
+    """
+    quotient = high / divisor
+    product, error = two_product(quotient, np.asarray(divisor))
+    return quotient, (((high - product) - error) + low) / divisor
 
 
 def difference(a: Float, a_low: Float, b: Float, b_low: Float) -> Float:

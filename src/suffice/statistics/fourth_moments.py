@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,8 @@ from numpy.typing import NDArray
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, difference, join_means, part_mean
-from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
-from suffice.statistics.scatter import Scatter, check_range, still_varies
+from suffice.statistics.number_range import SMALLEST, check_squares
+from suffice.statistics.scatter import Scatter, still_varies
 from suffice.statistics.statistic import ByClass, remaining_weight
 
 __all__ = ["FourthMoments"]
@@ -77,12 +78,18 @@ class FourthMoments(Scatter):
             block = cls(members.classes, blocks.weight, blocks.mean, blocks.mean_low, *products)
             with np.errstate(over="ignore", invalid="ignore"):
                 whole = block if start == 0 else whole._merged(block)
-        check_range(whole.scatter, x, columns)
-        fourth, second = (np.diagonal(each, axis1=1, axis2=2) for each in (whole.quartic, whole.scatter))
+        return whole.looking_again(x).check(columns)
+
+    def check(self, columns: Sequence[object] | None = None) -> Self:
+        """Raise if a column's squares or fourth powers over- or underflowed."""
+        checked = super().check(columns)
+        with np.errstate(over="ignore", invalid="ignore"):
+            whole = checked.pooled()
+        fourth, second = np.diagonal(whole.quartic[0]), np.diagonal(whole.scatter[0])
         # A fourth power vanishes long before a square does.
-        vanished = (second > 0) & (fourth == 0)
-        check_squares(np.where(vanished, SMALLEST_SQUARE / 2, fourth), range(d) if columns is None else columns)
-        return whole
+        fourth = np.where((second > 0) & (fourth == 0), SMALLEST, fourth)
+        check_squares(fourth, range(self.shape[0]) if columns is None else columns)
+        return checked
 
     def pooled(self) -> FourthMoments:
         """All classes as one, about the common mean, on an axis of one unnamed class."""

@@ -6,7 +6,7 @@ Joined by Chan's formula ``m2 = m2_a + m2_b + n_a n_b/(n_a + n_b) δ²``, never 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import difference, join_means, part_mean
-from suffice.statistics.number_range import check_squares
+from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
 from suffice.statistics.statistic import ByClass, Statistic, remaining_squares, remaining_weight
 
 __all__ = ["Moments"]
@@ -65,13 +65,19 @@ class Moments(Statistic):
         if missing and np.isnan(found.mean).any():
             # A NaN was met. Cells are counted one by one only for data that have holes.
             found = kernels.class_moments(x, len(members.classes), missing=True, **who)
-        check_squares(found.m2, range(x.shape[1]) if columns is None else columns)
-        return cls(members.classes, *found)
+        return cls(members.classes, *found).check(columns)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of columns."""
         return self.mean.shape[1:]
+
+    def check(self, columns: Sequence[object] | None = None) -> Moments:
+        """Raise if the squares of a column over- or underflowed; a class that varies far less than all is flat."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            check_squares(self.pooled().m2, range(self.shape[0]) if columns is None else columns)
+        tiny = (self.m2 > 0) & (self.m2 < SMALLEST_SQUARE)
+        return replace(self, m2=np.where(tiny, 0.0, self.m2)) if tiny.any() else self
 
     def rounding(self) -> dict[str, Float]:
         """The size of the numbers that each entry was summed from; deviations cancel in their sum."""
@@ -87,7 +93,9 @@ class Moments(Statistic):
         origin = (self.weight * self.mean).sum(axis=0) / safe
         offset = difference(self.mean, self.mean_low, origin, np.zeros_like(origin))
         shift = (self.weight * offset).sum(axis=0) / safe
-        m2 = (self.m2 + self.weight * (offset - shift) ** 2).sum(axis=0)
+        apart = self.weight * (offset - shift) ** 2
+        apart = np.where((apart == 0) & (offset != shift) & (self.weight > 0), SMALLEST, apart)
+        m2 = (self.m2 + apart).sum(axis=0)
         mean = origin + shift
         return Moments(ClassAxis.of([0]), *(row[None] for row in (weight, mean, shift - (mean - origin), m2)))
 
@@ -95,7 +103,8 @@ class Moments(Statistic):
         mean, low, delta, cross = join_means(
             self.weight, self.mean, self.mean_low, other.weight, other.mean, other.mean_low
         )
-        m2 = self.m2 + other.m2 + cross * delta**2
+        apart = cross * delta**2
+        m2 = self.m2 + other.m2 + np.where((apart == 0) & (delta != 0), SMALLEST, apart)
         return Moments(self.classes, self.weight + other.weight, mean, low, m2)
 
     def _subtracted(self, other: Moments) -> Moments:

@@ -15,12 +15,16 @@ from suffice.exceptions import InputError, columns_at
 
 __all__ = ["check_squares"]
 
+SMALLEST = 5e-324  # stands for a square that underflowed
 # Below this a double sum of squares has fewer than 53 bits.
 SMALLEST_SQUARE = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 
 
 def check_squares(m2: NDArray[np.float64], columns: Sequence[object]) -> None:
-    """Raise if a centred sum of squares (..., d) over- or underflowed, naming the columns."""
+    """Raise if a centred sum of squares (..., d) over- or underflowed, naming the columns.
+
+    What counts is a column's spread over all rows: one class may well vary too little to be measured.
+    """
     axes = tuple(range(m2.ndim - 1))
     too_large = ~np.isfinite(m2).all(axis=axes)
     too_small = ((m2 > 0) & (m2 < SMALLEST_SQUARE)).any(axis=axes)

@@ -8,8 +8,8 @@ multiplied by BLAS (dsyrk), so that one read of the data is enough and nothing c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,15 @@ from scipy.linalg.blas import dsyrk
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, difference, join_means, part_mean, two_sum
-from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
+from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
 from suffice.statistics.statistic import ByClass, Statistic, remaining_squares, remaining_weight
 
-__all__ = ["PooledScatter", "Scatter", "centred_pass", "check_range", "still_varies"]
+__all__ = ["PooledScatter", "Scatter", "centred_pass", "still_varies"]
 
 Float = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 24  # of centred rows, at most
+EXACT_PRODUCTS = 1 << 25  # up to so many, products are summed exactly, in milliseconds; beyond, BLAS does it
 
 
 class GrandMean(NamedTuple):
@@ -56,6 +57,39 @@ class _ClassMeans(Statistic):
         products = (root[:, :, None] * root[:, None, :]).max(axis=0, initial=0.0)
         spread = root.max(axis=0, initial=0.0) / np.sqrt(max(float(self.weight.sum()), 1.0))
         return sizes | {"mean": sizes["mean"] + spread, "scatter": products}
+
+    def check(self, columns: Sequence[object] | None = None) -> Self:
+        """Raise if the squares of a column over- or underflowed; a class that varies far less than all is flat."""
+        scatter = self.arrays()["scatter"]
+        squares = np.diagonal(scatter, axis1=-2, axis2=-1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            away = self.grand_mean().away
+            apart = self.weight[:, None] * away**2
+            apart = np.where((apart == 0) & (away != 0) & (self.weight[:, None] > 0), SMALLEST, apart)
+            total = squares.reshape(-1, *self.shape).sum(axis=0) + apart.sum(axis=0)
+        check_squares(total, range(self.shape[0]) if columns is None else columns)
+        tiny = (squares > 0) & (squares < SMALLEST_SQUARE)
+        if not tiny.any():
+            return self
+        flat = tiny[..., :, None] | tiny[..., None, :]
+        parts = {
+            name: np.where(flat, 0.0, array) for name, array in self.arrays().items() if array.shape == scatter.shape
+        }
+        return replace(self, **parts)  # type: ignore[arg-type]
+
+    def looking_again(self, x: Float) -> Self:
+        """Mark squares that underflowed in the products: the moments' kernel tells them from a constant."""
+        scatter = self.arrays()["scatter"]
+        squares = np.diagonal(scatter, axis1=-2, axis2=-1)
+        still = np.flatnonzero((squares < SMALLEST_SQUARE).reshape(-1, *self.shape).all(axis=0))
+        if not len(still) or not len(x):
+            return self
+        again = kernels.class_moments(x[:, still], 1, codes=np.zeros(len(x), dtype=np.int64))
+        lost = still[(again.m2[0] > 0) & (again.m2[0] < SMALLEST_SQUARE)]
+        marked = scatter.copy()
+        marked[..., lost, lost] = SMALLEST
+        changed: Any = {"scatter": marked}
+        return replace(self, **changed) if len(lost) else self
 
     def grand_mean(self) -> GrandMean:
         """Mean of all rows, and each class mean's offset from it."""
@@ -100,16 +134,16 @@ class Scatter(_ClassMeans):
         """
         d = x.shape[1]
         scatter, low = np.zeros((2, len(members.classes), d, d))
+        exact = _is_small(x, members)
 
         def add_groups(rows: Float, offsets: NDArray[np.int64]) -> None:
             for k in np.flatnonzero(np.diff(offsets)):
-                _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k], low[k])
+                _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k], low[k], exact=exact)
 
         done = centred_pass(x, members, add_groups, groups=len(members.classes))
-        _complete(scatter, done.squares)
-        _complete(low, done.squares_low)
-        check_range(scatter, x, columns)
-        return cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
+        scatter, low = _completed(scatter, low, None if exact else (done.squares, done.squares_low))
+        found = cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
+        return found.looking_again(x).check(columns)
 
     def within(self) -> tuple[Float, Float]:
         """Scatter about the class means, summed over the classes (d, d), in two doubles."""
@@ -118,13 +152,13 @@ class Scatter(_ClassMeans):
     def _merged(self, other: Scatter) -> Scatter:
         mean, low, delta, cross = _join(self, other)
         scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
-        scatter = add(*scatter, _outer(delta, cross))
+        scatter = add(*scatter, *_outer(delta, cross))
         return Scatter(self.classes, self.weight + other.weight, mean, low, *scatter)
 
     def _subtracted(self, other: Scatter) -> Scatter:
         weight, mean, low, delta, cross = _part(self, other)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
-        scatter = add(*scatter, -_outer(delta, cross))
+        scatter = add(*scatter, *(-part for part in _outer(delta, cross)))
         left = (weight[:, None, None] > 0) & still_varies(self.scatter, scatter[0])
         return Scatter(self.classes, weight, mean, low, *(np.where(left, part, 0.0) for part in scatter))
 
@@ -160,12 +194,12 @@ class PooledScatter(_ClassMeans):
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> PooledScatter:
         """The statistic of a batch of rows (n, d)."""
         scatter, low = np.zeros((2, x.shape[1], x.shape[1]))
-        done = centred_pass(x, members, lambda rows, offsets: _add_products(rows, scatter, low))
-        squares, squares_low = _summed(done.squares, done.squares_low)
-        _complete(scatter, squares)
-        _complete(low, squares_low)
-        check_range(scatter, x, columns)
-        return cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
+        exact = _is_small(x, members)
+        done = centred_pass(x, members, lambda rows, _: _add_products(rows, scatter, low, exact=exact))
+        squares = None if exact else _summed(done.squares, done.squares_low)
+        scatter, low = _completed(scatter, low, squares)
+        found = cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
+        return found.looking_again(x).check(columns)
 
     def within(self) -> tuple[Float, Float]:
         """Scatter about the class means, summed over the classes (d, d), in two doubles."""
@@ -174,14 +208,14 @@ class PooledScatter(_ClassMeans):
     def _merged(self, other: PooledScatter) -> PooledScatter:
         mean, low, delta, cross = _join(self, other)
         scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
-        scatter = add(*scatter, (delta * cross[:, None]).T @ delta)
+        scatter = add(*scatter, *_outer_sum(delta, cross))
         return PooledScatter(self.classes, self.weight + other.weight, mean, low, *scatter)
 
     def _subtracted(self, other: PooledScatter) -> PooledScatter:
         weight, mean, low, delta, cross = _part(self, other)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
-        scatter = add(*scatter, -(delta * cross[:, None]).T @ delta)
-        left = weight.any() & still_varies(self.scatter, scatter[0])
+        scatter = add(*scatter, *(-part for part in _outer_sum(delta, cross)))
+        left = bool(weight.any()) & still_varies(self.scatter, scatter[0])
         return PooledScatter(self.classes, weight, mean, low, *(np.where(left, part, 0.0) for part in scatter))
 
     def _scaled(self, factor: float) -> PooledScatter:
@@ -214,12 +248,21 @@ def centred_pass(
     return blocks
 
 
-def _add_products(rows: Float, total: Float, total_low: Float) -> None:
+def _add_products(rows: Float, total: Float, total_low: Float, *, exact: bool) -> None:
     """Add rowsᵀ rows to the lower triangle of ``total + total_low``, in place.
 
-    BLAS counts columns first: the upper triangle of what it returns is our lower one.
+    An entry that BLAS sums is wrong by a rounding or two, which an ill-conditioned matrix magnifies.
     """
-    kernels.accumulate(dsyrk(1.0, rows.T, lower=0).T, total, total_low)
+    if exact:
+        kernels.gram(rows, total, total_low)
+    else:
+        # BLAS counts columns first: the upper triangle of what it returns is our lower one.
+        kernels.accumulate(dsyrk(1.0, rows.T, lower=0).T, total, total_low)
+
+
+def _is_small(x: Float, members: Membership) -> bool:
+    copies = len(members.classes) if members.soft is not None else 1
+    return bool(x.shape[0] * x.shape[1] ** 2 * copies <= EXACT_PRODUCTS)
 
 
 def _summed(parts: Float, parts_low: Float) -> tuple[Float, Float]:
@@ -237,17 +280,33 @@ def still_varies(whole: Float, left: Float) -> NDArray[np.bool_]:
     return varies[..., :, None] & varies[..., None, :]
 
 
-def _complete(matrices: Float, diagonal: Float) -> None:
-    """Copy the lower triangle of each matrix (..., d, d) into its upper one, and set its diagonal (..., d)."""
-    d = matrices.shape[-1]
-    above = np.triu_indices(d, 1)
-    matrices[..., above[0], above[1]] = matrices[..., above[1], above[0]]
-    matrices[..., np.arange(d), np.arange(d)] = diagonal
+def _completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> tuple[Float, Float]:
+    """Matrices (..., d, d) from their lower triangles, with the diagonal (..., d) that was summed better."""
+    d = np.arange(high.shape[-1])
+    if squares is not None:
+        high[..., d, d], low[..., d, d] = squares
+    above = np.triu_indices(len(d), 1)
+    for each in (high, low):
+        each[..., above[0], above[1]] = each[..., above[1], above[0]]
+    return two_sum(high, low)
 
 
-def _outer(delta: Float, cross: Float) -> Float:
-    """``cross_k δ_k δ_kᵀ`` for each class."""
-    return (delta * cross[:, None])[:, :, None] * delta[:, None, :]
+def _outer(delta: Float, cross: Float) -> tuple[Float, Float]:
+    """``cross_k δ_k δ_kᵀ`` for each class, in two doubles."""
+    high, low = np.zeros((2, *delta.shape, delta.shape[1]))
+    for k in np.flatnonzero(cross):
+        high[k], low[k] = _outer_sum(delta[k : k + 1], cross[k : k + 1])
+    return high, low
+
+
+def _outer_sum(delta: Float, cross: Float) -> tuple[Float, Float]:
+    """``Σ_k cross_k δ_k δ_kᵀ`` in two doubles. A square that underflows is the smallest number, not zero."""
+    high, low = np.zeros((2, delta.shape[1], delta.shape[1]))
+    here = cross > 0
+    kernels.gram(np.ascontiguousarray(np.sqrt(cross[here])[:, None] * delta[here]), high, low)
+    vanished = np.flatnonzero((np.diagonal(high) == 0) & (delta[here] != 0).any(axis=0))
+    high[vanished, vanished] = SMALLEST
+    return _completed(high, low, None)
 
 
 def _join(a: _ClassMeans, b: _ClassMeans) -> tuple[Float, Float, Float, Float]:
@@ -266,17 +325,3 @@ def _part(whole: _ClassMeans, part: _ClassMeans) -> tuple[Float, Float, Float, F
         part.mean_low,
     )
     return weight, mean, low, delta, cross[:, 0]
-
-
-def check_range(scatter: Float, x: Float, columns: Sequence[object] | None) -> None:
-    """Raise if the scatter (..., d, d) of rows x over- or underflowed, naming the columns."""
-    names = range(x.shape[1]) if columns is None else columns
-    squares = np.diagonal(scatter, axis1=-2, axis2=-1)
-    check_squares(squares, names)
-    # Products of tiny numbers vanish without a trace, so a column without scatter is looked at again:
-    # the moments' kernel tells an underflow from a constant.
-    still = np.flatnonzero((squares < SMALLEST_SQUARE).reshape(-1, x.shape[1]).all(axis=0))
-    if len(still) and len(x):
-        again = kernels.class_moments(x[:, still], 1, codes=np.zeros(len(x), dtype=np.int64))
-        spread = np.where(again.m2 < SMALLEST_SQUARE, again.m2, 0.0)
-        check_squares(spread, [names[int(j)] for j in still])

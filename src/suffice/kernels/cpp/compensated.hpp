@@ -20,5 +20,20 @@ inline void add(double &high, double &low, double value) {
     low -= high - sum;
 }
 
+// product + error == a b exactly, short of over- and underflow; the same bits with and without a fused
+// multiply-add.
+inline void two_product(double a, double b, double &product, double &error) {
+    product = a * b;
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    error = __builtin_fma(a, b, -product);
+#else
+    constexpr double splitter = 134217729.0;  // 2^27 + 1
+    const double s = splitter * a, t = splitter * b;
+    const double a_high = s - (s - a), b_high = t - (t - b);
+    const double a_low = a - a_high, b_low = b - b_high;
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+#endif
+}
+
 }  // namespace
 }  // namespace suffice

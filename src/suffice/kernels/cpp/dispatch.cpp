@@ -21,6 +21,7 @@ const Kernels &choose() {
     const bool narrow = asked && !std::strcmp(asked, "baseline");
     const bool middle = asked && !std::strcmp(asked, "avx2");
     __builtin_cpu_init();
+    if (!__builtin_cpu_supports("fma")) return kernels_baseline;
     if (!narrow && !middle && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return kernels_avx512;

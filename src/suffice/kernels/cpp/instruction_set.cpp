@@ -102,6 +102,24 @@ void accumulate(int64_t count, const double *RESTRICT part, double *RESTRICT tot
     for (int64_t i = 0; i < count; ++i) add(total[i], total_low[i], part[i]);
 }
 
+void gram(int64_t rows, int64_t columns, const double *z, double *total, double *total_low) {
+    for (int64_t r = 0; r < rows; ++r) {
+        const double *RESTRICT row = z + r * columns;
+        for (int64_t i = 0; i < columns; ++i) {
+            double *RESTRICT high = total + i * columns;
+            double *RESTRICT low = total_low + i * columns;
+            const double factor = row[i];
+            for (int64_t j = 0; j <= i; ++j) {
+                double product, lost, sum, error;
+                two_product(factor, row[j], product, lost);
+                two_sum(high[j], product, sum, error);
+                high[j] = sum;
+                low[j] += error + lost;
+            }
+        }
+    }
+}
+
 // Plain sums of up to 32 squares are folded into the compensated ones.
 void fold_squares(int64_t d, double *chunk, double *squares, double *low) {
     accumulate(d, chunk, squares, low);
@@ -323,7 +341,8 @@ extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET), SUFFICE_SET::sums,         SUFFICE_SET::moments,
     SUFFICE_SET::finish,         SUFFICE_SET::merge,        SUFFICE_SET::shifted_sums,
-    SUFFICE_SET::centre,         SUFFICE_SET::accumulate,   SUFFICE_SET::diagonal_log_likelihood,
+    SUFFICE_SET::centre,         SUFFICE_SET::gram,         SUFFICE_SET::accumulate,
+    SUFFICE_SET::diagonal_log_likelihood,
 };
 
 }  // namespace suffice

@@ -68,6 +68,8 @@ struct Kernels {
     void (*centre)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low,
                    int64_t *next, double *buffer, double *chunk, int64_t *chunk_rows, double *squares,
                    double *squares_low, double *out);
+    // total + total_low += the lower triangle of rows' rows (columns x columns), each product exact.
+    void (*gram)(int64_t rows, int64_t columns, const double *z, double *total, double *total_low);
     // total + total_low += part, entry by entry.
     void (*accumulate)(int64_t count, const double *part, double *total, double *total_low);
     // out[row, class] = sum of log normal densities; `buffer` holds columns x TILE + 2 TILE.

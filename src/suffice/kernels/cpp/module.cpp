@@ -94,6 +94,16 @@ NB_MODULE(_core, m) {
         "squares"_a.noconvert(), "squares_low"_a.noconvert(), "offsets"_a.noconvert(), "out"_a.noconvert());
 
     m.def(
+        "gram",
+        [](Table z, Output total, Output total_low) {
+            for (const Output &each : {total, total_low}) require_shape(each, z.shape(1), z.shape(1));
+            nb::gil_scoped_release release;
+            kernels().gram(static_cast<int64_t>(z.shape(0)), static_cast<int64_t>(z.shape(1)), z.data(),
+                           total.data(), total_low.data());
+        },
+        "z"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
+
+    m.def(
         "accumulate",
         [](Table part, Output total, Output total_low) {
             require(total.size() == part.size() && total_low.size() == part.size(), "part and total differ in size");
