@@ -321,3 +321,109 @@ def test_directions_of_classes_with_a_prior():
     round_ = GaussianDiscriminant(shape="spherical").fit(wine, kind)
     metric = round_.directions_.T @ round_.covariance_ @ round_.directions_
     np.testing.assert_allclose(metric, np.eye(2), atol=1e-12)
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def test_a_class_that_hardly_varies_in_a_column_that_does():
+    rows = np.array([[0.0, 1.0], [1e-200, 2.0], [1.0, 4.0], [2.0, 3.0]])
+    for model in (NaiveBayes(), GaussianNB(), GaussianDiscriminant(shrinkage="oas")):
+        assert np.isfinite(clone(model).fit(rows, [0, 0, 1, 1]).predict_proba(rows)).all()
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e160])
+@pytest.mark.parametrize("estimator", [NaiveBayes(), GaussianDiscriminant(), LinearDiscriminantAnalysis()], ids=repr)
+def test_a_stream_refuses_what_a_fit_refuses(size, estimator):
+    def stream():
+        model = clone(estimator)
+        for i in range(150):
+            model.partial_fit(X[i : i + 1] * size, Y[i : i + 1])
+
+    with pytest.raises(InputError, match="Rescale"):
+        stream()
+
+
+def test_what_a_model_shows_is_no_handle_on_it():
+    for model, names in (
+        (GaussianNB(), ("theta_", "var_", "class_count_", "class_prior_")),
+        (GaussianDiscriminant(), ("means_", "covariance_", "class_count_")),
+        (LinearDiscriminantAnalysis(), ("means_",)),
+    ):
+        model.fit(X, Y)
+        for name in names:
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(model, name)[0] = 0
+
+
+def test_ill_conditioned_streams_are_fits():
+    rng = np.random.default_rng(5)
+    q = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    root = q * np.geomspace(1, 1e-4, 5) @ q.T
+    y = np.arange(60) % 2
+    rows = rng.standard_normal((60, 5)) @ root + (rng.standard_normal((2, 5)) @ root)[y]
+    for model in (GaussianDiscriminant(), GaussianDiscriminant("own")):
+        whole, stream = clone(model).fit(rows, y), clone(model)
+        for i in range(60):
+            stream.partial_fit(rows[i : i + 1], y[i : i + 1])
+        assert np.linalg.cond(whole.covariance_).max() > 1e7
+        assert np.abs(whole.predict_proba(rows) - stream.predict_proba(rows)).max() < 1e-11
+
+
+def test_amounts_of_shrinkage():
+    large = GaussianDiscriminant("own", shrinkage="oas").fit(X, Y, sample_weight=np.full(150, 1e13))
+    assert large.shrinkage_.max() < 1e-10
+    rare = np.r_[Y[:-3], [7, 7, 8]]
+    ends = [GaussianDiscriminant("own", mix=m, shrinkage="oas").fit(X, rare).predict_proba(X) for m in (1, 1 - 1e-9)]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-6
+
+
+def test_linear_discriminant_analysis_with_a_small_tolerance():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    rows = rng.standard_normal((60, 200)) + y[:, None] * 0.3
+    assert np.abs(LinearDiscriminantAnalysis(tol=1e-8).fit(rows, y).coef_).max() < 10
+
+
+def test_remedies_that_can_work():
+    with pytest.raises(SingularCovarianceError) as caught:
+        GaussianDiscriminant("own", mix=0.1).fit(np.column_stack([X, X[:, 0]]), Y)
+    assert "mix=" not in str(caught.value)
+    assert "shrinkage=0.1" in str(caught.value)
+    marked = X.copy()
+    marked[:, 2] = Y
+    with pytest.warns(UserWarning, match="column 2"):
+        GaussianDiscriminant("own", shape="diagonal", mix=0.3).fit(marked, Y)
+    with pytest.warns(UserWarning, match="column 4"):
+        GaussianDiscriminant(shape="diagonal").fit(np.column_stack([X, np.ones(150)]), Y)
+
+
+def test_declared_classes_are_labels():
+    for bad in ([np.nan, 1.0], [[0, 1], [1, 2]], 3):
+        with pytest.raises(ClassError, match="list of labels"):
+            NaiveBayes().partial_fit(X, Y, classes=bad)
+
+
+def test_a_series_is_a_mapping():
+    import pandas as pd
+
+    model = GaussianDiscriminant(prior=pd.Series({2: 0.5, 1: 0.3, 0: 0.2})).fit(X, Y)
+    assert model.class_prior_.tolist() == [0.2, 0.3, 0.5]
+
+
+def test_priors_and_classes_of_gaussian_nb_must_agree():
+    model = GaussianNB(priors=[0.5, 0.5]).fit(X[:100], Y[:100]).merge(GaussianNB().fit(X[50:], Y[50:]))
+    with pytest.raises(ValueError, match="Number of priors"):
+        model.predict(X)
+
+
+def test_what_needs_no_covariance_is_shown_without_one():
+    model = GaussianDiscriminant("own").partial_fit(X[:60:10], Y[:60:10])
+    assert model.class_prior_.sum() == 1
+
+
+def test_spherical_columns_never_seen_do_not_count():
+    holes = X.copy()
+    holes[:, 0] = np.nan
+    found = NaiveBayes(Gaussian(spherical=True)).fit(holes, Y).variances_[:, 1]
+    np.testing.assert_allclose(found, NaiveBayes(Gaussian(spherical=True)).fit(X[:, 1:], Y).variances_[:, 0])

@@ -152,7 +152,10 @@ def test_every_instruction_set_gives_the_same_bits():
         "rng = np.random.default_rng(0); x = rng.standard_normal((5000, 13)) + 1e3; c = rng.integers(0, 4, 5000)\n"
         "m = kernels.class_moments(x, 4, codes=c, weights=rng.random(5000))\n"
         "l = kernels.diagonal_log_likelihood(x, m.mean, m.mean_low, 1 / np.sqrt(m.m2), np.zeros_like(m.m2))\n"
-        "print(kernels.instruction_set(), hashlib.sha256(b''.join(a.tobytes() for a in (*m, l))).hexdigest())\n"
+        "b = kernels.CentredBlocks(4, 13, 5000); z = b.centre(x, c, None, rng.random(5000))\n"
+        "g = np.zeros((2, 13, 13)); kernels.gram(z, *g); kernels.accumulate(z[:13], *g)\n"
+        "a = (*m, l, kernels.class_sums(x, 4, codes=c), z, b.squares, b.squares_low, b.mean, *g)\n"
+        "print(kernels.instruction_set(), hashlib.sha256(b''.join(each.tobytes() for each in a)).hexdigest())\n"
     )
     found = {}
     for name in ("baseline", "avx2", "avx512"):
@@ -163,6 +166,19 @@ def test_every_instruction_set_gives_the_same_bits():
         found[used] = digest
     assert "baseline" in found
     assert len(set(found.values())) == 1, found
+
+
+def test_gram_is_exact():
+    rng = np.random.default_rng(9)
+    z = rng.standard_normal((40, 3)) * [1, 1e8, 1e-8]
+    total, low = np.zeros((2, 3, 3))
+    kernels.gram(z, total, low)
+    for i in range(3):
+        for j in range(i + 1):
+            exact = sum(Fraction(float(row[i])) * Fraction(float(row[j])) for row in z)
+            size = sum(abs(Fraction(float(row[i])) * Fraction(float(row[j]))) for row in z)
+            found = Fraction(float(total[i, j])) + Fraction(float(low[i, j]))
+            assert abs(found - exact) <= size / 2**98
 
 
 def test_empty_input():

@@ -73,4 +73,5 @@ def encode(labels: NDArray[Any]) -> tuple[ClassAxis, Codes]:
 
 def explain_values(estimator: Any, X: Float, *, allow_nan: bool) -> None:
     """Raise scikit-learn's error if X holds NaN (where it may not) or infinity."""
-    assert_all_finite(X, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name="X")
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert_all_finite(X, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name="X")

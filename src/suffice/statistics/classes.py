@@ -41,7 +41,11 @@ class ClassAxis:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ClassAxis):
             return NotImplemented
-        return self is other or bool(np.array_equal(self.labels, other.labels))
+        if self is other:
+            return True
+        # True equals 1 in NumPy; as class labels they are different things.
+        alike = self.labels.dtype == other.labels.dtype or _kind(self.labels) == _kind(other.labels)
+        return alike and bool(np.array_equal(self.labels, other.labels))
 
     __hash__ = None  # type: ignore[assignment]
 
