@@ -56,7 +56,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from these rows alone.
+        """Learn from these rows alone, and forget what was learned before.
 
         Parameters
         ----------
