@@ -21,7 +21,7 @@ from suffice.model import Block, Conditional, Estimate, LinearForm, Model, gener
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
 from suffice.statistics import ClassAxis, Membership
 
-__all__ = ["GenerativeClassifier", "seen_classes"]
+__all__ = ["GenerativeClassifier", "OwnClassifier", "seen_classes"]
 
 Float = NDArray[np.float64]
 
@@ -45,9 +45,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     def _blocks(self, names: Sequence[object]) -> list[Block]:
         """The blocks of a model of these columns."""
 
-    def _prior(self) -> bayes.Prior:
-        prior: bayes.Prior = self.prior
-        return prior
+    @abstractmethod
+    def _solve(self, model: Model) -> Any:
+        """What is made from the statistics once, by the settings of that moment, and kept until they change."""
 
     @property
     def _allow_nan(self) -> bool:
@@ -184,10 +184,6 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             )
         return self._model
 
-    def _solve(self, model: Model) -> Any:
-        """What is made from the statistics once, by the settings of that moment, and kept until they change."""
-        return model.with_blocks(self._blocks(model.blocks[0].names)).estimate(self._prior())
-
     def _solved(self) -> Any:
         model = self._learned()
         if self._cached is None:
@@ -305,6 +301,31 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         log-odds are not linear raises `NotLinearError`.
         """
         return self._estimated().linear_form()
+
+
+class OwnClassifier(GenerativeClassifier):
+    """A classifier of the library's own, with a setting ``prior`` and parameters as its families make them."""
+
+    prior: bayes.Prior
+
+    def _solve(self, model: Model) -> Estimate:
+        return model.with_blocks(self._blocks(model.blocks[0].names)).estimate(self.prior)
+
+    @property
+    def class_count_(self) -> Float:
+        """Weight of the rows of each class (K,)."""
+        return self._learned().weights.weight
+
+    @property
+    def class_prior_(self) -> Float:
+        """p(y) of each class (K,)."""
+        return self._learned().class_prior(self.prior)
+
+    @property
+    def means_(self) -> Float:
+        """Mean of each class and column (K, d)."""
+        means: Float = self._estimated().parameters[0].mean
+        return means
 
 
 def declared(classes: Any) -> ClassAxis:

@@ -193,7 +193,7 @@ def test_transform():
     for covariance, shape in (("own", "full"), ("shared", "diagonal"), ("own", "spherical")):
         assert GaussianDiscriminant(covariance, shape=shape).fit(X, y).transform(X).shape == (150, 2)
     with pytest.raises(InputError, match="n_components must lie between 1 and 2"):
-        GaussianDiscriminant(n_components=3).fit(X, y).transform(X)
+        GaussianDiscriminant(n_components=3).fit(X, y)
 
 
 def test_rows_far_away_have_probabilities():

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from suffice.bayes import Prior
-from suffice.estimator import GenerativeClassifier
+from suffice.estimator import OwnClassifier
 from suffice.exceptions import InputError
 from suffice.families import Family, Gaussian, Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
-from suffice.model import Block
+from suffice.model import Block, Estimate, Model
 from suffice.sources.arrays import explain_values, read_rows
 
 __all__ = ["GaussianDiscriminant"]
@@ -22,7 +22,7 @@ __all__ = ["GaussianDiscriminant"]
 Float = NDArray[np.float64]
 
 
-class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GenerativeClassifier):
+class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OwnClassifier):
     """Gaussian discriminant analysis: p(x | y) is a multivariate Gaussian, p(y) a share.
 
     With a covariance shared by the classes the boundary between two classes is a plane (linear
@@ -123,22 +123,6 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ge
     # ------------------------------------------------------------------ parameters
 
     @property
-    def class_count_(self) -> Float:
-        """Weight of the rows of each class (K,)."""
-        return self._learned().weights.weight
-
-    @property
-    def class_prior_(self) -> Float:
-        """p(y) of each class (K,)."""
-        return self._learned().class_prior(self.prior)
-
-    @property
-    def means_(self) -> Float:
-        """Mean of each class (K, d)."""
-        means: Float = self._estimated().parameters[0].mean
-        return means
-
-    @property
     def covariance_(self) -> Float:
         """Covariance, shared (d, d) or of each class (K, d, d)."""
         estimate = self._estimated()
@@ -156,6 +140,15 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ge
         amount = getattr(self._estimated().parameters[0], "shrinkage", np.array(0.0))
         return float(amount) if amount.ndim == 0 else amount
 
+    def _solve(self, model: Model) -> Estimate:
+        most, keep = min(len(model.classes) - 1, model.statistics[0].shape[0]), self.n_components
+        if keep is not None and not (isinstance(keep, int | np.integer) and 1 <= keep <= most):
+            raise InputError(
+                f"n_components must lie between 1 and {most}, the number of discriminant directions of "
+                f"{len(model.classes)} classes in {model.statistics[0].shape[0]} columns; got {keep!r}."
+            )
+        return super()._solve(model)
+
     # ------------------------------------------------------------------ discriminant directions
 
     def _directions(self) -> tuple[Float, Float]:
@@ -163,11 +156,6 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ge
         family: Any = estimate.blocks[0].family
         directions, share = family.directions(estimate.parameters[0], estimate.prior)
         keep = self.n_components
-        if keep is not None and not (isinstance(keep, int | np.integer) and 1 <= keep <= directions.shape[1]):
-            raise InputError(
-                f"n_components must lie between 1 and {directions.shape[1]}, the number of discriminant directions of "
-                f"{len(self.classes_)} classes in {self.n_features_in_} columns; got {keep!r}."
-            )
         return directions[:, :keep], share[:keep]
 
     @property

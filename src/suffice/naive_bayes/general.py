@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.bayes import Prior
-from suffice.estimator import GenerativeClassifier
+from suffice.estimator import OwnClassifier
 from suffice.exceptions import InputError, listed
 from suffice.families import Family, Gaussian, family_named
 from suffice.model import Block
@@ -18,7 +18,7 @@ __all__ = ["NaiveBayes"]
 Float = NDArray[np.float64]
 
 
-class NaiveBayes(GenerativeClassifier):
+class NaiveBayes(OwnClassifier):
     """Naive Bayes: p(x | y) is a product over the columns.
 
     Rescaling a column changes no prediction. A missing value (NaN) says nothing, in fitting and in
@@ -86,22 +86,6 @@ class NaiveBayes(GenerativeClassifier):
     @property
     def _allow_nan(self) -> bool:
         return not isinstance(self.families, Gaussian) or self.families.accepts_missing
-
-    @property
-    def class_count_(self) -> Float:
-        """Weight of the rows of each class (K,)."""
-        return self._learned().weights.weight
-
-    @property
-    def class_prior_(self) -> Float:
-        """p(y) of each class (K,)."""
-        return self._learned().class_prior(self.prior)
-
-    @property
-    def means_(self) -> Float:
-        """Mean of each class and column (K, d)."""
-        means: Float = self._estimated().parameters[0].mean
-        return means
 
     @property
     def variances_(self) -> Float:

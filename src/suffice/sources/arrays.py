@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
 
+from suffice.exceptions import ClassError, listed
 from suffice.statistics import ClassAxis
 
 __all__ = ["encode", "explain_values", "read_rows", "read_training", "read_weights"]
@@ -32,7 +33,12 @@ def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int 
     X, y = validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, **ROWS)
     # Whole numbers and texts are always classes; the check looks at every label.
     if len(y) and y.dtype.kind not in "biuU":
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except TypeError:
+            raise ClassError(
+                f"Class labels must be of one type, all numbers or all strings; got {listed(y[:4].tolist())}."
+            ) from None
     return X, y
 
 
