@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, solve_triangular, svd
-from scipy.linalg.lapack import dpocon, dpotrf
+from scipy.linalg import eigh, svd
+from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
 
 from suffice.statistics.exact_product import exact_product
 
@@ -80,7 +80,8 @@ def whiten(covariance: Float, low: Float | None = None) -> Whitening:
     found = _cholesky(correlation)
     if found is not None:
         lower, reciprocal = found
-        matrix = solve_triangular(lower, np.eye(d), lower=True).T / deviation[:, None]
+        inverse, _ = dtrtri(lower, lower=1)
+        matrix = np.ascontiguousarray(inverse.T / deviation[:, None])
         if reciprocal < WELL_CONDITIONED and d <= REFINED_COLUMNS:
             matrix = _refined(covariance, np.zeros_like(covariance) if low is None else low, matrix)
         log_det = -2 * float(np.log(np.diagonal(matrix)).sum())
