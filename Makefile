@@ -19,6 +19,7 @@ $(MADE):
 
 $(READY): $(MADE) $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m compileall -q src/suffice # as an installed package would be
 	@touch $@
 
 demo: $(READY) ## fit and score the models on bundled data
