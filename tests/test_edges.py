@@ -215,6 +215,8 @@ def test_points_of_one_column():
         one.logpdf([5.0, 6.0, 7.0]), multivariate_normal(one.mean, one.cov).logpdf([5.0, 6.0, 7.0])
     )
     assert one.rvs(5).shape == (5,)
+    with pytest.raises(InputError, match="size is a number of rows"):
+        one.rvs((2, 3))
 
 
 # ---------------------------------------------------------------------- labels and axes
@@ -396,6 +398,12 @@ def test_remedies_that_can_work():
         GaussianDiscriminant("own", shape="diagonal", mix=0.3).fit(marked, Y)
     with pytest.warns(UserWarning, match="column 4"):
         GaussianDiscriminant(shape="diagonal").fit(np.column_stack([X, np.ones(150)]), Y)
+
+
+def test_a_drop_in_that_saw_no_rows_says_so():
+    for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis()):
+        with pytest.raises(InputError, match="seen no rows yet"):
+            model.partial_fit(X[:0], Y[:0], classes=[0, 1]).predict(X)
 
 
 def test_declared_classes_are_labels():

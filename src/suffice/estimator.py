@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from suffice import bayes
 from suffice.exceptions import ClassError, InputError, MergeError, listed
-from suffice.model import Block, Conditional, Estimate, LinearForm, Model, generator
+from suffice.model import Block, Conditional, Estimate, LinearForm, Model, generator, row_count
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
 from suffice.statistics import ClassAxis, Membership
 
@@ -279,8 +279,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         y : array of shape (n_samples,)
         """
         estimate = self._estimated()
-        if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 0:
-            raise InputError(f"n_samples is a number of rows, at least 0; got {n_samples!r}.")
+        n_samples = row_count(n_samples, "n_samples")
         rng = generator(random_state)
         if label is None:
             codes = rng.choice(len(estimate.prior), size=n_samples, p=estimate.prior / estimate.prior.sum())

@@ -22,7 +22,7 @@ from suffice.families import Family, Linear
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
 from suffice.statistics.exact_product import exact_product
 
-__all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model", "generator"]
+__all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model", "generator", "row_count"]
 
 Float = NDArray[np.float64]
 
@@ -312,9 +312,17 @@ class Conditional:
 
     def rvs(self, size: int = 1, random_state: Any = None) -> Float:
         """``size`` random rows (size, d); one row (d,) for size 1, and points for d = 1, as ``scipy.stats`` does."""
+        size = row_count(size, "size")
         rows = self.estimate.sample(np.full(size, self.k, dtype=np.int64), generator(random_state))
         rows = rows[:, 0] if self.dim == 1 else rows
         return np.asarray(rows[0] if size == 1 else rows)
+
+
+def row_count(value: Any, name: str) -> int:
+    """A number of rows to draw, or a sentence."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise InputError(f"{name} is a number of rows, at least 0; got {value!r}.")
+    return int(value)
 
 
 def generator(random_state: Any) -> np.random.Generator:

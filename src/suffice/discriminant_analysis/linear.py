@@ -118,8 +118,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _class_priors(self, model: Model) -> Float:
         if self.priors is None:
-            weight = model.weights.weight
-            return np.asarray(weight / weight.sum())
+            return model.class_prior()
         priors = np.array(self.priors, dtype=np.float64)
         if np.any(priors < 0):
             raise ValueError("priors must be non-negative")
@@ -212,26 +211,27 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if solution.scalings is None:
             raise NotImplementedError("The model was fitted with solver='lsqr', which finds no directions. Fit again.")
         scalings = solution.scalings[:, : self._n_features_out].T
-        return self._scores(X, Linear(scalings, np.zeros(len(scalings)), solution.form.origin))
+        form = Linear(scalings, np.zeros(len(scalings)), solution.form.origin)
+        return self._scores(read_rows(self, X), form)
 
     def decision_function(self, X: Any) -> Float:
         """Log-odds of two classes (n,), or log-posteriors up to a constant (n, K)."""
-        scores = self._scores(X, self._form())
+        form = self._form()
+        scores = self._scores(read_rows(self, X), form)
         return np.asarray(scores[:, 0] if len(self.classes_) <= 2 else scores)
 
-    def _scores(self, X: Any, form: Linear) -> Float:
-        X = read_rows(self, X)
+    def _scores(self, X: Float, form: Linear) -> Float:
         with np.errstate(over="ignore", invalid="ignore"):
             scores = linear_scores(X, form).astype(np.result_type(X, self._dtype), copy=False)
         return self._usable(scores, X)
 
     def _joint(self, X: Any, *, relative: bool) -> Float:
         solution = self._solved()
+        X = read_rows(self, X)
         scores = self._scores(X, solution.form)
         if relative:
             return scores
         # The term that the scores leave out is the density about their origin.
-        X = read_rows(self, X)
         with np.errstate(over="ignore", invalid="ignore"):
             common = MultivariateGaussian().log_likelihood(solution.about_origin, X)
             return self._usable(scores + common, X)

@@ -133,8 +133,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
             )
 
     def _class_priors(self, model: Model) -> Float:
-        weight = model.weights.weight
-        priors = weight / weight.sum() if self.priors is None else np.array(self.priors, dtype=np.float64)
+        priors = model.class_prior() if self.priors is None else np.array(self.priors, dtype=np.float64)
         self._check_prior_length(priors, model)
         if np.any(priors < 0):
             raise ValueError("priors must be non-negative")

@@ -1,8 +1,9 @@
 """Passes over memory, in C++.
 
-Each function takes rows as float64 or float32 with any strides, releases the interpreter lock, and
-returns new float64 arrays. The result does not depend on the number of threads (``OMP_NUM_THREADS`` and
-threadpoolctl are obeyed), nor on the instruction set that was picked for the processor.
+Each function takes rows as float64 or float32 with any strides, and releases the interpreter lock. Those that
+summarise or evaluate return new float64 arrays; `gram` and `accumulate` add to arrays they are given, and
+`CentredBlocks` uses one buffer again for each block. The result does not depend on the number of threads
+(``OMP_NUM_THREADS`` and threadpoolctl are obeyed), nor on the instruction set that was picked for the processor.
 
 Membership is given in one of two ways: ``codes`` (n,) with the class of each row, where a code outside
 ``0..n_classes-1`` leaves the row out; or ``soft`` (n, n_classes) with a weight for each row and class.
@@ -130,7 +131,7 @@ class CentredBlocks:
         self._rows = np.empty((n_rows * (n_classes if soft else 1) + n_classes, n_columns))
 
     def centre(self, x: Numbers, codes: Codes | None, soft: Float | None, weights: Float | None) -> Float:
-        """Centred rows of the block; group k is rows ``offsets[k]:offsets[k + 1]``."""
+        """Centred rows of the block, until the next one; group k is rows ``offsets[k]:offsets[k + 1]``."""
         _core.centre_block(
             _readable(x),
             codes,

@@ -191,9 +191,8 @@ class GaussianNB(GenerativeClassifier):
             raise ValueError("Priors must be non-negative.")
 
     def _solve(self, model: Model) -> Estimate:
-        weight = model.weights.weight
-        self._check_priors(len(weight))
-        prior = weight / weight.sum() if self.priors is None else np.array(self.priors, dtype=np.float64)
+        self._check_priors(len(model.classes))
+        prior = model.class_prior() if self.priors is None else np.array(self.priors, dtype=np.float64)
         family = _AddedVariance(missing=False, added=self._added())
         block = Block(family, slice(None), model.blocks[0].names)
         statistic: Any = model.statistics[0]

@@ -2,7 +2,8 @@
 
 Kept for each class (`Scatter`, K matrices d×d), or summed over the classes (`PooledScatter`, one), which
 is all that a shared covariance needs. Rows are centred on the class means of their own block, then
-multiplied by BLAS (dsyrk), so that one read of the data is enough and nothing cancels.
+multiplied: exactly where they are few, by BLAS (dsyrk) where they are many. One read of the data is enough,
+and nothing cancels.
 """
 
 from __future__ import annotations
@@ -230,9 +231,9 @@ def centred_pass(
 ) -> kernels.CentredBlocks:
     """Read ``x`` once in blocks, centred by class, and hand each block to ``add_block(rows, offsets)``.
 
-    The size of a block depends on the shape of the data alone, and blocks are taken in order: the
-    result is the same for every number of threads. Blocks are short, since within one BLAS sums plainly,
-    but long enough for the products to outweigh what is done once for each of ``groups`` matrices.
+    The size of a block depends on the shape of the data alone, and blocks are taken in order, so that the
+    number of threads does not decide what is summed with what. Blocks are short, since within one BLAS sums
+    plainly, but long enough for the products to outweigh what is done once for each of ``groups`` matrices.
     """
     n, d = x.shape
     k = len(members.classes)
