@@ -8,6 +8,7 @@ Everything is in logarithms, so that densities of e⁻¹⁰⁰⁰⁰⁰ are comp
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import lgamma
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, listed
 
-__all__ = ["class_prior", "decide", "joint", "log_evidence", "log_posterior", "log_prior", "posterior"]
+__all__ = ["class_prior", "decide", "joint", "log_evidence", "log_label_evidence", "log_posterior", "log_prior", "posterior"]
 
 Float = NDArray[np.float64]
 Prior = str | Mapping[Any, float] | Sequence[float] | Float
@@ -70,6 +71,19 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[Any]) -> Float:
     return np.asarray(given / given.sum())
 
 
+def log_label_evidence(prior: Prior, weight: Float, labels: Sequence[Any]) -> float:
+    """log p(labels): with the prior that is given, or with shares that are integrated out under a flat prior.
+
+    >>> round(np.exp(log_label_evidence("data", np.array([1.0, 1.0]), ["a", "b"])), 12)
+    0.166666666667
+    """
+    if isinstance(prior, str) and prior == "data":
+        k, n = len(labels), float(weight.sum())
+        return float(sum(lgamma(each + 1) for each in weight) + lgamma(k) - lgamma(k + n))
+    each = log_prior(class_prior(prior, weight, labels))
+    return float(np.where(weight > 0, weight * np.where(weight > 0, each, 0.0), 0.0).sum())
+
+
 def log_prior(probabilities: Float) -> Float:
     """log p(y), with log 0 = −∞ and no warning: a class of prior zero is never the answer."""
     with np.errstate(divide="ignore"):
@@ -118,6 +132,7 @@ def _top(joint: Float) -> Float:
         row = int(np.flatnonzero(~np.isfinite(top))[0])
         raise InputError(
             f"Row {row} is so far from every class that its density is zero in float64, and Bayes' rule has "
-            "nothing to compare. Check its values and their units, or leave the row out."
+            "nothing to compare. Check its values and their units, leave the row out, or set smoothing above 0 "
+            "where it holds what no class has ever seen."
         )
     return top

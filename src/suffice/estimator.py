@@ -17,9 +17,10 @@ from sklearn.exceptions import NotFittedError
 
 from suffice import bayes
 from suffice.exceptions import ClassError, InputError, MergeError, listed
-from suffice.model import Block, Conditional, Estimate, LinearForm, Model, generator, row_count
+from suffice.model import Block, Conditional, Estimate, LinearForm, Model, as_matrix, generator, row_count
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
-from suffice.statistics import ClassAxis, Membership
+from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
+from suffice.statistics.table import Schema
 
 __all__ = ["GenerativeClassifier", "OwnClassifier", "seen_classes"]
 
@@ -37,12 +38,14 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     feature_names_in_: NDArray[Any]
     _model: Model | None = None
     _cached: Any = None
-    _dtype: Any = np.float64  # of the rows that were fitted first
+    _schema: Schema | None = None  # of the rows that were fitted first
+    _dtype: Any = np.float64  # and their type
+    _reads_sparse = False
 
     # ------------------------------------------------------------------ what a subclass says
 
     @abstractmethod
-    def _blocks(self, names: Sequence[object]) -> list[Block]:
+    def _blocks(self, schema: Schema) -> list[Block]:
         """The blocks of a model of these columns."""
 
     @abstractmethod
@@ -71,13 +74,15 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         self._forget()
-        X, y = read_training(self, X, y, reset=True)
+        table, y = self._read_training(X, y, reset=True)
         axis, codes = encode(y)
-        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
+        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, len(table))))
         self._check_classes(members.classes)
-        model = self._summarize(X, members)
+        self._schema = self._schema_of(table)
+        model = self._summarize(table, members)
+        self._check_columns(model)
         solved = self._solve(model)
-        self._adopt(model, X.dtype)
+        self._adopt(model, table)
         self._cached = solved
         return self
 
@@ -101,14 +106,37 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X, y = read_training(self, X, y, reset=self._model is None, min_rows=0)
+        table, y = self._read_training(X, y, reset=self._model is None, min_rows=0)
         axis, codes = encode(y) if len(y) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
-        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
-        model = self._summarize(X, members)
+        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, len(table))))
+        if self._model is None:
+            self._schema = self._schema_of(table)
+        model = self._summarize(table, members)
         if classes is not None:
             model = model.on(model.classes.union(declared(classes)))
-        self._adopt(model if self._model is None else self._model.merge(model), X.dtype)
+        self._adopt(model if self._model is None else self._model.merge(model), table)
         return self
+
+    def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
+        """Rows as a table, and their labels."""
+        X, y = read_training(self, X, y, reset=reset, min_rows=min_rows, sparse=self._reads_sparse)
+        return MatrixTable(X), y
+
+    def _read_rows(self, X: Any) -> Table:
+        """Rows to predict for, as a table."""
+        return MatrixTable(read_rows(self, X, sparse=self._reads_sparse))
+
+    def _explain_values(self, table: Table) -> None:
+        """Raise scikit-learn's error if a cell is not a finite number, and must be."""
+        if isinstance(table, MatrixTable):
+            explain_values(self, table.x, allow_nan=self._allow_nan)
+
+    def _write_rows(self, columns: list[Any]) -> Any:
+        """Drawn columns, in the form in which rows came."""
+        return as_matrix(columns)
+
+    def _check_columns(self, model: Model) -> None:
+        """Raise or warn if a column of all rows of a fit is of no use."""
 
     def merge(self, other: Self) -> Self:
         """Take in what another model has learned from other rows.
@@ -130,30 +158,43 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             return self
         if mine is None:
             # Blocks are made anew, so that this estimator's own settings hold.
-            mine = Model.zero(self._blocks(theirs.blocks[0].names), theirs.classes)
-        self._adopt(mine.merge(theirs), other._dtype)
+            assert other._schema is not None
+            mine = Model.zero(self._blocks(other._schema), theirs.classes)
+        merged = mine.merge(theirs)
+        if self._model is None:
+            self._schema, self._dtype = other._schema, other._dtype
+        self._take(merged)
         self.n_features_in_ = other.n_features_in_
         if hasattr(other, "feature_names_in_"):
             self.feature_names_in_ = other.feature_names_in_
         return self
 
-    def _summarize(self, X: Float, members: Membership) -> Model:
+    def _summarize(self, table: Table, members: Membership) -> Model:
         """The model of a batch, or scikit-learn's error for a value that is not a finite number."""
+        assert self._schema is not None
         try:
-            return Model.summarize(self._blocks(self._names(X.shape[1])), X, members)
+            return Model.summarize(self._blocks(self._schema), table, members)
         except InputError:
-            explain_values(self, X, allow_nan=self._allow_nan)
+            self._explain_values(table)
             raise
 
-    def _adopt(self, model: Model, dtype: Any) -> None:
-        self._dtype = dtype if self._model is None else self._dtype
+    def _schema_of(self, table: Table) -> Schema:
+        kinds = table.kinds
+        return Schema(self._names(len(kinds)), kinds)
+
+    def _adopt(self, model: Model, table: Table) -> None:
+        if self._model is None:
+            self._dtype = table.x.dtype if isinstance(table, MatrixTable) else np.dtype(np.float64)
+        self._take(model)
+
+    def _take(self, model: Model) -> None:
         self._model = model
         self._cached = None
         self.classes_ = model.classes.labels
 
     def _forget(self) -> None:
         """What was learned before does not outlive a fit that fails."""
-        self._model = self._cached = None
+        self._model = self._cached = self._schema = None
 
     def _names(self, n_columns: int) -> Sequence[object]:
         names = getattr(self, "feature_names_in_", None)
@@ -198,18 +239,18 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     def _joint(self, X: Any, *, relative: bool) -> Float:
         estimate = self._estimated()
-        X = read_rows(self, X)
+        table = self._read_rows(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            out = estimate.relative_joint(X) if relative else estimate.joint(X)
-        return self._usable(out, X)
+            out = estimate.relative_joint(table) if relative else estimate.joint(table)
+        return self._usable(out, table)
 
-    def _usable(self, out: Float, X: Float) -> Float:
+    def _usable(self, out: Float, table: Table) -> Float:
         """The result, unless it shows that a value of X was not a finite number.
 
         Where finite numbers overflowed, the density is zero in float64.
         """
         if not np.isfinite(out).all():
-            explain_values(self, X, allow_nan=self._allow_nan)
+            self._explain_values(table)
             out[~(out < np.inf)] = -np.inf
         return out
 
@@ -260,10 +301,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
                 unknown = np.unique(labels[codes < 0]).tolist()
                 raise ClassError(f"y holds {listed(unknown)}, not among the classes {listed(self.classes_.tolist())}.")
             each = joint[np.arange(len(joint)), codes]
-        weights = read_weights(sample_weight, joint)
+        weights = read_weights(sample_weight, len(joint))
         return float(each.sum() if weights is None else weights @ each)
 
-    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> tuple[Float, NDArray[Any]]:
+    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw rows from the model.
 
         Parameters
@@ -275,7 +316,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        X : array of shape (n_samples, d)
+        X : array of shape (n_samples, d), or a frame
+            In the form in which rows came to `fit`, with the names and types of its columns.
         y : array of shape (n_samples,)
         """
         estimate = self._estimated()
@@ -285,12 +327,12 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             codes = rng.choice(len(estimate.prior), size=n_samples, p=estimate.prior / estimate.prior.sum())
         else:
             codes = np.full(n_samples, estimate.classes.position(label), dtype=np.int64)
-        return estimate.sample(codes, rng), self.classes_[codes]
+        return self._write_rows(estimate.sample(codes, rng)), self.classes_[codes]
 
     def conditional(self, label: Any) -> Conditional:
         """p(x | y = label) as a distribution, with ``scipy.stats``'s names: logpdf, pdf, rvs, mean, cov."""
         estimate = self._estimated()
-        return estimate.conditional(estimate.classes.position(label))
+        return estimate.conditional(estimate.classes.position(label), self._read_rows, self._write_rows)
 
     def linear_form(self) -> LinearForm:
         """The log-odds as a linear function of x: ``(theta, theta0)``.
@@ -308,7 +350,8 @@ class OwnClassifier(GenerativeClassifier):
     prior: bayes.Prior
 
     def _solve(self, model: Model) -> Estimate:
-        return model.with_blocks(self._blocks(model.blocks[0].names)).estimate(self.prior)
+        assert self._schema is not None
+        return model.with_blocks(self._blocks(self._schema)).estimate(self.prior)
 
     @property
     def class_count_(self) -> Float:

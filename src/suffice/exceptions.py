@@ -10,7 +10,8 @@
     └── SingularCovarianceError   (also numpy's LinAlgError, and so a ValueError)
 
     SufficeWarning                (also a UserWarning)
-    └── SingularCovarianceWarning
+    ├── SingularCovarianceWarning
+    └── EmptyColumnWarning                              a column without a single value
 
 scikit-learn's own checks raise plain ``ValueError`` and ``TypeError``; those pass through as they are,
 since code written for scikit-learn expects them.
@@ -26,6 +27,7 @@ from numpy.linalg import LinAlgError
 
 __all__ = [
     "ClassError",
+    "EmptyColumnWarning",
     "InputError",
     "MergeError",
     "NotLinearError",
@@ -69,6 +71,10 @@ class SufficeWarning(UserWarning):
 
 class SingularCovarianceWarning(SufficeWarning):
     """A shared covariance matrix was singular, and the model works in the subspace the data span."""
+
+
+class EmptyColumnWarning(SufficeWarning):
+    """A column holds no value at all, and says nothing."""
 
 
 def listed(names: Sequence[object], limit: int = 8) -> str:

@@ -8,21 +8,23 @@ A `Model` is a value made of statistics; it learns, merges, and forgets. `Model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from suffice import bayes
-from suffice.exceptions import InputError, MergeError, NotLinearError, listed
+from suffice.exceptions import InputError, MergeError, NotLinearError, columns_at, listed
 from suffice.families import Family, Linear
-from suffice.statistics import ClassAxis, Membership, Statistic, Sums
+from suffice.statistics import ClassAxis, Coded, CodedColumn, Membership, Statistic, Sums
 from suffice.statistics.exact_product import exact_product
+from suffice.statistics.table import Columns, as_table, present_rows
 
-__all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model", "generator", "row_count"]
+__all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model", "as_matrix", "generator", "row_count"]
 
 Float = NDArray[np.float64]
 
@@ -41,36 +43,63 @@ class Block:
     """
 
     family: Family
-    columns: slice | list[int]
+    columns: Columns
     names: Sequence[object]
 
-    def take(self, x: Float) -> Float:
-        """The block's part of the rows (n, d); a view where the columns are a slice."""
-        return x[:, self.columns]
+    def take(self, x: Any) -> Any:
+        """The block's part of the rows, as its family reads them: a matrix of numbers, or codes of levels."""
+        table = as_table(x)
+        if getattr(self.family, "reads", "numbers") == "categories":
+            return table.categories(self.columns, self.names)
+        return table.numbers(self.columns, self.names)
+
+    def positions(self, n_columns: int) -> list[int]:
+        """Where the block's columns stand in a row."""
+        return list(range(n_columns))[self.columns] if isinstance(self.columns, slice) else list(self.columns)
+
+    @property
+    def independent(self) -> bool:
+        """Whether the columns are independent given the class."""
+        return bool(getattr(self.family, "independent", False))
 
 
-class LinearForm(NamedTuple):
-    """Log-odds that are linear in x.
+@dataclass(frozen=True, eq=False)
+class LinearForm:
+    """Log-odds that are linear in x; it unpacks into ``theta, theta0``.
 
     For two classes ``log p(y=1 | x)/p(y=0 | x) = theta · x + theta0`` with theta of shape (d,). For K
     classes p(y | x) is the softmax of ``theta @ x + theta0`` with one row of theta (K, d) each; the
     rows are fixed up to a vector common to all, here such that they vanish for a class whose mean is
     the mean of all rows.
+
+    Attributes
+    ----------
+    theta, theta0 : array
+    columns : list
+        What each entry of theta multiplies: a column, or for a categorical column a pair (column, level),
+        whose indicator is 1 where the column has that level.
     """
 
     theta: Float
-    theta0: Float
+    theta0: Any
+    columns: list[Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.theta, self.theta0))
 
     @classmethod
-    def of(cls, scores: Linear) -> LinearForm:
+    def of(cls, scores: Linear, columns: Sequence[Any] | None = None) -> LinearForm:
         """The form about zero of scores about their origin."""
         coef, offset, origin = scores
+        names = list(range(len(origin)) if columns is None else columns)
         if len(offset) == 2:
-            coef, offset = coef[1:] - coef[:1], offset[1:] - offset[:1]
+            with np.errstate(invalid="ignore"):
+                coef, offset = coef[1:] - coef[:1], offset[1:] - offset[:1]
+            coef = np.where(np.isnan(coef), 0.0, coef)  # what neither class can explain tells them not apart
         # Moving the origin to zero cancels digits where the data are far from it, so none may be lost before.
-        high, low = exact_product(coef, origin[:, None])
+        high, low = exact_product(np.where(np.isfinite(coef), coef, 0.0), origin[:, None])
         theta0 = (offset - high[:, 0]) - low[:, 0]
-        return cls(coef[0], theta0[0]) if len(scores.offset) == 2 else cls(coef, theta0)
+        return cls(coef[0], theta0[0], names) if len(scores.offset) == 2 else cls(coef, theta0, names)
 
 
 @dataclass(frozen=True)
@@ -100,13 +129,16 @@ class Model:
         )
 
     @classmethod
-    def summarize(cls, blocks: Sequence[Block], x: Float, members: Membership) -> Model:
-        """The model of one batch of rows."""
-        return cls(
-            tuple(blocks),
-            Sums.of_classes(members),
-            tuple(block.family.summarize(block.take(x), members, block.names) for block in blocks),
-        )
+    def summarize(cls, blocks: Sequence[Block], x: Any, members: Membership) -> Model:
+        """The model of one batch of rows, a matrix or a `Table`."""
+        present = present_rows(members.codes, members.weights)
+        statistics = []
+        for block in blocks:
+            rows = block.take(x)
+            if hasattr(block.family, "check"):
+                block.family.check(rows, block.names, present)
+            statistics.append(block.family.summarize(rows, members, block.names))
+        return cls(tuple(blocks), Sums.of_classes(members), tuple(statistics))
 
     @property
     def classes(self) -> ClassAxis:
@@ -170,6 +202,16 @@ class Model:
             ),
         )
 
+    def log_marginal_likelihood(self, prior: bayes.Prior = "data") -> float:
+        """log p(rows, labels) with the parameters integrated out, block by block."""
+        total = bayes.log_label_evidence(prior, self.weights.weight, self.classes.labels.tolist())
+        for block, statistic in zip(self.blocks, self.statistics, strict=True):
+            family: Any = block.family
+            if not hasattr(family, "log_evidence"):
+                raise InputError(f"The family {family.name} has no evidence in closed form.")
+            total += family.log_evidence(statistic)
+        return total
+
     def with_blocks(self, blocks: Sequence[Block]) -> Model:
         """The same statistics read by families of other settings, where those need no other statistics."""
         self._check_blocks(replace(self, blocks=tuple(blocks)))
@@ -218,46 +260,87 @@ class Estimate:
         """log p(y)."""
         return bayes.log_prior(self.prior)
 
-    def joint(self, x: Float) -> Float:
+    def joint(self, x: Any) -> Float:
         """log p(x, y) of each row and class (n, K)."""
         return bayes.joint(self.log_prior, self._likelihood(x, "log_likelihood"))
 
-    def relative_joint(self, x: Float) -> Float:
+    def relative_joint(self, x: Any) -> Float:
         """log p(x, y) up to a term common to the classes: all that a posterior needs."""
         return bayes.joint(self.log_prior, self._likelihood(x, "relative_log_likelihood"))
 
-    def _likelihood(self, x: Float, kind: str) -> Float:
+    def _likelihood(self, x: Any, kind: str) -> Float:
         out = None
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
             evaluate = getattr(block.family, kind, block.family.log_likelihood)
-            part = evaluate(parameters, block.take(x))
+            part = evaluate(parameters, self._rows(block, parameters, x))
             out = part if out is None else out + part
-        assert out is not None
-        return out
+        return np.zeros((len(as_table(x)), len(self.classes))) if out is None else out
+
+    def _rows(self, block: Block, parameters: Any, x: Any) -> Any:
+        """A block's part of the rows, checked against what its family and its parameters know."""
+        rows, family = block.take(x), block.family
+        if hasattr(family, "check"):
+            family.check(rows, block.names)
+        return family.check_seen(parameters, rows, block.names) if hasattr(family, "check_seen") else rows
+
+    def terms(self, x: Any) -> list[tuple[Any, Float]]:
+        """The parts of log p(x | y), as (column or tuple of columns, array of shape (n, K)), in the order of columns.
+
+        There is one for each column where columns are independent, and one for each block otherwise.
+        """
+        found: list[tuple[int, Any, Float]] = []
+        for block, parameters in zip(self.blocks, self.parameters, strict=True):
+            rows, family = self._rows(block, parameters, x), block.family
+            at = block.positions(self.n_columns)
+            if block.independent and hasattr(family, "terms"):
+                parts = family.terms(parameters, rows)
+                found += [(at[i], name, parts[:, :, i]) for i, name in enumerate(block.names)]
+            else:
+                evaluate = getattr(family, "relative_log_likelihood", family.log_likelihood)
+                found.append((at[0], tuple(block.names), evaluate(parameters, rows)))
+        return [(name, part) for _, name, part in sorted(found, key=lambda each: each[0])]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns up to the last that a block has."""
+        known = [len(block.names) if isinstance(block.columns, slice) else 1 + max(block.columns) for block in self.blocks]
+        return max(known, default=0)
 
     def linear_form(self) -> LinearForm:
-        """The log-odds as a linear function of x, where they are one."""
-        d = sum(len(block.names) for block in self.blocks)
-        coef, origin, offset = np.zeros((len(self.classes), d)), np.zeros(d), self.log_prior.copy()
+        """The log-odds as a linear function of x, or of the indicators of its levels, where they are one."""
+        pieces: list[tuple[int, Float, Float, list[Any]]] = []
+        offset = self.log_prior.copy()
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
-            if not hasattr(block.family, "linear_form"):
-                raise NotLinearError(f"The log-odds of a {block.family.name} block are not linear in x.")
-            part = block.family.linear_form(parameters)
-            coef[:, block.columns] = part.coef
-            origin[block.columns] = part.origin
+            family: Any = block.family
+            if not hasattr(family, "linear_form"):
+                raise NotLinearError(f"The log-odds of a {family.name} block are not linear in x.")
+            part = family.linear_form(parameters)
             offset += part.offset
-        return LinearForm.of(Linear(coef, offset, origin))
+            indicators = family.indicators(parameters) if hasattr(family, "indicators") else None
+            start = 0
+            for i, at in enumerate(block.positions(self.n_columns)):
+                name = block.names[i]
+                labels = [name] if indicators is None else [(name, level) for level in indicators[i]]
+                here = slice(start, start + len(labels))
+                pieces.append((at, part.coef[:, here], part.origin[here], labels))
+                start += len(labels)
+        pieces.sort(key=lambda each: each[0])
+        coef = np.hstack([np.zeros((len(self.classes), 0)), *(each[1] for each in pieces)])
+        origin = np.concatenate([np.zeros(0), *(each[2] for each in pieces)])
+        return LinearForm.of(Linear(coef, offset, origin), [label for each in pieces for label in each[3]])
 
-    def sample(self, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
-        """One row from p(x | y = code) for each code (n, d)."""
-        out = np.empty((len(codes), sum(len(block.names) for block in self.blocks)))
+    def sample(self, codes: NDArray[np.int64], rng: np.random.Generator) -> list[Any]:
+        """One row from p(x | y = code) for each code, column by column: numbers, coded, or None if left out."""
+        out: list[Any] = [None] * self.n_columns
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
-            out[:, block.columns] = block.family.sample(parameters, codes, rng)
+            drawn: Any = block.family.sample(parameters, codes, rng)
+            for i, at in enumerate(block.positions(self.n_columns)):
+                out[at] = drawn.columns[i] if isinstance(drawn, Coded) else drawn[:, i]
         return out
 
-    def conditional(self, k: int) -> Conditional:
-        """p(x | y = class k) as a distribution."""
-        return Conditional(self, k)
+    def conditional(self, k: int, read: Any = as_table, write: Any = None) -> Conditional:
+        """p(x | y = class k) as a distribution; ``read`` and ``write`` turn rows into tables and drawn columns back."""
+        return Conditional(self, k, read, as_matrix if write is None else write)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,6 +349,8 @@ class Conditional:
 
     estimate: Estimate
     k: int
+    read: Callable[[Any], Any]
+    write: Callable[[list[Any]], Any]
 
     def __repr__(self) -> str:
         return f"Conditional(label={self.estimate.classes.label(self.k)!r}, dim={self.dim})"
@@ -273,7 +358,7 @@ class Conditional:
     @property
     def dim(self) -> int:
         """Number of columns."""
-        return len(self.mean)
+        return self.estimate.n_columns
 
     @property
     def mean(self) -> Float:
@@ -287,35 +372,64 @@ class Conditional:
 
     @cached_property
     def _moments(self) -> tuple[Float, Float]:
-        d = sum(len(block.names) for block in self.estimate.blocks)
+        d = self.dim
         mean, cov = np.zeros(d), np.zeros((d, d))
         for block, parameters in zip(self.estimate.blocks, self.estimate.parameters, strict=True):
-            at = np.arange(d)[block.columns]
+            at = block.positions(d)
             family: Any = block.family
+            if not hasattr(family, "mean_and_covariance"):
+                raise InputError(
+                    f"There is no mean or covariance of {columns_at(block.names, range(len(block.names)))}, of the "
+                    f"family {family.name}."
+                )
             mean[at], cov[np.ix_(at, at)] = family.mean_and_covariance(parameters, self.k)
         return mean, cov
 
     def logpdf(self, x: Any) -> Any:
-        """Log-density of one row (d,) or of rows (n, d)."""
-        rows = np.asarray(x, dtype=np.float64)
+        """Log-density of one row (d,) or of rows (n, d); of a data frame, of its rows."""
+        if hasattr(x, "columns") or issparse(x):
+            return self.estimate._likelihood(self.read(x), "log_likelihood")[:, self.k]
+        rows = np.asarray(x)
+        if rows.dtype.kind not in "OUST":
+            rows = rows.astype(np.float64, copy=False)
         if self.dim == 1 and rows.ndim == 1:
             rows = rows[:, None]  # points, as scipy.stats reads them
         flat = np.atleast_2d(rows)
         if flat.ndim != 2 or flat.shape[1] != self.dim:
             raise InputError(f"x must have {self.dim} columns, got an array of shape {rows.shape}.")
-        out = self.estimate._likelihood(flat, "log_likelihood")[:, self.k]
+        table = flat if flat.dtype == np.float64 else self.read(flat)
+        out = self.estimate._likelihood(table, "log_likelihood")[:, self.k]
         return out if rows.ndim == 2 else out[0]
 
     def pdf(self, x: Any) -> Any:
         """Density of one row (d,) or of rows (n, d)."""
         return np.exp(self.logpdf(x))
 
-    def rvs(self, size: int = 1, random_state: Any = None) -> Float:
-        """``size`` random rows (size, d); one row (d,) for size 1, and points for d = 1, as ``scipy.stats`` does."""
+    def rvs(self, size: int = 1, random_state: Any = None) -> Any:
+        """``size`` random rows; of arrays one row (d,) for size 1, and points for d = 1, as ``scipy.stats`` does."""
         size = row_count(size, "size")
-        rows = self.estimate.sample(np.full(size, self.k, dtype=np.int64), generator(random_state))
+        rows = self.write(self.estimate.sample(np.full(size, self.k, dtype=np.int64), generator(random_state)))
+        if not isinstance(rows, np.ndarray):
+            return rows
         rows = rows[:, 0] if self.dim == 1 else rows
         return np.asarray(rows[0] if size == 1 else rows)
+
+
+def as_matrix(columns: list[Any]) -> NDArray[Any]:
+    """Drawn columns as one array (n, d): of numbers, or of objects where a level is not a number."""
+    whole = [column.values(len(column.codes)) if isinstance(column, CodedColumn) else column for column in columns]
+    n = max((len(column) for column in whole if column is not None), default=0)
+    whole = [np.full(n, np.nan) if column is None else column for column in whole]
+    try:
+        # None becomes NaN; a text does not become a number, even if it could.
+        if not any(isinstance(value, str) for column in whole if isinstance(column, list) for value in column):
+            return np.column_stack([np.asarray(column, dtype=np.float64) for column in whole])
+    except (TypeError, ValueError):
+        pass
+    out = np.empty((n, len(whole)), dtype=object)
+    for j, column in enumerate(whole):
+        out[:, j] = column
+    return out
 
 
 def row_count(value: Any, name: str) -> int:

@@ -22,6 +22,8 @@ law                             says
 `check_posterior`               posteriors are probabilities, also far from all data
 `check_rescaling`               rescaling a column moves no posterior (families that are scale-free)
 `check_relative`                the relative log-likelihood gives the posterior of the full one
+`check_terms`                   the terms of independent columns sum to the log-likelihood
+`check_estimation`              mle is map with a flat prior; with many rows the three estimates meet
 `check_sample`                  a model fitted to rows it drew predicts them as well as itself
 ==============================  =====================================================================
 """
@@ -29,22 +31,28 @@ law                             says
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from suffice import bayes
 from suffice.exceptions import InputError, SingularCovarianceError
 from suffice.families import Family
-from suffice.statistics import ClassAxis, Membership, Statistic
+from suffice.model import Block
+from suffice.sources.columns import ColumnTable, ObjectColumn
+from suffice.statistics import ClassAxis, Coded, MatrixTable, Membership, Statistic, Table
+from suffice.statistics.table import as_table
 
 __all__ = [
+    "FORMS",
     "LAWS",
     "Rows",
     "assert_same",
     "check_classes",
+    "check_estimation",
     "check_family",
     "check_layout",
     "check_merge",
@@ -56,12 +64,14 @@ __all__ = [
     "check_soft_membership",
     "check_split",
     "check_subtract",
+    "check_terms",
     "check_weights",
     "check_zero",
     "example_rows",
 ]
 
 Float = NDArray[np.float64]
+Form = Callable[[Any], Table]
 
 STATISTIC_TOLERANCE = 1e-12  # of the largest entry of an array
 POSTERIOR_TOLERANCE = 1e-9
@@ -73,51 +83,82 @@ class Rows:
 
     Parameters
     ----------
-    x : array of shape (n, d)
+    x : array of shape (n, d), or a Coded batch
     codes : array of shape (n,)
     weights : array of shape (n,)
         Whole numbers, so that a row can be repeated as often.
     labels : array of shape (K,)
         Sorted class labels; a code is a position among them.
+    form : callable
+        Turns x into what a source would read: a matrix, a sparse one, a frame's columns. See `FORMS`.
     """
 
-    x: Float
+    x: Any
     codes: NDArray[np.int64]
     weights: Float
     labels: NDArray[Any]
+    form: Form = as_table
 
     def take(self, index: Any) -> Rows:
         """Some of the rows."""
-        return replace(self, x=self.x[index], codes=self.codes[index], weights=self.weights[index])
+        x = self.x.take(index) if isinstance(self.x, Coded) else self.x[index]
+        return replace(self, x=x, codes=self.codes[index], weights=self.weights[index])
+
+    def batch(self, family: Family) -> Any:
+        """The rows as the family reads them."""
+        if isinstance(self.x, Coded):
+            return self.x
+        return Block(family, slice(None), range(self.x.shape[1])).take(self.form(self.x))
 
     def members(self) -> Membership:
         """The membership of the rows."""
         return Membership(ClassAxis(self.labels), codes=self.codes, weights=self.weights)
 
 
+def _sparse(x: Any) -> Table:
+    """A sparse matrix, in which only what is not zero is stored; rows and columns take turns at being first."""
+    kind = sparse.csr_array if len(x) % 2 else sparse.csc_array
+    return MatrixTable(kind(np.asarray(x, dtype=np.float64)))
+
+
+def _frame(x: Any) -> Table:
+    """Columns of Python objects, with None for what is missing."""
+    columns = [[None if np.isnan(v) else v for v in column] for column in np.asarray(x).T.tolist()]
+    return ColumnTable(len(x), [ObjectColumn(column) for column in columns])
+
+
+FORMS: dict[str, Form] = {"dense": as_table, "sparse": _sparse, "frame": _frame}
+
+
 def example_rows(
-    family: Family, rng: np.random.Generator, n_rows: int = 60, n_columns: int = 3, n_classes: int = 3
+    family: Family,
+    rng: np.random.Generator,
+    n_rows: int = 60,
+    n_columns: int = 3,
+    n_classes: int = 3,
+    form: Form = as_table,
 ) -> Rows:
     """Rows that a family can be fitted to, in labelled classes of unequal size, with weights 0 to 3."""
     share = rng.dirichlet(np.full(n_classes, 3.0))
     codes = rng.choice(n_classes, size=n_rows, p=share)
     labels = np.array([f"class {k}" for k in range(n_classes)])
     weights = rng.integers(0, 4, n_rows).astype(float)
-    return Rows(family.example(rng, codes, n_columns), codes, weights, labels)
+    return Rows(family.example(rng, codes, n_columns), codes, weights, labels, form)
 
 
 def check_family(family: Family, *, seed: int = 0, n_rows: int = 200, n_columns: int = 3, n_classes: int = 3) -> None:
-    """Try every law on rows that the family calls examples."""
-    for law in LAWS:
-        rng = np.random.default_rng(seed)
-        law(family, example_rows(family, rng, n_rows, n_columns, n_classes), rng)
+    """Try every law on rows that the family calls examples, as a matrix, sparse, and as columns of a frame."""
+    for form in FORMS.values():
+        for law in LAWS:
+            rng = np.random.default_rng(seed)
+            law(family, example_rows(family, rng, n_rows, n_columns, n_classes, form), rng)
 
 
 # ---------------------------------------------------------------------- what is compared
 
 
 def _summarize(family: Family, rows: Rows) -> Any:
-    return family.summarize(rows.x, rows.members(), range(rows.x.shape[1]))
+    return family.summarize(rows.batch(family), rows.members(), range(rows.x.shape[1]))
 
 
 def assert_same(
@@ -127,7 +168,7 @@ def assert_same(
 
     The rounding is that of b, or of a larger statistic ``beside`` them.
     """
-    assert a.classes == b.classes, f"{law}: classes {a.classes.labels} are not {b.classes.labels}"
+    assert a.axes() == b.axes(), f"{law}: {a.axes()} are not {b.axes()}"
     ours, theirs, sizes = a.arrays(), b.arrays(), (beside or b).rounding()
     for name in ours:
         if name.endswith("_low"):
@@ -137,22 +178,29 @@ def assert_same(
             # The parts of an unevaluated sum may be split differently.
             difference = difference + (ours[f"{name}_low"] - theirs[f"{name}_low"])
         size = sizes[name]
+        if size.shape != ours[name].shape[1:]:
+            size = size.max(initial=0.0)  # beside them stand more levels
         off = ~(np.abs(difference) <= tolerance * size)
         assert not off.any(), f"{law}: {name} differs by {np.abs(difference)[off].max():.3g}"
 
 
-def _posterior(family: Family, statistic: Any, x: Float) -> tuple[Float, Float] | None:
+def _posterior(family: Family, statistic: Any, rows: Rows) -> tuple[Float, Float] | None:
     """Posterior under a uniform prior, and what rounding may move it by, row by row.
 
     A log-likelihood of 1e8 has eight digits behind the point, and so have the log-odds. None where the rows
     are too few for parameters.
     """
     try:
-        parameters = family.estimate(statistic, range(x.shape[1]))
+        parameters = family.estimate(statistic, range(rows.x.shape[1]))
     except (SingularCovarianceError, InputError):
         return None
-    log_likelihood = family.log_likelihood(parameters, x)
-    rounding = POSTERIOR_TOLERANCE + 1e-13 * np.abs(log_likelihood).max(axis=1, initial=0.0)
+    log_likelihood = family.log_likelihood(parameters, rows.batch(family))
+    assert not np.isnan(log_likelihood).any(), "a log-likelihood is not a number"
+    finite = np.where(np.isfinite(log_likelihood), log_likelihood, 0.0)
+    rounding = POSTERIOR_TOLERANCE + 1e-13 * np.abs(finite).max(axis=1, initial=0.0)
+    # A row that no class can explain has no posterior; under another estimate it must have none either.
+    none = ~np.isfinite(log_likelihood.max(axis=1, initial=-np.inf))
+    log_likelihood[none] = np.arange(log_likelihood.shape[1]) * -1e3
     return bayes.posterior(log_likelihood), rounding
 
 
@@ -165,7 +213,7 @@ def _assert_same_posterior(mine: Any, theirs: Any, law: str) -> None:
 
 def _assert_same_model(family: Family, a: Any, b: Any, rows: Rows, law: str) -> None:
     assert_same(a, b, law)
-    _assert_same_posterior(_posterior(family, a, rows.x), _posterior(family, b, rows.x), law)
+    _assert_same_posterior(_posterior(family, a, rows), _posterior(family, b, rows), law)
 
 
 # ---------------------------------------------------------------------- the laws
@@ -173,8 +221,8 @@ def _assert_same_model(family: Family, a: Any, b: Any, rows: Rows, law: str) -> 
 
 def check_zero(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """The statistic of no rows is neutral in merge."""
-    whole = _summarize(family, rows)
     d = rows.x.shape[1]
+    whole = _summarize(family, rows)
     for zero in (
         family.zero(ClassAxis(rows.labels), d),
         family.zero(ClassAxis.of([]), d),
@@ -242,7 +290,7 @@ def check_weights(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     repeated = rows.take(np.repeat(np.arange(len(rows.x)), rows.weights.astype(int)))
     repeated = replace(repeated, weights=np.ones(len(repeated.x)))
     _assert_same_model(family, _summarize(family, rows), _summarize(family, repeated), rows, "weights")
-    x = np.where(rows.weights[:, None] > 0, rows.x, 1e300)
+    x = np.where(rows.weights[:, None] > 0, rows.x, 1e300)  # a number as wrong as any
     assert_same(_summarize(family, replace(rows, x=x)), _summarize(family, rows), "weight zero", 0.0)
 
 
@@ -250,20 +298,24 @@ def check_soft_membership(family: Family, rows: Rows, rng: np.random.Generator) 
     """One-hot class weights are labels; class weights add like row weights."""
     axis, d = ClassAxis(rows.labels), rows.x.shape[1]
     one_hot = np.eye(len(axis))[rows.codes]
-    soft = family.summarize(rows.x, Membership(axis, soft=one_hot, weights=rows.weights), range(d))
+    batch = rows.batch(family)
+    soft = family.summarize(batch, Membership(axis, soft=one_hot, weights=rows.weights), range(d))
     _assert_same_model(family, soft, _summarize(family, rows), rows, "one-hot membership")
     shares = rng.dirichlet(np.ones(len(axis)), len(rows.x)).reshape(-1, len(axis))
-    soft = family.summarize(rows.x, Membership(axis, soft=shares, weights=rows.weights), range(d))
+    soft = family.summarize(batch, Membership(axis, soft=shares, weights=rows.weights), range(d))
     total = family.zero(axis, d)
     for k in range(len(axis)):
         codes = np.full(len(rows.x), k)
         part = Membership(axis, codes=codes, weights=np.ascontiguousarray(rows.weights * shares[:, k]))
-        total = total.merge(family.summarize(rows.x, part, range(d)))
+        total = total.merge(family.summarize(batch, part, range(d)))
     _assert_same_model(family, soft, total, rows, "soft membership")
 
 
 def check_layout(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Memory order, strides, read-only arrays and float32 change nothing."""
+    """Memory order, strides, read-only arrays and float32 change nothing; nor does the form rows come in."""
+    dense = _summarize(family, replace(rows, form=as_table))
+    _assert_same_model(family, _summarize(family, rows), dense, rows, "form")
+    rows = replace(rows, form=as_table)
     whole = _summarize(family, rows)
     wide = np.zeros((2 * len(rows.x), 2 * rows.x.shape[1]))
     wide[::2, ::2] = rows.x
@@ -292,7 +344,13 @@ def check_posterior(family: Family, rows: Rows, rng: np.random.Generator) -> Non
     """Posteriors are probabilities, also far from all data."""
     statistic = _summarize(family, rows)
     for x in (rows.x, 1e3 * rows.x, -1e3 * rows.x) if family.scale_free else (rows.x,):
-        found = _posterior(family, statistic, x)
+        far = replace(rows, x=x)
+        try:
+            if hasattr(family, "check"):
+                family.check(far.batch(family), range(x.shape[1]))
+        except InputError:
+            continue  # such rows the family refuses
+        found = _posterior(family, statistic, far)
         if found is not None and found[0].size:
             posterior = found[0]
             assert np.isfinite(posterior).all(), "a posterior is not finite"
@@ -306,8 +364,8 @@ def check_rescaling(family: Family, rows: Rows, rng: np.random.Generator) -> Non
         return
     factors = 2.0 ** rng.integers(-20, 21, rows.x.shape[1])
     scaled = replace(rows, x=rows.x * factors)
-    before = _posterior(family, _summarize(family, rows), rows.x)
-    after = _posterior(family, _summarize(family, scaled), scaled.x)
+    before = _posterior(family, _summarize(family, rows), rows)
+    after = _posterior(family, _summarize(family, scaled), scaled)
     _assert_same_posterior(after, before, "rescaling")
 
 
@@ -317,11 +375,49 @@ def check_relative(family: Family, rows: Rows, rng: np.random.Generator) -> None
     if evaluate is None or not len(rows.x):
         return
     statistic: Any = _summarize(family, rows)
-    full = _posterior(family, statistic, rows.x)
+    full = _posterior(family, statistic, rows)
     if full is not None:
         parameters = family.estimate(statistic, range(rows.x.shape[1]))
-        relative = bayes.posterior(evaluate(parameters, rows.x)), full[1]
-        _assert_same_posterior(relative, full, "the relative log-likelihood")
+        found = evaluate(parameters, rows.batch(family))
+        found[np.isneginf(found).all(axis=1)] = np.arange(found.shape[1]) * -1e3
+        _assert_same_posterior((bayes.posterior(found), full[1]), full, "the relative log-likelihood")
+
+
+def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """The terms of independent columns sum to the log-likelihood."""
+    evaluate = getattr(family, "terms", None)
+    if evaluate is None or not len(rows.x):
+        return
+    parameters: Any = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
+    batch = rows.batch(family)
+    total, whole = evaluate(parameters, batch).sum(axis=2), family.log_likelihood(parameters, batch)
+    assert np.array_equal(np.isneginf(total), np.isneginf(whole)), "terms: what is impossible differs"
+    finite = np.isfinite(whole)
+    off = np.abs(total[finite] - whole[finite])
+    assert np.all(off <= 1e-12 * (1 + np.abs(whole[finite]))), f"the terms miss the log-likelihood by {off.max():.3g}"
+
+
+def check_estimation(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """Maximum likelihood is map with a flat prior; and as rows grow, the three estimates meet."""
+    if not {"estimation", "smoothing"} <= {each.name for each in fields(family)}:  # type: ignore[arg-type]
+        return
+    made: Any = family
+    try:
+        three = [replace(made, estimation=how) for how in ("mle", "map", "bayes")]
+    except InputError:
+        return  # settings that only one of them takes
+    statistic = _summarize(family, rows)
+    flat = _posterior(replace(made, estimation="map", smoothing=0.0), statistic, rows)
+    _assert_same_posterior(flat, _posterior(three[0], statistic, rows), "a flat prior")
+    seen = np.bincount(rows.codes[rows.weights > 0], minlength=len(rows.labels))
+    if (seen < 4 * (rows.x.shape[1] + 1)).any():
+        return
+    many = statistic.scale(1e9)
+    found = [_posterior(each, many, rows) for each in three]
+    if all(each is not None for each in found):
+        for each in found[1:]:
+            off = np.abs(each[0] - found[0][0]).max(axis=1, initial=0.0)  # type: ignore[index]
+            assert np.quantile(off, 0.9) <= 1e-5, f"with many rows, estimates differ by {off.max():.3g}"
 
 
 def check_sample(family: Family, rows: Rows, rng: np.random.Generator, n: int = 4000) -> None:
@@ -344,6 +440,7 @@ def check_sample(family: Family, rows: Rows, rng: np.random.Generator, n: int = 
     drawn = Rows(family.sample(parameters, codes, rng), codes, np.ones(len(codes)), rows.labels)
     again = family.estimate(_summarize(family, drawn), range(d))
     fresh = family.sample(parameters, codes, rng)
+    assert fresh.shape == (len(codes), d), "sample does not give one row for each code"
     at = np.arange(len(codes)), codes
     loss = float((family.log_likelihood(parameters, fresh)[at] - family.log_likelihood(again, fresh)[at]).mean())
     bound = 10 * (d + d * (d + 1) / 2) / n
@@ -365,5 +462,7 @@ LAWS: tuple[Law, ...] = (
     check_posterior,
     check_rescaling,
     check_relative,
+    check_terms,
+    check_estimation,
     check_sample,
 )

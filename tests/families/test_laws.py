@@ -5,11 +5,36 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from suffice.families import Gaussian, MultivariateGaussian, family_named, family_names
-from suffice.testing import LAWS, check_family, check_split, example_rows
+from suffice.families import (
+    Bernoulli,
+    Categorical,
+    Exponential,
+    Gamma,
+    Gaussian,
+    Geometric,
+    JointTable,
+    LogNormal,
+    Multinomial,
+    MultivariateGaussian,
+    Poisson,
+    family_named,
+    family_names,
+)
+from suffice.testing import FORMS, LAWS, check_family, check_split, example_rows
 
 SETTINGS = {
+    "discrete": [
+        *(kind(estimation="mle") for kind in (Bernoulli, Categorical, Geometric, JointTable, Multinomial, Poisson)),
+        *(kind(estimation="bayes", smoothing=0.5) for kind in (Geometric, JointTable, Multinomial, Poisson)),
+        Categorical(missing="category", unseen="share"),
+    ],
+    "positive": [
+        *(kind(estimation=how) for kind in (Exponential, Gamma, LogNormal) for how in ("map", "bayes")),
+    ],
     "gaussian": [
+        Gaussian(estimation="map", smoothing=3.0),
+        Gaussian(estimation="bayes"),
+        Gaussian(variance="shared", estimation="bayes"),
         Gaussian(variance="shared"),
         Gaussian(mix=0.3, divisor="unbiased"),
         Gaussian(spherical=True),
@@ -19,6 +44,9 @@ SETTINGS = {
         MultivariateGaussian("own", mix=0.2, shrinkage=0.1, divisor="unbiased"),
         MultivariateGaussian("own", shrinkage="ledoit_wolf"),
         MultivariateGaussian("shared", shrinkage="oas"),
+        MultivariateGaussian("own", missing=True),
+        MultivariateGaussian("shared", estimation="bayes", missing=True),
+        MultivariateGaussian("own", estimation="map"),
     ],
 }
 FAMILIES = [*(family_named(name) for name in family_names()), *(each for one in SETTINGS.values() for each in one)]
@@ -26,17 +54,18 @@ FAMILIES = [*(family_named(name) for name in family_names()), *(each for one in 
 
 @pytest.mark.filterwarnings("ignore::suffice.exceptions.SingularCovarianceWarning")
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_rows=st.integers(1, 120),
     n_columns=st.integers(1, 5),
     n_classes=st.integers(1, 4),
 )
-def test_law(family, law, seed, n_rows, n_columns, n_classes):
+def test_law(family, form, law, seed, n_rows, n_columns, n_classes):
     rng = np.random.default_rng(seed)
-    law(family, example_rows(family, rng, n_rows, n_columns, n_classes), rng)
+    law(family, example_rows(family, rng, n_rows, n_columns, n_classes, FORMS[form]), rng)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,7 +15,8 @@ from suffice.exceptions import InputError
 from suffice.families import MultivariateGaussian
 from suffice.model import Block, Estimate, Model
 from suffice.sources.arrays import encode, read_training, read_weights
-from suffice.statistics import FourthMoments, Membership, PooledScatter, Scatter
+from suffice.statistics import FourthMoments, MatrixTable, Membership, PooledScatter, Scatter
+from suffice.statistics.table import Schema
 
 __all__ = ["DiscriminantDropIn", "given_covariance"]
 
@@ -61,10 +61,10 @@ class DiscriminantDropIn(GenerativeClassifier):
 
     # ------------------------------------------------------------------ fitting
 
-    def _blocks(self, names: Sequence[object]) -> list[Block]:
+    def _blocks(self, schema: Schema) -> list[Block]:
         own = self._needs_own_scatter()
         kind = FourthMoments if self.shrinkage == "auto" else Scatter if own else PooledScatter
-        return [Block(_KeptScatter("own" if own else "shared", kind=kind), slice(None), names)]
+        return [Block(_KeptScatter("own" if own else "shared", kind=kind), slice(None), schema.names)]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -84,16 +84,18 @@ class DiscriminantDropIn(GenerativeClassifier):
         self._forget()
         X, y = read_training(self, X, y, reset=True, min_rows=self._min_rows)
         axis, codes = encode(y)
-        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
+        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, len(X))))
         self._check_training(X, len(members.classes))
         self._check_settings()
-        model = self._summarize(X, members)
+        table = MatrixTable(X)
+        self._schema = self._schema_of(table)
+        model = self._summarize(table, members)
         if self.covariance_estimator is not None:
             if members.weights is not None:
                 raise InputError("A covariance_estimator takes no sample_weight; use shrinkage, or leave one out.")
             self._given = self._given_covariances(X, codes, len(axis))
         solution = self._solve(model)
-        self._adopt(model, X.dtype)
+        self._adopt(model, table)
         self._cached = solution
         return self
 
@@ -121,7 +123,8 @@ class DiscriminantDropIn(GenerativeClassifier):
 
     def _kept(self, model: Model) -> Any:
         """The statistic, if it is of the kind that the settings need now."""
-        return model.with_blocks(self._blocks(model.blocks[0].names)).statistics[0]
+        assert self._schema is not None
+        return model.with_blocks(self._blocks(self._schema)).statistics[0]
 
     def _given_covariances(self, X: Float, codes: NDArray[np.int64], n_classes: int) -> Any:
         """Covariance of each class by the user's own estimator."""

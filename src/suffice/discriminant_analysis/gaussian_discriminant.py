@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from suffice.estimator import OwnClassifier
 from suffice.exceptions import InputError
 from suffice.families import Family, Gaussian, Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
+from suffice.statistics.table import Schema
 from suffice.model import Block, Estimate, Model
 from suffice.sources.arrays import explain_values, read_rows
 
@@ -102,8 +102,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         self.prior = prior
         self.n_components = n_components
 
-    def _blocks(self, names: Sequence[object]) -> list[Block]:
-        return [Block(self._family(), slice(None), names)]
+    def _blocks(self, schema: Schema) -> list[Block]:
+        return [Block(self._family(), slice(None), schema.names)]
 
     def _family(self) -> Family:
         full = MultivariateGaussian(self.covariance, self.mix, self.shrinkage, self.divisor)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from suffice.families import Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
 from suffice.model import LinearForm, Model
 from suffice.sources.arrays import read_rows
+from suffice.statistics import MatrixTable
 
 __all__ = ["LinearDiscriminantAnalysis"]
 
@@ -223,7 +224,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _scores(self, X: Float, form: Linear) -> Float:
         with np.errstate(over="ignore", invalid="ignore"):
             scores = linear_scores(X, form).astype(np.result_type(X, self._dtype), copy=False)
-        return self._usable(scores, X)
+        return self._usable(scores, MatrixTable(X))
 
     def _joint(self, X: Any, *, relative: bool) -> Float:
         solution = self._solved()
@@ -234,7 +235,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         # The term that the scores leave out is the density about their origin.
         with np.errstate(over="ignore", invalid="ignore"):
             common = MultivariateGaussian().log_likelihood(solution.about_origin, X)
-            return self._usable(scores + common, X)
+            return self._usable(scores + common, MatrixTable(X))
 
     def predict_proba(self, X: Any) -> Float:
         """p(y | x) of each row and class (n, K)."""

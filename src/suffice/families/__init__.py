@@ -3,13 +3,42 @@
 `family_names` lists them, `family_named` makes one by name, and a configured object of a family's class may
 stand wherever a name may. A new file in this package is found without being named anywhere else.
 
->>> family_names()
-['gaussian', 'multivariate_gaussian']
+>>> family_names()  # doctest: +NORMALIZE_WHITESPACE
+['bernoulli', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric', 'joint_table', 'log_normal',
+ 'multinomial', 'multivariate_gaussian', 'poisson']
 """
 
+from suffice.families.bernoulli import Bernoulli
+from suffice.families.categorical import Categorical
 from suffice.families.contract import Family, family_named, family_names, register
+from suffice.families.exponential import Exponential
+from suffice.families.gamma import Gamma
 from suffice.families.gaussian import Gaussian
+from suffice.families.geometric import Geometric
+from suffice.families.independent import IndependentColumns
+from suffice.families.joint_table import JointTable
 from suffice.families.linear import Linear
+from suffice.families.log_normal import LogNormal
+from suffice.families.multinomial import Multinomial
 from suffice.families.multivariate_gaussian import MultivariateGaussian
+from suffice.families.poisson import Poisson
 
-__all__ = ["Family", "Gaussian", "Linear", "MultivariateGaussian", "family_named", "family_names", "register"]
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "Exponential",
+    "Family",
+    "Gamma",
+    "Gaussian",
+    "Geometric",
+    "IndependentColumns",
+    "JointTable",
+    "Linear",
+    "LogNormal",
+    "Multinomial",
+    "MultivariateGaussian",
+    "Poisson",
+    "family_named",
+    "family_names",
+    "register",
+]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -27,10 +28,22 @@ Float = NDArray[np.float64]
 class Family(Protocol):
     """One p(x_block | y).
 
-    Optional parts, looked up by name: ``relative_log_likelihood(parameters, x)``, cheaper or more
-    accurate than `log_likelihood` and equal to it up to a term that all classes share;
-    ``linear_form(parameters)``, a `Linear`; ``mean_and_covariance(parameters, k)``; and
-    ``directions(parameters, prior)``, what tells the classes apart best.
+    What ``x`` is follows from the optional attribute ``reads``: "numbers" (the default) is a matrix of
+    floats, dense or sparse, with NaN where a cell is missing; "categories" is a `Coded` batch.
+
+    Other optional parts, looked up by name:
+
+    - ``check(x, names, present)`` raises for values that are none of the family's, naming column and row
+    - ``check_seen(parameters, x, names)`` does so for levels that the parameters do not know
+    - ``independent`` and ``terms(parameters, x)``: whether columns are independent given the class, and the
+      part of each in `log_likelihood` (n, K, d)
+    - ``relative_log_likelihood(parameters, x)``, cheaper or more accurate than `log_likelihood` and equal to
+      it up to a term that all classes share
+    - ``linear_form(parameters)``, a `Linear`, over the ``indicators(parameters)`` where there are any
+    - ``log_evidence(statistic)``, the log marginal likelihood of the rows
+    - ``mean_and_covariance(parameters, k)``, and ``table(parameters, j)``: p(x_j | y) as named columns
+    - ``directions(parameters, prior)``, what tells the classes apart best
+    - ``aggregates(columns)`` and ``from_aggregates``, for query engines; see `suffice.families.aggregates`
 
     Attributes
     ----------
@@ -53,16 +66,16 @@ class Family(Protocol):
     def zero(self, classes: ClassAxis, n_columns: int) -> Statistic:
         """The statistic of no rows."""
 
-    def summarize(self, x: Float, members: Membership, columns: Sequence[object]) -> Statistic:
+    def summarize(self, x: Any, members: Membership, columns: Sequence[object]) -> Statistic:
         """The statistic of a batch of rows (n, d). ``columns`` are names, for messages."""
 
     def estimate(self, statistic: Any, columns: Sequence[object]) -> Any:
         """Parameters of each class: where smoothing, priors, shrinkage and floors live."""
 
-    def log_likelihood(self, parameters: Any, x: Float) -> Float:
+    def log_likelihood(self, parameters: Any, x: Any) -> Float:
         """log p(x | y) of each row under each class (n, K)."""
 
-    def sample(self, parameters: Any, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+    def sample(self, parameters: Any, codes: NDArray[np.int64], rng: np.random.Generator) -> Any:
         """One row drawn from p(x | y = code) for each code (n, d)."""
 
     def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
@@ -74,9 +87,20 @@ F = TypeVar("F", bound=type[Any])
 
 
 def register(family: F) -> F:
-    """Class decorator that makes a family known by its name."""
+    """Class decorator that makes a family known by its name, and lets it show only what is not its default."""
     _REGISTERED[family.name] = family
+    family.__repr__ = _short
     return family
+
+
+def _short(family: Any) -> str:
+    """The class name, with the settings that differ from their defaults."""
+    shown = (
+        f"{each.name}={getattr(family, each.name)!r}"
+        for each in fields(family)
+        if getattr(family, each.name) != each.default
+    )
+    return f"{type(family).__name__}({', '.join(shown)})"
 
 
 def family_names() -> list[str]:

@@ -4,16 +4,20 @@
 
 The variance is each class's own, or shared by the classes (then the log-odds are linear in x), or a mix of
 the two; and it may be one number for all columns (spherical). A missing value says nothing.
+
+The prior of mean and variance is normal-inverse-χ², worth ``smoothing`` rows with the mean and variance of all
+rows; its posterior predictive is Student's t.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from suffice import kernels
 from suffice.exceptions import (
@@ -26,8 +30,11 @@ from suffice.exceptions import (
 )
 from suffice.families.contract import read_only, register
 from suffice.families.covariance import discriminant_directions
+from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, pseudo_moments
+from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Membership, Moments
+from suffice.statistics.table import is_sparse
 
 __all__ = ["Gaussian", "GaussianParameters"]
 
@@ -39,7 +46,8 @@ class GaussianParameters:
     """Means and variances of each class, and what evaluating them needs; (K, d) each.
 
     ``scale`` is 1/σ and ``log_norm`` is −½ log 2πσ²; both are zero in a column that says nothing
-    because it never varied.
+    because it never varied. With degrees of ``freedom`` the density is Student's t, and ``log_norm`` its
+    logarithm at the mean.
     """
 
     mean: Float
@@ -49,6 +57,7 @@ class GaussianParameters:
     log_norm: Float
     within: Float  # (d,) variance about the class means, all classes together
     origin: Float  # (d,) mean of all rows
+    freedom: Float | None = None
 
     def __post_init__(self) -> None:
         read_only(self)
@@ -62,10 +71,17 @@ class GaussianParameters:
         log_norm = np.where(silent, 0.0, -0.5 * (np.log(2 * np.pi) + np.log(safe)))
         return cls(mean, mean_low, variance, scale, log_norm, within, origin)
 
+    def with_freedom(self, freedom: Float) -> GaussianParameters:
+        """Student's t with these locations and squared scales."""
+        safe = np.where(freedom > 0, freedom, 1.0)
+        # log Γ((ν + 1)/2) − log Γ(ν/2) − ½ log ν/2, which is zero for ν = ∞
+        more = gammaln((safe + 1) / 2) - gammaln(safe / 2) - 0.5 * np.log(safe / 2)
+        return replace(self, log_norm=np.where(self.scale > 0, self.log_norm + more, 0.0), freedom=safe)
+
 
 @register
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(IndependentColumns):
     """Independent Gaussian columns.
 
     Parameters
@@ -83,6 +99,10 @@ class Gaussian:
         Least variance, as a share of the column's variance over all rows. Unit-free.
     missing : bool
         Whether NaN is a cell that is not there. If not, it is an error.
+    estimation : {"mle", "map", "bayes"}
+        With ``bayes`` a value is Student's t distributed given the rows seen.
+    smoothing : float
+        Rows that the prior is worth.
 
     Notes
     -----
@@ -106,6 +126,8 @@ class Gaussian:
     divisor: Literal["ml", "unbiased"] = "ml"
     floor: float = 1e-9
     missing: bool = True
+    estimation: Estimation = "mle"
+    smoothing: float = 1.0
 
     name: ClassVar[str] = "gaussian"
 
@@ -118,6 +140,14 @@ class Gaussian:
             raise InputError(f"mix is the share of the shared variance, between 0 and 1; got {self.mix!r}.")
         if not (isinstance(self.floor, int | float | np.number) and 0 <= self.floor < np.inf):
             raise InputError(f"floor is a share of the column's variance, at least 0; got {self.floor!r}.")
+        check_estimation(self.estimation, self.smoothing)
+        if self.estimation != "mle" and self.divisor != "ml":
+            raise InputError("divisor='unbiased' is for estimation='mle'; a prior counts rows, its own among them.")
+        if self.estimation == "bayes" and (self.mix not in (0, 1) or self.spherical):
+            raise InputError(
+                "estimation='bayes' has a closed form for own or shared variances, not for a mix of them (mix) or "
+                "one for all columns (spherical). Use 'map' for those."
+            )
 
     @property
     def accepts_missing(self) -> bool:
@@ -153,6 +183,8 @@ class Gaussian:
     def estimate(self, statistic: Moments, columns: Sequence[object] | None = None) -> GaussianParameters:
         """Means and variances of each class."""
         names = range(statistic.shape[0]) if columns is None else columns
+        if self.estimation != "mle" and self.smoothing > 0:
+            statistic = statistic.merge(pseudo_moments(statistic, self.smoothing))
         pooled = statistic.pooled()
         seen = statistic.weight > 0
         overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
@@ -166,13 +198,20 @@ class Gaussian:
         varies = overall > 0
         variance = np.where(varies, np.maximum(variance, self.floor * overall), 0.0)
         self._check_positive(variance, statistic.classes, names)
-        return GaussianParameters.of(
+        freedom = None
+        if self.estimation == "bayes":
+            rows = np.where(seen, statistic.weight, np.inf)  # a class without rows or prior takes what is known of all
+            variance = variance * (1 + 1 / rows)
+            freedom = np.where(seen, statistic.weight, pooled.weight)
+            freedom = np.broadcast_to(pooled.weight, freedom.shape) if self._is_shared else freedom
+        found = GaussianParameters.of(
             np.where(seen, statistic.mean, pooled.mean),
             np.where(seen, statistic.mean_low, pooled.mean_low),
             np.ascontiguousarray(variance),
             self._within(statistic),
             pooled.mean[0],
         )
+        return found if freedom is None else found.with_freedom(freedom)
 
     def _lost(self, statistic: Moments) -> Float:
         """Degrees of freedom that the mean of each class and column takes."""
@@ -228,9 +267,21 @@ class Gaussian:
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def log_likelihood(self, parameters: GaussianParameters, x: Float) -> Float:
+    def cells(self, parameters: GaussianParameters, values: Any, columns: Any) -> Float:
+        """The Gaussian log-density, or Student's of the posterior predictive."""
+        p = parameters
+        mean, low, scale, norm = (array.T[columns] for array in (p.mean, p.mean_low, p.scale, p.log_norm))
+        square: Float = (((values[:, None] - mean) - low) * scale) ** 2
+        if p.freedom is None:
+            return norm - 0.5 * square
+        freedom = p.freedom.T[columns]
+        return norm - 0.5 * (freedom + 1) * np.log1p(square / freedom)
+
+    def log_likelihood(self, parameters: GaussianParameters, x: Any) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         p = parameters
+        if p.freedom is not None or is_sparse(x):
+            return super().log_likelihood(p, x)
         values = (p.mean, p.mean_low, p.scale, p.log_norm)
         out = kernels.diagonal_log_likelihood(x, *values)
         if self.missing and np.isnan(out).any():
@@ -241,7 +292,10 @@ class Gaussian:
 
     def sample(self, parameters: GaussianParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
-        noise = rng.standard_normal((len(codes), parameters.mean.shape[1]))
+        shape = len(codes), parameters.mean.shape[1]
+        noise = rng.standard_normal(shape)
+        if parameters.freedom is not None:
+            noise = rng.standard_t(parameters.freedom[codes])
         noise *= np.sqrt(parameters.variance)[codes]
         noise += parameters.mean[codes]
         return noise
@@ -256,7 +310,7 @@ class Gaussian:
             rows[rng.random(rows.shape) < 0.1] = np.nan
         return np.asarray(rows)
 
-    # ------------------------------------------------------------------ linear form, moments
+    # ------------------------------------------------------------------ linear form, evidence, moments
 
     def linear_form(self, parameters: GaussianParameters) -> Linear:
         """Linear log-likelihoods of a shared variance: ``coef = (μ_k − origin)/σ²``."""
@@ -265,6 +319,8 @@ class Gaussian:
                 "With own variances the log-odds are quadratic in x. Share the variance between the classes "
                 "for a linear form."
             )
+        if self.estimation == "bayes":
+            raise NotLinearError("The log-odds of Student's t (estimation='bayes') are not linear in x. Use 'map'.")
         p = parameters
         away = ((p.mean - p.origin) + p.mean_low) * p.scale
         return Linear(coef=away * p.scale, offset=-0.5 * (away**2).sum(axis=1), origin=p.origin)
@@ -278,6 +334,38 @@ class Gaussian:
         whitening[varies, np.arange(len(varies))] = 1 / np.sqrt(within[varies])
         return discriminant_directions((p.mean - p.origin) + p.mean_low, whitening, np.sqrt(within), prior)
 
+    def log_evidence(self, statistic: Moments) -> float:
+        """log ∫ p(rows | μ, σ²) p(μ, σ²) dμ dσ², a ratio of normalisers in each class and column.
+
+        Of a variance that is shared there is one in each column.
+        """
+        if self.smoothing == 0:
+            raise no_proper_prior(self.name)
+        if self.mix not in (0, 1) or self.spherical:
+            raise InputError("A mix of variances (mix), or one for all columns (spherical), has no evidence.")
+        prior = pseudo_moments(statistic, self.smoothing)
+        after = statistic.merge(prior)
+        known = (prior.m2 > 0) & (after.m2 > 0)
+        means = 0.5 * (np.log(np.where(known, prior.weight, 1.0)) - np.log(np.where(known, after.weight, 1.0)))
+        rows, total = np.where(known, statistic.weight, 0.0).sum(), np.where(known, means, 0.0).sum()
+        parts = [(each.weight, each.m2) for each in (prior, after)]
+        if self._is_shared:
+            parts = [(weight.sum(axis=0), m2.sum(axis=0)) for weight, m2 in parts]
+            known = known.all(axis=0)
+        (n0, s0), (n1, s1) = ((np.where(known, n, 1.0), np.where(known, m2, 1.0)) for n, m2 in parts)
+        each = gammaln(n1 / 2) - gammaln(n0 / 2) + 0.5 * (n0 * np.log(s0) - n1 * np.log(s1))
+        return float(total + np.where(known, each, 0.0).sum() - 0.5 * rows * np.log(np.pi))
+
     def mean_and_covariance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
         """Mean (d,) and diagonal covariance (d, d) of class k."""
-        return parameters.mean[k], np.diag(parameters.variance[k])
+        p = parameters
+        if p.freedom is not None:
+            v = p.freedom[k]
+            return p.mean[k], np.diag(np.where(v > 2, p.variance[k] * v / np.where(v > 2, v - 2, 1.0), np.inf))
+        return p.mean[k], np.diag(p.variance[k])
+
+    def table(self, parameters: GaussianParameters, j: int) -> dict[str, Float]:
+        """Mean and deviation of each class, and degrees of freedom where there are any."""
+        p = parameters
+        shown = {"mean": p.mean[:, j], "deviation": np.sqrt(p.variance[:, j])}
+        return shown if p.freedom is None else shown | {"freedom": p.freedom[:, j]}

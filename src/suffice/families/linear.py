@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Linear", "centred_blocks", "linear_scores"]
+from suffice.statistics.sparse_sums import same_cells
+from suffice.statistics.table import is_sparse
+
+__all__ = ["Linear", "centred_blocks", "linear_scores", "row_sums", "scores_of_cells"]
 
 Float = NDArray[np.float64]
 
@@ -47,6 +50,75 @@ def linear_scores(x: Float, form: Linear) -> Float:
     for rows, block in centred_blocks(x, form.origin):
         np.matmul(block, coef, out=out[rows])
     out += form.offset
+    return out
+
+
+def scores_of_cells(x: Any, zero: Float, slope: Float) -> Float:
+    """``Σ_j zero_kj + x_j slope_kj`` over the cells that are not missing (n, K); x is dense or sparse.
+
+    Values are 0 or more. Where ``zero`` is −∞ a zero is impossible, and where ``slope`` is −∞ anything
+    above it; such cells are counted instead of added, since 0·∞ is no number.
+
+    >>> scores_of_cells(np.array([[2.0, np.nan], [0.0, 1.0]]), np.array([[1.0, 5.0]]), np.array([[3.0, -np.inf]]))
+    array([[  7.],
+           [-inf]])
+    """
+    never_zero, never_more = np.isneginf(zero), np.isneginf(slope)
+    zero = np.where(never_zero, 0.0, zero)
+    slope = np.ascontiguousarray(np.where(np.isfinite(slope), slope, 0.0).T)
+    if is_sparse(x):
+        return _sparse_scores(x, zero, slope, never_zero, never_more)
+    total = zero.sum(axis=1)
+    out = np.empty((len(x), len(zero)))
+    step = max(64, BLOCK_BYTES // (8 * max(x.shape[1], 1)))
+    for start in range(0, len(x), step):
+        rows = slice(start, min(len(x), start + step))
+        block = np.asarray(x[rows], dtype=np.float64)
+        np.matmul(block, slope, out=out[rows])
+        missing = None
+        if np.isnan(out[rows]).any():
+            missing = np.isnan(block)
+            block = np.where(missing, 0.0, block)
+            out[rows] = block @ slope - missing @ zero.T
+        out[rows] += total
+        if never_more.any():
+            out[rows][(block > 0) @ never_more.T.astype(np.float64) > 0] = -np.inf
+        if never_zero.any():
+            nothing = block == 0 if missing is None else (block == 0) & ~missing
+            out[rows][nothing @ never_zero.T.astype(np.float64) > 0] = -np.inf
+    return out
+
+
+def _sparse_scores(
+    x: Any, zero: Float, slope: Float, never_zero: NDArray[np.bool_], never_more: NDArray[np.bool_]
+) -> Float:
+    missing = np.isnan(x.data)
+    known = same_cells(x, np.where(missing, 0.0, x.data)) if missing.any() else x
+    out = np.asarray(known @ slope, dtype=np.float64) + zero.sum(axis=1)
+    if missing.any():
+        out -= same_cells(x, missing.astype(np.float64)) @ zero.T
+    if never_more.any():
+        out[same_cells(x, (known.data > 0).astype(np.float64)) @ never_more.T.astype(np.float64) > 0] = -np.inf
+    if never_zero.any():
+        # Zeros are all cells but those above zero and those that are missing.
+        others = same_cells(x, ((known.data != 0) | missing).astype(np.float64)) @ never_zero.T.astype(np.float64)
+        out[never_zero.sum(axis=1) - others > 0] = -np.inf
+    return out
+
+
+def row_sums(x: Any, function: Callable[[Any], Any]) -> Float:
+    """Σ_j f(x_j) of each row (n,) over the cells that are not missing; f is zero at zero where x is sparse.
+
+    >>> row_sums(np.array([[1.0, 2.0], [np.nan, 3.0]]), np.square)
+    array([5., 9.])
+    """
+    if is_sparse(x):
+        values = np.asarray(function(x.data.astype(np.float64)))
+        return np.asarray(same_cells(x, np.where(np.isnan(values), 0.0, values)).sum(axis=1)).ravel()
+    out = np.empty(len(x))
+    step = max(64, BLOCK_BYTES // (8 * max(x.shape[1], 1)))
+    for start in range(0, len(x), step):
+        out[start : start + step] = np.nansum(function(np.asarray(x[start : start + step], np.float64)), axis=1)
     return out
 
 

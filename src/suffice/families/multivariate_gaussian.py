@@ -4,16 +4,20 @@
 
 With a shared Σ the quadratic terms cancel and the log-odds are linear in x; with an own Σ_k they are
 quadratic.
+
+The prior of mean and covariance is normal-inverse-Wishart, worth ``smoothing`` rows with the mean and covariance
+of all rows; its posterior predictive is the multivariate t.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, multigammaln
 
 from suffice.exceptions import (
     InputError,
@@ -26,9 +30,11 @@ from suffice.exceptions import (
 from suffice.families import covariance as matrices
 from suffice.families.contract import read_only, register
 from suffice.families.covariance import Whitening, discriminant_directions, whiten
+from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.linear import Linear, centred_blocks, linear_scores
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 from suffice.statistics.compensated import divided
+from suffice.statistics.table import is_sparse
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
 
@@ -51,6 +57,8 @@ class MultivariateGaussianParameters:
         The amount of shrinkage that was applied.
     origin : array of shape (d,)
         Mean of all rows.
+    freedom, spread : array of shape (K,), or None
+        Degrees of freedom of a multivariate t, and the factors of its scale matrices beyond the covariance.
     """
 
     mean: Float
@@ -60,6 +68,8 @@ class MultivariateGaussianParameters:
     within: Float
     shrinkage: Float
     origin: Float
+    freedom: Float | None = None
+    spread: Float | None = None
 
     def __post_init__(self) -> None:
         read_only(self)
@@ -72,6 +82,20 @@ class MultivariateGaussianParameters:
     def covariance_of(self, k: int) -> Float:
         """Covariance of class k (d, d)."""
         return self.covariance if self.covariance.ndim == 2 else self.covariance[k]
+
+    def marginal(self, known: NDArray[np.intp]) -> MultivariateGaussianParameters:
+        """The parameters of some of the columns."""
+        square = np.ix_(known, known)
+        covariance = self.covariance[square] if self.covariance.ndim == 2 else self.covariance[:, *square]
+        return replace(
+            self,
+            mean=self.mean[:, known],
+            mean_low=self.mean_low[:, known],
+            covariance=covariance,
+            whitening=[whiten(each) for each in covariance.reshape(-1, len(known), len(known))],
+            within=self.within[square],
+            origin=self.origin[known],
+        )
 
 
 @register
@@ -92,6 +116,14 @@ class MultivariateGaussian:
         in the target.
     divisor : {"ml", "unbiased"}
         n_k and n (maximum likelihood), or n_k − 1 and n − K.
+    missing : bool
+        Whether NaN is a cell that is not there. If not, it is an error. A row with a hole is left out of the
+        statistics, for a covariance has no closed form without it; for prediction the missing columns are
+        integrated out, which is exact.
+    estimation : {"mle", "map", "bayes"}
+        With ``bayes`` a row is multivariate t distributed given the rows seen.
+    smoothing : float
+        Rows that the prior is worth.
 
     Notes
     -----
@@ -115,9 +147,13 @@ class MultivariateGaussian:
     mix: float = 0.0
     shrinkage: float | Literal["ledoit_wolf", "oas"] | None = None
     divisor: Literal["ml", "unbiased"] = "ml"
+    missing: bool = False
+    estimation: Estimation = "mle"
+    smoothing: float = 1.0
 
     name: ClassVar[str] = "multivariate_gaussian"
-    accepts_missing: ClassVar[bool] = False
+    reads: ClassVar[Literal["numbers", "categories"]] = "numbers"
+    independent: ClassVar[bool] = False
     scale_free: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -132,6 +168,18 @@ class MultivariateGaussian:
                 raise InputError(f"shrinkage must be a number, 'ledoit_wolf', 'oas' or None; got {self.shrinkage!r}.")
         elif self.shrinkage is not None and not _is_share(self.shrinkage):
             raise InputError(f"shrinkage is the share of the diagonal, between 0 and 1; got {self.shrinkage!r}.")
+
+        check_estimation(self.estimation, self.smoothing)
+        if self.estimation != "mle" and (self.divisor != "ml" or self.shrinkage is not None or self.mix not in (0, 1)):
+            raise InputError(
+                f"estimation={self.estimation!r} has a prior of its own, and takes no other shrinkage, mix or unbiased "
+                "divisor beside it. Set smoothing for its strength, or estimation='mle'."
+            )
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether NaN is a cell that is not there."""
+        return self.missing
 
     @property
     def consistent(self) -> bool:
@@ -151,9 +199,24 @@ class MultivariateGaussian:
         return self._statistic.zero(classes, n_columns)
 
     def summarize(
-        self, x: Float, members: Membership, columns: Sequence[object] | None = None
+        self, x: Any, members: Membership, columns: Sequence[object] | None = None
     ) -> Scatter | PooledScatter:
         """Class means, and scatter matrices in the least form that `estimate` needs."""
+        if is_sparse(x):
+            # The scatter is dense whatever the rows are; they become so a block at a time.
+            found: Any = self.zero(members.classes, x.shape[1])
+            for start, block in _dense_blocks(x):
+                found = found.merge(self.summarize(block, members.rows(start, start + len(block)), columns))
+            return cast("Scatter | PooledScatter", found)
+        if self.missing and np.isnan(x).any():
+            whole = ~np.isnan(x).any(axis=1)
+            members = Membership(
+                members.classes,
+                codes=None if members.codes is None else members.codes[whole],
+                soft=None if members.soft is None else members.soft[whole],
+                weights=None if members.weights is None else members.weights[whole],
+            )
+            x = x[whole]
         return self._statistic.summarize(x, members, columns)
 
     # ------------------------------------------------------------------ estimate
@@ -163,6 +226,39 @@ class MultivariateGaussian:
     ) -> MultivariateGaussianParameters:
         """Means, covariances and their factors."""
         names = range(statistic.shape[0]) if columns is None else columns
+        if self.estimation != "mle":
+            return self._posterior(statistic, names)
+        return self._likeliest(statistic, names)
+
+    def _prior(self, statistic: Scatter | PooledScatter) -> Any:
+        """For each class, ``smoothing`` rows like all rows together."""
+        k, s = len(statistic.classes), self.smoothing
+        centre = statistic.grand_mean()
+        size = max(float(statistic.weight.sum()), np.finfo(float).tiny)
+        scatter, low = statistic.within()
+        total = (scatter + (statistic.weight[:, None] * centre.away).T @ centre.away) * (s / size)
+        means = np.tile(centre.mean, (k, 1)), np.tile(centre.low, (k, 1))
+        weight, low = np.full(k, float(s)), low * (s / size)
+        if isinstance(statistic, PooledScatter):
+            return PooledScatter(statistic.classes, weight, *means, k * total, k * low)
+        return Scatter(statistic.classes, weight, *means, np.tile(total, (k, 1, 1)), np.tile(low, (k, 1, 1)))
+
+    def _posterior(
+        self, statistic: Scatter | PooledScatter, names: Sequence[object]
+    ) -> MultivariateGaussianParameters:
+        """With the rows of the prior; and for ``bayes``, integrated over what mean and covariance may be."""
+        if self.smoothing > 0:
+            statistic = cast("Any", statistic).merge(self._prior(statistic))
+        found = self._likeliest(statistic, names)
+        if self.estimation == "map":
+            return found
+        size = np.where(statistic.weight > 0, statistic.weight, statistic.weight.sum())
+        freedom = np.full_like(size, statistic.weight.sum()) if found.covariance.ndim == 2 else size
+        return replace(found, freedom=freedom, spread=1 + 1 / size)
+
+    def _likeliest(
+        self, statistic: Scatter | PooledScatter, names: Sequence[object]
+    ) -> MultivariateGaussianParameters:
         origin, origin_low, _ = statistic.grand_mean()
         unseen = statistic.weight[:, None] == 0
         mean = np.where(unseen, origin, statistic.mean)
@@ -298,9 +394,32 @@ class MultivariateGaussian:
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Float) -> Float:
-        """log p(x | y) of each row under each class (n, K)."""
+    def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Any) -> Float:
+        """log p(x | y) of each row under each class (n, K); missing columns are integrated out."""
+        return self._in_parts(parameters, x, self._log_density)
+
+    def _in_parts(self, parameters: MultivariateGaussianParameters, x: Any, evaluate: Any) -> Float:
+        """Rows that are sparse in blocks, and rows with holes by the columns they have."""
+        if is_sparse(x):
+            parts = [self._in_parts(parameters, block, evaluate) for _, block in _dense_blocks(x)]
+            return np.vstack([np.zeros((0, len(parameters.mean))), *parts])
+        holes = np.isnan(x) if self.missing else None
+        if holes is None or not holes.any():
+            return np.asarray(evaluate(parameters, x))
+        out = np.zeros((len(x), len(parameters.mean)))
+        patterns, which = np.unique(holes, axis=0, return_inverse=True)
+        for i, pattern in enumerate(patterns):
+            known, rows = np.flatnonzero(~pattern), np.flatnonzero(which.ravel() == i)
+            if len(known) == x.shape[1]:
+                out[rows] = evaluate(parameters, x[rows])
+            elif len(known):
+                out[rows] = evaluate(parameters.marginal(known), x[np.ix_(rows, known)])
+        return out
+
+    def _log_density(self, parameters: MultivariateGaussianParameters, x: Float) -> Float:
         p = parameters
+        if p.freedom is not None:
+            return _log_t(p, x)
         out = np.empty((len(x), len(p.mean)))
         rank = np.array([each.matrix.shape[1] for each in p.whitening])
         norm = -0.5 * (rank * np.log(2 * np.pi) + np.array([each.log_det for each in p.whitening]))
@@ -322,11 +441,11 @@ class MultivariateGaussian:
         out += norm
         return out
 
-    def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Float) -> Float:
+    def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Any) -> Float:
         """`log_likelihood` up to a term common to the classes: linear where the covariance is shared."""
-        if parameters.covariance.ndim == 3:
+        if parameters.covariance.ndim == 3 or parameters.freedom is not None:
             return self.log_likelihood(parameters, x)
-        return linear_scores(x, self.linear_form(parameters))
+        return self._in_parts(parameters, x, lambda p, rows: linear_scores(rows, self.linear_form(p)))
 
     # ------------------------------------------------------------------ sample
 
@@ -342,18 +461,24 @@ class MultivariateGaussian:
             for k in np.unique(codes):
                 rows = codes == k
                 noise[rows] = noise[rows] @ matrices.factor(parameters.covariance[k]).T
+        if parameters.freedom is not None and parameters.spread is not None:
+            freedom = parameters.freedom[codes]
+            noise *= np.sqrt(parameters.spread[codes] * freedom / rng.chisquare(freedom))[:, None]
         return np.asarray(noise + parameters.mean[codes])
 
     def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
-        """Correlated columns of very different location and scale."""
+        """Correlated columns of very different location and scale; with holes where those are allowed."""
         mixing = rng.standard_normal((n_columns, n_columns)) + 2 * np.eye(n_columns)
         scale = 10.0 ** rng.integers(-6, 7, n_columns)
         centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))
         offset = rng.choice([0.0, 1.0, 1e4, 1e8], n_columns)
         noise = rng.standard_normal((len(codes), n_columns)) @ mixing
-        return np.asarray((noise + 2 * centre[codes] + offset) * scale)
+        rows = np.asarray((noise + 2 * centre[codes] + offset) * scale)
+        if self.missing:
+            rows[rng.random(rows.shape) < 0.05] = np.nan
+        return rows
 
-    # ------------------------------------------------------------------ linear form, moments
+    # ------------------------------------------------------------------ linear form, evidence, moments
 
     def linear_form(self, parameters: MultivariateGaussianParameters) -> Linear:
         """Linear log-likelihoods of a shared covariance: ``coef_k = Σ⁻¹(μ_k − origin)``."""
@@ -362,6 +487,8 @@ class MultivariateGaussian:
                 "With own covariances the log-odds are quadratic in x. Share the covariance between the classes "
                 "for a linear form."
             )
+        if parameters.freedom is not None:
+            raise NotLinearError("The log-odds of a multivariate t (estimation='bayes') are not linear in x.")
         matrix = parameters.whitening[0].matrix
         white_means = parameters.away @ matrix
         return Linear(coef=white_means @ matrix.T, offset=-0.5 * (white_means**2).sum(axis=1), origin=parameters.origin)
@@ -375,7 +502,81 @@ class MultivariateGaussian:
 
     def mean_and_covariance(self, parameters: MultivariateGaussianParameters, k: int) -> tuple[Float, Float]:
         """Mean (d,) and covariance (d, d) of class k."""
-        return parameters.mean[k], parameters.covariance_of(k)
+        p = parameters
+        if p.freedom is not None and p.spread is not None:
+            v = p.freedom[k]
+            wide = p.spread[k] * v / (v - 2) if v > 2 else np.inf
+            return p.mean[k], p.covariance_of(k) * wide
+        return p.mean[k], p.covariance_of(k)
+
+    def log_evidence(self, statistic: Scatter | PooledScatter) -> float:
+        """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ: a ratio of normal-inverse-Wishart normalisers."""
+        if self.smoothing == 0:
+            raise no_proper_prior(self.name)
+        if self.shrinkage is not None or self.mix not in (0, 1):
+            raise InputError("A covariance that is shrunk or mixed has no evidence; its prior is not conjugate.")
+        prior: Any = self._prior(statistic)
+        after: Any = cast("Any", statistic).merge(prior)
+        d = statistic.shape[0]
+        total = 0.5 * d * float((np.log(prior.weight) - np.log(after.weight)).sum())
+        total -= 0.5 * d * float(statistic.weight.sum()) * np.log(np.pi)
+        if self.covariance == "shared" or self.mix == 1:
+            parts = [(each.weight.sum(), each.within()[0]) for each in (prior, after)]
+            return total + _wishart_ratio(d, *parts[0], *parts[1])
+        for k in range(len(statistic.classes)):
+            total += _wishart_ratio(d, prior.weight[k], prior.scatter[k], after.weight[k], after.scatter[k])
+        return total
+
+    def block_table(self, parameters: MultivariateGaussianParameters, names: Sequence[object]) -> dict[str, Any]:
+        """Means, deviations and correlations of each class."""
+        p = parameters
+        shown: dict[str, Any] = {f"mean of {name}": p.mean[:, j] for j, name in enumerate(names)}
+        covariances = np.array([p.covariance_of(k) for k in range(len(p.mean))])
+        deviations = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+        shown |= {f"deviation of {name}": deviations[:, j] for j, name in enumerate(names)}
+        for i in range(len(names)):
+            for j in range(i):
+                product = deviations[:, i] * deviations[:, j]
+                shown[f"correlation of {names[j]} and {names[i]}"] = np.divide(
+                    covariances[:, i, j], product, out=np.zeros(len(p.mean)), where=product > 0
+                )
+        return shown
+
+
+def _dense_blocks(x: Any) -> Iterator[tuple[int, Float]]:
+    """Blocks of rows of a sparse matrix, as (first row, dense rows)."""
+    x = x.tocsr()
+    step = max(256, (1 << 21) // max(x.shape[1], 1))
+    for start in range(0, x.shape[0], step):
+        yield start, np.asarray(x[start : start + step].toarray(), dtype=np.float64)
+
+
+def _log_t(p: MultivariateGaussianParameters, x: Float) -> Float:
+    """Log-density of a multivariate t of each row under each class (n, K)."""
+    assert p.freedom is not None
+    assert p.spread is not None
+    out = np.empty((len(x), len(p.mean)))
+    for k in range(len(p.mean)):
+        white = p.whitening[0 if p.covariance.ndim == 2 else k]
+        v, spread, r = p.freedom[k], p.spread[k], white.matrix.shape[1]
+        norm = gammaln((v + r) / 2) - gammaln(v / 2) - 0.5 * (r * np.log(v * np.pi * spread) + white.log_det)
+        for rows, block in centred_blocks(x, p.mean[k], p.mean_low[k]):
+            z = block @ white.matrix
+            out[rows, k] = norm - 0.5 * (v + r) * np.log1p(np.einsum("ij,ij->i", z, z) / (v * spread))
+    return out
+
+
+def _wishart_ratio(d: int, n0: float, scatter0: Float, n1: float, scatter1: Float) -> float:
+    """log of |Ψ₀|^{ν₀/2} Γ_d(ν₁/2) / |Ψ₁|^{ν₁/2} Γ_d(ν₀/2), with ν = n + d − 1."""
+    before, after = whiten(scatter0), whiten(scatter1)
+    if len(before.dependent) or len(after.dependent):
+        raise SingularCovarianceError(
+            "The covariance of all rows together is singular, and the prior that it makes has no density. Leave out "
+            "the columns that are constant or hang together."
+        )
+    v0, v1 = n0 + d - 1, n1 + d - 1
+    ratio = 0.5 * (v0 * before.log_det - v1 * after.log_det)
+    return float(ratio + multigammaln(v1 / 2, d) - multigammaln(v0 / 2, d))
 
 
 def _is_share(value: object) -> bool:

@@ -1,10 +1,20 @@
 """Naive Bayes: columns that are independent given the class.
 
 `NaiveBayes` is the library's own. The other names are those of ``sklearn.naive_bayes``, with the same
-parameters and numbers: changing one import is enough.
+parameters and numbers: changing one import is enough. `PoissonNB` is a sibling that scikit-learn lacks.
 """
 
+from suffice.naive_bayes.categorical_nb import CategoricalNB
+from suffice.naive_bayes.discrete import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
 from suffice.naive_bayes.gaussian_nb import GaussianNB
 from suffice.naive_bayes.general import NaiveBayes
 
-__all__ = ["GaussianNB", "NaiveBayes"]
+__all__ = [
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "GaussianNB",
+    "MultinomialNB",
+    "NaiveBayes",
+    "PoissonNB",
+]

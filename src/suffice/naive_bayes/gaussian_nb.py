@@ -10,15 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.multiclass import _check_partial_fit_first_call
 
-from suffice.estimator import GenerativeClassifier
 from suffice.exceptions import SingularCovarianceError, columns_at
 from suffice.families import Gaussian
 from suffice.families.gaussian import GaussianParameters
 from suffice.model import Block, Estimate, Model
-from suffice.sources.arrays import encode, read_training, read_weights
-from suffice.statistics import ClassAxis, Membership, Moments
+from suffice.naive_bayes.drop_in import NaiveBayesDropIn
+from suffice.statistics import ClassAxis, Membership, Moments, Table
+from suffice.statistics.table import Schema
 
 __all__ = ["GaussianNB"]
 
@@ -33,9 +32,19 @@ class _AddedVariance(Gaussian):
 
     def estimate(self, statistic: Moments, columns: Sequence[object] | None = None) -> GaussianParameters:
         """Means and variances of each class."""
-        weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
         pooled = statistic.pooled()
-        variance = statistic.m2 / weight + self.added
+        # A class that has rows but no cell in a column takes there what all rows have.
+        lost = (statistic.weight == 0) & statistic.weight.any(axis=1, keepdims=True)
+        mean, low, m2, weight = (
+            np.where(lost, theirs, mine)
+            for mine, theirs in (
+                (statistic.mean, pooled.mean),
+                (statistic.mean_low, pooled.mean_low),
+                (statistic.m2, pooled.m2),
+                (statistic.weight, pooled.weight),
+            )
+        )
+        variance = m2 / np.where(weight > 0, weight, 1.0) + self.added
         flat = (variance == 0) & (statistic.weight > 0) & (pooled.m2 > 0)
         if flat.any():
             k = int(np.flatnonzero(flat.any(axis=1))[0])
@@ -45,15 +54,16 @@ class _AddedVariance(Gaussian):
                 f"{columns_at(names, np.flatnonzero(flat[k]))}, and var_smoothing=0 adds none. Set var_smoothing."
             )
         within = statistic.m2.sum(axis=0) / np.maximum(pooled.weight[0], np.finfo(float).tiny)
-        return GaussianParameters.of(statistic.mean, statistic.mean_low, variance, within, pooled.mean[0])
+        return GaussianParameters.of(mean, low, variance, within, pooled.mean[0])
 
 
-class GaussianNB(GenerativeClassifier):
+class GaussianNB(NaiveBayesDropIn):
     """Gaussian naive Bayes, as ``sklearn.naive_bayes`` has it, on mergeable statistics.
 
     Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
-    `score_samples`, `sample`, `conditional` and `log_likelihood`. Batches given to `partial_fit` add up to
-    the model of one `fit`: ``epsilon_`` is that of all rows, not of the last batch.
+    `score_samples`, `sample`, `conditional` and `log_likelihood`; a missing value (NaN) says nothing; and rows
+    may be sparse. Batches given to `partial_fit` add up to the model of one `fit`: ``epsilon_`` is that of all
+    rows, not of the last batch.
 
     Parameters
     ----------
@@ -85,6 +95,7 @@ class GaussianNB(GenerativeClassifier):
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
     _rows: Moments | None = None  # of all rows as one class, each of weight one: epsilon_ ignores weights
+    _pending: Moments | None = None  # the same with a batch that is being learned
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
@@ -92,70 +103,12 @@ class GaussianNB(GenerativeClassifier):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
+    def _adopt(self, model: Model, table: Table) -> None:
+        super()._adopt(model, table)
+        self._rows, self._pending = self._pending, None
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        self._forget()
-        X, y = read_training(self, X, y, reset=True)
-        axis, codes = encode(y)
-        self._check_priors(len(axis))
-        model, self._rows = self._batch(X, Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
-        solved = self._solve(model)
-        self._adopt(model, X.dtype)
-        self._cached = solved
-        return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from these rows in addition to those already seen.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        classes : array-like of shape (K,)
-            All classes that will ever come; needed in the first call.
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        first = self._model is None
-        _check_partial_fit_first_call(self, classes)
-        try:
-            X, y = read_training(self, X, y, reset=first)
-            axis = ClassAxis.of(self.classes_)
-            if first:
-                self._check_priors(len(axis))
-            codes = axis.positions(y)
-            if (codes < 0).any():
-                unknown = np.unique(y[codes < 0])
-                raise ValueError(
-                    f"The target label(s) {unknown} in y do not exist in the initial classes {self.classes_}"
-                )
-            model, rows = self._batch(X, Membership(axis, codes=codes, weights=read_weights(sample_weight, X)))
-        except Exception:
-            if first:
-                del self.classes_
-            raise
-        if not first:
-            assert self._rows is not None
-            model, rows = self._learned().merge(model), self._rows.merge(rows)
-        self._adopt(model, X.dtype)
-        self._rows = rows
-        return self
+    def _discard(self) -> None:
+        self._pending = None
 
     def merge(self, other: Self) -> Self:
         """Take in what another model has learned from other rows; see `NaiveBayes.merge`."""
@@ -165,19 +118,23 @@ class GaussianNB(GenerativeClassifier):
             self._rows = theirs if mine is None else mine.merge(theirs)
         return self
 
-    def _batch(self, X: Float, members: Membership) -> tuple[Model, Moments]:
-        """The model of a batch, and the moments of its rows whatever their weights."""
-        model = self._summarize(X, members)
-        moments = model.statistics[0]
-        assert isinstance(moments, Moments)
+    def _batch(self, table: Table, members: Membership) -> Model:
+        """The model of a batch; and the moments of all rows so far, whatever their weights, as `_pending`."""
+        model = self._summarize(table, members)
+        moments: Any = model.statistics[0]
         if members.weights is None:
-            return model, moments.pooled()
-        one = Membership(ClassAxis.of([0]), codes=np.zeros(len(X), dtype=np.int64))
-        rows: Any = self._summarize(X, one).statistics[0]
-        return model, rows
+            rows = moments.pooled()
+        else:
+            one = Membership(ClassAxis.of([0]), codes=np.zeros(len(table), dtype=np.int64))
+            rows = self._summarize(table, one).statistics[0]
+        self._pending = rows if self._rows is None else self._rows.merge(rows)
+        return model
 
-    def _blocks(self, names: Sequence[object]) -> list[Block]:
-        return [Block(_AddedVariance(missing=False), slice(None), names)]
+    def _blocks(self, schema: Schema) -> list[Block]:
+        return [Block(_AddedVariance(), slice(None), schema.names)]
+
+    def _check_settings(self, n_classes: int) -> None:
+        self._check_priors(n_classes)
 
     def _check_priors(self, n_classes: int) -> None:
         if self.priors is None:
@@ -193,18 +150,20 @@ class GaussianNB(GenerativeClassifier):
     def _solve(self, model: Model) -> Estimate:
         self._check_priors(len(model.classes))
         prior = model.class_prior() if self.priors is None else np.array(self.priors, dtype=np.float64)
-        family = _AddedVariance(missing=False, added=self._added())
+        family = _AddedVariance(added=self._added())
         block = Block(family, slice(None), model.blocks[0].names)
         statistic: Any = model.statistics[0]
         return Estimate((block,), model.classes, prior, (family.estimate(statistic, block.names),))
 
     def _added(self) -> float:
-        assert self._rows is not None
-        return float(self.var_smoothing * (self._rows.m2 / self._rows.weight).max())
+        rows = self._pending or self._rows
+        assert rows is not None
+        variance = np.divide(rows.m2, rows.weight, out=np.zeros_like(rows.m2), where=rows.weight > 0)
+        return float(self.var_smoothing * variance.max(initial=0.0))
 
     def _forget(self) -> None:
         super()._forget()
-        self._rows = None
+        self._rows = self._pending = None
 
     # ------------------------------------------------------------------ fitted attributes
 
@@ -213,11 +172,6 @@ class GaussianNB(GenerativeClassifier):
         """What is added to every variance."""
         family: Any = self._estimated().blocks[0].family
         return float(family.added)
-
-    @property
-    def class_count_(self) -> Float:
-        """Weight of the rows of each class (K,)."""
-        return self._learned().weights.weight.astype(self._dtype, copy=False)
 
     @property
     def class_prior_(self) -> Float:
@@ -235,21 +189,3 @@ class GaussianNB(GenerativeClassifier):
         """Variance of each class and column (K, d), with ``epsilon_`` added."""
         variance: Float = self._estimated().parameters[0].variance
         return variance.astype(self._dtype, copy=False)
-
-    # ------------------------------------------------------------------ answers
-
-    def predict_proba(self, X: Any) -> Float:
-        """p(y | x) of each row and class (n, K), in the type of the rows."""
-        return self._like_rows(super().predict_proba(X), X)
-
-    def predict_log_proba(self, X: Any) -> Float:
-        """log p(y | x) of each row and class (n, K), in the type of the rows."""
-        return self._like_rows(super().predict_log_proba(X), X)
-
-    def predict_joint_log_proba(self, X: Any) -> Float:
-        """log p(x, y) of each row and class (n, K), in the type of the rows."""
-        return self._like_rows(super().predict_joint_log_proba(X), X)
-
-    def _like_rows(self, out: Float, X: Any) -> Float:
-        single = self._dtype == np.float32 and getattr(X, "dtype", None) == np.float32
-        return out.astype(np.float32) if single else out

@@ -1,17 +1,24 @@
-"""`NaiveBayes`: columns that are independent given the class."""
+"""`NaiveBayes`: columns that are independent given the class, of any type."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.bayes import Prior
 from suffice.estimator import OwnClassifier
-from suffice.exceptions import InputError, listed
-from suffice.families import Family, Gaussian, family_named
-from suffice.model import Block
+from suffice.exceptions import EmptyColumnWarning, InputError, columns_at, warn_user
+from suffice.explanation import Explanation, explain
+from suffice.families import Family
+from suffice.listing import Listing
+from suffice.model import Block, Model
+from suffice.naive_bayes.choice import chosen_blocks, family_of, warn_about_levels
+from suffice.sources.tables import Form, explain_table, read_training_table, table_of_rows
+from suffice.statistics import Table
+from suffice.statistics.table import Schema
 
 __all__ = ["NaiveBayes"]
 
@@ -19,24 +26,43 @@ Float = NDArray[np.float64]
 
 
 class NaiveBayes(OwnClassifier):
-    """Naive Bayes: p(x | y) is a product over the columns.
+    """Naive Bayes: p(x | y) is a product over the columns, each of its own family.
 
-    Rescaling a column changes no prediction. A missing value (NaN) says nothing, in fitting and in
-    prediction: its cell is left out of the sums and of the product.
+    Rows may come as a NumPy array, a SciPy sparse matrix, a pandas or Polars data frame or a PyArrow table. A
+    missing value (NaN, None, NA, NaT) says nothing, in fitting and in prediction: its cell is left out of the sums
+    and of the product. Rescaling a column of numbers changes no prediction.
 
     Parameters
     ----------
-    families : "auto", "gaussian" or a family object, default="auto"
-        The distribution of the columns. ``"auto"`` is Gaussian for numbers. A configured object such as
-        ``Gaussian(variance="shared")`` sets its details.
+    families : "auto", a name, a family, or a mapping, default="auto"
+        The distribution of the columns. ``"auto"`` chooses by the type of a column, once, at the first batch:
+        numbers are Gaussian, truth values Bernoulli, categories and texts categorical. A name or a family object
+        stands for all columns. A mapping says it column by column, and ``"auto"`` chooses for the others; a
+        tuple of columns as its key is a block that hangs together, if its family is ``"multivariate_gaussian"``,
+        ``"joint_table"`` or ``"multinomial"``; the value None leaves a column out.
+    estimation : {"mle", "map", "bayes"} or None, default=None
+        How parameters are made from what was counted: by maximum likelihood, with a conjugate prior, or
+        integrated over the posterior. None is each family's own way: ``"mle"`` for numbers, ``"map"`` for counts
+        and categories (Laplace smoothing). A family object speaks for itself.
+    smoothing : float or None, default=None
+        Weight of the prior: rows of each level or answer, or rows like all rows together. None is 1.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
+    missing : {"ignore", "category"}, default="ignore"
+        Whether a missing cell of a categorical column says nothing, or is a level of its own.
+    unseen : {"ignore", "share", "error"}, default="ignore"
+        What a level says that was never seen: nothing; the smoothed share of one more level; or it is an error.
+        By default nothing, because its share would be largest in the class with the fewest rows, whatever the
+        level is.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
     class_count_, class_prior_ : array of shape (K,)
+    families_ : dict
+        The family of each column, or of each tuple of columns.
     means_, variances_ : array of shape (K, d)
+        Where all columns are Gaussian.
 
     See Also
     --------
@@ -56,6 +82,22 @@ class NaiveBayes(OwnClassifier):
     array([[ 8.5,  3. ],
            [ 1.5, 11. ]])
 
+    A data frame has columns of different types:
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"size": [1.0, 2.0, 8.0, None], "red": [True, True, False, False], "kind": list("aabc")})
+    >>> mixed = NaiveBayes().fit(frame, ["small", "small", "large", "large"])
+    >>> mixed.families_
+    {'size': Gaussian(), 'red': Bernoulli(), 'kind': Categorical()}
+    >>> mixed.predict(pd.DataFrame({"kind": ["never seen"], "size": [7.5], "red": [None]}))
+    array(['large'], dtype='<U5')
+    >>> mixed.explain(frame[:1])
+    row  label  against  column         part
+    0    small  large    size      -0.693147
+    0    small  large    red         1.09861
+    0    small  large    kind       0.693147
+    0    small  large    (prior)           0
+
     With a shared variance the posterior is exactly a logistic function of x:
 
     >>> from suffice.families import Gaussian
@@ -66,29 +108,225 @@ class NaiveBayes(OwnClassifier):
     True
     """
 
-    def __init__(self, families: str | Family = "auto", *, prior: Prior = "data") -> None:
+    _form: Form | None = None  # of the rows that were fitted first
+
+    def __init__(
+        self,
+        families: str | Family | Mapping[Any, Any] = "auto",
+        *,
+        estimation: str | None = None,
+        smoothing: float | None = None,
+        prior: Prior = "data",
+        missing: str = "ignore",
+        unseen: str = "ignore",
+    ) -> None:
         self.families = families
+        self.estimation = estimation
+        self.smoothing = smoothing
         self.prior = prior
+        self.missing = missing
+        self.unseen = unseen
 
-    def _family(self) -> Family:
-        given = self.families
-        family = family_named("gaussian" if given == "auto" else given) if isinstance(given, str) else given
-        if not isinstance(family, Gaussian):
-            raise InputError(
-                f"NaiveBayes takes families 'auto', 'gaussian' or a Gaussian object; got {listed([given])}. For "
-                "columns that hang together use GaussianDiscriminant."
-            )
-        return family
+    # ------------------------------------------------------------------ rows
 
-    def _blocks(self, names: Sequence[object]) -> list[Block]:
-        return [Block(self._family(), slice(None), names)]
+    def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
+        table, y, form = read_training_table(self, X, y, reset=reset, min_rows=min_rows)
+        if reset:
+            self._form = form
+        return table, y
+
+    def _read_rows(self, X: Any) -> Table:
+        return table_of_rows(self, X)
+
+    def _write_rows(self, columns: list[Any]) -> Any:
+        columns = columns + [None] * (self.n_features_in_ - len(columns))  # left out at the end of a row
+        return super()._write_rows(columns) if self._form is None else self._form(columns)
+
+    def _explain_values(self, table: Table) -> None:
+        super()._explain_values(table)
+        explain_table(table, self._names(len(table.kinds)))
 
     @property
     def _allow_nan(self) -> bool:
-        return not isinstance(self.families, Gaussian) or self.families.accepts_missing
+        if isinstance(self.families, str) and self.families != "auto":
+            return family_of(self.families, self._settings()).accepts_missing
+        return not hasattr(self.families, "accepts_missing") or self.families.accepts_missing
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # ------------------------------------------------------------------ families
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings that hold for families which were not given as objects."""
+        given = {"estimation": self.estimation, "smoothing": self.smoothing}
+        kept = {name: value for name, value in given.items() if value is not None}
+        return kept | {"missing": self.missing, "unseen": self.unseen}
+
+    def _blocks(self, schema: Schema) -> list[Block]:
+        return chosen_blocks(self.families, schema, self._settings())
+
+    def _check_columns(self, model: Model) -> None:
+        for block, statistic in zip(model.blocks, model.statistics, strict=True):
+            empty = _empty_columns(statistic, len(block.names))
+            if len(empty):
+                warn_user(
+                    f"There is no value at all in {columns_at(block.names, empty)}, which says nothing. Leave it out, "
+                    "or look at how the data were read.",
+                    EmptyColumnWarning,
+                )
+        if self.families == "auto" or isinstance(self.families, Mapping):
+            assert self._schema is not None
+            warn_about_levels(model, self._schema)
+
+    def merge(self, other: NaiveBayes) -> NaiveBayes:
+        """Take in what another model has learned from other rows.
+
+        Parameters
+        ----------
+        other : NaiveBayes
+            Fitted on the same columns, and perhaps on other classes and other levels. It is not changed. A
+            model that was not fitted yet adds nothing.
+
+        Returns
+        -------
+        self
+        """
+        first = self._model is None
+        super().merge(other)
+        if first and self._model is not None:
+            self._form = other._form
+        return self
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def families_(self) -> dict[Any, Family]:
+        """The family of each column, or of each tuple of columns that hang together."""
+        found: list[tuple[int, Any, Family]] = []
+        for block in self._learned().blocks if self._cached is None else self._cached.blocks:
+            at = block.positions(self.n_features_in_)
+            if block.independent:
+                found += [(at[i], name, block.family) for i, name in enumerate(block.names)]
+            else:
+                found.append((at[0], tuple(block.names), block.family))
+        return {name: family for _, name, family in sorted(found, key=lambda each: each[0])}
+
+    def parameters(self, column: Any) -> Listing:
+        """The fitted p(x | y) of a column, or of a tuple of columns that hang together, as a table.
+
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.parameters(0)
+        class  mean  deviation
+        a         2          1
+        b        12          2
+        """
+        estimate = self._estimated()
+        for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):
+            names, family = list(block.names), block.family
+            labels = {"class": estimate.classes.labels.tolist()}
+            whole = column == tuple(names) or (not block.independent and column in names)
+            if whole and hasattr(family, "block_table"):
+                return Listing(labels | family.block_table(parameters, names))
+            if whole and len(names) > 1 and hasattr(family, "table"):
+                each = {name: family.table(parameters, j) for j, name in enumerate(names)}
+                return Listing(labels | {f"{kind} of {name}": v for name, t in each.items() for kind, v in t.items()})
+            if column in names and hasattr(family, "table"):
+                return Listing(labels | family.table(parameters, names.index(column)))
+            if column in names or whole:
+                raise InputError(f"The family {family.name} does not show its parameters as a table.")
+        raise InputError(f"There is no column {column!r} in the model. Its columns are {list(self.families_)}.")
+
+    def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
+        """Why the model answers as it does: the parts of the log-odds, which sum to it.
+
+        Parameters
+        ----------
+        X : rows
+        label, against : optional
+            The classes to compare. Of two classes it is the second against the first; of more the likeliest of
+            each row against the next likeliest.
+
+        Returns
+        -------
+        Explanation
+            ``parts`` as an array, and `Explanation.to_frame` by strength.
+        """
+        estimate = self._estimated()
+        table = self._read_rows(X)
+        first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return explain(estimate, table, first, second)
+
+    def log_marginal_likelihood(self) -> float:
+        """log p(rows, labels) of all rows seen, with the parameters integrated out: the evidence of the model.
+
+        Of two models of the same rows, the one with the larger evidence explains them better for its number of
+        parameters. The prior is the one that ``"map"`` and ``"bayes"`` use, whatever ``estimation`` is; it is
+        centred on the rows themselves. Class shares of ``prior="data"`` are integrated out under a flat prior.
+        """
+        assert self._learned() and self._schema is not None
+        return self._learned().with_blocks(self._blocks(self._schema)).log_marginal_likelihood(self.prior)
+
+    @property
+    def means_(self) -> Float:
+        """Mean of each class and column (K, d), where all columns are Gaussian."""
+        return self._only("means_").mean
 
     @property
     def variances_(self) -> Float:
-        """Variance of each class and column (K, d); zero marks a column that says nothing."""
-        variances: Float = self._estimated().parameters[0].variance
-        return variances
+        """Variance of each class and column (K, d), where all are Gaussian; zero: a column that says nothing."""
+        return self._only("variances_").variance
+
+    def _only(self, attribute: str) -> Any:
+        parameters = self._estimated().parameters
+        if len(parameters) != 1 or not hasattr(parameters[0], "variance"):
+            raise AttributeError(f"{attribute} is there where all columns are Gaussian; see parameters(column).")
+        return parameters[0]
+
+    # ------------------------------------------------------------------ how it shows itself
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text = super().__repr__(N_CHAR_MAX)
+        return text if self._model is None else f"{text}\n{self._summary()}"
+
+    def _summary(self) -> str:
+        """The families with their columns, one to a line."""
+        grouped: dict[str, list[Any]] = {}
+        for name, family in self.families_.items():
+            grouped.setdefault(repr(family), []).append(name)
+        return "\n".join(f"  {family}: {_names(names)}" for family, names in grouped.items())
+
+    def _repr_html_(self) -> str:
+        inner: str = super()._repr_html_() if hasattr(super(), "_repr_html_") else ""
+        if self._model is None:
+            return inner
+        shown = Listing(
+            {
+                "columns": [str(name) for name in self.families_],
+                "family": [repr(family) for family in self.families_.values()],
+            }
+        )
+        return inner + shown._repr_html_()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _names(names: list[Any], limit: int = 8) -> str:
+    shown = ", ".join(str(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def _empty_columns(statistic: Any, n_columns: int) -> NDArray[np.intp]:
+    """Columns of which no row has a value."""
+    if hasattr(statistic, "offsets"):
+        return np.flatnonzero(
+            np.array([statistic.of_column(j).sum() == 0 for j in range(n_columns)]) & (statistic.missing.sum(axis=0) > 0)
+        )
+    weight = getattr(statistic, "weight", None)
+    if weight is None or weight.ndim != 2:
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(weight[:, :n_columns].sum(axis=0) == 0)

@@ -10,27 +10,55 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, assert_all_finite, validate_data
+from sklearn.utils.validation import _check_sample_weight, _check_y, assert_all_finite, validate_data
 
 from suffice.exceptions import ClassError, listed
 from suffice.statistics import ClassAxis
 
-__all__ = ["encode", "explain_values", "read_rows", "read_training", "read_weights"]
+__all__ = ["canonical", "encode", "explain_values", "read_labels", "read_rows", "read_training", "read_weights"]
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
+FORMATS = ("csr", "csc")
 ROWS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 
 
-def read_rows(estimator: Any, X: Any) -> Float:
+def read_rows(estimator: Any, X: Any, *, sparse: bool = False) -> Any:
     """Rows to predict for, checked against what the estimator was fitted on."""
-    return np.asarray(validate_data(estimator, X, reset=False, **ROWS))
+    return canonical(validate_data(estimator, X, reset=False, accept_sparse=FORMATS if sparse else False, **ROWS))
 
 
-def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Float, NDArray[Any]]:
+def read_training(
+    estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int = 1, sparse: bool = False
+) -> tuple[Any, NDArray[Any]]:
     """Rows and their labels. ``reset`` makes these columns the ones that the estimator expects."""
-    X, y = validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, **ROWS)
+    accept = FORMATS if sparse else False
+    X, y = validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, accept_sparse=accept, **ROWS)
+    return canonical(X), classes_checked(y)
+
+
+def canonical(X: Any) -> Any:
+    """The matrix with each cell stored once."""
+    if issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def read_labels(estimator: Any, y: Any, n_rows: int) -> NDArray[Any]:
+    """Labels, one for each row."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    y = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
+    if len(y) != n_rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
+    return classes_checked(y)
+
+
+def classes_checked(y: NDArray[Any]) -> NDArray[Any]:
+    """The labels, unless they are not classes."""
     # Whole numbers and texts are always classes; the check looks at every label.
     if len(y) and y.dtype.kind not in "biuU":
         try:
@@ -39,15 +67,16 @@ def read_training(estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int 
             raise ClassError(
                 f"Class labels must be of one type, all numbers or all strings; got {listed(y[:4].tolist())}."
             ) from None
-    return X, y
+    return y
 
 
-def read_weights(sample_weight: Any, X: Float) -> Float | None:
+def read_weights(sample_weight: Any, n_rows: int) -> Float | None:
     """Row weights as float64, or None for weight one."""
     if sample_weight is None:
         return None
+    rows = np.broadcast_to(0.0, (n_rows, 1))
     weights = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=len(X) == 0
+        sample_weight, rows, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=n_rows == 0
     )
     return np.asarray(weights)
 

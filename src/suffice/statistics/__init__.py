@@ -4,6 +4,10 @@
 statistic           holds, for each class                                    used by
 ==================  =======================================================  =====================
 `Sums`              weight, column sums                                      the class prior
+`CellSums`          weight, sums of functions of each cell                   Bernoulli, Poisson, …
+`Counts`            weight of each level of each column                      categorical columns
+`JointCounts`       weight of each combination of levels that was seen       the joint table
+`CountVectors`      weight, column sums, log multinomial coefficients        multinomial counts
 `Moments`           weight, mean, centred sum of squares of each column      independent Gaussians
 `Scatter`           weight, mean, scatter matrix                             own covariances
 `PooledScatter`     weight, mean; one scatter matrix for all classes         a shared covariance
@@ -11,21 +15,36 @@ statistic           holds, for each class                                    use
 ==================  =======================================================  =====================
 """
 
+from suffice.statistics.cell_sums import CellSums
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.count_vectors import CountVectors
+from suffice.statistics.counts import Counts
 from suffice.statistics.fourth_moments import FourthMoments
+from suffice.statistics.joint_counts import JointCounts
+from suffice.statistics.levels import Coded, CodedColumn, Levels
 from suffice.statistics.moments import Moments
 from suffice.statistics.scatter import PooledScatter, Scatter
 from suffice.statistics.statistic import ByClass, Statistic
 from suffice.statistics.sums import Sums
+from suffice.statistics.table import MatrixTable, Table
 
 __all__ = [
     "ByClass",
+    "CellSums",
     "ClassAxis",
+    "Coded",
+    "CodedColumn",
+    "CountVectors",
+    "Counts",
     "FourthMoments",
+    "JointCounts",
+    "Levels",
+    "MatrixTable",
     "Membership",
     "Moments",
     "PooledScatter",
     "Scatter",
     "Statistic",
     "Sums",
+    "Table",
 ]

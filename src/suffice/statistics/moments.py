@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import kernels
+from suffice.exceptions import InputError
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import difference, join_means, part_mean
+from suffice.statistics.compensated import difference, join_means, part_mean, two_sum
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
+from suffice.statistics.sparse_sums import cell_columns, cell_rows, class_sums_of_cells, same_cells
 from suffice.statistics.statistic import ByClass, Statistic, remaining_squares, remaining_weight
+from suffice.statistics.table import is_sparse
 
 __all__ = ["Moments"]
 
@@ -60,12 +63,45 @@ class Moments(Statistic):
         cls, x: Float, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
     ) -> Moments:
         """The statistic of a batch of rows (n, d); NaN is a missing value unless ``missing`` is false."""
+        if is_sparse(x):
+            return cls._of_sparse(x, members, missing=missing).check(columns)
         who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
         found = kernels.class_moments(x, len(members.classes), **who)
         if missing and np.isnan(found.mean).any():
             # A NaN was met. Cells are counted one by one only for data that have holes.
             found = kernels.class_moments(x, len(members.classes), missing=True, **who)
         return cls(members.classes, *found).check(columns)
+
+    @classmethod
+    def _of_sparse(cls, x: Any, members: Membership, *, missing: bool) -> Moments:
+        """From the stored cells alone: their moments, joined with those of as many zeros as there are others."""
+        holes = np.isnan(x.data)
+        if holes.any() and not missing:
+            raise InputError("X holds NaN, and this model has no missing values.")
+        stored = same_cells(x, (~holes).astype(np.float64))
+        data = np.where(holes, 0.0, x.data).astype(np.float64)
+        size = class_sums_of_cells(stored, members)
+        safe = np.where(size > 0, size, 1.0)
+        lost = class_sums_of_cells(same_cells(x, holes.astype(np.float64)), members) if holes.any() else 0.0
+        zeros = members.class_weights()[:, None] - lost - size
+        zeros = np.where(zeros <= 1e-12 * size, 0.0, zeros)  # a difference of sums of weights
+        mean, low, m2 = class_sums_of_cells(same_cells(x, data), members) / safe, *np.zeros((2, *size.shape))
+        if members.codes is not None:
+            # Centred on the mean of the class and column, as a second look at the stored cells.
+            rows, columns = cell_rows(x), cell_columns(x)
+            away = np.where(holes, 0.0, data - mean[np.maximum(members.codes[rows], 0), columns])
+            low = class_sums_of_cells(same_cells(x, away), members) / safe
+            m2 = class_sums_of_cells(same_cells(x, away**2), members)
+        else:
+            for k in range(len(members.classes)):
+                away = np.where(holes, 0.0, data - mean[k, cell_columns(x)])
+                low[k] = class_sums_of_cells(same_cells(x, away), members)[k] / safe[k]
+                m2[k] = class_sums_of_cells(same_cells(x, away**2), members)[k]
+        m2 = np.maximum(m2 - size * low**2, 0.0)
+        nothing = np.zeros_like(mean)
+        return cls(members.classes, size, *two_sum(mean, low), m2).merge(
+            cls(members.classes, zeros, nothing, nothing, nothing)
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:

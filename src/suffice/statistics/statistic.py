@@ -90,7 +90,12 @@ class Statistic(ABC):
 
     def arrays(self) -> dict[str, Float]:
         """The numbers by name, for files and for showing."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "classes"}
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+
+    def axes(self) -> tuple[object, ...]:
+        """What the axes of the numbers are labelled with."""
+        return (self.classes,)
 
     def check(self, columns: Sequence[object] | None = None) -> Self:
         """Raise if numbers over- or underflowed, naming the columns; the statistic itself otherwise."""

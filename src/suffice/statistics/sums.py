@@ -6,13 +6,16 @@ With no columns it is the statistic of the class prior.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.sparse_sums import class_sums_of_cells
 from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.table import is_sparse
 
 __all__ = ["Sums"]
 
@@ -46,8 +49,10 @@ class Sums(Statistic):
         return cls(classes, np.zeros(len(classes)), np.zeros((len(classes), n_columns)))
 
     @classmethod
-    def summarize(cls, x: Float, members: Membership) -> Sums:
+    def summarize(cls, x: Any, members: Membership) -> Sums:
         """The statistic of a batch of rows (n, d)."""
+        if is_sparse(x):
+            return cls(members.classes, members.class_weights(), class_sums_of_cells(x, members))
         total = kernels.class_sums(
             x, len(members.classes), codes=members.codes, soft=members.soft, weights=members.weights
         )

@@ -1,0 +1,156 @@
+"""Independent yes/no columns.
+
+    p(x | k) = Π_j φ_kj^{x_j} (1 − φ_kj)^{1 − x_j}
+
+The prior of each φ is a beta distribution with ``smoothing`` rows of each answer (Laplace: 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln
+
+from suffice.families.contract import read_only, register
+from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior
+from suffice.families.independent import IndependentColumns
+from suffice.families.linear import Linear, scores_of_cells
+from suffice.statistics import CellSums, ClassAxis, Membership
+
+__all__ = ["Bernoulli", "BernoulliParameters"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BernoulliParameters:
+    """p(x_j = 1 | k) and its logarithms; (K, d) each."""
+
+    probability: Float
+    log_yes: Float
+    log_no: Float
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+    @property
+    def log_odds(self) -> Float:
+        """log φ/(1 − φ), with infinities where the one or the other is certain."""
+        return self.log_yes - self.log_no
+
+
+@register
+@dataclass(frozen=True)
+class Bernoulli(IndependentColumns):
+    """Independent yes/no columns.
+
+    Parameters
+    ----------
+    estimation : {"map", "mle", "bayes"}
+        The posterior predictive of one yes or no is its posterior mean, so ``bayes`` equals ``map``.
+    smoothing : float
+        Rows of each answer that the prior is worth.
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["ham", "spam"])
+    >>> rows = np.array([[1.0], [0.0], [1.0], [1.0]])
+    >>> family = Bernoulli()
+    >>> statistic = family.summarize(rows, Membership(axis, codes=np.array([0, 0, 1, 1])))
+    >>> family.estimate(statistic).probability.ravel()
+    array([0.5 , 0.75])
+    """
+
+    estimation: Estimation = "map"
+    smoothing: float = 1.0
+
+    name: ClassVar[str] = "bernoulli"
+    scale_free: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_estimation(self.estimation, self.smoothing)
+
+    # ------------------------------------------------------------------ summarize
+
+    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+        """Raise unless each cell is 0, 1 or missing."""
+        check_cells(x, present, names, lambda v: (v == 0) | (v == 1), "yes or no is 1 or 0 (or True or False)")
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
+        """The statistic of no rows."""
+        return CellSums.zero(classes, n_columns)
+
+    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
+        """How many cells there are, and how many are yes."""
+        return CellSums.summarize(x, members)
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> BernoulliParameters:
+        """φ = (yes + α)/(n + 2α); a class that saw nothing takes the share of all rows."""
+        alpha = 0.0 if self.estimation == "mle" else self.smoothing
+        weight, yes = statistic.weight, statistic.total[:, 0]
+        size, pooled = weight + 2 * alpha, statistic.pooled()
+        common = (pooled.total[0] + alpha) / np.maximum(pooled.weight + 2 * alpha, np.finfo(float).tiny)
+        probability = np.divide(yes + alpha, size, out=np.tile(common, (len(weight), 1)), where=size > 0)
+        no = np.divide(np.maximum(weight - yes, 0) + alpha, size, out=1 - probability, where=size > 0)
+        silent = (pooled.weight[0] == 0) & (alpha == 0)  # nothing is known of the column, and it says nothing
+        with np.errstate(divide="ignore"):
+            return BernoulliParameters(
+                np.where(silent, 0.5, probability), np.log(np.where(silent, 0.5, probability)),
+                np.log(np.where(silent, 0.5, no)),
+            )
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def cells(self, parameters: BernoulliParameters, values: Any, columns: Any) -> Float:
+        """log φ where the cell is yes, log(1 − φ) where it is no."""
+        p = parameters
+        out: Float = np.where(values[:, None] > 0, p.log_yes.T[columns], p.log_no.T[columns])
+        return out
+
+    def log_likelihood(self, parameters: BernoulliParameters, x: Any) -> Float:
+        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        return scores_of_cells(x, parameters.log_no, parameters.log_odds)
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(self, parameters: BernoulliParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        chance = parameters.probability[codes]
+        return (rng.random(chance.shape) < chance).astype(np.float64)
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Zeros and ones with holes; some columns are the same in all rows."""
+        chance = rng.choice([0.0, 0.02, 0.5, 1.0], (int(codes.max(initial=0)) + 1, n_columns), p=[0.1, 0.4, 0.4, 0.1])
+        rows = (rng.random((len(codes), n_columns)) < chance[codes]).astype(np.float64)
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+        return rows
+
+    # ------------------------------------------------------------------ linear form, evidence, moments
+
+    def linear_form(self, parameters: BernoulliParameters) -> Linear:
+        """``coef = log φ/(1 − φ)``, ``offset = Σ_j log(1 − φ_j)``."""
+        p = parameters
+        return Linear(p.log_odds, p.log_no.sum(axis=1), np.zeros(p.log_no.shape[1]))
+
+    def log_evidence(self, statistic: CellSums) -> float:
+        """log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""
+        if self.smoothing == 0:
+            raise no_proper_prior(self.name)
+        yes, a = statistic.total[:, 0], self.smoothing
+        no = np.maximum(statistic.weight - yes, 0)
+        return float((betaln(yes + a, no + a) - betaln(a, a)).sum())
+
+    def mean_and_covariance(self, parameters: BernoulliParameters, k: int) -> tuple[Float, Float]:
+        """Mean (d,) and diagonal covariance (d, d) of class k."""
+        p = parameters.probability[k]
+        return p, np.diag(p * (1 - p))
+
+    def table(self, parameters: BernoulliParameters, j: int) -> dict[str, Float]:
+        """p(x_j = 1 | y) of each class."""
+        return {"probability": parameters.probability[:, j]}

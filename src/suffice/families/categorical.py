@@ -1,0 +1,301 @@
+"""Independent categorical columns.
+
+    p(x | k) = Π_j θ_kj(x_j),    θ_kj(l) = (n_kjl + α) / (n_kj + α L_j)
+
+The prior of each θ is a Dirichlet distribution with α = ``smoothing`` rows of each of the L_j levels
+(Laplace: 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from suffice.exceptions import InputError, columns_at
+from suffice.families.contract import register
+from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
+from suffice.families.linear import Linear
+from suffice.statistics import ClassAxis, Coded, CodedColumn, Counts, Levels, Membership
+from suffice.statistics.levels import level_kind
+
+__all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen"]
+
+Float = NDArray[np.float64]
+Missing = Literal["ignore", "category"]
+Unseen = Literal["ignore", "share", "error"]
+
+
+@dataclass(frozen=True, eq=False)
+class LevelShares:
+    """p(level | class) of one column.
+
+    Attributes
+    ----------
+    levels : Levels
+    log_share : array of shape (K, L)
+    missing : array of shape (K,)
+        log p of a missing cell; zero where it says nothing.
+    unseen : array of shape (K,)
+        log p of a level that was never seen; zero where it says nothing.
+    """
+
+    levels: Levels
+    log_share: Float
+    missing: Float
+    unseen: Float
+
+    def of_codes(self, codes: NDArray[np.int64]) -> Float:
+        """log p of each code (m, K): −1 is a missing cell, −2 a level that was never seen."""
+        every = np.vstack([self.log_share.T, self.unseen, self.missing])  # the last two answer for −2 and −1
+        return every[codes]
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalParameters:
+    """p(level | class), column by column."""
+
+    columns: tuple[LevelShares, ...]
+    n_classes: int
+
+
+def check_unseen(
+    column: CodedColumn, levels: Levels, name: object, policy: str, n: int, *, kinds: bool = True
+) -> CodedColumn:
+    """The column as codes of a model's levels, with −2 for a level it does not know; or an error that names the row."""
+    found = column.on(levels)
+    if not len(levels) or not ((found.codes == -2).any() or found.rest == -2):
+        return found
+    strange = np.flatnonzero(found.dense(n) == -2)
+    if not len(strange):
+        return found
+    row = int(strange[0])
+    value = column.levels.values[column.dense(n)[row]]
+    known = {level_kind(each) for each in levels.values}
+    where = f"{columns_at([name], [0])}, row {row}"
+    if kinds and level_kind(value) not in known:
+        raise InputError(
+            f"{where[0].upper()}{where[1:]} holds {value!r}, a {level_kind(value)}; the model was fitted on levels "
+            f"such as {levels.values[0]!r}. Convert the column to the type it had then."
+        )
+    if policy == "error":
+        raise InputError(
+            f"{where[0].upper()}{where[1:]} holds the level {value!r}, which was never seen. Set unseen='ignore' or "
+            "'share' to let it pass."
+        )
+    return found
+
+
+@register
+@dataclass(frozen=True)
+class Categorical:
+    """Independent categorical columns.
+
+    Parameters
+    ----------
+    estimation : {"map", "mle", "bayes"}
+        The posterior predictive of one draw is the posterior mean, so ``bayes`` equals ``map``.
+    smoothing : float
+        Rows of each level that the prior is worth.
+    missing : {"ignore", "category"}
+        Whether a missing cell says nothing, or is a level of its own.
+    unseen : {"ignore", "share", "error"}
+        What a level that was never seen says: nothing; or what the prior gives one more level,
+        α/(n + α(L + 1)); or it is an error. By default it says nothing, since the share is largest in the
+        class with the fewest rows, whatever the level: the size of a class would speak a second time.
+
+    Examples
+    --------
+    >>> from suffice.statistics.levels import coded_values
+    >>> axis = ClassAxis.of(["ham", "spam"])
+    >>> batch = Coded(4, (CodedColumn(*coded_values(["red", "blue", "red", None])),))
+    >>> family = Categorical()
+    >>> statistic = family.summarize(batch, Membership(axis, codes=np.array([0, 0, 1, 1])))
+    >>> np.exp(family.estimate(statistic).columns[0].log_share)
+    array([[0.5       , 0.5       ],
+           [0.33333333, 0.66666667]])
+    """
+
+    estimation: Estimation = "map"
+    smoothing: float = 1.0
+    missing: Missing = "ignore"
+    unseen: Unseen = "ignore"
+
+    name: ClassVar[str] = "categorical"
+    reads: ClassVar[Literal["numbers", "categories"]] = "categories"
+    independent: ClassVar[bool] = True
+    accepts_missing: ClassVar[bool] = True
+    scale_free: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_estimation(self.estimation, self.smoothing)
+        check_policies(self.missing, self.unseen, self.estimation, self.smoothing)
+
+    # ------------------------------------------------------------------ summarize
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> Counts:
+        """The statistic of no rows."""
+        return Counts.zero(classes, n_columns)
+
+    def summarize(self, x: Coded, members: Membership, columns: Sequence[object] | None = None) -> Counts:
+        """How often each level was seen, and how many cells were missing."""
+        return Counts.summarize(x, members)
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(self, statistic: Counts, columns: Sequence[object] | None = None) -> CategoricalParameters:
+        """Shares of the levels; a class that saw nothing takes those of all rows."""
+        alpha = 0.0 if self.estimation == "mle" else self.smoothing
+        bounds = statistic.offsets
+        found = []
+        for j, levels in enumerate(statistic.levels):
+            count = statistic.count[:, bounds[j] : bounds[j + 1]]
+            extra = statistic.missing[:, [j]] if self.missing == "category" else None
+            found.append(self._column(levels, count, extra, alpha, self._n_levels(levels, j)))
+        return CategoricalParameters(tuple(found), len(statistic.classes))
+
+    def _n_levels(self, levels: Levels, j: int) -> int:
+        """How many levels share the prior."""
+        return len(levels)
+
+    def _column(
+        self, levels: Levels, count: Float, missing: Float | None, alpha: float, n_levels: int
+    ) -> LevelShares:
+        table = count if missing is None else np.hstack([count, missing])
+        pooled = table.sum(axis=0, keepdims=True)
+        n_levels += missing is not None
+        spare = alpha if self.unseen == "share" else 0.0  # one more level, for those never seen
+        size = table.sum(axis=1, keepdims=True)
+        empty = size + alpha * n_levels == 0
+        table, size = np.where(empty, pooled, table), np.where(empty, pooled.sum(), size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_size = np.log(size + alpha * n_levels + spare)
+            log_share = np.where(np.isneginf(log_size), 0.0, np.log(table + alpha) - log_size)
+            unseen = np.log(spare) - log_size[:, 0] if spare > 0 else np.zeros(len(table))
+        if missing is None:
+            return LevelShares(levels, log_share, np.zeros(len(table)), unseen)
+        return LevelShares(levels, log_share[:, :-1], log_share[:, -1], unseen)
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def check_seen(self, parameters: CategoricalParameters, x: Coded, names: Sequence[object]) -> Coded:
+        """The rows as codes of the model's levels, or an error that names column and row."""
+        columns = (
+            check_unseen(column, shares.levels, name, self.unseen, len(x))
+            for column, shares, name in zip(x.columns, parameters.columns, names, strict=True)
+        )
+        return Coded(len(x), tuple(columns))
+
+    def log_likelihood(self, parameters: CategoricalParameters, x: Coded) -> Float:
+        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing unless it is a level."""
+        out = np.zeros((len(x), parameters.n_classes))
+        impossible: Any = None
+        for column, shares in zip(x.columns, parameters.columns, strict=True):
+            column = column.on(shares.levels)
+            here = shares.of_codes(column.codes)
+            if column.rows is None:
+                out += here
+                continue
+            # Stored cells less what all other cells add; −∞ is counted, for it could not be taken away again.
+            rest = shares.of_codes(np.array([column.rest]))[0]
+            impossible = np.zeros(out.shape, dtype=np.int64) if impossible is None else impossible
+            out += np.where(np.isneginf(rest), 0.0, rest)
+            impossible += np.isneginf(rest)
+            out[column.rows] += np.where(np.isneginf(here), 0.0, here) - np.where(np.isneginf(rest), 0.0, rest)
+            impossible[column.rows] += np.isneginf(here).astype(np.int64) - np.isneginf(rest)
+        if impossible is not None:
+            out[impossible > 0] = -np.inf
+        return out
+
+    def terms(self, parameters: CategoricalParameters, x: Coded) -> Float:
+        """The part of each column in `log_likelihood` (n, K, d)."""
+        out = np.zeros((len(x), parameters.n_classes, len(parameters.columns)))
+        for j, (column, shares) in enumerate(zip(x.columns, parameters.columns, strict=True)):
+            out[:, :, j] = shares.of_codes(column.on(shares.levels).dense(len(x)))
+        return out
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(
+        self, parameters: CategoricalParameters, codes: NDArray[np.int64], rng: np.random.Generator
+    ) -> Coded:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        columns = []
+        for shares in parameters.columns:
+            log_share = shares.log_share
+            if self.missing == "category":
+                log_share = np.hstack([log_share, shares.missing[:, None]])
+            drawn = np.full(len(codes), -1, dtype=np.int64)
+            for k in np.unique(codes) if log_share.shape[1] else ():
+                rows = codes == k
+                share = np.exp(log_share[k])
+                drawn[rows] = rng.choice(len(share), size=rows.sum(), p=share / share.sum())
+            drawn[drawn == len(shares.levels)] = -1
+            columns.append(CodedColumn(shares.levels, drawn))
+        return Coded(len(codes), tuple(columns))
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Numbers as levels, some rare, with holes."""
+        n_classes = int(codes.max(initial=0)) + 1
+        rows = np.empty((len(codes), n_columns))
+        for j in range(n_columns):
+            shares = rng.dirichlet(np.full(int(rng.integers(1, 6)), 0.5), n_classes)
+            levels = rng.choice([0, 1, 2, 3, 7, 10**9], shares.shape[1], replace=False)
+            chosen = (rng.random(len(codes))[:, None] > np.cumsum(shares, axis=1)[codes]).sum(axis=1)
+            rows[:, j] = levels[np.minimum(chosen, shares.shape[1] - 1)]
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+        return rows
+
+    # ------------------------------------------------------------------ linear form, evidence, table
+
+    def linear_form(self, parameters: CategoricalParameters) -> Linear:
+        """``coef = log θ`` on the indicator of each level, column after column."""
+        coef = np.hstack([np.zeros((parameters.n_classes, 0)), *(each.log_share for each in parameters.columns)])
+        return Linear(coef, np.zeros(len(coef)), np.zeros(coef.shape[1]))
+
+    def indicators(self, parameters: CategoricalParameters) -> list[list[Any]]:
+        """The levels of each column, one indicator of the linear form for each."""
+        return [list(each.levels.values) for each in parameters.columns]
+
+    def log_evidence(self, statistic: Counts) -> float:
+        """log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class and column."""
+        if self.smoothing == 0:
+            raise no_proper_prior(self.name)
+        total, a = 0.0, self.smoothing
+        for j, levels in enumerate(statistic.levels):
+            count = statistic.of_column(j)
+            n_levels = self._n_levels(levels, j)
+            if self.missing == "category":
+                count, n_levels = np.hstack([count, statistic.missing[:, [j]]]), n_levels + 1
+            if n_levels:
+                size = count.sum(axis=1)
+                total += float((gammaln(count + a) - gammaln(a)).sum())
+                total += float((gammaln(a * n_levels) - gammaln(a * n_levels + size)).sum())
+        return total
+
+    def table(self, parameters: CategoricalParameters, j: int) -> dict[str, Float]:
+        """p(level | y) of each class."""
+        shares = parameters.columns[j]
+        out: dict[Any, Float] = {level: np.exp(shares.log_share[:, i]) for i, level in enumerate(shares.levels.values)}
+        if self.missing == "category":
+            out["(missing)"] = np.exp(shares.missing)
+        if self.unseen == "share":
+            out["(unseen)"] = np.exp(shares.unseen)
+        return out
+
+
+def check_policies(missing: str, unseen: str, estimation: str, smoothing: float) -> None:
+    """Raise unless the policies on missing cells and unseen levels are ones there are."""
+    if missing not in ("ignore", "category"):
+        raise InputError(f"missing must be 'ignore' or 'category', got {missing!r}.")
+    if unseen not in ("ignore", "share", "error"):
+        raise InputError(f"unseen must be 'ignore', 'share' or 'error', got {unseen!r}.")
+    if unseen == "share" and (estimation == "mle" or smoothing == 0):
+        raise InputError(
+            "unseen='share' gives a level that was never seen the prior's share, and there is no prior: set "
+            "smoothing above 0 and estimation to 'map' or 'bayes', or unseen='ignore'."
+        )

@@ -1,0 +1,128 @@
+"""Three ways from statistics to parameters: ``mle``, ``map`` and ``bayes``, with one prior behind the last two.
+
+The conjugate prior is worth ``smoothing`` rows that were never seen. For numbers and counts those are rows
+like all rows together, so that a prior has no units and no constants: for each class, ``map`` is the maximum
+likelihood of its rows and the pseudo-rows, and ``bayes`` integrates over the posterior that they make. For
+levels and yes/no each level is given ``smoothing`` rows (Laplace: 1).
+
+``smoothing=0`` is the flat prior, under which ``map`` is ``mle``. Modes are those of the natural parameters
+(log-odds, logarithms of rates and variances), where the conjugate prior of no rows is flat; for a Dirichlet
+prior of α the mode is then (n + α)/(N + Lα), which is also the posterior mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import InputError, columns_at
+from suffice.statistics import CellSums, Moments
+from suffice.statistics.sparse_sums import cell_columns, cell_rows
+from suffice.statistics.table import is_sparse
+
+__all__ = ["Estimation", "check_cells", "check_estimation", "no_proper_prior", "pseudo_moments", "pseudo_rows"]
+
+Float = NDArray[np.float64]
+Estimation = Literal["mle", "map", "bayes"]
+
+
+def check_estimation(estimation: object, smoothing: object) -> None:
+    """Raise unless the settings are ones that an estimate can be made by."""
+    if estimation not in ("mle", "map", "bayes"):
+        raise InputError(f"estimation must be 'mle', 'map' or 'bayes', got {estimation!r}.")
+    if isinstance(smoothing, bool) or not (
+        isinstance(smoothing, int | float | np.number) and 0 <= float(smoothing) < np.inf
+    ):
+        raise InputError(f"smoothing is the weight of the prior in rows, at least 0; got {smoothing!r}.")
+
+
+def pseudo_rows(statistic: CellSums, smoothing: float, add: float = 0.0) -> CellSums:
+    """For each class, ``smoothing`` rows like all rows together; ``add`` goes to the first total of all rows."""
+    pooled = statistic.pooled()
+    weight, total = pooled.weight[0], pooled.total[0].copy()
+    total[0] += np.where(weight > 0, add, 0.0)
+    share = np.divide(smoothing, weight, out=np.zeros_like(weight), where=weight > 0)
+    k = len(statistic.classes)
+    return CellSums(
+        statistic.classes, np.tile(np.where(weight > 0, smoothing, 0.0), (k, 1)), np.tile(total * share, (k, 1, 1))
+    )
+
+
+def pseudo_moments(statistic: Moments, smoothing: float) -> Moments:
+    """For each class, ``smoothing`` rows like all rows together."""
+    pooled = statistic.pooled()
+    share = np.divide(smoothing, pooled.weight, out=np.zeros_like(pooled.weight), where=pooled.weight > 0)
+    parts = pooled.weight * share, pooled.mean, pooled.mean_low, pooled.m2 * share
+    return Moments(statistic.classes, *(np.repeat(part, len(statistic.classes), axis=0) for part in parts))
+
+
+def no_proper_prior(name: str) -> InputError:
+    """The error for evidence under a flat prior."""
+    return InputError(
+        f"The evidence of a {name} model needs a prior that is a distribution: set smoothing above 0 (it is 0 here)."
+    )
+
+
+def check_cells(
+    x: Any,
+    present: NDArray[np.bool_] | None,
+    names: Sequence[object],
+    allowed: Any,
+    what: str,
+    *,
+    missing: bool = True,
+    zero: bool = True,
+) -> None:
+    """Raise, naming column and row, unless each cell is allowed.
+
+    Parameters
+    ----------
+    present : array of bool, optional
+        Rows that count.
+    allowed : callable
+        From an array of values to whether each may be; NaN is allowed where ``missing`` is.
+    what : str
+        What the family's values are.
+    zero : bool
+        Whether zero is allowed, for the cells that a sparse matrix does not store.
+    """
+    if is_sparse(x):
+        if not zero and x.nnz < x.shape[0] * x.shape[1]:
+            rows = np.arange(x.shape[0]) if present is None else np.flatnonzero(present)
+            for j in range(x.shape[1]):
+                holes = np.setdiff1d(rows, cell_rows(x)[cell_columns(x) == j])
+                if len(holes):
+                    _refuse(0, int(holes[0]), names, j, what)
+        wrong = _wrong(x.data, allowed, missing=missing)
+        if wrong.any():
+            rows, columns = cell_rows(x)[wrong], cell_columns(x)[wrong]
+            here = np.ones(len(rows), dtype=bool) if present is None else present[rows]
+            if here.any():
+                first = np.flatnonzero(here)[np.argmin(rows[here])]
+                _refuse(x.data[wrong][first], int(rows[first]), names, int(columns[first]), what)
+        return
+    step = max(256, (1 << 18) // max(x.shape[1], 1))
+    for start in range(0, len(x), step):
+        part = x[start : start + step]
+        wrong = _wrong(part, allowed, missing=missing)
+        if present is not None:
+            wrong &= present[start : start + step, None]
+        if wrong.any():
+            row, j = np.argwhere(wrong)[0]
+            _refuse(part[row, j], start + int(row), names, int(j), what)
+
+
+def _wrong(values: Any, allowed: Any, *, missing: bool) -> Any:
+    with np.errstate(invalid="ignore"):
+        fine = allowed(values)
+    return ~(fine | np.isnan(values)) if missing else ~fine
+
+
+def _refuse(value: Any, row: int, names: Sequence[object], j: int, what: str) -> None:
+    where = f"{columns_at(names, [j])}, row {row}"
+    if np.isnan(value):
+        raise InputError(f"{where[0].upper()}{where[1:]}: a value is missing (NaN), and {what} here; none may be.")
+    raise InputError(f"{where[0].upper()}{where[1:]} holds {float(value):.6g}, but {what}.")

@@ -1,0 +1,164 @@
+"""Independent waiting times.
+
+    p(x | k) = Π_j λ_kj e^{−λ_kj x_j},    x_j ≥ 0
+
+The prior of each rate is a gamma distribution worth ``smoothing`` rows with the mean of all rows; its posterior
+predictive is the Lomax distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from suffice.exceptions import NotLinearError
+from suffice.families.contract import read_only, register
+from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_rows
+from suffice.families.independent import IndependentColumns
+from suffice.families.linear import Linear
+from suffice.statistics import CellSums, ClassAxis, Membership
+
+__all__ = ["Exponential", "ExponentialParameters"]
+
+Float = NDArray[np.float64]
+FLOOR = 1e-9  # least mean of a class, as a share of the mean of all rows
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialParameters:
+    """Means (K, d), zero where a column says nothing; and the rows and the time behind them."""
+
+    mean: Float
+    rows: Float
+    time: Float
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+
+@register
+@dataclass(frozen=True)
+class Exponential(IndependentColumns):
+    """Independent waiting times.
+
+    Parameters
+    ----------
+    estimation : {"mle", "map", "bayes"}
+        With ``bayes`` a time is Lomax distributed given the rows seen, and its log-odds are not linear.
+    smoothing : float
+        Rows that the prior is worth.
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["fast", "slow"])
+    >>> rows = np.array([[1.0], [2.0], [10.0], [30.0]])
+    >>> family = Exponential()
+    >>> statistic = family.summarize(rows, Membership(axis, codes=np.array([0, 0, 1, 1])))
+    >>> family.estimate(statistic).mean.ravel()
+    array([ 1.5, 20. ])
+    """
+
+    estimation: Estimation = "mle"
+    smoothing: float = 1.0
+
+    name: ClassVar[str] = "exponential"
+    scale_free: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_estimation(self.estimation, self.smoothing)
+
+    # ------------------------------------------------------------------ summarize
+
+    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+        """Raise unless each cell is at least 0, or missing."""
+        check_cells(x, present, names, lambda v: (v >= 0) & (v < np.inf), "a waiting time is at least 0")
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
+        """The statistic of no rows."""
+        return CellSums.zero(classes, n_columns)
+
+    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
+        """Rows and Σ x."""
+        return CellSums.summarize(x, members)
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> ExponentialParameters:
+        """1/λ = time/rows, with those of the prior; a class that saw nothing takes the mean of all rows."""
+        pooled = statistic.pooled()
+        common = pooled.total[0, 0] / np.maximum(pooled.weight[0], np.finfo(float).tiny)
+        if self.estimation != "mle" and self.smoothing > 0:
+            statistic = statistic.merge(pseudo_rows(statistic, self.smoothing))
+        rows, time = statistic.weight, statistic.total[:, 0]
+        mean = np.divide(time, rows, out=np.tile(common, (len(rows), 1)), where=rows > 0)
+        mean = np.maximum(mean, FLOOR * common)
+        return ExponentialParameters(mean, rows, np.where(rows > 0, mean * rows, 0.0))
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def cells(self, parameters: ExponentialParameters, values: Any, columns: Any) -> Float:
+        """log λ − λ x, or the Lomax density of the posterior predictive."""
+        mean, v = parameters.mean.T[columns], values[:, None]
+        if self.estimation == "bayes":
+            rows, time = parameters.rows.T[columns], parameters.time.T[columns]
+            known = np.log(rows) - np.log(time) - (rows + 1) * np.log1p(v / time)
+            return np.where((rows > 0) & (time > 0), known, 0.0)
+        return np.where(mean > 0, -np.log(mean) - v / mean, 0.0)
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(self, parameters: ExponentialParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        p = parameters
+        if self.estimation == "bayes":
+            rate = rng.gamma(np.where(p.rows > 0, p.rows, 1.0)[codes])
+            return np.asarray(rng.exponential(1.0, rate.shape) * p.time[codes] / rate)
+        return rng.exponential(p.mean[codes])
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Times of very different scale, with holes."""
+        scale = 10.0 ** rng.integers(-6, 7, n_columns)
+        rows = rng.exponential(1.0 + 3 * codes[:, None], (len(codes), n_columns)) * scale
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+        return np.asarray(rows)
+
+    # ------------------------------------------------------------------ linear form, evidence, moments
+
+    def linear_form(self, parameters: ExponentialParameters) -> Linear:
+        """``coef = −λ``, ``offset = Σ_j log λ_j``."""
+        if self.estimation == "bayes":
+            raise NotLinearError("The log-odds of Lomax distributed times (estimation='bayes') are not linear in x.")
+        mean = parameters.mean
+        safe = np.where(mean > 0, mean, 1.0)
+        coef = np.where(mean > 0, -1 / safe, 0.0)
+        return Linear(coef, -np.log(safe).sum(axis=1), np.zeros(mean.shape[1]))
+
+    def log_evidence(self, statistic: CellSums) -> float:
+        """log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
+        if self.smoothing == 0:
+            raise no_proper_prior(self.name)
+        prior = pseudo_rows(statistic, self.smoothing)
+        known = prior.total[:, 0] > 0
+        a0, b0 = np.where(known, prior.weight, 1.0), np.where(known, prior.total[:, 0], 1.0)
+        a, b = a0 + statistic.weight, b0 + statistic.total[:, 0]
+        each = gammaln(a) - gammaln(a0) + a0 * np.log(b0) - a * np.log(b)
+        return float(np.where(known, each, 0.0).sum())
+
+    def mean_and_covariance(self, parameters: ExponentialParameters, k: int) -> tuple[Float, Float]:
+        """Mean (d,) and diagonal covariance (d, d) of class k."""
+        mean, a = parameters.mean[k], parameters.rows[k]
+        if self.estimation == "bayes":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                wide = np.where(a > 1, mean * a / (a - 1), np.inf)
+                spread = np.where(a > 2, (mean * a) ** 2 * a / ((a - 1) ** 2 * (a - 2)), np.inf)
+            return wide, np.diag(spread)
+        return mean, np.diag(mean**2)
+
+    def table(self, parameters: ExponentialParameters, j: int) -> dict[str, Float]:
+        """The mean of each class."""
+        return {"mean": parameters.mean[:, j]}

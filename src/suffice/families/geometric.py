@@ -1,0 +1,180 @@
+"""Independent numbers of failures before the first success.
+
+    p(x | k) = Π_j φ_kj (1 − φ_kj)^{x_j},    x_j = 0, 1, 2, …
+
+The prior of each φ is a beta distribution worth ``smoothing`` successes after as many failures as in all rows
+together; its posterior predictive is the beta-geometric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, xlog1py
+
+from suffice.exceptions import NotLinearError
+from suffice.families.contract import read_only, register
+from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_rows
+from suffice.families.independent import IndependentColumns
+from suffice.families.linear import Linear, scores_of_cells
+from suffice.families.poisson import PRIOR_EVENTS, is_count
+from suffice.statistics import CellSums, ClassAxis, Membership
+
+__all__ = ["Geometric", "GeometricParameters"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class GeometricParameters:
+    """Chance of success (K, d), and the successes and failures behind it."""
+
+    probability: Float
+    successes: Float
+    failures: Float
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+
+@register
+@dataclass(frozen=True)
+class Geometric(IndependentColumns):
+    """Independent numbers of failures before the first success.
+
+    Parameters
+    ----------
+    estimation : {"map", "mle", "bayes"}
+        With ``bayes`` a count is beta-geometric given the rows seen, and its log-odds are not linear.
+    smoothing : float
+        Rows that the prior is worth.
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["deft", "clumsy"])
+    >>> rows = np.array([[0.0], [2.0], [9.0], [7.0]])
+    >>> family = Geometric(estimation="mle")
+    >>> statistic = family.summarize(rows, Membership(axis, codes=np.array([0, 0, 1, 1])))
+    >>> family.estimate(statistic).probability.ravel()
+    array([0.5       , 0.11111111])
+    """
+
+    estimation: Estimation = "map"
+    smoothing: float = 1.0
+
+    name: ClassVar[str] = "geometric"
+    scale_free: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_estimation(self.estimation, self.smoothing)
+
+    # ------------------------------------------------------------------ summarize
+
+    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+        """Raise unless each cell is a count or missing."""
+        check_cells(x, present, names, is_count, "a number of failures is a whole number of at least 0")
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
+        """The statistic of no rows."""
+        return CellSums.zero(classes, n_columns)
+
+    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
+        """Rows and Σ x: successes and failures."""
+        return CellSums.summarize(x, members)
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> GeometricParameters:
+        """φ = successes/(successes + failures), with those of the prior; without rows that of all rows."""
+        pooled = statistic.pooled()
+        if self.estimation != "mle" and self.smoothing > 0:
+            statistic = statistic.merge(self._prior(statistic))
+        empty = statistic.weight == 0
+        yes = np.where(empty, np.where(pooled.weight > 0, pooled.weight, 1.0), statistic.weight)
+        no = np.where(empty, pooled.total[:, 0], statistic.total[:, 0])
+        return GeometricParameters(yes / (yes + no), yes, no)
+
+    def _prior(self, statistic: CellSums) -> CellSums:
+        return pseudo_rows(statistic, self.smoothing, PRIOR_EVENTS)
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def cells(self, parameters: GeometricParameters, values: Any, columns: Any) -> Float:
+        """log φ + x log(1 − φ), or the beta-geometric of the posterior predictive."""
+        p, v = parameters, values[:, None]
+        yes, no = p.successes.T[columns], p.failures.T[columns]
+        if self.estimation == "bayes":
+            known = betaln(yes + 1, np.where(no > 0, no, 1.0) + v) - betaln(yes, np.where(no > 0, no, 1.0))
+            return np.where(no > 0, known, np.where(v > 0, -np.inf, 0.0))
+        chance = p.probability.T[columns]
+        out: Float = np.log(chance) + xlog1py(v, -chance)
+        return out
+
+    def log_likelihood(self, parameters: GeometricParameters, x: Any) -> Float:
+        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        if self.estimation == "bayes":
+            return super().log_likelihood(parameters, x)
+        with np.errstate(divide="ignore"):
+            return scores_of_cells(x, np.log(parameters.probability), self._slope(parameters))
+
+    def _slope(self, parameters: GeometricParameters) -> Float:
+        """log(1 − φ), from the failures themselves where φ is near one."""
+        p = parameters
+        with np.errstate(divide="ignore"):
+            slope: Float = np.log(p.failures) - np.log(p.successes + p.failures)
+        return slope
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(self, parameters: GeometricParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        chance = parameters.probability[codes]
+        if self.estimation == "bayes":
+            no = parameters.failures[codes]
+            chance = np.where(no > 0, rng.beta(parameters.successes[codes], np.where(no > 0, no, 1.0)), 1.0)
+        return (rng.geometric(np.maximum(chance, np.finfo(float).tiny)) - 1).astype(np.float64)
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Counts with holes; some columns are zero in a class."""
+        chance = rng.choice([1.0, 0.7, 0.05], (int(codes.max(initial=0)) + 1, n_columns), p=[0.1, 0.5, 0.4])
+        rows = (rng.geometric(chance[codes]) - 1).astype(np.float64)
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+        return rows
+
+    # ------------------------------------------------------------------ linear form, evidence, moments
+
+    def linear_form(self, parameters: GeometricParameters) -> Linear:
+        """``coef = log(1 − φ)``, ``offset = Σ_j log φ_j``."""
+        if self.estimation == "bayes":
+            raise NotLinearError("The log-odds of beta-geometric counts (estimation='bayes') are not linear in x.")
+        p = parameters
+        return Linear(self._slope(p), np.log(p.probability).sum(axis=1), np.zeros(p.probability.shape[1]))
+
+    def log_evidence(self, statistic: CellSums) -> float:
+        """log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""
+        if self.smoothing == 0:
+            raise no_proper_prior(self.name)
+        prior = self._prior(statistic)
+        known = prior.weight > 0
+        a, b = np.where(known, prior.weight, 1.0), np.where(known, prior.total[:, 0], 1.0)
+        each = betaln(a + statistic.weight, b + statistic.total[:, 0]) - betaln(a, b)
+        return float(np.where(known, each, 0.0).sum())
+
+    def mean_and_covariance(self, parameters: GeometricParameters, k: int) -> tuple[Float, Float]:
+        """Mean (d,) and diagonal covariance (d, d) of class k."""
+        a, b = parameters.successes[k], parameters.failures[k]
+        if self.estimation == "bayes":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                mean = np.where(a > 1, b / (a - 1), np.inf)
+                spread = np.where(a > 2, b * (a + b - 1) * a / ((a - 1) ** 2 * (a - 2)), np.inf)
+            return mean, np.diag(spread)
+        p = parameters.probability[k]
+        return b / a, np.diag((1 - p) / p**2)
+
+    def table(self, parameters: GeometricParameters, j: int) -> dict[str, Float]:
+        """The chance of success in each class."""
+        return {"probability": parameters.probability[:, j]}

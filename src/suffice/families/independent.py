@@ -1,0 +1,106 @@
+"""Families whose columns are independent given the class: log p(x | y) is a sum over cells.
+
+    log p(x | k) = Σ_j log p(x_j | k)
+
+Such a family gives one formula, `cells`; dense rows, sparse rows and the parts of an explanation follow from
+it. A missing cell (NaN) adds nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.statistics.sparse_sums import cell_columns, cell_rows
+from suffice.statistics.table import is_sparse
+
+__all__ = ["IndependentColumns"]
+
+Float = NDArray[np.float64]
+
+BLOCK_CELLS = 1 << 16  # evaluated together, for all classes
+
+
+class IndependentColumns(ABC):
+    """The part that all families with independent columns share."""
+
+    reads: ClassVar[Literal["numbers", "categories"]] = "numbers"
+    independent: ClassVar[bool] = True
+    accepts_missing: ClassVar[bool] = True
+
+    @abstractmethod
+    def cells(self, parameters: Any, values: Any, columns: Any) -> Float:
+        """log p(x_j | k) of each cell under each class (m, K).
+
+        Parameters
+        ----------
+        values : array of shape (m,)
+        columns : int, or array of int of shape (m,)
+            The column of each cell; one number where all cells are of one column.
+        """
+
+    def log_likelihood(self, parameters: Any, x: Any) -> Float:
+        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        if is_sparse(x):
+            return self._of_sparse(parameters, x)
+        out = np.zeros((len(x), self._n_classes(parameters)))
+        for start in range(0, len(x), BLOCK_CELLS):
+            rows = slice(start, start + BLOCK_CELLS)
+            for j in range(x.shape[1]):
+                out[rows] += self._known_cells(parameters, x[rows, j], j)
+        return out
+
+    def terms(self, parameters: Any, x: Any) -> Float:
+        """The part of each column in `log_likelihood` (n, K, d)."""
+        columns = [self._known_cells(parameters, _column(x, j), j) for j in range(x.shape[1])]
+        return np.stack(columns, axis=2) if columns else np.zeros((len(x), self._n_classes(parameters), 0))
+
+    def _n_classes(self, parameters: Any) -> int:
+        return len(next(value for value in vars(parameters).values() if isinstance(value, np.ndarray)))
+
+    def _known_cells(self, parameters: Any, values: Any, columns: Any) -> Float:
+        with np.errstate(all="ignore"):
+            out = np.array(self.cells(parameters, np.asarray(values, dtype=np.float64), columns), dtype=np.float64)
+        missing = np.isnan(values)
+        if missing.any():
+            out[missing] = 0.0
+        return out
+
+    def _of_sparse(self, parameters: Any, x: Any) -> Float:
+        """Σ_j log p(0 | k), and for each stored cell what its value adds to that.
+
+        A probability of zero is counted and not added, for −∞ could not be taken away again.
+        """
+        d, n_classes = x.shape[1], self._n_classes(parameters)
+        zero = np.empty((d, n_classes))
+        for start in range(0, d, BLOCK_CELLS):
+            columns = np.arange(start, min(d, start + BLOCK_CELLS))
+            zero[columns] = self._known_cells(parameters, np.zeros(len(columns)), columns)
+        never = np.isneginf(zero) | np.isnan(zero)  # no density at zero, or none that is finite
+        zero[never] = 0.0
+        out = np.tile(zero.sum(axis=0), (x.shape[0], 1))
+        impossible = np.tile(never.sum(axis=0), (x.shape[0], 1))
+        rows, columns = cell_rows(x), cell_columns(x)
+        for start in range(0, x.nnz, BLOCK_CELLS):
+            part = slice(start, start + BLOCK_CELLS)
+            here = self._known_cells(parameters, x.data[part], columns[part])
+            infinite = np.isneginf(here)
+            change = np.where(infinite, 0.0, here) - zero[columns[part]]
+            np.add.at(out, rows[part], change)
+            if never.any() or infinite.any():
+                np.add.at(impossible, rows[part], infinite.astype(np.int64) - never[columns[part]])
+        out[impossible > 0] = -np.inf
+        return out
+
+
+def _column(x: Any, j: int) -> Any:
+    return x[:, [j]].toarray().ravel() if is_sparse(x) else x[:, j]
+
+
+def names_or_numbers(columns: Sequence[object] | None, n_columns: int) -> Sequence[object]:
+    """What messages call the columns."""
+    return range(n_columns) if columns is None else columns

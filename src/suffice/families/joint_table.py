@@ -1,0 +1,223 @@
+"""The full joint table: all columns of a block as one categorical, with a share for each combination of levels.
+
+    p(x | k) = (n_k(x) + α) / (n_k + α M),    M = Π_j L_j
+
+This is counting p(x, y) itself: no assumption at all, and exponentially many cells. Only cells that were seen
+are stored; the prior gives each of the M cells α = ``smoothing`` rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from suffice.exceptions import InputError
+from suffice.families.categorical import check_unseen
+from suffice.families.contract import register
+from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
+from suffice.statistics import ClassAxis, Coded, CodedColumn, JointCounts, Levels, Membership
+
+__all__ = ["JointTable", "JointTableParameters"]
+
+Float = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class JointTableParameters:
+    """Counts of the cells seen, and what every cell has beside them.
+
+    Attributes
+    ----------
+    levels : tuple of Levels
+    cells : array of int of shape (C, d)
+        Codes of the cells that were seen.
+    count : array of shape (K, C)
+    size : array of shape (K,)
+        Rows and pseudo-rows of each class.
+    alpha : float
+    n_cells : int
+        M, the number of all cells; a Python integer, for it can be astronomically large.
+    """
+
+    levels: tuple[Levels, ...]
+    cells: Codes
+    count: Float
+    size: Float
+    alpha: float
+    n_cells: int
+
+    @property
+    def n_seen(self) -> int:
+        """How many cells were ever seen."""
+        return len(self.cells)
+
+    @property
+    def seen_share(self) -> float:
+        """The share of all cells that were ever seen."""
+        return len(self.cells) / self.n_cells if self.n_cells else 0.0
+
+
+@register
+@dataclass(frozen=True)
+class JointTable:
+    """All columns as one categorical.
+
+    Parameters
+    ----------
+    estimation : {"map", "mle", "bayes"}
+    smoothing : float
+        Rows of each cell that the prior is worth. There are so many cells that one row each is a strong
+        prior: where most cells were never seen, something like one over the number of cells is milder.
+    unseen : {"ignore", "error"}
+        Whether a level that was never seen is taken for a missing one, or is an error.
+
+    Notes
+    -----
+    A row with a missing cell is in no cell of the table and is left out of the counts; for prediction the
+    table is summed over the missing columns, which is exact.
+
+    Examples
+    --------
+    >>> from suffice.statistics.levels import coded_values
+    >>> axis = ClassAxis.of(["equal", "other"])
+    >>> columns = ["a", "a", "b", "b"], ["a", "b", "a", "b"]
+    >>> batch = Coded(4, tuple(CodedColumn(*coded_values(column)) for column in columns))
+    >>> family = JointTable(estimation="mle")
+    >>> statistic = family.summarize(batch, Membership(axis, codes=np.array([0, 1, 1, 0])))
+    >>> table = family.estimate(statistic)
+    >>> table.n_seen, table.n_cells
+    (4, 4)
+    >>> np.exp(family.log_likelihood(table, batch))
+    array([[0.5, 0. ],
+           [0. , 0.5],
+           [0. , 0.5],
+           [0.5, 0. ]])
+    """
+
+    estimation: Estimation = "map"
+    smoothing: float = 1.0
+    unseen: Literal["ignore", "error"] = "ignore"
+
+    name: ClassVar[str] = "joint_table"
+    reads: ClassVar[Literal["numbers", "categories"]] = "categories"
+    independent: ClassVar[bool] = False
+    accepts_missing: ClassVar[bool] = True
+    scale_free: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_estimation(self.estimation, self.smoothing)
+        if self.unseen not in ("ignore", "error"):
+            raise InputError(f"unseen must be 'ignore' or 'error' in a joint table, got {self.unseen!r}.")
+
+    # ------------------------------------------------------------------ summarize
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> JointCounts:
+        """The statistic of no rows."""
+        return JointCounts.zero(classes, n_columns)
+
+    def summarize(self, x: Coded, members: Membership, columns: Sequence[object] | None = None) -> JointCounts:
+        """How often each combination of levels was seen."""
+        return JointCounts.summarize(x, members)
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(self, statistic: JointCounts, columns: Sequence[object] | None = None) -> JointTableParameters:
+        """Counts with those of the prior; a class that saw nothing takes the table of all rows."""
+        n_cells = math.prod(len(each) for each in statistic.levels)
+        alpha = 0.0 if self.estimation == "mle" else float(self.smoothing)
+        count = statistic.count
+        empty = count.sum(axis=1, keepdims=True) == 0
+        count = np.where(empty & (alpha == 0), count.sum(axis=0), count)
+        size = count.sum(axis=1) + alpha * n_cells
+        return JointTableParameters(statistic.levels, statistic.cells, count, size, alpha, n_cells)
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def check_seen(self, parameters: JointTableParameters, x: Coded, names: Sequence[object]) -> Coded:
+        """The rows as codes of the model's levels, or an error that names column and row."""
+        columns = (
+            check_unseen(column, levels, name, self.unseen, len(x))
+            for column, levels, name in zip(x.columns, parameters.levels, names, strict=True)
+        )
+        return Coded(len(x), tuple(columns))
+
+    def log_likelihood(self, parameters: JointTableParameters, x: Coded) -> Float:
+        """log p(x | y) of each row under each class (n, K), summed over the columns that are missing."""
+        p = parameters
+        columns = (column.on(levels) for column, levels in zip(x.columns, p.levels, strict=True))
+        codes = Coded(len(x), tuple(columns)).matrix()
+        out = np.zeros((len(x), len(p.size)))
+        if not p.size.any():
+            return out
+        patterns, which = np.unique(codes >= 0, axis=0, return_inverse=True)
+        for i, known in enumerate(patterns):
+            rows = np.flatnonzero(which.ravel() == i)
+            if not known.any():
+                continue  # nothing is known, and everything has probability one
+            summed_over = math.prod(len(each) for each, there in zip(p.levels, known, strict=True) if not there)
+            cells, place = np.unique(p.cells[:, known], axis=0, return_inverse=True)
+            count = np.zeros((len(p.size), len(cells)))
+            np.add.at(count, (slice(None), place.ravel()), p.count)
+            both, at = np.unique(np.vstack([cells, codes[np.ix_(rows, known)]]), axis=0, return_inverse=True)
+            table = np.zeros((len(both), len(p.size)))
+            table[at.ravel()[: len(cells)]] = count.T
+            with np.errstate(divide="ignore"):
+                out[rows] = np.log((table + p.alpha * summed_over) / p.size)[at.ravel()[len(cells) :]]
+        return out
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(self, parameters: JointTableParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Coded:
+        """One row drawn from p(x | y = code) for each code: a cell that was seen, or one of all at random."""
+        p = parameters
+        drawn = np.full((len(codes), len(p.levels)), -1, dtype=np.int64)
+        if p.n_cells:
+            anywhere = np.column_stack([rng.integers(0, len(each), len(codes)) for each in p.levels])
+            for k in np.unique(codes):
+                rows = np.flatnonzero(codes == k)
+                total = p.count[k].sum()
+                if total > 0:
+                    drawn[rows] = p.cells[rng.choice(p.n_seen, size=len(rows), p=p.count[k] / total)]
+                free = rows[rng.random(len(rows)) >= total / p.size[k]]
+                drawn[free] = anywhere[free]
+        columns = (CodedColumn(levels, drawn[:, j]) for j, levels in enumerate(p.levels))
+        return Coded(len(codes), tuple(columns))
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Small numbers as levels that hang together, with holes."""
+        first = rng.integers(0, 3, len(codes))
+        rows = (first[:, None] + rng.integers(0, 2, (len(codes), n_columns)) + codes[:, None]) % 4.0
+        rows[rng.random(rows.shape) < 0.05] = np.nan
+        return rows
+
+    # ------------------------------------------------------------------ evidence, table
+
+    def log_evidence(self, statistic: JointCounts) -> float:
+        """log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class."""
+        if self.smoothing == 0:
+            raise no_proper_prior(self.name)
+        n_cells, a = math.prod(len(each) for each in statistic.levels), self.smoothing
+        if not n_cells:
+            return 0.0
+        size = statistic.count.sum(axis=1)
+        cells = (gammaln(statistic.count + a) - gammaln(a)).sum()
+        return float(cells + (gammaln(a * float(n_cells)) - gammaln(a * float(n_cells) + size)).sum())
+
+    def block_table(self, parameters: JointTableParameters, names: Sequence[object]) -> dict[str, Any]:
+        """p(cell | y) of each class for each cell that was seen; all other cells share the rest equally."""
+        p = parameters
+        shown: dict[str, Any] = {}
+        for cell, count in zip(p.cells.tolist(), p.count.T, strict=True):
+            values = ", ".join(f"{n}={e.values[c]}" for n, e, c in zip(names, p.levels, cell, strict=True))
+            shown[values] = (count + p.alpha) / np.where(p.size > 0, p.size, 1.0)
+        shown[f"each of {p.n_cells - p.n_seen} unseen of {p.n_cells} cells"] = p.alpha / np.where(
+            p.size > 0, p.size, 1.0
+        )
+        return shown

@@ -1,0 +1,115 @@
+"""Independent positive columns whose logarithms are Gaussian.
+
+    p(x | k) = Π_j N(log x_j; μ_kj, σ²_kj) / x_j,    x_j > 0
+
+Everything else, priors included, is as in the Gaussian family, on log x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import NotLinearError
+from suffice.families.contract import register
+from suffice.families.estimation import check_cells
+from suffice.families.gaussian import Gaussian, GaussianParameters
+from suffice.families.linear import Linear
+from suffice.statistics import Membership, Moments
+from suffice.statistics.table import is_sparse
+
+__all__ = ["LogNormal"]
+
+Float = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class LogNormal(Gaussian):
+    """Independent positive columns whose logarithms are Gaussian; the settings are those of `Gaussian`.
+
+    Examples
+    --------
+    >>> from suffice.statistics import ClassAxis
+    >>> axis = ClassAxis.of(["small", "large"])
+    >>> rows = np.exp([[1.0], [3.0], [10.0], [14.0]])
+    >>> family = LogNormal()
+    >>> statistic = family.summarize(rows, Membership(axis, codes=np.array([0, 0, 1, 1])))
+    >>> family.estimate(statistic).mean.ravel().round(12)
+    array([ 2., 12.])
+    """
+
+    name: ClassVar[str] = "log_normal"
+
+    # ------------------------------------------------------------------ summarize
+
+    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+        """Raise unless each cell is above 0, or missing."""
+        check_cells(x, present, names, is_positive, "a logarithm is taken of numbers above 0", zero=False)
+
+    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> Moments:
+        """Weight, mean and centred sum of squares of log x."""
+        return super().summarize(logarithms(x), members, columns)
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def cells(self, parameters: GaussianParameters, values: Any, columns: Any) -> Float:
+        """The Gaussian log-density of log x, less log x."""
+        logs = np.log(values)
+        return super().cells(parameters, logs, columns) - logs[:, None]
+
+    def log_likelihood(self, parameters: GaussianParameters, x: Any) -> Float:
+        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        logs = logarithms(x)
+        return super().log_likelihood(parameters, logs) - np.nansum(logs, axis=1, dtype=np.float64)[:, None]
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(self, parameters: GaussianParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        return np.exp(super().sample(parameters, codes, rng))
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Positive columns of very different scale, with holes."""
+        rows = np.exp(rng.standard_normal((len(codes), n_columns)) + codes[:, None])
+        rows *= 10.0 ** rng.integers(-6, 7, n_columns)
+        if self.missing:
+            rows[rng.random(rows.shape) < 0.1] = np.nan
+        return np.asarray(rows)
+
+    # ------------------------------------------------------------------ linear form, evidence, moments
+
+    def linear_form(self, parameters: GaussianParameters) -> Linear:
+        """There is none: log-odds are a function of log x."""
+        raise NotLinearError("The log-odds of a log_normal block are not linear in x, but a function of log x.")
+
+    def log_evidence(self, statistic: Moments) -> float:
+        """The evidence of the logarithms, less Σ log x for the change of variables."""
+        return super().log_evidence(statistic) - float((statistic.weight * statistic.mean).sum())
+
+    def mean_and_covariance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
+        """Mean (d,) and diagonal covariance (d, d) of class k."""
+        if self.estimation == "bayes":
+            return np.full(parameters.mean.shape[1], np.inf), np.diag(np.full(parameters.mean.shape[1], np.inf))
+        mean, variance = parameters.mean[k], parameters.variance[k]
+        centre = np.exp(mean + variance / 2)
+        return centre, np.diag(np.expm1(variance) * centre**2)
+
+    def table(self, parameters: GaussianParameters, j: int) -> dict[str, Float]:
+        """Mean and deviation of log x in each class."""
+        return {f"{name} of log": values for name, values in super().table(parameters, j).items()}
+
+
+def is_positive(values: Any) -> Any:
+    """Whether each value is above zero and finite."""
+    return (values > 0) & (values < np.inf)
+
+
+def logarithms(x: Any) -> Float:
+    """log x of each cell; a sparse matrix in which no cell is zero stores all of them anyway."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log(np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64))

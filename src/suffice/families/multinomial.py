@@ -1,0 +1,206 @@
+"""Vectors of counts of one length: how often each column's thing was drawn.
+
+    p(x | k) = (Σ_j x_j)! / Π_j x_j! · Π_j θ_kj^{x_j},    θ_kj = (t_kj + α) / (t_k + α d)
+
+given the length Σ_j x_j. The prior of θ is a Dirichlet distribution with ``smoothing`` draws of each column
+(Laplace: 1); its posterior predictive is the Dirichlet-multinomial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from suffice.exceptions import InputError, NotLinearError
+from suffice.families.contract import read_only, register
+from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior
+from suffice.families.linear import Linear, scores_of_cells
+from suffice.families.poisson import is_count
+from suffice.statistics import ClassAxis, CountVectors, Membership
+from suffice.statistics.count_vectors import log_coefficients
+from suffice.statistics.sparse_sums import cell_columns, same_cells
+from suffice.statistics.table import is_sparse
+
+__all__ = ["Multinomial", "MultinomialParameters"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MultinomialParameters:
+    """Shares of the columns and what they were made of.
+
+    Attributes
+    ----------
+    log_share : array of shape (K, d)
+    draws : array of shape (K, d)
+        Draws and pseudo-draws.
+    length : array of shape (K,)
+        Mean length of a row.
+    """
+
+    log_share: Float
+    draws: Float
+    length: Float
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+
+@register
+@dataclass(frozen=True)
+class Multinomial:
+    """Vectors of counts, such as words in a document.
+
+    Parameters
+    ----------
+    estimation : {"map", "mle", "bayes"}
+        With ``bayes`` a vector of counts is Dirichlet-multinomial: a second draw of the same column
+        surprises less than the first, and the log-odds are not linear.
+    smoothing : float
+        Draws of each column that the prior is worth.
+
+    Notes
+    -----
+    The length of a row is taken as given and says nothing. `sample` draws it from a Poisson distribution
+    with the mean length of the class. A missing value has no meaning among counts that compete for one
+    length, and is an error; columns of counts with holes are Poisson columns.
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["ham", "spam"])
+    >>> rows = np.array([[3.0, 1.0], [0.0, 2.0]])
+    >>> family = Multinomial()
+    >>> statistic = family.summarize(rows, Membership(axis, codes=np.array([0, 1])))
+    >>> np.exp(family.estimate(statistic).log_share)
+    array([[0.66666667, 0.33333333],
+           [0.25      , 0.75      ]])
+    """
+
+    estimation: Estimation = "map"
+    smoothing: float = 1.0
+
+    name: ClassVar[str] = "multinomial"
+    reads: ClassVar[Literal["numbers", "categories"]] = "numbers"
+    independent: ClassVar[bool] = False
+    accepts_missing: ClassVar[bool] = False
+    scale_free: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_estimation(self.estimation, self.smoothing)
+
+    # ------------------------------------------------------------------ summarize
+
+    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+        """Raise unless each cell is a count."""
+        if len(names) == 1:
+            raise InputError(
+                f"Column {names[0]!r} alone is a multinomial of one outcome, which says nothing. Give its columns "
+                "together as a tuple, or use the family 'poisson'."
+            )
+        check_cells(x, present, names, is_count, "a count is a whole number of at least 0", missing=False)
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> CountVectors:
+        """The statistic of no rows."""
+        return CountVectors.zero(classes, n_columns)
+
+    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CountVectors:
+        """Rows, Σ x, and the multinomial coefficients for the evidence."""
+        return CountVectors.summarize(x, members)
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(self, statistic: CountVectors, columns: Sequence[object] | None = None) -> MultinomialParameters:
+        """θ = (t + α)/(Σ t + α d); a class that saw no draw takes the shares of all rows."""
+        alpha = 0.0 if self.estimation == "mle" else self.smoothing
+        draws = statistic.total + alpha
+        size = draws.sum(axis=1, keepdims=True)
+        pooled = statistic.total.sum(axis=0)
+        pooled = pooled if pooled.any() else np.ones_like(pooled)
+        draws = np.where(size > 0, draws, pooled)
+        with np.errstate(divide="ignore"):
+            log_share = np.log(draws) - np.log(draws.sum(axis=1, keepdims=True))
+        weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
+        return MultinomialParameters(log_share, draws, statistic.total.sum(axis=1) / weight)
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
+        """log p(x | y) of each row under each class, given its length (n, K)."""
+        return self.relative_log_likelihood(parameters, x) + log_coefficients(x)[:, None]
+
+    def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
+        """`log_likelihood` without the multinomial coefficient, which all classes share."""
+        if self.estimation == "bayes":
+            return _predictive(parameters.draws, x)
+        return scores_of_cells(x, np.zeros_like(parameters.log_share), parameters.log_share)
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(self, parameters: MultinomialParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        p = parameters
+        share = np.exp(p.log_share)
+        if self.estimation == "bayes":
+            drawn = rng.gamma(p.draws[codes])
+            share = drawn / drawn.sum(axis=1, keepdims=True)
+            return rng.multinomial(rng.poisson(p.length[codes]), share).astype(np.float64)
+        share /= share.sum(axis=1, keepdims=True)
+        return rng.multinomial(rng.poisson(p.length[codes]), share[codes]).astype(np.float64)
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Counts of things common and rare; some rows are empty."""
+        share = rng.dirichlet(np.full(n_columns, 0.5), int(codes.max(initial=0)) + 1)
+        length = rng.integers(0, 20, len(codes))
+        return rng.multinomial(length, share[codes]).astype(np.float64).reshape(len(codes), n_columns)
+
+    # ------------------------------------------------------------------ linear form, evidence, table
+
+    def linear_form(self, parameters: MultinomialParameters) -> Linear:
+        """``coef = log θ``."""
+        if self.estimation == "bayes":
+            raise NotLinearError(
+                "The log-odds of Dirichlet-multinomial counts (estimation='bayes') are not linear in x. Use 'map'."
+            )
+        k, d = parameters.log_share.shape
+        return Linear(parameters.log_share, np.zeros(k), np.zeros(d))
+
+    def log_evidence(self, statistic: CountVectors) -> float:
+        """log ∫ p(rows | θ) p(θ) dθ given their lengths, a ratio of Dirichlet normalisers in each class."""
+        if self.smoothing == 0:
+            raise no_proper_prior(self.name)
+        a, size = self.smoothing, statistic.total.sum(axis=1)
+        total = (gammaln(statistic.total + a) - gammaln(a)).sum(axis=1)
+        whole = a * statistic.total.shape[1]
+        return float((total + gammaln(whole) - gammaln(whole + size) + statistic.log_coefficient).sum())
+
+    def table(self, parameters: MultinomialParameters, j: int) -> dict[str, Float]:
+        """The share of the column in the draws of each class."""
+        return {"share": np.exp(parameters.log_share[:, j])}
+
+
+def _predictive(draws: Float, x: Any) -> Float:
+    """Dirichlet-multinomial without its coefficient: Π_j Γ(a_j + x_j)/Γ(a_j) · Γ(A)/Γ(A + Σ x)."""
+    size = draws.sum(axis=1)
+    lengths = np.asarray(x.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+    out: Float = gammaln(size) - gammaln(size + lengths)
+    if is_sparse(x):
+        columns, data = cell_columns(x), x.data.astype(np.float64)
+        for k in range(len(draws)):
+            rise = _rise(draws[k, columns], data)
+            out[:, k] += np.asarray(same_cells(x, rise).sum(axis=1)).ravel()
+        return out
+    for j in range(x.shape[1]):
+        out += _rise(draws[:, j], np.asarray(x[:, [j]], dtype=np.float64))
+    return out
+
+
+def _rise(a: Float, x: Float) -> Any:
+    """log Γ(a + x)/Γ(a), −∞ for draws of what can never be drawn."""
+    safe = np.where(a > 0, a, 1.0)
+    return np.where(a > 0, gammaln(safe + x) - gammaln(safe), np.where(x > 0, -np.inf, 0.0))

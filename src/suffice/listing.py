@@ -1,0 +1,75 @@
+"""A small table of named columns that shows itself as text, as HTML, and as a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from suffice.exceptions import InputError
+
+__all__ = ["Listing"]
+
+
+class Listing(Mapping[str, Any]):
+    """Named columns of equal length.
+
+    >>> Listing({"class": ["ham", "spam"], "mean": [1.5, 20.25]})
+    class   mean
+    ham      1.5
+    spam   20.25
+    """
+
+    def __init__(self, columns: Mapping[Any, Sequence[Any]]) -> None:
+        self._columns = dict(columns)
+
+    def __getitem__(self, name: Any) -> Any:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def to_frame(self, backend: Any = None) -> Any:
+        """The table as a data frame.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            "pandas", "polars" or "pyarrow"; pandas by default.
+        """
+        data = {str(name): list(values) for name, values in self._columns.items()}
+        try:
+            return nw.from_dict(data, backend=backend or "pandas").to_native()
+        except (ImportError, ModuleNotFoundError):
+            raise InputError(
+                f"{backend or 'pandas'} is not installed; name another engine, as in to_frame('polars')."
+            ) from None
+
+    def _cells(self) -> list[list[str]]:
+        columns = [[str(name), *(_shown(value) for value in values)] for name, values in self._columns.items()]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def __repr__(self) -> str:
+        cells = self._cells()
+        wide = [max(len(row[j]) for row in cells) for j in range(len(self))]
+        right = [all(isinstance(value, float | int | np.number) for value in column) for column in self.values()]
+        lines = [
+            "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, wide, right, strict=True)).rstrip()
+            for row in cells
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._cells()
+        body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
+        return f"<table><tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>{body}</table>"
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)

@@ -1,0 +1,191 @@
+"""`CategoricalNB` with scikit-learn's parameters, attributes and numbers."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from suffice.families import Categorical
+from suffice.families.categorical import CategoricalParameters, LevelShares
+from suffice.model import Block
+from suffice.naive_bayes.discrete import DiscreteDropIn, check_not_negative
+from suffice.statistics import Counts, MatrixTable, Table
+from suffice.statistics.sparse_sums import cell_columns, same_cells
+from suffice.statistics.table import Schema, is_sparse
+
+__all__ = ["CategoricalNB"]
+
+Float = NDArray[np.float64]
+
+
+class CategoricalNB(DiscreteDropIn):
+    """Categorical naive Bayes, as ``sklearn.naive_bayes`` has it, on mergeable statistics.
+
+    Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
+    `score_samples`, `sample`, `linear_form` and `log_likelihood`; a missing value (NaN) says nothing; rows may be
+    sparse; a category that is beyond those of the fit says nothing where scikit-learn has an IndexError; and only
+    categories that were seen take memory until the attributes that list all of them are read.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (d,), default=1.0
+        Laplace smoothing.
+    force_alpha : bool, default=True
+        If not, an alpha below 1e-10 is raised to it.
+    fit_prior : bool, default=True
+        Whether class priors come from the data, or are uniform.
+    class_prior : array-like of shape (K,), default=None
+        Class priors.
+    min_categories : int or array-like of shape (d,), default=None
+        Least number of categories of each column; more if a larger one was seen.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : array of shape (K,)
+    n_categories_ : array of shape (d,)
+    category_count_, feature_log_prob_ : list of d arrays of shape (K, n_categories)
+
+    Examples
+    --------
+    >>> from suffice.naive_bayes import CategoricalNB
+    >>> model = CategoricalNB().fit([[0, 2], [1, 2], [0, 1]], ["a", "a", "b"])
+    >>> model.predict([[0, 1], [0, 9]])
+    array(['b', 'a'], dtype='<U1')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteDropIn._parameter_constraints,
+        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    # ------------------------------------------------------------------ rows
+
+    def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
+        table, y = super()._read_training(X, y, reset=reset, min_rows=min_rows)
+        return self._categories(table), y
+
+    def _read_rows(self, X: Any) -> Table:
+        table = self._categories(super()._read_rows(X))
+        assert isinstance(table, MatrixTable)
+        # Beyond the categories of the fit, a cell says nothing: it is as if it were missing.
+        most, x = self.n_categories_, table.x
+        if is_sparse(x):
+            beyond = x.data >= most[cell_columns(x)]
+            return MatrixTable(same_cells(x, np.where(beyond, np.nan, x.data))) if beyond.any() else table
+        with np.errstate(invalid="ignore"):
+            beyond = x >= most
+        return MatrixTable(np.where(beyond, np.nan, x)) if beyond.any() else table
+
+    def _categories(self, table: Table) -> Table:
+        """Whole numbers, cut off as scikit-learn does."""
+        assert isinstance(table, MatrixTable)
+        self._explain_values(table)
+        x = table.x
+        check_not_negative(x, "CategoricalNB")
+        values = x.data if is_sparse(x) else x
+        whole = np.trunc(values)
+        if np.array_equal(whole, values, equal_nan=True):
+            return table
+        return MatrixTable(same_cells(x, whole) if is_sparse(x) else whole)
+
+    def _blocks(self, schema: Schema) -> list[Block]:
+        return [Block(Categorical(), slice(None), schema.names)]
+
+    # ------------------------------------------------------------------ settings
+
+    def _check_settings(self, n_classes: int) -> None:
+        super()._check_settings(n_classes)
+        self._least()
+
+    def _least(self) -> NDArray[np.int64]:
+        """Least number of categories of each column."""
+        d = self.n_features_in_
+        if self.min_categories is None:
+            return np.zeros(d, dtype=np.int64)
+        least = np.asarray(self.min_categories)
+        if not np.issubdtype(least.dtype, np.signedinteger):
+            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.ndim and least.shape != (d,):
+            raise ValueError(
+                f"'min_categories' should have shape ({d},) when an array-like is provided. Got {least.shape} instead."
+            )
+        return np.broadcast_to(least, (d,)).astype(np.int64)
+
+    # ------------------------------------------------------------------ parameters
+
+    def _parameters(self, statistic: Counts) -> CategoricalParameters:
+        alphas = np.broadcast_to(self._alpha(), (len(statistic.levels),))
+        sizes = self._sizes(statistic)
+        columns = []
+        for j, levels in enumerate(statistic.levels):
+            alpha = float(alphas[j])
+            count = statistic.of_column(j)
+            size = count.sum(axis=1) + alpha * float(sizes[j])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                log_size = np.where(size > 0, np.log(size), 0.0)
+                log_share = np.where(size[:, None] > 0, np.log(count + alpha) - log_size[:, None], 0.0)
+                unseen = np.where(size > 0, np.log(alpha) - log_size, 0.0)
+            columns.append(LevelShares(levels, log_share, np.zeros(len(size)), unseen))
+        return CategoricalParameters(tuple(columns), len(statistic.classes))
+
+    def _sizes(self, statistic: Counts) -> NDArray[np.int64]:
+        largest = [int(max(each.values, default=-1)) + 1 for each in statistic.levels]  # type: ignore[type-var,call-overload]
+        return np.maximum(np.array(largest, dtype=np.int64), self._least())
+
+    @property
+    def n_categories_(self) -> NDArray[np.int64]:
+        """Number of categories of each column (d,)."""
+        statistic: Any = self._learned().statistics[0]
+        return self._sizes(statistic)
+
+    @property
+    def category_count_(self) -> list[Float]:
+        """Weight of each category in each class (K, n_categories), column by column."""
+        statistic: Any = self._learned().statistics[0]
+        out = []
+        for j, size in enumerate(self._sizes(statistic)):
+            count = np.zeros((len(statistic.classes), size))
+            count[:, np.array(statistic.levels[j].values, dtype=np.int64)] = statistic.of_column(j)
+            out.append(count)
+        return out
+
+    @property
+    def feature_log_prob_(self) -> list[Float]:
+        """log p(category | y) (K, n_categories), column by column."""
+        alphas = np.broadcast_to(self._alpha(), (self.n_features_in_,))
+        out = []
+        for j, count in enumerate(self.category_count_):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                smoothed = count + alphas[j]
+                out.append(np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True)))
+        return out
+
+    @property
+    def feature_count_(self) -> Float:
+        """CategoricalNB counts categories; see ``category_count_``."""
+        raise AttributeError("CategoricalNB has no attribute 'feature_count_'; see 'category_count_'.")

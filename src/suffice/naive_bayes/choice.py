@@ -1,0 +1,110 @@
+"""Which family each column has: chosen by its type, named, or given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from suffice.exceptions import InputError, SufficeWarning, listed, warn_user
+from suffice.families import Family, MultivariateGaussian, family_named, family_names
+from suffice.model import Block, Model
+from suffice.statistics.table import Kind, Schema
+
+__all__ = ["chosen_blocks", "family_of", "warn_about_levels"]
+
+AUTO: dict[Kind, str] = {
+    "number": "gaussian",
+    "bool": "bernoulli",
+    "category": "categorical",
+    "text": "categorical",
+    "empty": "categorical",
+}
+MANY_LEVELS = 40  # of a column of texts: beyond, it is rather text than a category
+
+
+def family_of(given: Any, settings: Mapping[str, Any]) -> Family:
+    """A family by its name, with the model's settings as far as it has them; a family object as it is."""
+    if not isinstance(given, str):
+        if isinstance(given, type) or not all(hasattr(given, part) for part in ("summarize", "estimate", "name")):
+            raise InputError(f"{given!r} is no family. Give a name ({listed(family_names(), 20)}) or a family object.")
+        family: Family = given
+        return family
+    made: Any = family_named(given)
+    has = {each.name for each in fields(made)} if hasattr(made, "__dataclass_fields__") else set()
+    ours = {name: value for name, value in settings.items() if name in has}
+    if getattr(made, "reads", "numbers") == "numbers":
+        ours.pop("missing", None)
+        if isinstance(made, MultivariateGaussian):
+            ours["missing"] = True
+    if given == "joint_table" and ours.get("unseen") == "share":
+        ours["unseen"] = "ignore"
+    found: Family = replace(made, **ours)
+    return found
+
+
+def chosen_blocks(families: Any, schema: Schema, settings: Mapping[str, Any]) -> list[Block]:
+    """The blocks of a model of these columns.
+
+    Independent columns of equal families are one block, which is summed in one pass.
+    """
+    names = list(schema.names)
+    if not isinstance(families, Mapping):
+        if families == "auto":
+            return _grouped([([j], family_of(AUTO[kind], settings)) for j, kind in enumerate(schema.kinds)], names)
+        family = family_of(families, settings)
+        return [Block(family, slice(None), names)]
+    chosen: list[tuple[list[int], Family]] = []
+    taken: dict[int, Any] = {}
+    place = {name: j for j, name in enumerate(names)}
+    for key, given in families.items():
+        columns = list(key) if isinstance(key, tuple) else [key]
+        unknown = [name for name in columns if name not in place]
+        if unknown or not columns:
+            raise InputError(
+                f"families names the column {listed(unknown)}, which is not there. The columns are {listed(names)}."
+            )
+        at = [place[name] for name in columns]
+        for j in at:
+            if j in taken or at.count(j) > 1:
+                raise InputError(f"families names the column {names[j]!r} more than once.")
+            taken[j] = key
+        if given is None:
+            continue
+        if given == "auto":
+            chosen += [([j], family_of(AUTO[schema.kinds[j]], settings)) for j in at]
+        else:
+            chosen.append((at, family_of(given, settings)))
+    rest = [j for j in range(len(names)) if j not in taken]
+    chosen += [([j], family_of(AUTO[schema.kinds[j]], settings)) for j in rest]
+    if not chosen:
+        raise InputError("families leaves out every column; there is nothing to learn from.")
+    return _grouped(sorted(chosen, key=lambda each: each[0][0]), names)
+
+
+def _grouped(chosen: list[tuple[list[int], Family]], names: list[Any]) -> list[Block]:
+    groups: list[tuple[list[int], Family]] = []
+    for at, family in chosen:
+        same = next((group for group in groups if group[1] == family), None)
+        if same is not None and getattr(family, "independent", False):
+            same[0].extend(at)
+        else:
+            groups.append((list(at), family))
+    if len(groups) == 1 and groups[0][0] == list(range(len(names))):
+        return [Block(groups[0][1], slice(None), names)]
+    return [Block(family, at, [names[j] for j in at]) for at, family in groups]
+
+
+def warn_about_levels(model: Model, schema: Schema) -> None:
+    """Say so if a column of texts has so many levels that it is probably not a category."""
+    place = {name: j for j, name in enumerate(schema.names)}
+    for block, statistic in zip(model.blocks, model.statistics, strict=True):
+        for name, levels in zip(block.names, getattr(statistic, "levels", ()), strict=False):
+            if schema.kinds[place[name]] == "text" and len(levels) > MANY_LEVELS:
+                warn_user(
+                    f"Column {name!r} holds {len(levels)} different texts, and is taken for a category. If it is text, "
+                    "count its words first (scikit-learn's CountVectorizer) and give them the family 'multinomial' "
+                    "or 'bernoulli'; if it is an identifier, leave it out with the family None; if it is a category "
+                    "after all, say so with the family 'categorical'.",
+                    SufficeWarning,
+                )

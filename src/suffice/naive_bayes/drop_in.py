@@ -1,0 +1,137 @@
+"""What the drop-ins for ``sklearn.naive_bayes`` share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+
+from suffice.estimator import GenerativeClassifier
+from suffice.model import Model
+from suffice.sources.arrays import encode, read_weights
+from suffice.statistics import ClassAxis, Membership, Table
+
+__all__ = ["NaiveBayesDropIn"]
+
+Float = NDArray[np.float64]
+
+
+class NaiveBayesDropIn(GenerativeClassifier):
+    """A classifier with the parameters, attributes, numbers and errors of ``sklearn.naive_bayes``."""
+
+    _reads_sparse = True
+
+    @abstractmethod
+    def _check_settings(self, n_classes: int) -> None:
+        """Raise scikit-learn's errors for settings that do not fit the data."""
+
+    @property
+    def _allow_nan(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        self._forget()
+        table, y = self._read_training(X, y, reset=True)
+        axis, codes = encode(y)
+        self._check_settings(len(axis))
+        weights = read_weights(sample_weight, len(table))
+        self._schema = self._schema_of(table)
+        model = self._batch(table, Membership(axis, codes=codes, weights=weights))
+        solved = self._solve(model)
+        self._adopt(model, table)
+        self._cached = solved
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from these rows in addition to those already seen.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+        classes : array-like of shape (K,)
+            All classes that will ever come; needed in the first call.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        first = self._model is None
+        _check_partial_fit_first_call(self, classes)
+        try:
+            table, y = self._read_training(X, y, reset=first)
+            axis = ClassAxis.of(self.classes_)
+            self._check_settings(len(axis))
+            codes = axis.positions(y)
+            if (codes < 0).any():
+                unknown = np.unique(y[codes < 0])
+                raise ValueError(
+                    f"The target label(s) {unknown} in y do not exist in the initial classes {self.classes_}"
+                )
+            if first:
+                self._schema = self._schema_of(table)
+            weights = read_weights(sample_weight, len(table))
+            model = self._batch(table, Membership(axis, codes=codes, weights=weights))
+            model = model if first else self._learned().merge(model)
+        except Exception:
+            self._discard()
+            if first:
+                del self.classes_
+            raise
+        self._adopt(model, table)
+        return self
+
+    def _discard(self) -> None:
+        """Forget a batch that could not be learned."""
+
+    def _batch(self, table: Table, members: Membership) -> Model:
+        """The model of a batch."""
+        return self._summarize(table, members)
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    @property
+    def class_count_(self) -> Float:
+        """Weight of the rows of each class (K,)."""
+        return self._learned().weights.weight.astype(self._dtype, copy=False)
+
+    # ------------------------------------------------------------------ answers
+
+    def predict_proba(self, X: Any) -> Float:
+        """p(y | x) of each row and class (n, K), in the type of the rows."""
+        return self._like_rows(super().predict_proba(X), X)
+
+    def predict_log_proba(self, X: Any) -> Float:
+        """log p(y | x) of each row and class (n, K), in the type of the rows."""
+        return self._like_rows(super().predict_log_proba(X), X)
+
+    def predict_joint_log_proba(self, X: Any) -> Float:
+        """log p(x, y) of each row and class (n, K), in the type of the rows."""
+        return self._like_rows(super().predict_joint_log_proba(X), X)
+
+    def _like_rows(self, out: Float, X: Any) -> Float:
+        single = self._dtype == np.float32 and getattr(X, "dtype", None) == np.float32
+        return out.astype(np.float32) if single else out

@@ -1,0 +1,128 @@
+"""Per-class sums over the cells that are there: ``n_kj = Σ w`` and ``t_kj = Σ w f(x_j)``.
+
+What every exponential family with independent columns needs: each ``f`` is one of its sufficient
+statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import kernels
+from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.sparse_sums import class_sums_of_cells, same_cells
+from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.table import is_sparse
+
+__all__ = ["CellSums", "identity"]
+
+Float = NDArray[np.float64]
+Function = Callable[[Any], Any]
+
+
+def identity(x: Any) -> Any:
+    """x itself."""
+    return x
+
+
+@dataclass(frozen=True, eq=False)
+class CellSums(Statistic):
+    """Per-class sums of functions of each cell; a missing cell (NaN) is not counted.
+
+    Attributes
+    ----------
+    weight : array of shape (K, d)
+        Sum of the weights of the cells that were there.
+    total : array of shape (K, m, d)
+        Sum of each of the m functions.
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["a", "b"])
+    >>> rows = np.array([[1.0], [2.0], [np.nan], [4.0]])
+    >>> sums = CellSums.summarize(rows, Membership(axis, codes=np.array([0, 1, 1, 1])), [identity, np.log2])
+    >>> sums.weight.ravel(), sums.total[:, 0].ravel(), sums.total[:, 1].ravel()
+    (array([1., 2.]), array([1., 6.]), array([0., 3.]))
+    """
+
+    weight: ByClass
+    total: ByClass
+
+    @classmethod
+    def zero(cls, classes: ClassAxis, n_columns: int, n_functions: int = 1) -> CellSums:
+        """The statistic of no rows."""
+        k = len(classes)
+        return cls(classes, np.zeros((k, n_columns)), np.zeros((k, n_functions, n_columns)))
+
+    @classmethod
+    def summarize(cls, x: Any, members: Membership, functions: Sequence[Function] = (identity,)) -> CellSums:
+        """The statistic of a batch of rows (n, d).
+
+        Each function takes an array of cells and is zero at zero where x is sparse.
+        """
+        if is_sparse(x):
+            return cls._of_sparse(x, members, functions)
+        n_classes, d = len(members.classes), x.shape[1]
+        weight, total = np.zeros((n_classes, d)), np.zeros((n_classes, len(functions), d))
+        # Functions of blocks of rows, so that no copy of x is made.
+        step = max(1024, (1 << 20) // max(d, 1)) if len(functions) > 1 or functions[0] is not identity else len(x)
+        for start in range(0, len(x), max(step, 1)):
+            part, who = x[start : start + step], members.rows(start, start + step)
+            counted: Float | None = None
+            for i, function in enumerate(functions):
+                with np.errstate(all="ignore"):  # rows that do not count may hold anything
+                    values = part if function is identity else function(np.asarray(part, dtype=np.float64))
+                sums = _class_sums(values, who)
+                if np.isnan(sums).any():
+                    # A NaN was met. Cells are counted one by one only where there are holes.
+                    missing = np.isnan(part)
+                    sums = _class_sums(np.where(missing, 0.0, values), who)
+                    counted = _class_sums((~missing).astype(np.float64), who)
+                total[:, i] += sums
+            weight += who.class_weights()[:, None] if counted is None else counted
+        return cls(members.classes, weight, total)
+
+    @classmethod
+    def _of_sparse(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
+        weight = np.repeat(members.class_weights()[:, None], x.shape[1], axis=1)
+        missing = np.isnan(x.data)
+        data = np.where(missing, 0, x.data) if missing.any() else x.data
+        total = [class_sums_of_cells(same_cells(x, np.asarray(f(data.astype(np.float64)), dtype=np.float64)), members) for f in functions]
+        if missing.any():
+            weight -= class_sums_of_cells(same_cells(x, missing.astype(np.float64)), members)
+        return cls(members.classes, weight, np.stack(total, axis=1))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of columns, and of functions."""
+        return self.total.shape[2], self.total.shape[1]
+
+    def pooled(self) -> CellSums:
+        """All classes as one, on an axis of one unnamed class."""
+        return CellSums(ClassAxis.of([0]), self.weight.sum(axis=0)[None], self.total.sum(axis=0)[None])
+
+    def _merged(self, other: CellSums) -> CellSums:
+        return CellSums(self.classes, self.weight + other.weight, self.total + other.total)
+
+    def _subtracted(self, other: CellSums) -> CellSums:
+        weight = remaining_weight(self.weight, other.weight)
+        total = np.where(weight[:, None] > 0, self.total - other.total, 0.0)
+        # What is left of sums that were only ever added to is not below zero, and rounding is nothing.
+        rounding = 64 * np.finfo(np.float64).eps * np.abs(self.total)
+        return CellSums(self.classes, weight, np.where(np.abs(total) <= rounding, 0.0, total))
+
+    def _scaled(self, factor: float) -> CellSums:
+        return CellSums(self.classes, self.weight * factor, self.total * factor)
+
+
+def _class_sums(x: Any, members: Membership) -> Float:
+    x = np.asarray(x)
+    x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
+    return kernels.class_sums(
+        x, len(members.classes), codes=members.codes, soft=members.soft, weights=members.weights
+    )

@@ -1,0 +1,97 @@
+"""Per-class sums of vectors of counts, with the logarithms of their multinomial coefficients.
+
+``t_k = Σ w x``, and ``c_k = Σ w log( (Σ_j x_j)! / Π_j x_j! )``, which the evidence of a multinomial needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from suffice import kernels
+from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.sparse_sums import class_sums_of_cells, same_cells
+from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.table import is_sparse
+
+__all__ = ["CountVectors", "log_coefficients"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CountVectors(Statistic):
+    """Per-class sums of vectors of counts.
+
+    Attributes
+    ----------
+    weight : array of shape (K,)
+    total : array of shape (K, d)
+    log_coefficient : array of shape (K,)
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["a"])
+    >>> rows = np.array([[2.0, 0.0], [1.0, 1.0]])
+    >>> vectors = CountVectors.summarize(rows, Membership(axis, codes=np.array([0, 0])))
+    >>> vectors.total, np.exp(vectors.log_coefficient).round(12)
+    (array([[3., 1.]]), array([2.]))
+    """
+
+    weight: ByClass
+    total: ByClass
+    log_coefficient: ByClass
+
+    @classmethod
+    def zero(cls, classes: ClassAxis, n_columns: int) -> CountVectors:
+        """The statistic of no rows."""
+        k = len(classes)
+        return cls(classes, np.zeros(k), np.zeros((k, n_columns)), np.zeros(k))
+
+    @classmethod
+    def summarize(cls, x: Any, members: Membership) -> CountVectors:
+        """The statistic of a batch of rows (n, d)."""
+        who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
+        k = len(members.classes)
+        total = class_sums_of_cells(x, members) if is_sparse(x) else kernels.class_sums(x, k, **who)
+        with np.errstate(over="ignore", invalid="ignore"):  # rows that do not count may hold anything
+            coefficients = log_coefficients(x)
+        each = kernels.class_sums(coefficients[:, None], k, **who)
+        return cls(members.classes, members.class_weights(), total, each[:, 0])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of columns."""
+        return self.total.shape[1:]
+
+    def _merged(self, other: CountVectors) -> CountVectors:
+        parts = (a + b for a, b in zip(self.arrays().values(), other.arrays().values(), strict=True))
+        return CountVectors(self.classes, *parts)
+
+    def _subtracted(self, other: CountVectors) -> CountVectors:
+        weight = remaining_weight(self.weight, other.weight)
+        left = weight > 0
+        coefficient = np.where(left, self.log_coefficient - other.log_coefficient, 0.0)
+        total = np.where(left[:, None], remaining_weight(self.total, other.total), 0.0)
+        return CountVectors(self.classes, weight, total, coefficient)
+
+    def _scaled(self, factor: float) -> CountVectors:
+        return CountVectors(self.classes, *(array * factor for array in self.arrays().values()))
+
+
+def log_coefficients(x: Any) -> Float:
+    """log (Σ_j x_j)! / Π_j x_j! of each row (n,)."""
+    if is_sparse(x):
+        lengths = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
+        each = np.asarray(same_cells(x, gammaln(x.data.astype(np.float64) + 1)).sum(axis=1)).ravel()
+        return np.asarray(gammaln(lengths + 1) - each)
+    out = np.empty(len(x))
+    step = max(64, (1 << 17) // max(x.shape[1], 1))
+    for start in range(0, len(x), step):
+        part = np.asarray(x[start : start + step], dtype=np.float64)
+        out[start : start + step] = gammaln(part.sum(axis=1) + 1) - gammaln(part + 1).sum(axis=1)
+    return out

@@ -1,0 +1,126 @@
+"""Per-class counts of combinations of levels: ``n_kc = Σ w [x = c]`` for each cell c that was ever seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import MergeError
+from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.counts import class_counts
+from suffice.statistics.levels import Coded, Levels
+from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+
+__all__ = ["JointCounts"]
+
+Float = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class JointCounts(Statistic):
+    """Per-class counts of the cells of a joint table; cells that no row has are not stored.
+
+    Attributes
+    ----------
+    count : array of shape (K, C)
+    missing : array of shape (K, 1)
+        Weight of the rows with a hole, which are in no cell.
+    levels : tuple of Levels
+        One for each column.
+    cells : array of int of shape (C, d)
+        The codes of each cell's levels, in lexicographic order.
+    """
+
+    count: ByClass
+    missing: ByClass
+    levels: tuple[Levels, ...]
+    cells: Codes
+
+    @classmethod
+    def zero(cls, classes: ClassAxis, n_columns: int) -> JointCounts:
+        """The statistic of no rows."""
+        k = len(classes)
+        nothing = np.zeros((0, n_columns), dtype=np.int64)
+        return cls(classes, np.zeros((k, 0)), np.zeros((k, 1)), (Levels(()),) * n_columns, nothing)
+
+    @classmethod
+    def summarize(cls, x: Coded, members: Membership) -> JointCounts:
+        """The statistic of a batch of rows."""
+        codes = x.matrix()
+        whole = (codes >= 0).all(axis=1)
+        cells, place = np.unique(codes[whole], axis=0, return_inverse=True)
+        where = np.full(len(codes), -1, dtype=np.int64)
+        where[whole] = place.ravel()
+        counted = class_counts(where, len(cells) + 1, members)
+        levels = tuple(column.levels for column in x.columns)
+        return cls(members.classes, counted[:, :-1], counted[:, -1:], levels, cells.reshape(-1, x.shape[1]))._pruned()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of columns."""
+        return (len(self.levels),)
+
+    def axes(self) -> tuple[object, ...]:
+        """Classes, the levels of each column, and the cells that were seen."""
+        return self.classes, self.levels, self.cells.tolist()
+
+    def class_weights(self) -> Float:
+        """Weight of each class (K,)."""
+        weights: Float = self.count.sum(axis=1) + self.missing[:, 0]
+        return weights
+
+    def _merged(self, other: JointCounts) -> JointCounts:
+        levels, mine, theirs = self._united(other)
+        cells, place = np.unique(np.vstack([mine, theirs]), axis=0, return_inverse=True)
+        count = np.zeros((len(self.classes), len(cells)))
+        count[:, place.ravel()[: len(mine)]] += self.count
+        count[:, place.ravel()[len(mine) :]] += other.count
+        return JointCounts(self.classes, count, self.missing + other.missing, levels, cells)
+
+    def _subtracted(self, other: JointCounts) -> JointCounts:
+        other = other._pruned()
+        levels, mine, theirs = self._united(other)
+        cells, place = np.unique(np.vstack([mine, theirs]), axis=0, return_inverse=True)
+        if len(cells) > len(mine):
+            raise MergeError("Rows of a combination of levels that was never seen cannot be taken out.")
+        count = np.zeros((len(self.classes), len(cells)))
+        taken = np.zeros_like(count)
+        count[:, place.ravel()[: len(mine)]] = self.count
+        taken[:, place.ravel()[len(mine) :]] = other.count
+        left = remaining_weight(count, taken)
+        return JointCounts(
+            self.classes, left, remaining_weight(self.missing, other.missing), levels, cells
+        )._pruned()
+
+    def _scaled(self, factor: float) -> JointCounts:
+        return replace(self, count=self.count * factor, missing=self.missing * factor)._pruned()
+
+    def _united(self, other: JointCounts) -> tuple[tuple[Levels, ...], Codes, Codes]:
+        """The levels of both, and the cells of each as codes of those."""
+        levels = tuple(a.union(b) for a, b in zip(self.levels, other.levels, strict=True))
+        return levels, _recoded(self.cells, self.levels, levels), _recoded(other.cells, other.levels, levels)
+
+    def _pruned(self) -> JointCounts:
+        """Without the cells that no row has, and without the levels of no cell, unless they are declared."""
+        held = self.count.sum(axis=0) > 0
+        cells = self.cells[held]
+        levels = []
+        for j, each in enumerate(self.levels):
+            keep = np.array([value in each.declared for value in each.values], dtype=bool)
+            keep[cells[:, j]] = True
+            levels.append(each if keep.all() else each.taking(keep))
+        if held.all() and all(a is b for a, b in zip(levels, self.levels, strict=True)):
+            return self
+        cells = _recoded(cells, self.levels, levels)
+        return replace(self, count=self.count[:, held], levels=tuple(levels), cells=cells)
+
+
+def _recoded(cells: Codes, old: tuple[Levels, ...], new: tuple[Levels, ...] | list[Levels]) -> Codes:
+    """Cells as codes of other levels, in which theirs are; levels are sorted, so that the order of cells stays."""
+    out = np.empty_like(cells)
+    for j, (mine, theirs) in enumerate(zip(old, new, strict=True)):
+        out[:, j] = theirs.positions(mine.values)[cells[:, j]]
+    return out

@@ -1,0 +1,115 @@
+"""A batch of rows, by column: what sources make and blocks take their columns from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.statistics.levels import Coded, CodedColumn, coded_numbers
+
+__all__ = ["Columns", "Kind", "MatrixTable", "Schema", "Table", "as_table", "is_sparse", "present_rows"]
+
+Kind = Literal["number", "bool", "category", "text", "empty"]
+"""What a column's type says of it: a number (whole or not), yes or no, a category by declaration, a text that may be
+one, or nothing because all its cells are missing."""
+Columns = slice | list[int]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table: their names, and what their types say of them."""
+
+    names: Sequence[object]
+    kinds: Sequence[Kind]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class Table(ABC):
+    """A batch of rows. Each column can be read as numbers (NaN where missing), or as codes of levels."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def kinds(self) -> Sequence[Kind]:
+        """What the type of each column says of it."""
+
+    @abstractmethod
+    def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
+        """Those columns as a matrix of float64 or float32, dense or sparse (CSR or CSC)."""
+
+    @abstractmethod
+    def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
+        """Those columns as codes of levels."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixTable(Table):
+    """Rows that come as one matrix of numbers, a NumPy array or a SciPy sparse one.
+
+    >>> table = MatrixTable(np.array([[1.0, 7.0], [2.0, 5.0]]))
+    >>> table.categories([1], ["size"]).columns[0].levels.values
+    (5, 7)
+    """
+
+    x: Any
+    kind: Kind = "number"
+
+    def __len__(self) -> int:
+        return int(self.x.shape[0])
+
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """One kind for all columns."""
+        return [self.kind] * self.x.shape[1]
+
+    def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
+        """Those columns; a view where they are a slice."""
+        return self.x if columns == slice(None) else self.x[:, columns]
+
+    def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
+        """Those columns as codes of the numbers in them; what a sparse matrix does not store is the level 0."""
+        x = self.numbers(columns, names)
+        if is_sparse(x):
+            return Coded(len(self), tuple(_sparse_column(x.tocsc(), j) for j in range(x.shape[1])))
+        return Coded(len(self), tuple(CodedColumn(*coded_numbers(x[:, j])) for j in range(x.shape[1])))
+
+
+def _sparse_column(x: Any, j: int) -> CodedColumn:
+    here = slice(x.indptr[j], x.indptr[j + 1])
+    levels, codes = coded_numbers(np.append(x.data[here], 0))
+    rows = x.indices[here].astype(np.int64)
+    if len(rows) < x.shape[0]:
+        return CodedColumn(levels, codes[:-1], rows, int(codes[-1]))
+    if not (codes[:-1] == codes[-1]).any():  # no cell is zero after all
+        zero = codes[-1]
+        levels = levels.taking(np.arange(len(levels)) != zero)
+        codes = codes - (codes > zero)
+    return CodedColumn(levels, codes[:-1], rows)
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether x is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(x))
+
+
+def as_table(x: Any) -> Table:
+    """A matrix as a table; a table as it is."""
+    return x if isinstance(x, Table) else MatrixTable(x)
+
+
+def present_rows(codes: NDArray[np.int64] | None, weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:
+    """Which rows count at all, None for all of them."""
+    out = None if codes is None or not (codes < 0).any() else codes >= 0
+    if weights is not None and not (weights > 0).all():
+        out = weights > 0 if out is None else out & (weights > 0)
+    return out
