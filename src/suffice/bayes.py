@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, listed
 
-__all__ = ["class_prior", "decide", "joint", "log_evidence", "log_label_evidence", "log_posterior", "log_prior", "posterior"]
+__all__ = [
+    "class_prior",
+    "decide",
+    "joint",
+    "log_evidence",
+    "log_label_evidence",
+    "log_posterior",
+    "log_prior",
+    "posterior",
+]
 
 Float = NDArray[np.float64]
 Prior = str | Mapping[Any, float] | Sequence[float] | Float

@@ -1,11 +1,10 @@
 """Why a model answers as it does: the additive parts of the log-odds.
 
-    log p(a | x) − log p(b | x) = log p(a)/p(b) + Σ_columns log p(x_j | a)/p(x_j | b)
+log p(a | x) − log p(b | x) = log p(a)/p(b) + Σ_columns log p(x_j | a)/p(x_j | b)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,20 +97,15 @@ def explain(estimate: Estimate, table: Any, label: int | None, against: int | No
     return Explanation([PRIOR, *(name for name, _ in terms)], chosen, labels[first], labels[second])
 
 
-def _compared(
-    joint: Float, label: int | None, against: int | None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _compared(joint: Float, label: int | None, against: int | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     n, k = joint.shape
     if label is None and against is None and k == 2:
         label, against = 1, 0
-    order: Sequence[Any] = np.argsort(-joint, axis=1, kind="stable")
-    order = np.asarray(order)
-    if label is None:
-        first = order[:, 0] if against is None else np.where(order[:, 0] == against, order[:, min(1, k - 1)], order[:, 0])
-    else:
+    order = np.argsort(-joint, axis=1, kind="stable")
+    likeliest, next_one = order[:, 0], order[:, min(1, k - 1)]
+    if label is not None:
         first = np.full(n, label)
-    if against is None:
-        second = np.where(order[:, 0] == first, order[:, min(1, k - 1)], order[:, 0])
     else:
-        second = np.full(n, against)
+        first = likeliest if against is None else np.where(likeliest == against, next_one, likeliest)
+    second = np.where(likeliest == first, next_one, likeliest) if against is None else np.full(n, against)
     return first, second

@@ -303,8 +303,8 @@ class Estimate:
     @property
     def n_columns(self) -> int:
         """Number of columns up to the last that a block has."""
-        known = [len(block.names) if isinstance(block.columns, slice) else 1 + max(block.columns) for block in self.blocks]
-        return max(known, default=0)
+        last = (len(b.names) if isinstance(b.columns, slice) else 1 + max(b.columns) for b in self.blocks)
+        return max(last, default=0)
 
     def linear_form(self) -> LinearForm:
         """The log-odds as a linear function of x, or of the indicators of its levels, where they are one."""

@@ -390,11 +390,14 @@ def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
         return
     parameters: Any = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
     batch = rows.batch(family)
-    total, whole = evaluate(parameters, batch).sum(axis=2), family.log_likelihood(parameters, batch)
+    parts, whole = evaluate(parameters, batch), family.log_likelihood(parameters, batch)
+    if hasattr(family, "relative_log_likelihood"):
+        whole = family.relative_log_likelihood(parameters, batch)
+    total = parts.sum(axis=2)
     assert np.array_equal(np.isneginf(total), np.isneginf(whole)), "terms: what is impossible differs"
     finite = np.isfinite(whole)
-    off = np.abs(total[finite] - whole[finite])
-    assert np.all(off <= 1e-12 * (1 + np.abs(whole[finite]))), f"the terms miss the log-likelihood by {off.max():.3g}"
+    off, size = np.abs(total[finite] - whole[finite]), 1 + np.abs(parts).sum(axis=2)[finite]
+    assert np.all(off <= 1e-12 * size), f"the terms miss the log-likelihood by {off.max():.3g}"
 
 
 def check_estimation(family: Family, rows: Rows, rng: np.random.Generator) -> None:
@@ -443,7 +446,8 @@ def check_sample(family: Family, rows: Rows, rng: np.random.Generator, n: int = 
     assert fresh.shape == (len(codes), d), "sample does not give one row for each code"
     at = np.arange(len(codes)), codes
     loss = float((family.log_likelihood(parameters, fresh)[at] - family.log_likelihood(again, fresh)[at]).mean())
-    bound = 10 * (d + d * (d + 1) / 2) / n
+    cells = _summarize(family, drawn).arrays().get("count", np.zeros((1, 0))).shape[1]  # of a table of levels
+    bound = 10 * max(d + d * (d + 1) / 2, cells) / n
     assert abs(loss) <= bound, f"refitting to its own samples loses {loss:.3g} per row, more than {bound:.3g}"
 
 

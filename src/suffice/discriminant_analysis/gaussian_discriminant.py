@@ -13,9 +13,9 @@ from suffice.estimator import OwnClassifier
 from suffice.exceptions import InputError
 from suffice.families import Family, Gaussian, Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
-from suffice.statistics.table import Schema
 from suffice.model import Block, Estimate, Model
 from suffice.sources.arrays import explain_values, read_rows
+from suffice.statistics.table import Schema
 
 __all__ = ["GaussianDiscriminant"]
 

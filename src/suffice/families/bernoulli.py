@@ -101,7 +101,8 @@ class Bernoulli(IndependentColumns):
         silent = (pooled.weight[0] == 0) & (alpha == 0)  # nothing is known of the column, and it says nothing
         with np.errstate(divide="ignore"):
             return BernoulliParameters(
-                np.where(silent, 0.5, probability), np.log(np.where(silent, 0.5, probability)),
+                np.where(silent, 0.5, probability),
+                np.log(np.where(silent, 0.5, probability)),
                 np.log(np.where(silent, 0.5, no)),
             )
 

@@ -135,6 +135,11 @@ class Categorical:
         check_estimation(self.estimation, self.smoothing)
         check_policies(self.missing, self.unseen, self.estimation, self.smoothing)
 
+    @property
+    def consistent(self) -> bool:
+        """Whether more and more rows lead to the parameters that made them."""
+        return self.unseen != "share"
+
     # ------------------------------------------------------------------ summarize
 
     def zero(self, classes: ClassAxis, n_columns: int) -> Counts:
@@ -162,9 +167,7 @@ class Categorical:
         """How many levels share the prior."""
         return len(levels)
 
-    def _column(
-        self, levels: Levels, count: Float, missing: Float | None, alpha: float, n_levels: int
-    ) -> LevelShares:
+    def _column(self, levels: Levels, count: Float, missing: Float | None, alpha: float, n_levels: int) -> LevelShares:
         table = count if missing is None else np.hstack([count, missing])
         pooled = table.sum(axis=0, keepdims=True)
         n_levels += missing is not None
@@ -220,9 +223,7 @@ class Categorical:
 
     # ------------------------------------------------------------------ sample
 
-    def sample(
-        self, parameters: CategoricalParameters, codes: NDArray[np.int64], rng: np.random.Generator
-    ) -> Coded:
+    def sample(self, parameters: CategoricalParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Coded:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         columns = []
         for shares in parameters.columns:

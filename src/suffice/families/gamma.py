@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, digamma, gammaln, polygamma
+from scipy.special import digamma, gammaln, polygamma
 
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_moments
+from suffice.families.gamma_function import excess, log_rise, stirling_gap
 from suffice.families.independent import IndependentColumns
 from suffice.families.log_normal import is_positive, logarithms
 from suffice.statistics import ClassAxis, Membership, Moments
@@ -28,6 +29,7 @@ __all__ = ["Gamma", "GammaParameters"]
 
 Float = NDArray[np.float64]
 LARGEST_SHAPE = 1e12  # a spread of one millionth of the mean; a constant column has no shape
+FLOOR = 1e-9  # least gap between the means of a class, as a share of that of all rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,14 +99,14 @@ class Gamma(IndependentColumns):
         if self.estimation != "mle" and self.smoothing > 0:
             statistic = statistic.merge(pseudo_moments(statistic, self.smoothing))
         empty = statistic.weight == 0
-        n, mean, spread = (
-            np.where(empty, theirs, mine)
-            for mine, theirs in ((statistic.weight, prior.weight), *_location(statistic, prior))
-        )
-        d = n.shape[1] // 2
+        mean = np.where(empty, prior.mean, statistic.mean)
+        spread = np.where(empty, _variance(prior), _variance(statistic))
+        d = statistic.shape[0] // 2
         gap = _gap(mean[:, :d], mean[:, d:], spread[:, d:])
+        common = _gap(prior.mean[:, :d], prior.mean[:, d:], _variance(prior)[:, d:])
+        gap = np.maximum(gap, FLOOR * common)
         shape = np.where(prior.m2[:, :d] > 0, solve_shape(gap), 0.0)
-        return GammaParameters(shape, mean[:, :d], np.where(empty, 0.0, n)[:, :d])
+        return GammaParameters(shape, mean[:, :d], np.where(empty, prior.weight, statistic.weight)[:, :d])
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -116,13 +118,12 @@ class Gamma(IndependentColumns):
         scale = np.where(mean > 0, mean, 1.0)
         if self.estimation == "bayes":
             rate_shape, time = safe * n, n * scale
-            known = (safe - 1) * np.log(v) - safe * np.log(time) - betaln(safe, rate_shape)
+            known = (safe - 1) * np.log(v) - safe * np.log(time) + log_rise(rate_shape, safe) - gammaln(safe)
             known -= (safe + rate_shape) * np.log1p(v / time)
             return np.where((a > 0) & (n > 0), known, 0.0)
         # About the mean, so that nothing cancels where the shape is large.
-        ratio = v / scale
-        known = safe * (np.log(ratio) - ratio) - np.log(v) + safe * np.log(safe) - gammaln(safe)
-        return np.where(a > 0, known, 0.0)
+        away = (v - scale) / scale
+        return np.where(a > 0, stirling_gap(safe) - safe * excess(away) - np.log(v), 0.0)
 
     # ------------------------------------------------------------------ sample
 
@@ -178,11 +179,8 @@ class Gamma(IndependentColumns):
         return {"shape": parameters.shape[:, j], "mean": parameters.mean[:, j]}
 
 
-def _location(mine: Moments, theirs: Moments) -> tuple[tuple[Float, Float], tuple[Float, Float]]:
-    def variance(moments: Moments) -> Float:
-        return moments.m2 / np.where(moments.weight > 0, moments.weight, 1.0)
-
-    return (mine.mean, theirs.mean), (variance(mine), variance(theirs))
+def _variance(moments: Moments) -> Float:
+    return moments.m2 / np.where(moments.weight > 0, moments.weight, 1.0)
 
 
 def _gap(mean: Float, log_mean: Float, log_variance: Float) -> Float:

@@ -31,6 +31,7 @@ from suffice.exceptions import (
 from suffice.families.contract import read_only, register
 from suffice.families.covariance import discriminant_directions
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, pseudo_moments
+from suffice.families.gamma_function import log_rise
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Membership, Moments
@@ -75,7 +76,7 @@ class GaussianParameters:
         """Student's t with these locations and squared scales."""
         safe = np.where(freedom > 0, freedom, 1.0)
         # log Γ((ν + 1)/2) − log Γ(ν/2) − ½ log ν/2, which is zero for ν = ∞
-        more = gammaln((safe + 1) / 2) - gammaln(safe / 2) - 0.5 * np.log(safe / 2)
+        more = log_rise(safe / 2, 0.5) - 0.5 * np.log(safe / 2)
         return replace(self, log_norm=np.where(self.scale > 0, self.log_norm + more, 0.0), freedom=safe)
 
 

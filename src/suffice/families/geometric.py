@@ -19,6 +19,7 @@ from scipy.special import betaln, xlog1py
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_rows
+from suffice.families.gamma_function import log_rise
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, scores_of_cells
 from suffice.families.poisson import PRIOR_EVENTS, is_count
@@ -108,7 +109,7 @@ class Geometric(IndependentColumns):
         p, v = parameters, values[:, None]
         yes, no = p.successes.T[columns], p.failures.T[columns]
         if self.estimation == "bayes":
-            known = betaln(yes + 1, np.where(no > 0, no, 1.0) + v) - betaln(yes, np.where(no > 0, no, 1.0))
+            known = np.log(yes) + log_rise(np.where(no > 0, no, 1.0), v) - log_rise(yes + no, v + 1)
             return np.where(no > 0, known, np.where(v > 0, -np.inf, 0.0))
         chance = p.probability.T[columns]
         out: Float = np.log(chance) + xlog1py(v, -chance)

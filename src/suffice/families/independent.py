@@ -9,7 +9,6 @@ it. A missing cell (NaN) adds nothing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,6 +22,7 @@ __all__ = ["IndependentColumns"]
 Float = NDArray[np.float64]
 
 BLOCK_CELLS = 1 << 16  # evaluated together, for all classes
+LIKELY = 100.0  # a log-density of this size at zero costs two digits when it is taken away again
 
 
 class IndependentColumns(ABC):
@@ -73,34 +73,26 @@ class IndependentColumns(ABC):
     def _of_sparse(self, parameters: Any, x: Any) -> Float:
         """Σ_j log p(0 | k), and for each stored cell what its value adds to that.
 
-        A probability of zero is counted and not added, for −∞ could not be taken away again.
+        Where a zero is so unlikely that this would cancel digits, a column is evaluated cell by cell.
         """
-        d, n_classes = x.shape[1], self._n_classes(parameters)
-        zero = np.empty((d, n_classes))
+        d = x.shape[1]
+        zero = np.empty((d, self._n_classes(parameters)))
         for start in range(0, d, BLOCK_CELLS):
             columns = np.arange(start, min(d, start + BLOCK_CELLS))
             zero[columns] = self._known_cells(parameters, np.zeros(len(columns)), columns)
-        never = np.isneginf(zero) | np.isnan(zero)  # no density at zero, or none that is finite
-        zero[never] = 0.0
-        out = np.tile(zero.sum(axis=0), (x.shape[0], 1))
-        impossible = np.tile(never.sum(axis=0), (x.shape[0], 1))
+        common = (np.abs(zero) <= LIKELY).all(axis=1)
+        out = np.tile(zero[common].sum(axis=0), (x.shape[0], 1))
+        by_column = x.tocsc() if not common.all() else x
+        for j in np.flatnonzero(~common):
+            out += self._known_cells(parameters, _column(by_column, j), int(j))
         rows, columns = cell_rows(x), cell_columns(x)
-        for start in range(0, x.nnz, BLOCK_CELLS):
-            part = slice(start, start + BLOCK_CELLS)
-            here = self._known_cells(parameters, x.data[part], columns[part])
-            infinite = np.isneginf(here)
-            change = np.where(infinite, 0.0, here) - zero[columns[part]]
+        here = np.flatnonzero(common[columns])
+        for start in range(0, len(here), BLOCK_CELLS):
+            part = here[start : start + BLOCK_CELLS]
+            change = self._known_cells(parameters, x.data[part], columns[part]) - zero[columns[part]]
             np.add.at(out, rows[part], change)
-            if never.any() or infinite.any():
-                np.add.at(impossible, rows[part], infinite.astype(np.int64) - never[columns[part]])
-        out[impossible > 0] = -np.inf
         return out
 
 
 def _column(x: Any, j: int) -> Any:
     return x[:, [j]].toarray().ravel() if is_sparse(x) else x[:, j]
-
-
-def names_or_numbers(columns: Sequence[object] | None, n_columns: int) -> Sequence[object]:
-    """What messages call the columns."""
-    return range(n_columns) if columns is None else columns

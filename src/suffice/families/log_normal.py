@@ -18,6 +18,7 @@ from suffice.exceptions import NotLinearError
 from suffice.families.contract import register
 from suffice.families.estimation import check_cells
 from suffice.families.gaussian import Gaussian, GaussianParameters
+from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
 from suffice.statistics import Membership, Moments
 from suffice.statistics.table import is_sparse
@@ -64,6 +65,8 @@ class LogNormal(Gaussian):
 
     def log_likelihood(self, parameters: GaussianParameters, x: Any) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        if parameters.freedom is not None or is_sparse(x):
+            return IndependentColumns.log_likelihood(self, parameters, x)
         logs = logarithms(x)
         return super().log_likelihood(parameters, logs) - np.nansum(logs, axis=1, dtype=np.float64)[:, None]
 

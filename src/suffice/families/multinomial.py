@@ -19,6 +19,7 @@ from scipy.special import gammaln
 from suffice.exceptions import InputError, NotLinearError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior
+from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear, scores_of_cells
 from suffice.families.poisson import is_count
 from suffice.statistics import ClassAxis, CountVectors, Membership
@@ -188,7 +189,7 @@ def _predictive(draws: Float, x: Any) -> Float:
     """Dirichlet-multinomial without its coefficient: Π_j Γ(a_j + x_j)/Γ(a_j) · Γ(A)/Γ(A + Σ x)."""
     size = draws.sum(axis=1)
     lengths = np.asarray(x.sum(axis=1), dtype=np.float64).reshape(-1, 1)
-    out: Float = gammaln(size) - gammaln(size + lengths)
+    out: Float = -log_rise(np.where(size > 0, size, 1.0), lengths)
     if is_sparse(x):
         columns, data = cell_columns(x), x.data.astype(np.float64)
         for k in range(len(draws)):
@@ -202,5 +203,4 @@ def _predictive(draws: Float, x: Any) -> Float:
 
 def _rise(a: Float, x: Float) -> Any:
     """log Γ(a + x)/Γ(a), −∞ for draws of what can never be drawn."""
-    safe = np.where(a > 0, a, 1.0)
-    return np.where(a > 0, gammaln(safe + x) - gammaln(safe), np.where(x > 0, -np.inf, 0.0))
+    return np.where(a > 0, log_rise(np.where(a > 0, a, 1.0), x), np.where(x > 0, -np.inf, 0.0))

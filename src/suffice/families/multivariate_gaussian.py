@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, multigammaln
+from scipy.special import multigammaln
 
 from suffice.exceptions import (
     InputError,
@@ -31,6 +31,7 @@ from suffice.families import covariance as matrices
 from suffice.families.contract import read_only, register
 from suffice.families.covariance import Whitening, discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
+from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear, centred_blocks, linear_scores
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 from suffice.statistics.compensated import divided
@@ -243,9 +244,7 @@ class MultivariateGaussian:
             return PooledScatter(statistic.classes, weight, *means, k * total, k * low)
         return Scatter(statistic.classes, weight, *means, np.tile(total, (k, 1, 1)), np.tile(low, (k, 1, 1)))
 
-    def _posterior(
-        self, statistic: Scatter | PooledScatter, names: Sequence[object]
-    ) -> MultivariateGaussianParameters:
+    def _posterior(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
         """With the rows of the prior; and for ``bayes``, integrated over what mean and covariance may be."""
         if self.smoothing > 0:
             statistic = cast("Any", statistic).merge(self._prior(statistic))
@@ -256,9 +255,7 @@ class MultivariateGaussian:
         freedom = np.full_like(size, statistic.weight.sum()) if found.covariance.ndim == 2 else size
         return replace(found, freedom=freedom, spread=1 + 1 / size)
 
-    def _likeliest(
-        self, statistic: Scatter | PooledScatter, names: Sequence[object]
-    ) -> MultivariateGaussianParameters:
+    def _likeliest(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
         origin, origin_low, _ = statistic.grand_mean()
         unseen = statistic.weight[:, None] == 0
         mean = np.where(unseen, origin, statistic.mean)
@@ -559,7 +556,7 @@ def _log_t(p: MultivariateGaussianParameters, x: Float) -> Float:
     for k in range(len(p.mean)):
         white = p.whitening[0 if p.covariance.ndim == 2 else k]
         v, spread, r = p.freedom[k], p.spread[k], white.matrix.shape[1]
-        norm = gammaln((v + r) / 2) - gammaln(v / 2) - 0.5 * (r * np.log(v * np.pi * spread) + white.log_det)
+        norm = log_rise(v / 2, r / 2) - 0.5 * (r * np.log(v * np.pi * spread) + white.log_det)
         for rows, block in centred_blocks(x, p.mean[k], p.mean_low[k]):
             z = block @ white.matrix
             out[rows, k] = norm - 0.5 * (v + r) * np.log1p(np.einsum("ij,ij->i", z, z) / (v * spread))

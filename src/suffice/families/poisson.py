@@ -19,10 +19,12 @@ from scipy.special import gammaln, xlogy
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_rows
+from suffice.families.gamma_function import log_rise
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, row_sums, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.statistics.cell_sums import identity
+from suffice.statistics.table import is_sparse
 
 __all__ = ["Poisson", "PoissonParameters"]
 
@@ -121,7 +123,8 @@ class Poisson(IndependentColumns):
         p, v = parameters, values[:, None]
         if self._integrates(p):
             a, b = p.events.T[columns], p.rows.T[columns]
-            known = gammaln(a + v) - gammaln(a) + a * (np.log(b) - np.log1p(b)) - v * np.log1p(b) - gammaln(v + 1)
+            known = log_rise(np.where(a > 0, a, 1.0), v) - gammaln(v + 1) - a * np.log1p(1 / b) - v * np.log1p(b)
+            known = np.where(a > 0, known, np.where(v > 0, -np.inf, 0.0))
             return np.where(b > 0, known, 0.0)
         out: Float = xlogy(v, p.rate.T[columns]) - p.rate.T[columns] - gammaln(v + 1)
         return out
@@ -139,6 +142,11 @@ class Poisson(IndependentColumns):
         if self._integrates(parameters):
             return super().log_likelihood(parameters, x)
         return scores_of_cells(x, -parameters.rate, parameters.log_rate)
+
+    def terms(self, parameters: PoissonParameters, x: Any) -> Float:
+        """The part of each column in `relative_log_likelihood` (n, K, d)."""
+        parts = super().terms(parameters, x)
+        return parts if self._integrates(parameters) else parts + _common(x)
 
     def _integrates(self, parameters: PoissonParameters) -> bool:
         return self.estimation == "bayes"
@@ -190,6 +198,12 @@ class Poisson(IndependentColumns):
     def table(self, parameters: PoissonParameters, j: int) -> dict[str, Float]:
         """The rate of each class."""
         return {"rate": parameters.rate[:, j]}
+
+
+def _common(x: Any) -> Float:
+    """log x! of each cell (n, 1, d), which all classes share."""
+    dense = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)
+    return np.asarray(np.where(np.isnan(dense), 0.0, log_factorial(dense))[:, None, :])
 
 
 def is_count(values: Any) -> Any:

@@ -267,8 +267,9 @@ class NaiveBayes(OwnClassifier):
         parameters. The prior is the one that ``"map"`` and ``"bayes"`` use, whatever ``estimation`` is; it is
         centred on the rows themselves. Class shares of ``prior="data"`` are integrated out under a flat prior.
         """
-        assert self._learned() and self._schema is not None
-        return self._learned().with_blocks(self._blocks(self._schema)).log_marginal_likelihood(self.prior)
+        model = self._learned()
+        assert self._schema is not None
+        return model.with_blocks(self._blocks(self._schema)).log_marginal_likelihood(self.prior)
 
     @property
     def means_(self) -> Float:
@@ -323,9 +324,8 @@ def _names(names: list[Any], limit: int = 8) -> str:
 def _empty_columns(statistic: Any, n_columns: int) -> NDArray[np.intp]:
     """Columns of which no row has a value."""
     if hasattr(statistic, "offsets"):
-        return np.flatnonzero(
-            np.array([statistic.of_column(j).sum() == 0 for j in range(n_columns)]) & (statistic.missing.sum(axis=0) > 0)
-        )
+        none = np.array([statistic.of_column(j).sum() == 0 for j in range(n_columns)])
+        return np.flatnonzero(none & (statistic.missing.sum(axis=0) > 0))
     weight = getattr(statistic, "weight", None)
     if weight is None or weight.ndim != 2:
         return np.empty(0, dtype=np.intp)

@@ -143,12 +143,9 @@ def _of_arrow(array: Any) -> tuple[Levels, Codes]:
 
 def _seconds(values: NDArray[Any], name: object) -> Float:
     if values.dtype.kind not in "mM":
-        raise InputError(f"Column {name!r} holds times of day or dates of a kind that is not read; convert it to numbers.")
-    unit = np.timedelta64(1, "s") if values.dtype.kind == "m" else None
-    missing = np.isnat(values)
-    since = values - values.dtype.type(0, "s") if unit is None else values
-    out = since / np.timedelta64(1, "s")
-    return np.where(missing, np.nan, out)
+        raise InputError(f"Column {name!r} holds times of a kind that is not read; convert it to numbers.")
+    since = values if values.dtype.kind == "m" else values - np.datetime64(0, "s")
+    return np.where(np.isnat(values), np.nan, since / np.timedelta64(1, "s"))
 
 
 # ---------------------------------------------------------------------- rows that go back

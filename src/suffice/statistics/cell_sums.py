@@ -91,8 +91,10 @@ class CellSums(Statistic):
     def _of_sparse(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
         weight = np.repeat(members.class_weights()[:, None], x.shape[1], axis=1)
         missing = np.isnan(x.data)
-        data = np.where(missing, 0, x.data) if missing.any() else x.data
-        total = [class_sums_of_cells(same_cells(x, np.asarray(f(data.astype(np.float64)), dtype=np.float64)), members) for f in functions]
+        data = np.where(missing, 0, x.data).astype(np.float64)
+        with np.errstate(all="ignore"):  # rows that do not count may hold anything
+            values = [np.asarray(function(data), dtype=np.float64) for function in functions]
+        total = [class_sums_of_cells(same_cells(x, each), members) for each in values]
         if missing.any():
             weight -= class_sums_of_cells(same_cells(x, missing.astype(np.float64)), members)
         return cls(members.classes, weight, np.stack(total, axis=1))
@@ -123,6 +125,4 @@ class CellSums(Statistic):
 def _class_sums(x: Any, members: Membership) -> Float:
     x = np.asarray(x)
     x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
-    return kernels.class_sums(
-        x, len(members.classes), codes=members.codes, soft=members.soft, weights=members.weights
-    )
+    return kernels.class_sums(x, len(members.classes), codes=members.codes, soft=members.soft, weights=members.weights)

@@ -91,9 +91,7 @@ class JointCounts(Statistic):
         count[:, place.ravel()[: len(mine)]] = self.count
         taken[:, place.ravel()[len(mine) :]] = other.count
         left = remaining_weight(count, taken)
-        return JointCounts(
-            self.classes, left, remaining_weight(self.missing, other.missing), levels, cells
-        )._pruned()
+        return JointCounts(self.classes, left, remaining_weight(self.missing, other.missing), levels, cells)._pruned()
 
     def _scaled(self, factor: float) -> JointCounts:
         return replace(self, count=self.count * factor, missing=self.missing * factor)._pruned()

@@ -195,7 +195,7 @@ def coded_numbers(values: NDArray[Any]) -> tuple[Levels, Codes]:
             return levels, codes
     if values.dtype.kind in "iu" and len(values):
         low, high = int(values.min()), int(values.max())
-        if high - low < 1000 + 2 * len(values) and -(2**62) < low and high < 2**62:
+        if high - low < 1000 + 2 * len(values) and low > -(2**62) and high < 2**62:
             place = values.astype(np.int64, copy=False) - low
             present = np.flatnonzero(np.bincount(place))
             code = np.zeros(high - low + 1, dtype=np.int64)

@@ -64,7 +64,8 @@ class Moments(Statistic):
     ) -> Moments:
         """The statistic of a batch of rows (n, d); NaN is a missing value unless ``missing`` is false."""
         if is_sparse(x):
-            return cls._of_sparse(x, members, missing=missing).check(columns)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return cls._of_sparse(x, members, missing=missing).check(columns)
         who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
         found = kernels.class_moments(x, len(members.classes), **who)
         if missing and np.isnan(found.mean).any():
