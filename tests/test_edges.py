@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from suffice import (
     ClassError,
+    EmptyColumnWarning,
     GaussianDiscriminant,
     InputError,
     MergeError,
@@ -433,5 +434,6 @@ def test_what_needs_no_covariance_is_shown_without_one():
 def test_spherical_columns_never_seen_do_not_count():
     holes = X.copy()
     holes[:, 0] = np.nan
-    found = NaiveBayes(Gaussian(spherical=True)).fit(holes, Y).variances_[:, 1]
+    with pytest.warns(EmptyColumnWarning, match="column 0"):
+        found = NaiveBayes(Gaussian(spherical=True)).fit(holes, Y).variances_[:, 1]
     np.testing.assert_allclose(found, NaiveBayes(Gaussian(spherical=True)).fit(X[:, 1:], Y).variances_[:, 0])

@@ -5,7 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from suffice.naive_bayes import GaussianNB
+from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 
 
 # Some checks fit fewer rows than columns; a warning is then the right answer.
@@ -15,7 +15,13 @@ from suffice.naive_bayes import GaussianNB
         GaussianDiscriminant(),
         GaussianDiscriminant("own", shrinkage="oas"),
         NaiveBayes(),
+        NaiveBayes(estimation="bayes"),
         GaussianNB(),
+        BernoulliNB(),
+        CategoricalNB(),
+        ComplementNB(),
+        MultinomialNB(),
+        PoissonNB(),
         LinearDiscriminantAnalysis(),
         QuadraticDiscriminantAnalysis(),
     ]

@@ -15,6 +15,7 @@
 from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
 from suffice.exceptions import (
     ClassError,
+    EmptyColumnWarning,
     InputError,
     MergeError,
     NotLinearError,
@@ -29,6 +30,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ClassError",
+    "EmptyColumnWarning",
     "GaussianDiscriminant",
     "InputError",
     "MergeError",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from suffice.exceptions import InputError, warn_user
+from suffice.exceptions import warn_user
 from suffice.families import Bernoulli, Multinomial, Poisson
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.linear import Linear, linear_scores
@@ -42,6 +42,11 @@ class DiscreteDropIn(NaiveBayesDropIn):
     force_alpha: bool
     fit_prior: bool
     class_prior: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
 
     # ------------------------------------------------------------------ settings
 
@@ -253,6 +258,11 @@ class _NotNegative(DiscreteDropIn):
         check_not_negative(table.x, type(self).__name__)
         return table, y
 
+    def _read_rows(self, X: Any) -> Table:
+        table = super()._read_rows(X)
+        self._explain_values(table)
+        return table
+
 
 def check_not_negative(x: Any, name: str) -> None:
     """Raise scikit-learn's error if a value is negative."""
@@ -315,6 +325,16 @@ class MultinomialNB(_NotNegative):
         return found
 
 
+class _NoDistribution:
+    """An attribute that is not there, with the reason."""
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AttributeError(
+            "ComplementNB scores a class by what lies outside it, which is no distribution p(x | y): there is none to "
+            "evaluate or draw from. MultinomialNB has one."
+        )
+
+
 class ComplementNB(_NotNegative):
     """Complement naive Bayes, as ``sklearn.naive_bayes`` has it, on mergeable statistics (Rennie et al. 2003).
 
@@ -373,11 +393,8 @@ class ComplementNB(_NotNegative):
             return logged / logged.sum(axis=1, keepdims=True) if self.norm else -logged
 
     def _joint(self, X: Any, *, relative: bool) -> Float:
-        if not relative:
-            raise self._no_distribution()
         estimate = self._estimated()
         table: Any = self._read_rows(X)
-        self._explain_values(table)
         weights = estimate.parameters[0]
         form = Linear(weights, np.zeros(len(weights)), np.zeros(weights.shape[1]))
         out = table.x @ weights.T if is_sparse(table.x) else linear_scores(table.x, form)
@@ -395,23 +412,7 @@ class ComplementNB(_NotNegative):
         total: Float = self.feature_count_.sum(axis=0)
         return total
 
-    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-        """There is no distribution to draw from."""
-        raise self._no_distribution()
-
-    def conditional(self, label: Any) -> Any:
-        """There is no distribution of x."""
-        raise self._no_distribution()
-
-    def linear_form(self) -> Any:
-        """Weights as ``(theta, theta0)``; what they are is not log-odds of a distribution."""
-        raise self._no_distribution()
-
-    def _no_distribution(self) -> InputError:
-        return InputError(
-            "ComplementNB scores a class by what lies outside it, which is no distribution p(x | y): there is none to "
-            "evaluate or draw from. MultinomialNB has one."
-        )
+    sample = conditional = linear_form = score_samples = log_likelihood = _NoDistribution()  # type: ignore[assignment]
 
 
 class PoissonNB(DiscreteDropIn):

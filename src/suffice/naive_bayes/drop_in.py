@@ -51,9 +51,10 @@ class NaiveBayesDropIn(GenerativeClassifier):
         self
         """
         self._validate_params()
-        self._forget()
         table, y = self._read_training(X, y, reset=True)
+        self._forget()
         axis, codes = encode(y)
+        self.classes_ = axis.labels
         self._check_settings(len(axis))
         weights = read_weights(sample_weight, len(table))
         self._schema = self._schema_of(table)
