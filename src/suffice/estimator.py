@@ -363,6 +363,17 @@ class OwnClassifier(GenerativeClassifier):
         """p(y) of each class (K,)."""
         return self._learned().class_prior(self.prior)
 
+    def log_marginal_likelihood(self) -> float:
+        """log p(rows, labels) of all rows seen, with the parameters integrated out: the evidence of the model.
+
+        Of two models of the same rows, the one with the larger evidence explains them better for its number of
+        parameters. The prior is the one that ``"map"`` and ``"bayes"`` use, whatever ``estimation`` is; it is
+        centred on the rows themselves. Class shares of ``prior="data"`` are integrated out under a flat prior.
+        """
+        model = self._learned()
+        assert self._schema is not None
+        return model.with_blocks(self._blocks(self._schema)).log_marginal_likelihood(self.prior)
+
     @property
     def means_(self) -> Float:
         """Mean of each class and column (K, d)."""

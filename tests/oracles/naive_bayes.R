@@ -3,8 +3,8 @@
 #     NAIVEBAYES_SOURCE=<folder of naivebayes' R files> Rscript tests/oracles/naive_bayes.R > tests/oracles/naive_bayes.json
 #
 # Needs e1071 and mlbench (Debian: r-cran-e1071, r-cran-mlbench). naivebayes is used where installed;
-# otherwise the R files of its source in the folder NAIVEBAYES_SOURCE are read (the JSON here was made so, with
-# files from github.com/majkamichal/naivebayes that give the numbers printed in the manual of 1.0.0).
+# otherwise the R files of its source in the folder NAIVEBAYES_SOURCE are read. The JSON here was made so, with files
+# of versions 0.9.6 and 0.9.7 from github.com/majkamichal/naivebayes.
 # The tests need only the JSON.
 suppressMessages({library(e1071); library(mlbench)})
 installed <- requireNamespace("naivebayes", quietly = TRUE)

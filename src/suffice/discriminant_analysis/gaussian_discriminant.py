@@ -43,6 +43,11 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         columns. A diagonal shape has nothing to shrink.
     divisor : {"ml", "unbiased"}, default="ml"
         Maximum likelihood (n, n_k), or unbiased (n − K, n_k − 1: what R's ``lda`` and ``qda`` use).
+    estimation : {"mle", "map", "bayes"}, default="mle"
+        Maximum likelihood; with a conjugate prior (normal-inverse-Wishart, or -χ² for variances); or integrated over
+        its posterior, so that a row is multivariate t distributed given the rows seen.
+    smoothing : float, default=1
+        Rows that the prior of ``"map"`` and ``"bayes"`` is worth; they are like all rows together.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
     n_components : int or None, default=None
@@ -91,6 +96,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         mix: float = 0.0,
         shrinkage: float | str | None = None,
         divisor: str = "ml",
+        estimation: str = "mle",
+        smoothing: float = 1.0,
         prior: Prior = "data",
         n_components: int | None = None,
     ) -> None:
@@ -99,6 +106,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         self.mix = mix
         self.shrinkage = shrinkage
         self.divisor = divisor
+        self.estimation = estimation
+        self.smoothing = smoothing
         self.prior = prior
         self.n_components = n_components
 
@@ -106,7 +115,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         return [Block(self._family(), slice(None), schema.names)]
 
     def _family(self) -> Family:
-        full = MultivariateGaussian(self.covariance, self.mix, self.shrinkage, self.divisor)  # type: ignore[arg-type]
+        how: dict[str, Any] = {"estimation": self.estimation, "smoothing": self.smoothing}
+        full = MultivariateGaussian(self.covariance, self.mix, self.shrinkage, self.divisor, **how)  # type: ignore[arg-type]
         if self.shape == "full":
             return full
         if self.shape not in ("diagonal", "spherical"):
@@ -118,6 +128,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
             divisor=full.divisor,
             floor=0.0,
             missing=False,
+            **how,
         )
 
     # ------------------------------------------------------------------ parameters

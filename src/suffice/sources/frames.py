@@ -169,7 +169,9 @@ def frame_of(template: Any, columns: Sequence[Any]) -> Any:
     if frame.implementation.is_pyarrow():
         table = made.to_native()
         kinds = {name: template.schema.field(name).type for name in data}
-        coded = [table[name].dictionary_encode() if hasattr(kinds[name], "index_type") else table[name] for name in data]
+        coded = [
+            table[name].dictionary_encode() if hasattr(kinds[name], "index_type") else table[name] for name in data
+        ]
         whole = [column.cast(kind) for column, kind in zip(coded, kinds.values(), strict=True)]
         return type(template).from_arrays(whole, names=list(data))
     types = {name: frame.schema[name] for name in data}

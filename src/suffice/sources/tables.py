@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from suffice.exceptions import InputError, listed
 from suffice.sources.arrays import read_labels, read_rows, read_training
 from suffice.sources.columns import ColumnTable, ObjectColumn
 from suffice.sources.frames import as_frame, column_names, frame_of, read_frame
-from suffice.statistics import MatrixTable, Table
+from suffice.statistics import CodedColumn, MatrixTable, Table
 
 __all__ = ["Form", "explain_table", "read_training_table", "table_of_rows"]
 
@@ -31,7 +32,7 @@ def read_training_table(
         table = _of_frame(estimator, X, frame, reset=reset)
         template = frame.head(0).to_native()
         _check_rows(len(table), len(table.kinds), min_rows)
-        return table, read_labels(estimator, y, len(table)), lambda columns: frame_of(template, columns)
+        return table, read_labels(estimator, y, len(table)), partial(frame_of, template)
     values = _objects(X)
     if values is not None:
         _count_columns(estimator, values, reset=reset)
@@ -39,7 +40,7 @@ def read_training_table(
         return _of_objects(values), read_labels(estimator, y, len(values)), None
     boolean = _is_boolean(X)
     data, y = read_training(estimator, X, y, reset=reset, min_rows=min_rows, sparse=True)
-    form = _sparse_form(data) if issparse(data) else None
+    form = partial(_sparse_of, type(data)) if issparse(data) else None
     return MatrixTable(data, "bool" if boolean else "number"), y, form
 
 
@@ -71,18 +72,12 @@ def _is_boolean(X: Any) -> bool:
     return bool(getattr(X, "dtype", None) == np.bool_)
 
 
-def _sparse_form(data: Any) -> Form:
-    kind = type(data)
-
-    def write(columns: list[Any]) -> Any:
-        from suffice.statistics import CodedColumn
-
-        whole = [c.values(len(c.codes)) if isinstance(c, CodedColumn) else c for c in columns]
-        n = max((len(column) for column in whole if column is not None), default=0)
-        dense = [np.zeros(n) if column is None else np.asarray(column, dtype=np.float64) for column in whole]
-        return kind(np.column_stack(dense))
-
-    return write
+def _sparse_of(kind: Any, columns: list[Any]) -> Any:
+    """Drawn columns as a sparse matrix of that kind; a column that was left out is zero."""
+    whole = [c.values(len(c.codes)) if isinstance(c, CodedColumn) else c for c in columns]
+    n = max((len(column) for column in whole if column is not None), default=0)
+    dense = [np.zeros(n) if column is None else np.asarray(column, dtype=np.float64) for column in whole]
+    return kind(np.column_stack(dense))
 
 
 # ---------------------------------------------------------------------- frames
