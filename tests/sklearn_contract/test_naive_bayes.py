@@ -1,4 +1,5 @@
 import pytest
+
 from sklearn_contract.swap import swapped
 
 pytestmark = pytest.mark.filterwarnings("ignore:alpha too small")  # scikit-learn's tests cause it

@@ -103,6 +103,11 @@ class DiscreteDropIn(NaiveBayesDropIn):
         return Estimate(model.blocks, model.classes, prior, (self._parameters(model.statistics[0]),))
 
     @property
+    def class_count_(self) -> Float:
+        """Weight of the rows of each class (K,)."""
+        return self._learned().weights.weight
+
+    @property
     def class_log_prior_(self) -> Float:
         """Logarithm of the class priors (K,)."""
         return self._log_prior(self._learned().weights.weight)
@@ -118,7 +123,7 @@ class DiscreteDropIn(NaiveBayesDropIn):
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K), up to the terms that all classes share, as scikit-learn has it."""
-        return self._like_rows(self._joint(X, relative=True), X)
+        return self._joint(X, relative=True)
 
 
 class BernoulliNB(DiscreteDropIn):

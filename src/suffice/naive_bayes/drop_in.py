@@ -111,28 +111,3 @@ class NaiveBayesDropIn(GenerativeClassifier):
     def _batch(self, table: Table, members: Membership) -> Model:
         """The model of a batch."""
         return self._summarize(table, members)
-
-    # ------------------------------------------------------------------ fitted attributes
-
-    @property
-    def class_count_(self) -> Float:
-        """Weight of the rows of each class (K,)."""
-        return self._learned().weights.weight.astype(self._dtype, copy=False)
-
-    # ------------------------------------------------------------------ answers
-
-    def predict_proba(self, X: Any) -> Float:
-        """p(y | x) of each row and class (n, K), in the type of the rows."""
-        return self._like_rows(super().predict_proba(X), X)
-
-    def predict_log_proba(self, X: Any) -> Float:
-        """log p(y | x) of each row and class (n, K), in the type of the rows."""
-        return self._like_rows(super().predict_log_proba(X), X)
-
-    def predict_joint_log_proba(self, X: Any) -> Float:
-        """log p(x, y) of each row and class (n, K), in the type of the rows."""
-        return self._like_rows(super().predict_joint_log_proba(X), X)
-
-    def _like_rows(self, out: Float, X: Any) -> Float:
-        single = self._dtype == np.float32 and getattr(X, "dtype", None) == np.float32
-        return out.astype(np.float32) if single else out

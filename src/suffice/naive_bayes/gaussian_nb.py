@@ -174,6 +174,11 @@ class GaussianNB(NaiveBayesDropIn):
         return float(family.added)
 
     @property
+    def class_count_(self) -> Float:
+        """Weight of the rows of each class (K,)."""
+        return self._learned().weights.weight.astype(self._dtype, copy=False)
+
+    @property
     def class_prior_(self) -> Float:
         """Class priors (K,)."""
         return self._estimated().prior.astype(self._dtype, copy=False)
@@ -189,3 +194,21 @@ class GaussianNB(NaiveBayesDropIn):
         """Variance of each class and column (K, d), with ``epsilon_`` added."""
         variance: Float = self._estimated().parameters[0].variance
         return variance.astype(self._dtype, copy=False)
+
+    # ------------------------------------------------------------------ answers
+
+    def predict_proba(self, X: Any) -> Float:
+        """p(y | x) of each row and class (n, K), in the type of the rows."""
+        return self._like_rows(super().predict_proba(X), X)
+
+    def predict_log_proba(self, X: Any) -> Float:
+        """log p(y | x) of each row and class (n, K), in the type of the rows."""
+        return self._like_rows(super().predict_log_proba(X), X)
+
+    def predict_joint_log_proba(self, X: Any) -> Float:
+        """log p(x, y) of each row and class (n, K), in the type of the rows."""
+        return self._like_rows(super().predict_joint_log_proba(X), X)
+
+    def _like_rows(self, out: Float, X: Any) -> Float:
+        single = self._dtype == np.float32 and getattr(X, "dtype", None) == np.float32
+        return out.astype(np.float32) if single else out
