@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class ObjectColumn(Column):
 
     values: Sequence[Any]
 
-    @property
+    @cached_property
     def kind(self) -> Kind:  # type: ignore[override]
         """What the values are."""
         return kind_of_values(self.values)
@@ -110,9 +111,12 @@ def kind_of_values(values: Sequence[Any]) -> Kind:
     >>> kind_of_values([1, None, 2.5]), kind_of_values([True, None]), kind_of_values(["a", 1])
     ('number', 'bool', 'text')
     """
-    kinds = {type(value) for value in values if not is_missing(value)}
-    if not kinds:
+    kinds = set(map(type, values)) - {type(None)}
+    if any(issubclass(kind, str) for kind in kinds):
+        return "text"
+    if not kinds or all(map(is_missing, values)):
         return "empty"
+    kinds = {type(value) for value in values if not is_missing(value)} if len(kinds) > 1 else kinds
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
         return "bool"
     return "number" if all(issubclass(kind, bool | int | float | np.number | np.bool_) for kind in kinds) else "text"

@@ -95,7 +95,7 @@ class FrameColumn(Column):
             if series.implementation.is_pandas_like():
                 return _of_pandas(native, listed=listed)
             if series.implementation.is_polars():
-                return _of_polars(native, declared=_categories(dtype))
+                return _of_polars(series, declared=_categories(dtype))
             if series.implementation.is_pyarrow():
                 return _of_arrow(native)
         if (dtype.is_numeric() or dtype == nw.Boolean) and not series.null_count():
@@ -120,16 +120,12 @@ def _of_pandas(series: Any, *, listed: bool) -> tuple[Levels, Codes]:
     return sorted_levels(list(met), np.asarray(codes, dtype=np.int64))
 
 
-def _of_polars(series: Any, declared: Sequence[Any]) -> tuple[Levels, Codes]:
-    texts = series.cast(type(series)([""]).dtype)  # categories and enumerations as texts
-    met = texts.drop_nulls().unique().sort().to_list()
-    codes = (texts.rank("dense").cast(type(series)([0]).dtype) - 1).fill_null(-1).to_numpy()
-    levels, codes = sorted_levels(met, np.asarray(codes, dtype=np.int64))
-    if declared:
-        wider = Levels.of([*levels.values, *declared], declared=True)
-        codes = np.append(wider.positions(levels.values), -1)[codes]
-        return wider, codes
-    return levels, codes
+def _of_polars(series: nw.Series[Any], declared: Sequence[Any]) -> tuple[Levels, Codes]:
+    texts = series.cast(nw.String)
+    met = list(declared) or texts.drop_nulls().unique().sort().to_list()
+    # What a category stands for is the engine's secret; of an enumeration it is the place.
+    codes = texts.cast(nw.Enum(met)).to_native().to_physical().cast(int).fill_null(-1).to_numpy()
+    return sorted_levels(met, np.asarray(codes, dtype=np.int64), declared=bool(declared))
 
 
 def _of_arrow(array: Any) -> tuple[Levels, Codes]:
