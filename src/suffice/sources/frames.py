@@ -29,19 +29,20 @@ Codes = NDArray[np.int64]
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     """A data frame as narwhals sees it; None for anything else."""
-    found = nw.from_native(data, pass_through=True)
+    try:
+        found = nw.from_native(data, pass_through=True)
+        if isinstance(found, nw.DataFrame):
+            found.columns  # noqa: B018  (narwhals looks at the names here)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"Each column of the frame needs a name of its own. {error}") from None
     if isinstance(found, nw.LazyFrame):
         raise InputError("X is a lazy frame, whose rows are not there yet. Call collect() on it first.")
     return found if isinstance(found, nw.DataFrame) else None
 
 
 def column_names(frame: nw.DataFrame[Any]) -> list[Any]:
-    """Names of the columns, which must differ."""
-    names = list(frame.columns)
-    if len(set(names)) < len(names):
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
-        raise InputError(f"The frame has more than one column of the name {twice[0]!r}. Rename or drop them.")
-    return names
+    """Names of the columns."""
+    return list(frame.columns)
 
 
 def read_frame(frame: nw.DataFrame[Any], names: Sequence[Any]) -> ColumnTable:
