@@ -21,7 +21,8 @@ from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Coded, CodedColumn, Counts, Levels, Membership
-from suffice.statistics.levels import level_kind
+from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
+from suffice.statistics.levels import coded_values, level_kind
 
 __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen"]
 
@@ -277,6 +278,22 @@ class Categorical:
                 total += float((gammaln(count + a) - gammaln(a)).sum())
                 total += float((gammaln(a * n_levels) - gammaln(a * n_levels + size)).sum())
         return total
+
+    # ------------------------------------------------------------------ query engines
+
+    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+        """What a query engine would compute: how often each level of each column occurs in each class."""
+        return [value_counts([name]) for name in columns]
+
+    def from_aggregates(
+        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
+    ) -> Counts:
+        """The statistic of the rows that were aggregated."""
+        parts = []
+        for answer, name in zip(answers, columns, strict=True):
+            column = CodedColumn(*coded_values(answer[name]))
+            parts.append(Counts.summarize(Coded(len(answer[name]), (column,)), members_of(answer)))
+        return Counts.beside(parts)
 
     def table(self, parameters: CategoricalParameters, j: int) -> dict[str, Float]:
         """p(level | y) of each class."""

@@ -22,6 +22,7 @@ from suffice.families.estimation import Estimation, check_cells, check_estimatio
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
 from suffice.statistics import CellSums, ClassAxis, Membership
+from suffice.statistics.aggregation import Aggregation, Answer, by_class, number, sums_by_class
 
 __all__ = ["Exponential", "ExponentialParameters"]
 
@@ -158,6 +159,20 @@ class Exponential(IndependentColumns):
                 spread = np.where(a > 2, (mean * a) ** 2 * a / ((a - 1) ** 2 * (a - 2)), np.inf)
             return wide, np.diag(spread)
         return mean, np.diag(mean**2)
+
+    # ------------------------------------------------------------------ query engines
+
+    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+        """What a query engine would compute: count and sum of each column in each class."""
+        return [sums_by_class({name: number(name) for name in columns})]
+
+    def from_aggregates(
+        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
+    ) -> CellSums:
+        """The statistic of the rows that were aggregated."""
+        axis, weight = by_class(answers[0], [f"count of {name}" for name in columns])
+        _, total = by_class(answers[0], [f"sum of {name}" for name in columns])
+        return CellSums(axis, weight, total[:, None])
 
     def table(self, parameters: ExponentialParameters, j: int) -> dict[str, Float]:
         """The mean of each class."""

@@ -23,6 +23,7 @@ from suffice.families.gamma_function import excess, log_rise, stirling_gap
 from suffice.families.independent import IndependentColumns
 from suffice.families.log_normal import is_positive, logarithms
 from suffice.statistics import ClassAxis, Membership, Moments
+from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
 from suffice.statistics.table import is_sparse
 
 __all__ = ["Gamma", "GammaParameters"]
@@ -173,6 +174,19 @@ class Gamma(IndependentColumns):
                 spread = (n * mean) ** 2 * safe * (safe + safe * n - 1) / ((safe * n - 2) * (safe * n - 1) ** 2)
             return centre, np.diag(np.where(safe * n > 2, spread, np.inf))
         return mean, np.diag(mean**2 / a)
+
+    # ------------------------------------------------------------------ query engines
+
+    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+        """What a query engine would compute: count, mean and variance of each column and of its logarithm."""
+        logs = {f"log {name}": number(name).log() for name in columns}
+        return [moments_by_class({name: number(name) for name in columns} | logs)]
+
+    def from_aggregates(
+        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
+    ) -> Moments:
+        """The statistic of the rows that were aggregated."""
+        return Moments.of_answer(answers[0], [*columns, *(f"log {name}" for name in columns)])
 
     def table(self, parameters: GammaParameters, j: int) -> dict[str, Float]:
         """Shape and mean of each class."""

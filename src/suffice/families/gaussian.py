@@ -35,6 +35,7 @@ from suffice.families.gamma_function import log_rise
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Membership, Moments
+from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
 from suffice.statistics.table import is_sparse
 
 __all__ = ["Gaussian", "GaussianParameters"]
@@ -364,6 +365,21 @@ class Gaussian(IndependentColumns):
             v = p.freedom[k]
             return p.mean[k], np.diag(np.where(v > 2, p.variance[k] * v / np.where(v > 2, v - 2, 1.0), np.inf))
         return p.mean[k], np.diag(p.variance[k])
+
+    # ------------------------------------------------------------------ query engines
+
+    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+        """What a query engine would compute: count, mean and variance of each column in each class."""
+        return [moments_by_class({name: self._expression(name) for name in columns})]
+
+    def from_aggregates(
+        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
+    ) -> Moments:
+        """The statistic of the rows that were aggregated."""
+        return Moments.of_answer(answers[0], columns).check(columns)
+
+    def _expression(self, name: str) -> Any:
+        return number(name)
 
     def table(self, parameters: GaussianParameters, j: int) -> dict[str, Float]:
         """Mean and deviation of each class, and degrees of freedom where there are any."""

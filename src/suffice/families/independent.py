@@ -9,11 +9,13 @@ it. A missing cell (NaN) adds nothing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
 from suffice.statistics.sparse_sums import cell_columns, cell_rows
 from suffice.statistics.table import is_sparse
 
@@ -92,6 +94,26 @@ class IndependentColumns(ABC):
             change = self._known_cells(parameters, x.data[part], columns[part]) - zero[columns[part]]
             np.add.at(out, rows[part], change)
         return out
+
+    # ------------------------------------------------------------------ query engines
+
+    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+        """What a query engine would compute: how often each value of each column occurs in each class."""
+        return [value_counts([name]) for name in columns]
+
+    def from_aggregates(
+        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
+    ) -> Any:
+        """The statistic of the rows that were aggregated."""
+        family: Any = self
+        parts = []
+        for answer, name in zip(answers, columns, strict=True):
+            values = np.array([np.nan if v is None else v for v in answer[name]], dtype=np.float64)[:, None]
+            members = members_of(answer)
+            if hasattr(family, "check"):
+                family.check(values, [name])
+            parts.append(family.summarize(values, members, [name]))
+        return type(parts[0]).beside(parts)
 
 
 def _column(x: Any, j: int) -> Any:

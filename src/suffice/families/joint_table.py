@@ -22,6 +22,8 @@ from suffice.families.categorical import check_unseen
 from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.statistics import ClassAxis, Coded, CodedColumn, JointCounts, Levels, Membership
+from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
+from suffice.statistics.levels import coded_values
 
 __all__ = ["JointTable", "JointTableParameters"]
 
@@ -209,6 +211,19 @@ class JointTable:
         size = statistic.count.sum(axis=1)
         cells = (gammaln(statistic.count + a) - gammaln(a)).sum()
         return float(cells + (gammaln(a * float(n_cells)) - gammaln(a * float(n_cells) + size)).sum())
+
+    # ------------------------------------------------------------------ query engines
+
+    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+        """What a query engine would compute: how often each combination of levels occurs in each class."""
+        return [value_counts(columns)]
+
+    def from_aggregates(
+        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
+    ) -> JointCounts:
+        """The statistic of the rows that were aggregated."""
+        coded = tuple(CodedColumn(*coded_values(answers[0][name])) for name in columns)
+        return JointCounts.summarize(Coded(len(answers[0][columns[0]]), coded), members_of(answers[0]))
 
     def block_table(self, parameters: JointTableParameters, names: Sequence[object]) -> dict[str, Any]:
         """p(cell | y) of each class for each cell that was seen; all other cells share the rest equally."""

@@ -21,6 +21,7 @@ from suffice.families.gaussian import Gaussian, GaussianParameters
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
 from suffice.statistics import Membership, Moments
+from suffice.statistics.aggregation import number
 from suffice.statistics.table import is_sparse
 
 __all__ = ["LogNormal"]
@@ -101,6 +102,9 @@ class LogNormal(Gaussian):
         mean, variance = parameters.mean[k], parameters.variance[k]
         centre = np.exp(mean + variance / 2)
         return centre, np.diag(np.expm1(variance) * centre**2)
+
+    def _expression(self, name: str) -> Any:
+        return number(name).log()
 
     def table(self, parameters: GaussianParameters, j: int) -> dict[str, Float]:
         """Mean and deviation of log x in each class."""

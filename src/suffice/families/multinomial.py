@@ -8,10 +8,13 @@ given the length Σ_j x_j. The prior of θ is a Dirichlet distribution with ``sm
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
@@ -21,8 +24,10 @@ from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior
 from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear, scores_of_cells
-from suffice.families.poisson import is_count
-from suffice.statistics import ClassAxis, CountVectors, Membership
+from suffice.families.poisson import is_count, log_factorial
+from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
+from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
+from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_coefficients
 from suffice.statistics.sparse_sums import cell_columns, same_cells
 from suffice.statistics.table import is_sparse
@@ -30,6 +35,7 @@ from suffice.statistics.table import is_sparse
 __all__ = ["Multinomial", "MultinomialParameters"]
 
 Float = NDArray[np.float64]
+LENGTH = "length of the row"
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +185,32 @@ class Multinomial:
         total = (gammaln(statistic.total + a) - gammaln(a)).sum(axis=1)
         whole = a * statistic.total.shape[1]
         return float((total + gammaln(whole) - gammaln(whole + size) + statistic.log_coefficient).sum())
+
+    # ------------------------------------------------------------------ query engines
+
+    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+        """What a query engine would compute: how often each count of each column, and each length, occurs."""
+        length = functools.reduce(operator.add, (nw.col(name) for name in columns))
+        lengths = Aggregation((LENGTH,), {"weight": nw.len()}, {LENGTH: length})
+        return [lengths, *(value_counts([name]) for name in columns)]
+
+    def from_aggregates(
+        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
+    ) -> CountVectors:
+        """The statistic of the rows that were aggregated."""
+        axis = members_of(answers[0]).classes
+        weight, total, coefficient = np.zeros(len(axis)), np.zeros((len(axis), len(columns))), np.zeros(len(axis))
+        for j, (answer, name) in enumerate(zip(answers, [LENGTH, *columns], strict=True)):
+            members = members_of(answer)
+            counts = np.array([np.nan if value is None else value for value in answer[name]], dtype=np.float64)
+            self.check(np.column_stack([counts, counts]), [name, name])
+            found = CellSums.summarize(counts[:, None], members, (identity, log_factorial)).on(axis)
+            coefficient += found.total[:, 1, 0] if j == 0 else -found.total[:, 1, 0]
+            if j == 0:
+                weight = found.weight[:, 0]
+            else:
+                total[:, j - 1] = found.total[:, 0, 0]
+        return CountVectors(axis, weight, total, coefficient)
 
     def table(self, parameters: MultinomialParameters, j: int) -> dict[str, Float]:
         """The share of the column in the draws of each class."""

@@ -11,10 +11,13 @@ of all rows; its posterior predictive is the multivariate t.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, cast
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import multigammaln
@@ -34,7 +37,8 @@ from suffice.families.estimation import Estimation, check_estimation, no_proper_
 from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear, centred_blocks, linear_scores
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
-from suffice.statistics.compensated import divided
+from suffice.statistics.aggregation import Aggregation, Answer, by_class, number, sums_by_class
+from suffice.statistics.compensated import divided, two_sum
 from suffice.statistics.table import is_sparse
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
@@ -523,6 +527,43 @@ class MultivariateGaussian:
         for k in range(len(statistic.classes)):
             total += _wishart_ratio(d, prior.weight[k], prior.scatter[k], after.weight[k], after.scatter[k])
         return total
+
+    # ------------------------------------------------------------------ query engines
+
+    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+        """What a query engine would compute: sums of the columns and of their products, about a point among them.
+
+        ``origin`` is that point, such as the mean of all rows; products about zero would cancel.
+        """
+        about = dict(zip(columns, [0.0] * len(columns) if origin is None else origin, strict=True))
+        whole = functools.reduce(operator.and_, (~number(name).is_null() for name in columns))
+        away = {name: nw.when(whole).then(number(name) - about[name]) for name in columns}
+        pairs = {f"{a} × {b}": away[a] * away[b] for i, a in enumerate(columns) for b in columns[: i + 1]}
+        return [sums_by_class(away | pairs)]
+
+    def from_aggregates(
+        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
+    ) -> Scatter | PooledScatter:
+        """The statistic of the rows that were aggregated."""
+        if self.shrinkage == "ledoit_wolf":
+            raise InputError("Ledoit and Wolf's shrinkage needs products of four columns, which no query is made for.")
+        axis, count = by_class(answers[0], [f"count of {columns[0]}"])
+        _, total = by_class(answers[0], [f"sum of {name}" for name in columns])
+        names = [
+            f"sum of {columns[max(i, j)]} × {columns[min(i, j)]}"
+            for i in range(len(columns))
+            for j in range(len(columns))
+        ]
+        _, products = by_class(answers[0], names)
+        d, weight = len(columns), count[:, 0]
+        offset = total / np.where(weight > 0, weight, 1.0)[:, None]
+        scatter = products.reshape(-1, d, d) - weight[:, None, None] * offset[:, :, None] * offset[:, None, :]
+        means = two_sum(np.tile(np.zeros(d) if origin is None else np.asarray(origin), (len(axis), 1)), offset)
+        means = tuple(np.where(weight[:, None] > 0, part, 0.0) for part in means)
+        if self._statistic is PooledScatter:
+            within = scatter.sum(axis=0)
+            return PooledScatter(axis, weight, *means, within, np.zeros_like(within))
+        return Scatter(axis, weight, *means, scatter, np.zeros_like(scatter))
 
     def block_table(self, parameters: MultivariateGaussianParameters, names: Sequence[object]) -> dict[str, Any]:
         """Means, deviations and correlations of each class."""

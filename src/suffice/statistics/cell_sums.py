@@ -6,6 +6,7 @@ statistics.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,6 +104,14 @@ class CellSums(Statistic):
     def shape(self) -> tuple[int, ...]:
         """Number of columns, and of functions."""
         return self.total.shape[2], self.total.shape[1]
+
+    @classmethod
+    def beside(cls, parts: Sequence[CellSums]) -> CellSums:
+        """The statistic of several columns, from that of each."""
+        axis = functools.reduce(ClassAxis.union, (part.classes for part in parts))
+        wide = [part.on(axis) for part in parts]
+        total = np.concatenate([part.total for part in wide], axis=2)
+        return cls(axis, np.hstack([part.weight for part in wide]), total)
 
     def pooled(self) -> CellSums:
         """All classes as one, on an axis of one unnamed class."""

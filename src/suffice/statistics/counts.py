@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -64,6 +65,14 @@ class Counts(Statistic):
             missing[:, j] = counted[:, -1]
             levels.append(column.levels)
         return cls(members.classes, np.hstack(parts), missing, tuple(levels))._pruned()
+
+    @classmethod
+    def beside(cls, parts: Sequence[Counts]) -> Counts:
+        """The statistic of several columns, from that of each."""
+        axis = functools.reduce(ClassAxis.union, (part.classes for part in parts))
+        wide = [part.on(axis) for part in parts]
+        levels = tuple(levels for part in wide for levels in part.levels)
+        return cls(axis, np.hstack([part.count for part in wide]), np.hstack([part.missing for part in wide]), levels)
 
     @property
     def shape(self) -> tuple[int, ...]:

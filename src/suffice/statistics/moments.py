@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError
+from suffice.statistics.aggregation import Answer, by_class
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import difference, join_means, part_mean, two_sum
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
@@ -103,6 +104,14 @@ class Moments(Statistic):
         return cls(members.classes, size, *two_sum(mean, low), m2).merge(
             cls(members.classes, zeros, nothing, nothing, nothing)
         )
+
+    @classmethod
+    def of_answer(cls, answer: Answer, names: Sequence[str]) -> Moments:
+        """From counts, means and variances that a query engine gave for each class; see `moments_by_class`."""
+        axis, count = by_class(answer, [f"count of {name}" for name in names])
+        _, mean = by_class(answer, [f"mean of {name}" for name in names])
+        _, variance = by_class(answer, [f"variance of {name}" for name in names])
+        return cls(axis, count, mean, np.zeros_like(mean), count * variance)
 
     @property
     def shape(self) -> tuple[int, ...]:
