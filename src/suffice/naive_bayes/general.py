@@ -226,17 +226,18 @@ class NaiveBayes(OwnClassifier):
         estimate = self._estimated()
         for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):
             names, family = list(block.names), block.family
+            whole = isinstance(column, tuple) and column == tuple(names)
+            if not whole and column not in names:
+                continue
             labels = {"class": estimate.classes.labels.tolist()}
-            whole = column == tuple(names) or (not block.independent and column in names)
-            if whole and hasattr(family, "block_table"):
-                return Listing(labels | family.block_table(parameters, names))
-            if whole and len(names) > 1 and hasattr(family, "table"):
-                each = {name: family.table(parameters, j) for j, name in enumerate(names)}
-                return Listing(labels | {f"{kind} of {name}": v for name, t in each.items() for kind, v in t.items()})
-            if column in names and hasattr(family, "table"):
+            if not whole and hasattr(family, "table"):
                 return Listing(labels | family.table(parameters, names.index(column)))
-            if column in names or whole:
+            if hasattr(family, "block_table"):
+                return Listing(labels | family.block_table(parameters, names))
+            if not hasattr(family, "table"):
                 raise InputError(f"The family {family.name} does not show its parameters as a table.")
+            each = [(name, family.table(parameters, j)) for j, name in enumerate(names)]
+            return Listing(labels | {f"{kind} of {name}": values for name, t in each for kind, values in t.items()})
         raise InputError(f"There is no column {column!r} in the model. Its columns are {list(self.families_)}.")
 
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
