@@ -84,6 +84,7 @@ PUBLIC = {
         "check_estimation",
         "check_family",
         "check_layout",
+        "check_linear_form",
         "check_merge",
         "check_posterior",
         "check_relative",

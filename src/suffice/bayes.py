@@ -83,8 +83,8 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[Any]) -> Float:
 def log_label_evidence(prior: Prior, weight: Float, labels: Sequence[Any]) -> float:
     """log p(labels): with the prior that is given, or with shares that are integrated out under a flat prior.
 
-    >>> round(np.exp(log_label_evidence("data", np.array([1.0, 1.0]), ["a", "b"])), 12)
-    0.166666666667
+    >>> bool(np.isclose(log_label_evidence("data", np.array([1.0, 1.0]), ["a", "b"]), np.log(1 / 6)))
+    True
     """
     if isinstance(prior, str) and prior == "data":
         k, n = len(labels), float(weight.sum())

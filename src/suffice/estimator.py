@@ -332,7 +332,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     def conditional(self, label: Any) -> Conditional:
         """p(x | y = label) as a distribution, with ``scipy.stats``'s names: logpdf, pdf, rvs, mean, cov."""
         estimate = self._estimated()
-        return estimate.conditional(estimate.classes.position(label), self._read_rows, self._write_rows)
+        return estimate.conditional(
+            estimate.classes.position(label), self.n_features_in_, self._read_rows, self._write_rows
+        )
 
     def linear_form(self) -> LinearForm:
         """The log-odds as a linear function of x: ``(theta, theta0)``.
@@ -361,7 +363,7 @@ class OwnClassifier(GenerativeClassifier):
     @property
     def class_prior_(self) -> Float:
         """p(y) of each class (K,)."""
-        return self._learned().class_prior(self.prior)
+        return self._estimated().prior
 
     def log_marginal_likelihood(self) -> float:
         """log p(rows, labels) of all rows seen, with the parameters integrated out: the evidence of the model.

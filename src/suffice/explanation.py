@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.bayes import decide
+from suffice.exceptions import InputError
 from suffice.listing import Listing
 from suffice.model import Estimate
 
@@ -73,7 +75,8 @@ class Explanation:
         return f"Explanation of {len(self)} rows in {len(self.names)} parts: {', '.join(map(_text, self.names))}"
 
     def _repr_html_(self) -> str:
-        return self.strongest()._repr_html_()
+        shown = Explanation(self.names, self.parts[:5], self.labels[:5], self.against[:5]).strongest()
+        return shown._repr_html_() + (f"<p>… of {len(self)} rows</p>" if len(self) > 5 else "")
 
 
 def _text(name: Any) -> str:
@@ -88,8 +91,16 @@ def explain(estimate: Estimate, table: Any, label: int | None, against: int | No
     parts[:, :, 0] = estimate.log_prior
     for j, (_, part) in enumerate(terms):
         parts[:, :, 1 + j] = part
-    first, second = _compared(parts.sum(axis=2), label, against)
+    joint = parts.sum(axis=2)
+    decide(joint)  # raises for a row that no class can explain, as a prediction does
+    first, second = _compared(joint, label, against)
     rows = np.arange(n)
+    lost = np.isneginf(joint[rows, first]) & np.isneginf(joint[rows, second])
+    if lost.any():
+        raise InputError(
+            f"Row {int(np.argmax(lost))} is impossible under both classes, and there are no odds between them. Set "
+            "smoothing above 0, or compare other classes."
+        )
     with np.errstate(invalid="ignore"):
         chosen = parts[rows, first] - parts[rows, second]
     chosen = np.where(np.isnan(chosen), 0.0, chosen)  # what is impossible under both tells them not apart

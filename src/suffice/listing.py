@@ -51,24 +51,30 @@ class Listing(Mapping[str, Any]):
                 f"{backend or 'pandas'} is not installed; name another engine, as in to_frame('polars')."
             ) from None
 
-    def _cells(self) -> list[list[str]]:
-        columns = [[str(name), *(_shown(value) for value in values)] for name, values in self._columns.items()]
+    def _cells(self, limit: int = 40) -> list[list[str]]:
+        """Text of the head and of the first rows."""
+        columns = [[str(name), *(_shown(value) for value in values[:limit])] for name, values in self._columns.items()]
         return [list(row) for row in zip(*columns, strict=True)]
+
+    def _left(self, limit: int = 40) -> int:
+        """How many rows are not shown."""
+        return max((len(values) for values in self._columns.values()), default=0) - limit
 
     def __repr__(self) -> str:
         cells = self._cells()
         wide = [max(len(row[j]) for row in cells) for j in range(len(self))]
-        right = [all(isinstance(value, float | int | np.number) for value in column) for column in self.values()]
+        right = [all(isinstance(v, float | int | np.number) for v in column[:40]) for column in self.values()]
         lines = [
             "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, wide, right, strict=True)).rstrip()
             for row in cells
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, f"… and {self._left()} more rows"] if self._left() > 0 else lines)
 
     def _repr_html_(self) -> str:
         head, *rows = self._cells()
         body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
-        return f"<table><tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>{body}</table>"
+        more = f"<p>… and {self._left()} more rows</p>" if self._left() > 0 else ""
+        return f"<table><tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>{body}</table>{more}"
 
 
 def _shown(value: Any) -> str:

@@ -8,6 +8,7 @@ A `Model` is a value made of statistics; it learns, merges, and forgets. `Model.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -69,8 +70,8 @@ class LinearForm:
 
     For two classes ``log p(y=1 | x)/p(y=0 | x) = theta · x + theta0`` with theta of shape (d,). For K
     classes p(y | x) is the softmax of ``theta @ x + theta0`` with one row of theta (K, d) each; the
-    rows are fixed up to a vector common to all, here such that they vanish for a class whose mean is
-    the mean of all rows.
+    rows are fixed up to a vector common to all, for Gaussian columns such that they vanish for a class
+    whose mean is the mean of all rows.
 
     Attributes
     ----------
@@ -92,12 +93,15 @@ class LinearForm:
         """The form about zero of scores about their origin."""
         coef, offset, origin = scores
         names = list(range(len(origin)) if columns is None else columns)
+        if not (np.isfinite(coef).all() and np.isfinite(offset[offset > -np.inf]).all()):
+            raise NotLinearError(
+                "Something has probability zero in a class, and the log-odds are infinite there. Set smoothing above 0 "
+                "for a linear form."
+            )
         if len(offset) == 2:
-            with np.errstate(invalid="ignore"):
-                coef, offset = coef[1:] - coef[:1], offset[1:] - offset[:1]
-            coef = np.where(np.isnan(coef), 0.0, coef)  # what neither class can explain tells them not apart
+            coef, offset = coef[1:] - coef[:1], offset[1:] - offset[:1]
         # Moving the origin to zero cancels digits where the data are far from it, so none may be lost before.
-        high, low = exact_product(np.where(np.isfinite(coef), coef, 0.0), origin[:, None])
+        high, low = exact_product(coef, origin[:, None])
         theta0 = (offset - high[:, 0]) - low[:, 0]
         return cls(coef[0], theta0[0], names) if len(scores.offset) == 2 else cls(coef, theta0, names)
 
@@ -209,7 +213,14 @@ class Model:
             family: Any = block.family
             if not hasattr(family, "log_evidence"):
                 raise InputError(f"The family {family.name} has no evidence in closed form.")
+            if not block.independent and (statistic.class_weights() < (1 - 1e-12) * self.weights.weight).any():
+                raise InputError(
+                    f"Some rows have a hole in {columns_at(block.names, range(len(block.names)))} and were left out of "
+                    f"that block ({family.name}); its evidence would be of other rows than that of the model."
+                )
             total += family.log_evidence(statistic)
+        if not np.isfinite(total):
+            raise InputError("The evidence of these rows over- or underflows float64; rescale the columns.")
         return total
 
     def with_blocks(self, blocks: Sequence[Block]) -> Model:
@@ -292,7 +303,7 @@ class Estimate:
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
             rows, family = self._rows(block, parameters, x), block.family
             at = block.positions(self.n_columns)
-            if block.independent and hasattr(family, "terms"):
+            if hasattr(family, "terms") and getattr(family, "additive", True):
                 parts = family.terms(parameters, rows)
                 found += [(at[i], name, parts[:, :, i]) for i, name in enumerate(block.names)]
             else:
@@ -338,9 +349,10 @@ class Estimate:
                 out[at] = drawn.columns[i] if isinstance(drawn, Coded) else drawn[:, i]
         return out
 
-    def conditional(self, k: int, read: Any = as_table, write: Any = None) -> Conditional:
+    def conditional(self, k: int, dim: int | None = None, read: Any = as_table, write: Any = None) -> Conditional:
         """p(x | y = class k) as a distribution; ``read`` and ``write`` turn rows into tables and drawn columns back."""
-        return Conditional(self, k, read, as_matrix if write is None else write)
+        width = self.n_columns if dim is None else dim
+        return Conditional(self, k, width, read, as_matrix if write is None else write)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -349,6 +361,7 @@ class Conditional:
 
     estimate: Estimate
     k: int
+    dim: int
     read: Callable[[Any], Any]
     write: Callable[[list[Any]], Any]
 
@@ -356,48 +369,56 @@ class Conditional:
         return f"Conditional(label={self.estimate.classes.label(self.k)!r}, dim={self.dim})"
 
     @property
-    def dim(self) -> int:
-        """Number of columns."""
-        return self.estimate.n_columns
-
-    @property
     def mean(self) -> Float:
-        """Mean (d,)."""
-        return self._moments[0]
+        """Mean (d,); NaN of a column that was left out."""
+        mean = np.full(self.dim, np.nan)
+        for at, centre, _ in self._moments:
+            mean[at] = centre
+        return mean
 
     @property
     def cov(self) -> Float:
         """Covariance (d, d)."""
-        return self._moments[1]
+        cov = np.zeros((self.dim, self.dim))
+        for at, _, spread in self._moments:
+            if spread.ndim == 1:
+                cov[at, at] = spread
+            else:
+                cov[np.ix_(at, at)] = spread
+        return cov
 
     @cached_property
-    def _moments(self) -> tuple[Float, Float]:
-        d = self.dim
-        mean, cov = np.zeros(d), np.zeros((d, d))
+    def _moments(self) -> list[tuple[list[int], Float, Float]]:
+        """Of each block its columns, their mean, and their variances or covariance."""
+        found = []
         for block, parameters in zip(self.estimate.blocks, self.estimate.parameters, strict=True):
-            at = block.positions(d)
             family: Any = block.family
-            if not hasattr(family, "mean_and_covariance"):
+            for name in ("mean_and_variance", "mean_and_covariance"):
+                if hasattr(family, name):
+                    found.append((block.positions(self.dim), *getattr(family, name)(parameters, self.k)))
+                    break
+            else:
                 raise InputError(
                     f"There is no mean or covariance of {columns_at(block.names, range(len(block.names)))}, of the "
                     f"family {family.name}."
                 )
-            mean[at], cov[np.ix_(at, at)] = family.mean_and_covariance(parameters, self.k)
-        return mean, cov
+        return found
 
     def logpdf(self, x: Any) -> Any:
         """Log-density of one row (d,) or of rows (n, d); of a data frame, of its rows."""
         if hasattr(x, "columns") or issparse(x):
             return self.estimate._likelihood(self.read(x), "log_likelihood")[:, self.k]
         rows = np.asarray(x)
-        if rows.dtype.kind not in "OUST":
-            rows = rows.astype(np.float64, copy=False)
+        if rows.dtype.kind in "US":
+            rows = np.array(x, dtype=object)  # numbers among texts stay numbers
         if self.dim == 1 and rows.ndim == 1:
             rows = rows[:, None]  # points, as scipy.stats reads them
         flat = np.atleast_2d(rows)
         if flat.ndim != 2 or flat.shape[1] != self.dim:
             raise InputError(f"x must have {self.dim} columns, got an array of shape {rows.shape}.")
-        table = flat if flat.dtype == np.float64 else self.read(flat)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # columns are found by their place, whatever their names
+            table = self.read(flat)
         out = self.estimate._likelihood(table, "log_likelihood")[:, self.k]
         return out if rows.ndim == 2 else out[0]
 

@@ -348,7 +348,7 @@ def test_evidence_of_a_shared_variance_and_of_logarithms():
 def test_gamma_evidence_by_quadrature():
     from scipy.integrate import quad
 
-    family = Gamma(smoothing=S)
+    family = Gamma("map", S)
     model, estimate = estimated(family, TIMES[:, 1:])
     total = 0.0
     for k in range(K):
@@ -363,3 +363,4 @@ def test_gamma_evidence_by_quadrature():
         best = a / x.mean()
         total += peak + np.log(quad(density, best / 10, best * 10, epsabs=0, epsrel=1e-10, points=[best], limit=200)[0])
     np.testing.assert_allclose(family.log_evidence(model.statistics[0]), total, rtol=1e-7)
+    assert Gamma("mle", S).log_evidence(model.statistics[0]) == family.log_evidence(model.statistics[0])

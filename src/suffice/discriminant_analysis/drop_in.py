@@ -64,7 +64,8 @@ class DiscriminantDropIn(GenerativeClassifier):
     def _blocks(self, schema: Schema) -> list[Block]:
         own = self._needs_own_scatter()
         kind = FourthMoments if self.shrinkage == "auto" else Scatter if own else PooledScatter
-        return [Block(_KeptScatter("own" if own else "shared", kind=kind), slice(None), schema.names)]
+        family = _KeptScatter("own" if own else "shared", missing=False, kind=kind)
+        return [Block(family, slice(None), schema.names)]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.

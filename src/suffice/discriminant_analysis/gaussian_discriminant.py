@@ -115,7 +115,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         return [Block(self._family(), slice(None), schema.names)]
 
     def _family(self) -> Family:
-        how: dict[str, Any] = {"estimation": self.estimation, "smoothing": self.smoothing}
+        how: dict[str, Any] = {"missing": False, "estimation": self.estimation, "smoothing": self.smoothing}
         full = MultivariateGaussian(self.covariance, self.mix, self.shrinkage, self.divisor, **how)  # type: ignore[arg-type]
         if self.shape == "full":
             return full
@@ -127,7 +127,6 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
             spherical=self.shape == "spherical",
             divisor=full.divisor,
             floor=0.0,
-            missing=False,
             **how,
         )
 

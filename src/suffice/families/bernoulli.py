@@ -147,10 +147,10 @@ class Bernoulli(IndependentColumns):
         no = np.maximum(statistic.weight - yes, 0)
         return float((betaln(yes + a, no + a) - betaln(a, a)).sum())
 
-    def mean_and_covariance(self, parameters: BernoulliParameters, k: int) -> tuple[Float, Float]:
-        """Mean (d,) and diagonal covariance (d, d) of class k."""
+    def mean_and_variance(self, parameters: BernoulliParameters, k: int) -> tuple[Float, Float]:
+        """Mean and variance of each column (d,) of class k."""
         p = parameters.probability[k]
-        return p, np.diag(p * (1 - p))
+        return p, (p * (1 - p))
 
     def table(self, parameters: BernoulliParameters, j: int) -> dict[str, Float]:
         """p(x_j = 1 | y) of each class."""

@@ -14,11 +14,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from suffice.exceptions import InputError, columns_at
 from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
+from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Coded, CodedColumn, Counts, Levels, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
@@ -29,6 +29,7 @@ __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen"
 Float = NDArray[np.float64]
 Missing = Literal["ignore", "category"]
 Unseen = Literal["ignore", "share", "error"]
+MISSING, UNSEEN = "(missing)", "(unseen)"  # how tables call what is no level
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,13 +256,20 @@ class Categorical:
     # ------------------------------------------------------------------ linear form, evidence, table
 
     def linear_form(self, parameters: CategoricalParameters) -> Linear:
-        """``coef = log θ`` on the indicator of each level, column after column."""
-        coef = np.hstack([np.zeros((parameters.n_classes, 0)), *(each.log_share for each in parameters.columns)])
+        """``coef = log θ`` on the indicator of each level, column after column; see `indicators`."""
+        parts = [np.zeros((parameters.n_classes, 0))]
+        for each in parameters.columns:
+            parts.append(each.log_share)
+            parts += [each.missing[:, None]] if self.missing == "category" else []
+            parts += [each.unseen[:, None]] if self.unseen == "share" else []
+        coef = np.hstack(parts)
         return Linear(coef, np.zeros(len(coef)), np.zeros(coef.shape[1]))
 
     def indicators(self, parameters: CategoricalParameters) -> list[list[Any]]:
-        """The levels of each column, one indicator of the linear form for each."""
-        return [list(each.levels.values) for each in parameters.columns]
+        """What the linear form has an indicator for: the levels of each column, and what else speaks."""
+        also = [MISSING] if self.missing == "category" else []
+        also += [UNSEEN] if self.unseen == "share" else []
+        return [[*each.levels.values, *also] for each in parameters.columns]
 
     def log_evidence(self, statistic: Counts) -> float:
         """log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class and column."""
@@ -273,10 +281,9 @@ class Categorical:
             n_levels = self._n_levels(levels, j)
             if self.missing == "category":
                 count, n_levels = np.hstack([count, statistic.missing[:, [j]]]), n_levels + 1
+            n_levels += self.unseen == "share"
             if n_levels:
-                size = count.sum(axis=1)
-                total += float((gammaln(count + a) - gammaln(a)).sum())
-                total += float((gammaln(a * n_levels) - gammaln(a * n_levels + size)).sum())
+                total += float(log_rise(a, count).sum() - log_rise(a * n_levels, count.sum(axis=1)).sum())
         return total
 
     # ------------------------------------------------------------------ query engines
@@ -295,15 +302,13 @@ class Categorical:
             parts.append(Counts.summarize(Coded(len(answer[name]), (column,)), members_of(answer)))
         return Counts.beside(parts)
 
-    def table(self, parameters: CategoricalParameters, j: int) -> dict[str, Float]:
-        """p(level | y) of each class."""
+    def level_table(self, parameters: CategoricalParameters, j: int) -> tuple[list[Any], Float]:
+        """The levels, and what else speaks, with their shares in each class (L, K)."""
         shares = parameters.columns[j]
-        out: dict[Any, Float] = {level: np.exp(shares.log_share[:, i]) for i, level in enumerate(shares.levels.values)}
-        if self.missing == "category":
-            out["(missing)"] = np.exp(shares.missing)
-        if self.unseen == "share":
-            out["(unseen)"] = np.exp(shares.unseen)
-        return out
+        parts = [shares.log_share]
+        parts += [shares.missing[:, None]] if self.missing == "category" else []
+        parts += [shares.unseen[:, None]] if self.unseen == "share" else []
+        return self.indicators(parameters)[j], np.exp(np.hstack(parts)).T
 
 
 def check_policies(missing: str, unseen: str, estimation: str, smoothing: float) -> None:

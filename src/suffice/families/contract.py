@@ -41,9 +41,11 @@ class Family(Protocol):
       it up to a term that all classes share
     - ``linear_form(parameters)``, a `Linear`, over the ``indicators(parameters)`` where there are any
     - ``log_evidence(statistic)``, the log marginal likelihood of the rows
-    - ``mean_and_covariance(parameters, k)``, and ``table(parameters, j)``: p(x_j | y) as named columns
+    - ``mean_and_variance(parameters, k)`` where columns are independent, ``mean_and_covariance`` where not
+    - ``table(parameters, j)`` or ``block_table(parameters, names)``: p(x_j | y) as named columns, a row for each class;
+      or ``level_table(parameters, j)``: levels, and their shares in each class (L, K)
     - ``directions(parameters, prior)``, what tells the classes apart best
-    - ``aggregates(columns)`` and ``from_aggregates``, for query engines; see `suffice.families.aggregates`
+    - ``aggregates(columns)`` and ``from_aggregates``, for query engines; see `suffice.statistics.aggregation`
 
     Attributes
     ----------

@@ -95,8 +95,10 @@ class Exponential(IndependentColumns):
         common = pooled.total[0, 0] / np.maximum(pooled.weight[0], np.finfo(float).tiny)
         if self.estimation != "mle" and self.smoothing > 0:
             statistic = statistic.merge(pseudo_rows(statistic, self.smoothing))
-        rows, time = statistic.weight, statistic.total[:, 0]
-        mean = np.divide(time, rows, out=np.tile(common, (len(rows), 1)), where=rows > 0)
+        empty = statistic.weight == 0
+        rows = np.where(empty, pooled.weight, statistic.weight)
+        time = np.where(empty, pooled.total[:, 0], statistic.total[:, 0])
+        mean = time / np.where(rows > 0, rows, 1.0)
         mean = np.maximum(mean, FLOOR * common)
         return ExponentialParameters(mean, rows, np.where(rows > 0, mean * rows, 0.0))
 
@@ -150,15 +152,15 @@ class Exponential(IndependentColumns):
         each = gammaln(a) - gammaln(a0) + a0 * np.log(b0) - a * np.log(b)
         return float(np.where(known, each, 0.0).sum())
 
-    def mean_and_covariance(self, parameters: ExponentialParameters, k: int) -> tuple[Float, Float]:
-        """Mean (d,) and diagonal covariance (d, d) of class k."""
+    def mean_and_variance(self, parameters: ExponentialParameters, k: int) -> tuple[Float, Float]:
+        """Mean and variance of each column (d,) of class k."""
         mean, a = parameters.mean[k], parameters.rows[k]
         if self.estimation == "bayes":
             with np.errstate(divide="ignore", invalid="ignore"):
                 wide = np.where(a > 1, mean * a / (a - 1), np.inf)
                 spread = np.where(a > 2, (mean * a) ** 2 * a / ((a - 1) ** 2 * (a - 2)), np.inf)
-            return wide, np.diag(spread)
-        return mean, np.diag(mean**2)
+            return wide, (spread)
+        return mean, (mean**2)
 
     # ------------------------------------------------------------------ query engines
 

@@ -10,7 +10,7 @@ prior, and x is then beta-prime distributed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,8 +19,9 @@ from scipy.special import digamma, gammaln, polygamma
 
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_moments
-from suffice.families.gamma_function import excess, log_rise, stirling_gap
+from suffice.families.gamma_function import excess, stirling_gap
 from suffice.families.independent import IndependentColumns
+from suffice.families.linear import row_blocks
 from suffice.families.log_normal import is_positive, logarithms
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
@@ -88,15 +89,19 @@ class Gamma(IndependentColumns):
 
     def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> Moments:
         """Moments of each column, and then of its logarithm."""
-        dense = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)
         names = range(x.shape[1]) if columns is None else columns
-        return Moments.summarize(np.hstack([dense, logarithms(dense)]), members, [*names, *names])
+        found = self.zero(members.classes, x.shape[1])
+        for start, block in row_blocks(x):
+            both = np.hstack([block, logarithms(block)])
+            part = Moments.summarize(both, members.rows(start, start + len(block)), [*names, *names])
+            found = found.merge(part)
+        return found
 
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: Moments, columns: Sequence[object] | None = None) -> GammaParameters:
         """Shape and mean of each class; a class that saw nothing takes those of all rows."""
-        prior = pseudo_moments(statistic, 1.0)
+        prior = pseudo_moments(statistic, max(float(statistic.weight.sum(axis=0).max(initial=0.0)), 1.0))
         if self.estimation != "mle" and self.smoothing > 0:
             statistic = statistic.merge(pseudo_moments(statistic, self.smoothing))
         empty = statistic.weight == 0
@@ -117,13 +122,16 @@ class Gamma(IndependentColumns):
         v = values[:, None]
         safe = np.where(a > 0, a, 1.0)
         scale = np.where(mean > 0, mean, 1.0)
-        if self.estimation == "bayes":
-            rate_shape, time = safe * n, n * scale
-            known = (safe - 1) * np.log(v) - safe * np.log(time) + log_rise(rate_shape, safe) - gammaln(safe)
-            known -= (safe + rate_shape) * np.log1p(v / time)
-            return np.where((a > 0) & (n > 0), known, 0.0)
         # About the mean, so that nothing cancels where the shape is large.
         away = (v - scale) / scale
+        if self.estimation == "bayes":
+            # x/mean = 1 + t is F distributed with 2a and 2an degrees: (1 + t)^a / (1 + t/(n + 1))^{a(n+1)}, up to
+            # what does not depend on t.
+            many = np.where(n > 0, n, 1.0)
+            total = safe * many
+            norm = stirling_gap(safe) + stirling_gap(total) - stirling_gap(safe + total)
+            spread = (safe + total) * excess(away / (many + 1)) - safe * excess(away)
+            return np.where((a > 0) & (n > 0), norm + spread - np.log(v), 0.0)
         return np.where(a > 0, stirling_gap(safe) - safe * excess(away) - np.log(v), 0.0)
 
     # ------------------------------------------------------------------ sample
@@ -149,31 +157,33 @@ class Gamma(IndependentColumns):
     # ------------------------------------------------------------------ evidence, moments
 
     def log_evidence(self, statistic: Moments) -> float:
-        """log ∫ p(rows | a, b) p(b) db at the estimated shapes."""
+        """log ∫ p(rows | a, b) p(b) db, at the ``map`` estimate of the shapes, which are not integrated out."""
         if self.smoothing == 0:
             raise no_proper_prior(self.name)
-        d = statistic.shape[0] // 2
-        n, total, logs = statistic.weight[:, :d], (statistic.weight * statistic.mean)[:, :d], statistic.mean[:, d:]
-        a = self.estimate(statistic).shape
-        prior = pseudo_moments(statistic, self.smoothing)
-        known = (a > 0) & (prior.weight[:, :d] > 0)
-        a = np.where(known, a, 1.0)
-        time0 = np.where(known, prior.weight[:, :d] * prior.mean[:, :d], 1.0)
-        a0, an = a * self.smoothing, a * (self.smoothing + n)
-        each = (a - 1) * n * logs - n * gammaln(a) + gammaln(an) - gammaln(a0)
-        each += a0 * np.log(time0) - an * np.log(time0 + total)
+        d, s = statistic.shape[0] // 2, self.smoothing
+        n, mean, logs = statistic.weight[:, :d], statistic.mean[:, :d], statistic.mean[:, d:]
+        prior = pseudo_moments(statistic, s)
+        a = replace(self, estimation="map").estimate(statistic).shape
+        known = (a > 0) & (n > 0) & (prior.weight[:, :d] > 0)
+        a, mean = np.where(known, a, 1.0), np.where(known, mean, 1.0)
+        before = np.where(known, prior.mean[:, :d], 1.0)
+        after = (n * mean + s * before) / (n + s)
+        # −log Γ(z) = stirling_gap(z) − z log z + z, of which all but the gaps cancels.
+        apart = n * np.log1p((after - mean) / mean) + s * np.log1p((after - before) / before)
+        each = -n * logs - a * (n * _gap(mean, logs, _variance(statistic)[:, d:]) + apart)
+        each += n * stirling_gap(a) + stirling_gap(a * s) - stirling_gap(a * (n + s))
         return float(np.where(known, each, 0.0).sum())
 
-    def mean_and_covariance(self, parameters: GammaParameters, k: int) -> tuple[Float, Float]:
-        """Mean (d,) and diagonal covariance (d, d) of class k."""
+    def mean_and_variance(self, parameters: GammaParameters, k: int) -> tuple[Float, Float]:
+        """Mean and variance of each column (d,) of class k."""
         a, mean = np.where(parameters.shape[k] > 0, parameters.shape[k], np.inf), parameters.mean[k]
         if self.estimation == "bayes":
             n, safe = parameters.rows[k], np.where(np.isfinite(a), a, 1.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 centre = np.where(safe * n > 1, safe * n * mean / (safe * n - 1), np.inf)
                 spread = (n * mean) ** 2 * safe * (safe + safe * n - 1) / ((safe * n - 2) * (safe * n - 1) ** 2)
-            return centre, np.diag(np.where(safe * n > 2, spread, np.inf))
-        return mean, np.diag(mean**2 / a)
+            return centre, (np.where(safe * n > 2, spread, np.inf))
+        return mean, (mean**2 / a)
 
     # ------------------------------------------------------------------ query engines
 
@@ -198,10 +208,10 @@ def _variance(moments: Moments) -> Float:
 
 
 def _gap(mean: Float, log_mean: Float, log_variance: Float) -> Float:
-    """log mean(x) − mean(log x), not negative; half the variance of log x where the difference has no digits."""
+    """log mean(x) − mean(log x), not negative; half the variance of log x where the difference has fewer digits."""
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.log(mean) - log_mean
-    return np.where(log_variance < 1e-6, log_variance / 2, np.maximum(gap, 0.0))
+    return np.where(log_variance < 2e-10, log_variance / 2, np.maximum(gap, 0.0))
 
 
 def solve_shape(gap: Float) -> Float:

@@ -358,13 +358,13 @@ class Gaussian(IndependentColumns):
         each = gammaln(n1 / 2) - gammaln(n0 / 2) + 0.5 * (n0 * np.log(s0) - n1 * np.log(s1))
         return float(total + np.where(known, each, 0.0).sum() - 0.5 * rows * np.log(np.pi))
 
-    def mean_and_covariance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
-        """Mean (d,) and diagonal covariance (d, d) of class k."""
+    def mean_and_variance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
+        """Mean and variance of each column (d,) of class k."""
         p = parameters
         if p.freedom is not None:
             v = p.freedom[k]
-            return p.mean[k], np.diag(np.where(v > 2, p.variance[k] * v / np.where(v > 2, v - 2, 1.0), np.inf))
-        return p.mean[k], np.diag(p.variance[k])
+            return p.mean[k], (np.where(v > 2, p.variance[k] * v / np.where(v > 2, v - 2, 1.0), np.inf))
+        return p.mean[k], (p.variance[k])
 
     # ------------------------------------------------------------------ query engines
 

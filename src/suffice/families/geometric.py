@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, xlog1py
+from scipy.special import betaln
 
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import read_only, register
@@ -95,9 +95,9 @@ class Geometric(IndependentColumns):
         if self.estimation != "mle" and self.smoothing > 0:
             statistic = statistic.merge(self._prior(statistic))
         empty = statistic.weight == 0
-        yes = np.where(empty, np.where(pooled.weight > 0, pooled.weight, 1.0), statistic.weight)
+        yes = np.where(empty, pooled.weight, statistic.weight)
         no = np.where(empty, pooled.total[:, 0], statistic.total[:, 0])
-        return GeometricParameters(yes / (yes + no), yes, no)
+        return GeometricParameters(yes / np.where(yes > 0, yes + no, 1.0), yes, no)
 
     def _prior(self, statistic: CellSums) -> CellSums:
         return pseudo_rows(statistic, self.smoothing, PRIOR_EVENTS)
@@ -109,35 +109,38 @@ class Geometric(IndependentColumns):
         p, v = parameters, values[:, None]
         yes, no = p.successes.T[columns], p.failures.T[columns]
         if self.estimation == "bayes":
-            known = np.log(yes) + log_rise(np.where(no > 0, no, 1.0), v) - log_rise(yes + no, v + 1)
-            return np.where(no > 0, known, np.where(v > 0, -np.inf, 0.0))
-        chance = p.probability.T[columns]
-        out: Float = np.log(chance) + xlog1py(v, -chance)
-        return out
+            known = np.log(yes) + log_rise(np.where(no > 0, no, 1.0), v) - log_rise(np.maximum(yes, 1e-300) + no, v + 1)
+            known = np.where(no > 0, known, np.where(v > 0, -np.inf, 0.0))
+            return np.where(yes > 0, known, 0.0)
+        slope = self._slope(p).T[columns]
+        known = np.log(p.probability.T[columns]) + np.where(v > 0, v * slope, 0.0)
+        return np.where(yes > 0, known, 0.0)
 
     def log_likelihood(self, parameters: GeometricParameters, x: Any) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if self.estimation == "bayes":
             return super().log_likelihood(parameters, x)
-        with np.errstate(divide="ignore"):
-            return scores_of_cells(x, np.log(parameters.probability), self._slope(parameters))
+        return scores_of_cells(x, _log_chance(parameters), self._slope(parameters))
 
     def _slope(self, parameters: GeometricParameters) -> Float:
-        """log(1 − φ), from the failures themselves where φ is near one."""
+        """log(1 − φ), from the failures themselves where φ is near one; zero where nothing is known."""
         p = parameters
-        with np.errstate(divide="ignore"):
-            slope: Float = np.log(p.failures) - np.log(p.successes + p.failures)
-        return slope
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = np.where(
+                p.probability < 0.5, np.log1p(-p.probability), np.log(p.failures) - np.log(p.successes + p.failures)
+            )
+        return np.where(p.successes > 0, slope, 0.0)
 
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: GeometricParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
-        chance = parameters.probability[codes]
+        chance = np.where(parameters.successes > 0, parameters.probability, 1.0)[codes]
         if self.estimation == "bayes":
             no = parameters.failures[codes]
-            chance = np.where(no > 0, rng.beta(parameters.successes[codes], np.where(no > 0, no, 1.0)), 1.0)
-        return (rng.geometric(np.maximum(chance, np.finfo(float).tiny)) - 1).astype(np.float64)
+            yes = np.maximum(parameters.successes[codes], 1.0)
+            chance = np.where(no > 0, rng.beta(yes, np.where(no > 0, no, 1.0)), 1.0)
+        return (rng.geometric(np.maximum(chance, 1e-15)) - 1).astype(np.float64)
 
     def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
         """Counts with holes; some columns are zero in a class."""
@@ -153,7 +156,7 @@ class Geometric(IndependentColumns):
         if self.estimation == "bayes":
             raise NotLinearError("The log-odds of beta-geometric counts (estimation='bayes') are not linear in x.")
         p = parameters
-        return Linear(self._slope(p), np.log(p.probability).sum(axis=1), np.zeros(p.probability.shape[1]))
+        return Linear(self._slope(p), _log_chance(p).sum(axis=1), np.zeros(p.probability.shape[1]))
 
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""
@@ -165,17 +168,23 @@ class Geometric(IndependentColumns):
         each = betaln(a + statistic.weight, b + statistic.total[:, 0]) - betaln(a, b)
         return float(np.where(known, each, 0.0).sum())
 
-    def mean_and_covariance(self, parameters: GeometricParameters, k: int) -> tuple[Float, Float]:
-        """Mean (d,) and diagonal covariance (d, d) of class k."""
+    def mean_and_variance(self, parameters: GeometricParameters, k: int) -> tuple[Float, Float]:
+        """Mean and variance of each column (d,) of class k."""
         a, b = parameters.successes[k], parameters.failures[k]
         if self.estimation == "bayes":
             with np.errstate(divide="ignore", invalid="ignore"):
                 mean = np.where(a > 1, b / (a - 1), np.inf)
                 spread = np.where(a > 2, b * (a + b - 1) * a / ((a - 1) ** 2 * (a - 2)), np.inf)
-            return mean, np.diag(spread)
+            return mean, (spread)
         p = parameters.probability[k]
-        return b / a, np.diag((1 - p) / p**2)
+        return b / a, ((1 - p) / p**2)
 
     def table(self, parameters: GeometricParameters, j: int) -> dict[str, Float]:
         """The chance of success in each class."""
         return {"probability": parameters.probability[:, j]}
+
+
+def _log_chance(parameters: GeometricParameters) -> Float:
+    """log φ; zero where nothing is known."""
+    known = parameters.successes > 0
+    return np.where(known, np.log(np.where(known, parameters.probability, 1.0)), 0.0)

@@ -58,6 +58,7 @@ class IndependentColumns(ABC):
 
     def terms(self, parameters: Any, x: Any) -> Float:
         """The part of each column in `log_likelihood` (n, K, d)."""
+        x = x.tocsc() if is_sparse(x) else x
         columns = [self._known_cells(parameters, _column(x, j), j) for j in range(x.shape[1])]
         return np.stack(columns, axis=2) if columns else np.zeros((len(x), self._n_classes(parameters), 0))
 

@@ -15,14 +15,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from suffice.exceptions import InputError
 from suffice.families.categorical import check_unseen
 from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
+from suffice.families.gamma_function import log_rise
 from suffice.statistics import ClassAxis, Coded, CodedColumn, JointCounts, Levels, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
+from suffice.statistics.joint_counts import distinct_cells
 from suffice.statistics.levels import coded_values
 
 __all__ = ["JointTable", "JointTableParameters"]
@@ -41,8 +42,8 @@ class JointTableParameters:
     cells : array of int of shape (C, d)
         Codes of the cells that were seen.
     count : array of shape (K, C)
-    size : array of shape (K,)
-        Rows and pseudo-rows of each class.
+    log_size : array of shape (K,)
+        Logarithm of the rows and pseudo-rows of each class.
     alpha : float
     n_cells : int
         M, the number of all cells; a Python integer, for it can be astronomically large.
@@ -51,7 +52,7 @@ class JointTableParameters:
     levels: tuple[Levels, ...]
     cells: Codes
     count: Float
-    size: Float
+    log_size: Float
     alpha: float
     n_cells: int
 
@@ -71,36 +72,37 @@ class JointTableParameters:
 class JointTable:
     """All columns as one categorical.
 
-    Parameters
-    ----------
-    estimation : {"map", "mle", "bayes"}
-    smoothing : float
-        Rows of each cell that the prior is worth. There are so many cells that one row each is a strong
-        prior: where most cells were never seen, something like one over the number of cells is milder.
-    unseen : {"ignore", "error"}
-        Whether a level that was never seen is taken for a missing one, or is an error.
+        Parameters
+        ----------
+        estimation : {"map", "mle", "bayes"}
+        smoothing : float
+            Rows of each cell that the prior is worth. There are so many cells that one row each is a strong
+            prior: where most cells were never seen, something like one over the number of cells is milder.
+        unseen : {"ignore", "error"}
+            Whether a level that was never seen is taken for a missing one, or is an error.
 
-    Notes
-    -----
-    A row with a missing cell is in no cell of the table and is left out of the counts; for prediction the
-    table is summed over the missing columns, which is exact.
+        Notes
+        -----
+        A row with a missing cell is in no cell of the table and is left out of the counts; for prediction the
+        table is summed over the missing columns, which is exact.
 
-    Examples
-    --------
-    >>> from suffice.statistics.levels import coded_values
-    >>> axis = ClassAxis.of(["equal", "other"])
-    >>> columns = ["a", "a", "b", "b"], ["a", "b", "a", "b"]
-    >>> batch = Coded(4, tuple(CodedColumn(*coded_values(column)) for column in columns))
-    >>> family = JointTable(estimation="mle")
-    >>> statistic = family.summarize(batch, Membership(axis, codes=np.array([0, 1, 1, 0])))
-    >>> table = family.estimate(statistic)
-    >>> table.n_seen, table.n_cells
-    (4, 4)
-    >>> np.exp(family.log_likelihood(table, batch))
-    array([[0.5, 0. ],
-           [0. , 0.5],
-           [0. , 0.5],
-           [0.5, 0. ]])
+        Examples
+        --------
+        >>> from suffice.statistics.joint_counts import distinct_cells
+    from suffice.statistics.levels import coded_values
+        >>> axis = ClassAxis.of(["equal", "other"])
+        >>> columns = ["a", "a", "b", "b"], ["a", "b", "a", "b"]
+        >>> batch = Coded(4, tuple(CodedColumn(*coded_values(column)) for column in columns))
+        >>> family = JointTable(estimation="mle")
+        >>> statistic = family.summarize(batch, Membership(axis, codes=np.array([0, 1, 1, 0])))
+        >>> table = family.estimate(statistic)
+        >>> table.n_seen, table.n_cells
+        (4, 4)
+        >>> np.exp(family.log_likelihood(table, batch))
+        array([[0.5, 0. ],
+               [0. , 0.5],
+               [0. , 0.5],
+               [0.5, 0. ]])
     """
 
     estimation: Estimation = "map"
@@ -137,8 +139,10 @@ class JointTable:
         count = statistic.count
         empty = count.sum(axis=1, keepdims=True) == 0
         count = np.where(empty & (alpha == 0), count.sum(axis=0), count)
-        size = count.sum(axis=1) + alpha * n_cells
-        return JointTableParameters(statistic.levels, statistic.cells, count, size, alpha, n_cells)
+        with np.errstate(divide="ignore"):
+            prior = np.log(alpha) + _log_product(statistic.levels)
+            log_size = np.logaddexp(np.log(count.sum(axis=1)), prior)
+        return JointTableParameters(statistic.levels, statistic.cells, count, log_size, alpha, n_cells)
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -155,24 +159,31 @@ class JointTable:
         p = parameters
         columns = (column.on(levels) for column, levels in zip(x.columns, p.levels, strict=True))
         codes = Coded(len(x), tuple(columns)).matrix()
-        out = np.zeros((len(x), len(p.size)))
-        if not p.size.any():
-            return out
+        n_classes = len(p.log_size)
+        out = np.zeros((len(x), n_classes))
+        if not p.n_seen:
+            return out  # no row was ever whole, and nothing is known
         patterns, which = np.unique(codes >= 0, axis=0, return_inverse=True)
+        order = np.argsort(which.ravel(), kind="stable")
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(which.ravel(), minlength=len(patterns)))])
         for i, known in enumerate(patterns):
-            rows = np.flatnonzero(which.ravel() == i)
-            if not known.any():
-                continue  # nothing is known, and everything has probability one
-            summed_over = math.prod(len(each) for each, there in zip(p.levels, known, strict=True) if not there)
-            cells, place = np.unique(p.cells[:, known], axis=0, return_inverse=True)
-            count = np.zeros((len(p.size), len(cells)))
-            np.add.at(count, (slice(None), place.ravel()), p.count)
-            both, at = np.unique(np.vstack([cells, codes[np.ix_(rows, known)]]), axis=0, return_inverse=True)
-            table = np.zeros((len(both), len(p.size)))
-            table[at.ravel()[: len(cells)]] = count.T
-            with np.errstate(divide="ignore"):
-                out[rows] = np.log((table + p.alpha * summed_over) / p.size)[at.ravel()[len(cells) :]]
+            rows = order[bounds[i] : bounds[i + 1]]
+            if known.any():  # otherwise nothing is known, and everything has probability one
+                out[rows] = self._marginal(p, codes[np.ix_(rows, known)], known)
         return out
+
+    def _marginal(self, parameters: JointTableParameters, codes: Codes, known: NDArray[np.bool_]) -> Float:
+        """log p of rows of which some columns are known, summed over the others (n, K)."""
+        p, n_classes = parameters, len(parameters.log_size)
+        levels = [each for each, there in zip(p.levels, known, strict=True) if there]
+        summed_over = _log_product([each for each, there in zip(p.levels, known, strict=True) if not there])
+        seen = p.cells[:, known]
+        cells, place = distinct_cells(np.vstack([seen, codes]), levels)
+        table = np.zeros((len(cells), n_classes))
+        np.add.at(table, place[: len(seen)], p.count.T)
+        with np.errstate(divide="ignore"):
+            share = np.logaddexp(np.log(table), np.log(p.alpha) + summed_over) - p.log_size
+        return np.asarray(share[place[len(seen) :]])
 
     # ------------------------------------------------------------------ sample
 
@@ -187,7 +198,8 @@ class JointTable:
                 total = p.count[k].sum()
                 if total > 0:
                     drawn[rows] = p.cells[rng.choice(p.n_seen, size=len(rows), p=p.count[k] / total)]
-                free = rows[rng.random(len(rows)) >= total / p.size[k]]
+                seen = total / np.exp(p.log_size[k]) if np.isfinite(p.log_size[k]) else 0.0
+                free = rows[rng.random(len(rows)) >= seen]
                 drawn[free] = anywhere[free]
         columns = (CodedColumn(levels, drawn[:, j]) for j, levels in enumerate(p.levels))
         return Coded(len(codes), tuple(columns))
@@ -205,12 +217,18 @@ class JointTable:
         """log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class."""
         if self.smoothing == 0:
             raise no_proper_prior(self.name)
-        n_cells, a = math.prod(len(each) for each in statistic.levels), self.smoothing
-        if not n_cells:
+        if statistic.missing.any():
+            raise InputError(
+                "Some rows have a hole in the joint table and are in no cell of it; they have no evidence."
+            )
+        if not len(statistic.cells):
             return 0.0
+        a, log_cells = self.smoothing, _log_product(statistic.levels)
         size = statistic.count.sum(axis=1)
-        cells = (gammaln(statistic.count + a) - gammaln(a)).sum()
-        return float(cells + (gammaln(a * float(n_cells)) - gammaln(a * float(n_cells) + size)).sum())
+        whole = np.log(a) + log_cells
+        # Beyond any number of rows, Γ(A + n)/Γ(A) is Aⁿ.
+        rise = size * whole if whole > 600 else log_rise(np.exp(whole), size)
+        return float(log_rise(a, statistic.count).sum() - rise.sum())
 
     # ------------------------------------------------------------------ query engines
 
@@ -225,14 +243,16 @@ class JointTable:
         coded = tuple(CodedColumn(*coded_values(answers[0][name])) for name in columns)
         return JointCounts.summarize(Coded(len(answers[0][columns[0]]), coded), members_of(answers[0]))
 
-    def block_table(self, parameters: JointTableParameters, names: Sequence[object]) -> dict[str, Any]:
-        """p(cell | y) of each class for each cell that was seen; all other cells share the rest equally."""
+    def level_table(self, parameters: JointTableParameters, j: int) -> tuple[list[Any], Float]:
+        """The cells that were seen with their shares in each class (C + 1, K); the last row is that of each other cell."""
         p = parameters
-        shown: dict[str, Any] = {}
-        for cell, count in zip(p.cells.tolist(), p.count.T, strict=True):
-            values = ", ".join(f"{n}={e.values[c]}" for n, e, c in zip(names, p.levels, cell, strict=True))
-            shown[values] = (count + p.alpha) / np.where(p.size > 0, p.size, 1.0)
-        shown[f"each of {p.n_cells - p.n_seen} unseen of {p.n_cells} cells"] = p.alpha / np.where(
-            p.size > 0, p.size, 1.0
-        )
-        return shown
+        cells: list[Any] = [
+            tuple(e.values[c] for e, c in zip(p.levels, cell, strict=True)) for cell in p.cells.tolist()
+        ]
+        share = (np.vstack([p.count.T, np.zeros(len(p.log_size))]) + p.alpha) * np.exp(-p.log_size)
+        return [*cells, f"each of {p.n_cells - p.n_seen} unseen of {p.n_cells} cells"], share
+
+
+def _log_product(levels: Sequence[Levels]) -> float:
+    """Logarithm of the number of cells of those levels."""
+    return float(sum(np.log(len(each)) for each in levels)) if all(len(each) for each in levels) else -np.inf

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.statistics.sparse_sums import same_cells
 from suffice.statistics.table import is_sparse
 
-__all__ = ["Linear", "centred_blocks", "linear_scores", "row_sums", "scores_of_cells"]
+__all__ = ["Linear", "centred_blocks", "linear_scores", "row_blocks", "row_sums", "scores_of_cells"]
 
 Float = NDArray[np.float64]
 
@@ -120,6 +120,15 @@ def row_sums(x: Any, function: Callable[[Any], Any]) -> Float:
     for start in range(0, len(x), step):
         out[start : start + step] = np.nansum(function(np.asarray(x[start : start + step], np.float64)), axis=1)
     return out
+
+
+def row_blocks(x: Any) -> Iterator[tuple[int, Float]]:
+    """Blocks of rows as dense float64, with the number of their first row; x is dense or sparse."""
+    x = x.tocsr() if is_sparse(x) else x
+    step = max(256, 2 * BLOCK_BYTES // (8 * max(x.shape[1], 1)))
+    for start in range(0, x.shape[0], step):
+        block = x[start : start + step]
+        yield start, np.asarray(block.toarray() if is_sparse(x) else block, dtype=np.float64)
 
 
 def centred_blocks(x: Float, mean: Float, mean_low: Float | None = None) -> Iterator[tuple[slice, Float]]:

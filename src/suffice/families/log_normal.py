@@ -19,7 +19,7 @@ from suffice.families.contract import register
 from suffice.families.estimation import check_cells
 from suffice.families.gaussian import Gaussian, GaussianParameters
 from suffice.families.independent import IndependentColumns
-from suffice.families.linear import Linear
+from suffice.families.linear import Linear, row_blocks
 from suffice.statistics import Membership, Moments
 from suffice.statistics.aggregation import number
 from suffice.statistics.table import is_sparse
@@ -55,7 +55,11 @@ class LogNormal(Gaussian):
 
     def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> Moments:
         """Weight, mean and centred sum of squares of log x."""
-        return super().summarize(logarithms(x), members, columns)
+        found = self.zero(members.classes, x.shape[1])
+        for start, block in row_blocks(x):
+            rows = members.rows(start, start + len(block))
+            found = found.merge(super().summarize(logarithms(block), rows, columns))
+        return found
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -68,8 +72,13 @@ class LogNormal(Gaussian):
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if parameters.freedom is not None or is_sparse(x):
             return IndependentColumns.log_likelihood(self, parameters, x)
-        logs = logarithms(x)
-        return super().log_likelihood(parameters, logs) - np.nansum(logs, axis=1, dtype=np.float64)[:, None]
+        out = np.empty((len(x), len(parameters.mean)))
+        for start, block in row_blocks(x):
+            logs = logarithms(block)
+            rows = slice(start, start + len(block))
+            out[rows] = super().log_likelihood(parameters, logs)
+            out[rows] -= np.nansum(logs, axis=1, keepdims=True)
+        return out
 
     # ------------------------------------------------------------------ sample
 
@@ -95,13 +104,13 @@ class LogNormal(Gaussian):
         """The evidence of the logarithms, less Σ log x for the change of variables."""
         return super().log_evidence(statistic) - float((statistic.weight * statistic.mean).sum())
 
-    def mean_and_covariance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
-        """Mean (d,) and diagonal covariance (d, d) of class k."""
+    def mean_and_variance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
+        """Mean and variance of each column (d,) of class k."""
         if self.estimation == "bayes":
-            return np.full(parameters.mean.shape[1], np.inf), np.diag(np.full(parameters.mean.shape[1], np.inf))
+            return np.full(parameters.mean.shape[1], np.inf), (np.full(parameters.mean.shape[1], np.inf))
         mean, variance = parameters.mean[k], parameters.variance[k]
         centre = np.exp(mean + variance / 2)
-        return centre, np.diag(np.expm1(variance) * centre**2)
+        return centre, (np.expm1(variance) * centre**2)
 
     def _expression(self, name: str) -> Any:
         return number(name).log()
@@ -116,7 +125,7 @@ def is_positive(values: Any) -> Any:
     return (values > 0) & (values < np.inf)
 
 
-def logarithms(x: Any) -> Float:
-    """log x of each cell; a sparse matrix in which no cell is zero stores all of them anyway."""
+def logarithms(x: Float) -> Float:
+    """log x of each cell."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log(np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64))
+        return np.log(x)

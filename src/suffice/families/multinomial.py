@@ -17,14 +17,13 @@ from typing import Any, ClassVar, Literal
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from suffice.exceptions import InputError, NotLinearError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior
 from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear, scores_of_cells
-from suffice.families.poisson import is_count, log_factorial
+from suffice.families.poisson import is_count, log_factorial, poisson_draws
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
 from suffice.statistics.cell_sums import identity
@@ -139,13 +138,34 @@ class Multinomial:
 
     def log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
         """log p(x | y) of each row under each class, given its length (n, K)."""
-        return self.relative_log_likelihood(parameters, x) + log_coefficients(x)[:, None]
+        p = parameters
+        if self.estimation == "bayes":
+            return _predictive(p.draws, x) + log_coefficients(x)[:, None]
+        return scores_of_cells(x, np.zeros_like(p.log_share), p.log_share) + log_coefficients(x)[:, None]
 
     def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
         """`log_likelihood` without the multinomial coefficient, which all classes share."""
+        p = parameters
         if self.estimation == "bayes":
-            return _predictive(parameters.draws, x)
-        return scores_of_cells(x, np.zeros_like(parameters.log_share), parameters.log_share)
+            return _predictive(p.draws, x)
+        return scores_of_cells(x, np.zeros_like(p.log_share), self._log_ratio(p))
+
+    @property
+    def additive(self) -> bool:
+        """Whether the log-likelihood is a sum over columns, up to what all classes share."""
+        return self.estimation != "bayes"
+
+    def terms(self, parameters: MultinomialParameters, x: Any) -> Float:
+        """The part of each column in `relative_log_likelihood` (n, K, d)."""
+        dense = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)[:, None, :]
+        ratio = self._log_ratio(parameters)
+        return np.where(dense > 0, dense * np.where(dense > 0, ratio, 0.0), 0.0)
+
+    def _log_ratio(self, parameters: MultinomialParameters) -> Float:
+        """log θ against the mean share of all classes, which they have in common: large counts then cost no digits."""
+        share: Float = parameters.log_share
+        common = np.log(np.maximum(np.exp(share).mean(axis=0), np.finfo(float).tiny))
+        return share - common
 
     # ------------------------------------------------------------------ sample
 
@@ -153,12 +173,13 @@ class Multinomial:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         p = parameters
         share = np.exp(p.log_share)
+        lengths = np.minimum(poisson_draws(p.length[codes], rng), 2.0**62).astype(np.int64)
         if self.estimation == "bayes":
             drawn = rng.gamma(p.draws[codes])
             share = drawn / drawn.sum(axis=1, keepdims=True)
-            return rng.multinomial(rng.poisson(p.length[codes]), share).astype(np.float64)
+            return rng.multinomial(lengths, share).astype(np.float64)
         share /= share.sum(axis=1, keepdims=True)
-        return rng.multinomial(rng.poisson(p.length[codes]), share[codes]).astype(np.float64)
+        return rng.multinomial(lengths, share[codes]).astype(np.float64)
 
     def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
         """Counts of things common and rare; some rows are empty."""
@@ -182,9 +203,8 @@ class Multinomial:
         if self.smoothing == 0:
             raise no_proper_prior(self.name)
         a, size = self.smoothing, statistic.total.sum(axis=1)
-        total = (gammaln(statistic.total + a) - gammaln(a)).sum(axis=1)
-        whole = a * statistic.total.shape[1]
-        return float((total + gammaln(whole) - gammaln(whole + size) + statistic.log_coefficient).sum())
+        total = log_rise(a, statistic.total).sum(axis=1) - log_rise(a * statistic.total.shape[1], size)
+        return float((total + statistic.log_coefficient).sum())
 
     # ------------------------------------------------------------------ query engines
 

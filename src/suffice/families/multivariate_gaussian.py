@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, cast
 
@@ -35,7 +35,7 @@ from suffice.families.contract import read_only, register
 from suffice.families.covariance import Whitening, discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.gamma_function import log_rise
-from suffice.families.linear import Linear, centred_blocks, linear_scores
+from suffice.families.linear import Linear, centred_blocks, linear_scores, row_blocks
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 from suffice.statistics.aggregation import Aggregation, Answer, by_class, number, sums_by_class
 from suffice.statistics.compensated import divided, two_sum
@@ -152,7 +152,7 @@ class MultivariateGaussian:
     mix: float = 0.0
     shrinkage: float | Literal["ledoit_wolf", "oas"] | None = None
     divisor: Literal["ml", "unbiased"] = "ml"
-    missing: bool = False
+    missing: bool = True
     estimation: Estimation = "mle"
     smoothing: float = 1.0
 
@@ -210,7 +210,7 @@ class MultivariateGaussian:
         if is_sparse(x):
             # The scatter is dense whatever the rows are; they become so a block at a time.
             found: Any = self.zero(members.classes, x.shape[1])
-            for start, block in _dense_blocks(x):
+            for start, block in row_blocks(x):
                 found = found.merge(self.summarize(block, members.rows(start, start + len(block)), columns))
             return cast("Scatter | PooledScatter", found)
         if self.missing and np.isnan(x).any():
@@ -402,7 +402,7 @@ class MultivariateGaussian:
     def _in_parts(self, parameters: MultivariateGaussianParameters, x: Any, evaluate: Any) -> Float:
         """Rows that are sparse in blocks, and rows with holes by the columns they have."""
         if is_sparse(x):
-            parts = [self._in_parts(parameters, block, evaluate) for _, block in _dense_blocks(x)]
+            parts = [self._in_parts(parameters, block, evaluate) for _, block in row_blocks(x)]
             return np.vstack([np.zeros((0, len(parameters.mean))), *parts])
         holes = np.isnan(x) if self.missing else None
         if holes is None or not holes.any():
@@ -579,14 +579,6 @@ class MultivariateGaussian:
                     covariances[:, i, j], product, out=np.zeros(len(p.mean)), where=product > 0
                 )
         return shown
-
-
-def _dense_blocks(x: Any) -> Iterator[tuple[int, Float]]:
-    """Blocks of rows of a sparse matrix, as (first row, dense rows)."""
-    x = x.tocsr()
-    step = max(256, (1 << 21) // max(x.shape[1], 1))
-    for start in range(0, x.shape[0], step):
-        yield start, np.asarray(x[start : start + step].toarray(), dtype=np.float64)
 
 
 def _log_t(p: MultivariateGaussianParameters, x: Float) -> Float:

@@ -19,9 +19,9 @@ from scipy.special import gammaln, xlogy
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_rows
-from suffice.families.gamma_function import log_rise
+from suffice.families.gamma_function import excess, log_rise
 from suffice.families.independent import IndependentColumns
-from suffice.families.linear import Linear, row_sums, scores_of_cells
+from suffice.families.linear import Linear, linear_scores, row_sums, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.table import is_sparse
@@ -34,10 +34,15 @@ PRIOR_EVENTS = 0.5  # Jeffreys' prior of the common rate: a count that was alway
 
 @dataclass(frozen=True, eq=False)
 class PoissonParameters:
-    """Rates (K, d), and for the posterior predictive the events and rows behind them."""
+    """Rates of each class, and what evaluating them needs; (K, d) but for the origin.
+
+    ``origin`` is the rate of all rows (d,), and ``log_ratio`` log λ/λ̄: log-odds are evaluated about it, so that large
+    counts cost no digits. ``events`` and ``rows`` are what the rates were made from.
+    """
 
     rate: Float
-    log_rate: Float
+    log_ratio: Float
+    origin: Float
     events: Float
     rows: Float
 
@@ -99,67 +104,85 @@ class Poisson(IndependentColumns):
 
     def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> PoissonParameters:
         """λ = events/rows, with those of the prior; a class that saw nothing takes the rate of all rows."""
-        events, rows = self._posterior(statistic)
         pooled = statistic.pooled()
-        common = pooled.total[0, 0] / np.maximum(pooled.weight[0], np.finfo(float).tiny)
-        rate = np.divide(events, rows, out=np.tile(common, (len(rows), 1)), where=rows > 0)
-        with np.errstate(divide="ignore"):
-            log_rate = np.where(pooled.weight[0] > 0, np.log(rate), 0.0)
-        return PoissonParameters(rate, log_rate, events, rows)
+        if self.estimation != "mle" and self.smoothing > 0:
+            statistic = statistic.merge(self._prior(statistic))
+        empty = statistic.weight == 0
+        events = np.where(empty, pooled.total[:, 0], statistic.total[:, 0])
+        rows = np.where(empty, pooled.weight, statistic.weight)
+        rate = events / np.where(rows > 0, rows, 1.0)
+        origin = pooled.total[0, 0] / np.where(pooled.weight[0] > 0, pooled.weight[0], 1.0)
+        origin = np.where(origin > 0, origin, rate.max(axis=0, initial=0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # log λ/λ̄ from the difference, which the logarithms of two large rates would have no digits of
+            away = (rate - origin) / origin
+            log_ratio = np.where(np.abs(away) < 0.5, np.log1p(away), np.log(rate / origin))
+        return PoissonParameters(rate, np.where(origin > 0, log_ratio, 0.0), origin, events, rows)
 
     def _prior(self, statistic: CellSums) -> CellSums:
         return pseudo_rows(statistic, self.smoothing, PRIOR_EVENTS)
-
-    def _posterior(self, statistic: CellSums) -> tuple[Float, Float]:
-        """Shape and rate of the gamma distribution of λ: events and rows seen, and those of the prior."""
-        if self.estimation != "mle" and self.smoothing > 0:
-            statistic = statistic.merge(self._prior(statistic))
-        return statistic.total[:, 0], statistic.weight
 
     # ------------------------------------------------------------------ log-likelihood
 
     def cells(self, parameters: PoissonParameters, values: Any, columns: Any) -> Float:
         """x log λ − λ − log x!, or the negative binomial of the posterior predictive."""
         p, v = parameters, values[:, None]
-        if self._integrates(p):
+        if self.estimation == "bayes":
             a, b = p.events.T[columns], p.rows.T[columns]
             known = log_rise(np.where(a > 0, a, 1.0), v) - gammaln(v + 1) - a * np.log1p(1 / b) - v * np.log1p(b)
             known = np.where(a > 0, known, np.where(v > 0, -np.inf, 0.0))
             return np.where(b > 0, known, 0.0)
-        out: Float = xlogy(v, p.rate.T[columns]) - p.rate.T[columns] - gammaln(v + 1)
-        return out
-
-    def log_likelihood(self, parameters: PoissonParameters, x: Any) -> Float:
-        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
-        if self._integrates(parameters):
-            return super().log_likelihood(parameters, x)
-        out = self.relative_log_likelihood(parameters, x)
-        out -= row_sums(x, log_factorial)[:, None]
-        return out
-
-    def relative_log_likelihood(self, parameters: PoissonParameters, x: Any) -> Float:
-        """`log_likelihood` without −log x!, which all classes share."""
-        if self._integrates(parameters):
-            return super().log_likelihood(parameters, x)
-        return scores_of_cells(x, -parameters.rate, parameters.log_rate)
+        rate = p.rate.T[columns]
+        return np.where(p.rows.T[columns] > 0, xlogy(v, rate) - rate - gammaln(v + 1), 0.0)
 
     def terms(self, parameters: PoissonParameters, x: Any) -> Float:
         """The part of each column in `relative_log_likelihood` (n, K, d)."""
-        parts = super().terms(parameters, x)
-        return parts if self._integrates(parameters) else parts + _common(x)
+        if self.estimation == "bayes":
+            return super().terms(parameters, x)
+        p = parameters
+        dense = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)[:, None, :]
+        finite = np.where(np.isneginf(p.log_ratio), 0.0, p.log_ratio)
+        parts = (dense - p.origin) * finite + self._offset(p)
+        parts = np.where(np.isneginf(p.log_ratio) & (dense > 0), -np.inf, parts)
+        return np.where(np.isnan(dense), 0.0, parts)
 
-    def _integrates(self, parameters: PoissonParameters) -> bool:
-        return self.estimation == "bayes"
+    def log_likelihood(self, parameters: PoissonParameters, x: Any) -> Float:
+        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        if self.estimation == "bayes":
+            return super().log_likelihood(parameters, x)
+        p = parameters
+        with np.errstate(divide="ignore"):
+            log_rate = np.where(p.rows > 0, np.log(p.rate), 0.0)
+        return scores_of_cells(x, -p.rate, log_rate) - row_sums(x, log_factorial)[:, None]
+
+    def relative_log_likelihood(self, parameters: PoissonParameters, x: Any) -> Float:
+        """`log_likelihood` less that of the rates of all rows, which all classes share."""
+        if self.estimation == "bayes":
+            return super().log_likelihood(parameters, x)
+        p = parameters
+        if not is_sparse(x) and np.isfinite(p.log_ratio).all():
+            out = linear_scores(x, Linear(p.log_ratio, self._offset(p).sum(axis=1), p.origin))
+            if not np.isnan(out).any():
+                return out
+        return scores_of_cells(x, p.origin - p.rate, p.log_ratio)
+
+    def _offset(self, parameters: PoissonParameters) -> Float:
+        """log p(λ̄ | λ) − log p(λ̄ | λ̄) = λ̄ log λ/λ̄ − (λ − λ̄) of each class and column, which nearly cancels."""
+        p = parameters
+        safe = np.where(p.origin > 0, p.origin, 1.0)
+        away = (p.rate - p.origin) / safe
+        known = -p.origin * excess(np.where(p.rate > 0, away, 0.0))
+        return np.where(p.origin > 0, np.where(p.rate > 0, known, p.origin), 0.0)
 
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: PoissonParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         rate = parameters.rate[codes]
-        if self._integrates(parameters):
+        if self.estimation == "bayes":
             rows = np.where(parameters.rows > 0, parameters.rows, 1.0)
             rate = rng.gamma(parameters.events[codes]) / rows[codes]
-        return rng.poisson(rate).astype(np.float64)
+        return poisson_draws(rate, rng)
 
     def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
         """Counts of very different size, with holes; some columns are zero in a class."""
@@ -171,11 +194,12 @@ class Poisson(IndependentColumns):
     # ------------------------------------------------------------------ linear form, evidence, moments
 
     def linear_form(self, parameters: PoissonParameters) -> Linear:
-        """``coef = log λ``, ``offset = −Σ_j λ_j``."""
-        if self._integrates(parameters):
+        """``coef = log λ/λ̄`` about the rates λ̄ of all rows."""
+        if self.estimation == "bayes":
             raise NotLinearError("The log-odds of negative binomial counts (estimation='bayes') are not linear in x.")
         p = parameters
-        return Linear(p.log_rate, -p.rate.sum(axis=1), np.zeros(p.rate.shape[1]))
+        offset = np.where(np.isneginf(p.log_ratio), p.origin - p.rate, self._offset(p))
+        return Linear(p.log_ratio, offset.sum(axis=1), p.origin)
 
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
@@ -188,22 +212,27 @@ class Poisson(IndependentColumns):
         each = gammaln(a) - gammaln(a0) + a0 * np.log(b0) - a * np.log(b) - statistic.total[:, 1]
         return float(np.where(known, each, 0.0).sum())
 
-    def mean_and_covariance(self, parameters: PoissonParameters, k: int) -> tuple[Float, Float]:
-        """Mean (d,) and diagonal covariance (d, d) of class k."""
+    def mean_and_variance(self, parameters: PoissonParameters, k: int) -> tuple[Float, Float]:
+        """Mean and variance of each column (d,) of class k."""
         rate = parameters.rate[k]
-        if self._integrates(parameters):
-            return rate, np.diag(rate * (1 + 1 / np.where(parameters.rows[k] > 0, parameters.rows[k], np.inf)))
-        return rate, np.diag(rate)
+        if self.estimation == "bayes":
+            return rate, (rate * (1 + 1 / np.where(parameters.rows[k] > 0, parameters.rows[k], np.inf)))
+        return rate, (rate)
 
     def table(self, parameters: PoissonParameters, j: int) -> dict[str, Float]:
         """The rate of each class."""
         return {"rate": parameters.rate[:, j]}
 
 
-def _common(x: Any) -> Float:
-    """log x! of each cell (n, 1, d), which all classes share."""
-    dense = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)
-    return np.asarray(np.where(np.isnan(dense), 0.0, log_factorial(dense))[:, None, :])
+def poisson_draws(rate: Float, rng: np.random.Generator) -> Float:
+    """Poisson counts; of a rate beyond whole numbers in float64 the Gaussian that it is there."""
+    large = rate > 1e15
+    drawn = rng.poisson(np.where(large, 1.0, rate)).astype(np.float64)
+    return (
+        np.where(large, np.rint(rate + np.sqrt(rate) * rng.standard_normal(rate.shape)), drawn)
+        if large.any()
+        else drawn
+    )
 
 
 def is_count(values: Any) -> Any:

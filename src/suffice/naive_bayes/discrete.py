@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 from suffice.exceptions import warn_user
 from suffice.families import Bernoulli, Multinomial, Poisson
 from suffice.families.bernoulli import BernoulliParameters
-from suffice.families.linear import Linear, linear_scores
+from suffice.families.linear import scores_of_cells
 from suffice.families.multinomial import MultinomialParameters
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
@@ -232,6 +232,10 @@ class _Frequencies(Multinomial):
     def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
         """The estimator has checked the rows."""
 
+    def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
+        """Σ x log θ, as scikit-learn has it."""
+        return scores_of_cells(x, np.zeros_like(parameters.log_share), parameters.log_share)
+
     def zero(self, classes: ClassAxis, n_columns: int) -> Any:
         """The statistic of no rows."""
         return Sums.zero(classes, n_columns)
@@ -393,16 +397,23 @@ class ComplementNB(_NotNegative):
     def _parameters(self, statistic: Sums) -> Float:
         """The weights of each class and column (K, d)."""
         outside = statistic.total.sum(axis=0) + self._alpha() - statistic.total
+        size = outside.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
-            logged = np.log(outside / outside.sum(axis=1, keepdims=True))
-            return logged / logged.sum(axis=1, keepdims=True) if self.norm else -logged
+            logged = np.where(size > 0, np.log(np.maximum(outside, 0.0)) - np.log(size), 0.0)
+            if not self.norm:
+                return -logged
+            total = logged.sum(axis=1, keepdims=True)
+            return np.where(total != 0, logged / total, 0.0)
 
     def _joint(self, X: Any, *, relative: bool) -> Float:
-        estimate = self._estimated()
+        weights: Float = self._estimated().parameters[0]
         table: Any = self._read_rows(X)
-        weights = estimate.parameters[0]
-        form = Linear(weights, np.zeros(len(weights)), np.zeros(weights.shape[1]))
-        out = table.x @ weights.T if is_sparse(table.x) else linear_scores(table.x, form)
+        certain = np.isposinf(weights)  # a column that no other class has
+        out = scores_of_cells(table.x, np.zeros_like(weights), np.where(certain, 0.0, weights))
+        if certain.any():
+            rows = (table.x > 0).astype(np.float64)
+            sure = np.asarray(rows @ certain.T.astype(np.float64)) > 0
+            out[sure.any(axis=1, keepdims=True) & ~sure] = -np.inf
         return np.asarray(out + self.class_log_prior_ if len(self.classes_) == 1 else out)
 
     @property

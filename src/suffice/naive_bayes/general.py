@@ -230,6 +230,10 @@ class NaiveBayes(OwnClassifier):
             if not whole and column not in names:
                 continue
             labels = {"class": estimate.classes.labels.tolist()}
+            if hasattr(family, "level_table"):
+                levels, shares = family.level_table(parameters, 0 if whole else names.index(column))
+                given = {f"given {label}": shares[:, k] for k, label in enumerate(labels["class"])}
+                return Listing({"level": levels} | given)
             if not whole and hasattr(family, "table"):
                 return Listing(labels | family.table(parameters, names.index(column)))
             if hasattr(family, "block_table"):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.sparse_sums import class_sums_of_cells, same_cells
+from suffice.statistics.sparse_sums import class_sums_of_cells, left_of, same_cells
 from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
 from suffice.statistics.table import is_sparse
 
@@ -68,25 +68,32 @@ class CellSums(Statistic):
         """
         if is_sparse(x):
             return cls._of_sparse(x, members, functions)
-        n_classes, d = len(members.classes), x.shape[1]
-        weight, total = np.zeros((n_classes, d)), np.zeros((n_classes, len(functions), d))
-        # Functions of blocks of rows, so that no copy of x is made.
-        step = max(1024, (1 << 20) // max(d, 1)) if len(functions) > 1 or functions[0] is not identity else len(x)
-        for start in range(0, len(x), max(step, 1)):
-            part, who = x[start : start + step], members.rows(start, start + step)
-            counted: Float | None = None
-            for i, function in enumerate(functions):
-                with np.errstate(all="ignore"):  # rows that do not count may hold anything
-                    values = part if function is identity else function(np.asarray(part, dtype=np.float64))
-                sums = _class_sums(values, who)
-                if np.isnan(sums).any():
-                    # A NaN was met. Cells are counted one by one only where there are holes.
-                    missing = np.isnan(part)
-                    sums = _class_sums(np.where(missing, 0.0, values), who)
-                    counted = _class_sums((~missing).astype(np.float64), who)
-                total[:, i] += sums
-            weight += who.class_weights()[:, None] if counted is None else counted
-        return cls(members.classes, weight, total)
+        if tuple(functions) == (identity,):
+            total = _class_sums(x, members)
+            if not np.isnan(total).any():
+                weight = np.repeat(members.class_weights()[:, None], x.shape[1], axis=1)
+                return cls(members.classes, weight, total[:, None])
+        # Functions, and cells counted one by one where there are holes, of blocks of rows: no copy of x is made.
+        found = cls.zero(members.classes, x.shape[1], len(functions))
+        step = max(1024, (1 << 20) // max(x.shape[1], 1))
+        for start in range(0, len(x), step):
+            part = np.asarray(x[start : start + step], dtype=np.float64)
+            found = found.merge(cls._of_block(part, members.rows(start, start + step), functions))
+        return found
+
+    @classmethod
+    def _of_block(cls, x: Float, members: Membership, functions: Sequence[Function]) -> CellSums:
+        missing = np.isnan(x)
+        holes = bool(missing.any())
+        weight = np.repeat(members.class_weights()[:, None], x.shape[1], axis=1)
+        if holes:
+            weight = _class_sums((~missing).astype(np.float64), members)
+        total = []
+        for function in functions:
+            with np.errstate(all="ignore"):  # rows that do not count may hold anything
+                values = function(x)
+            total.append(_class_sums(np.where(missing, 0.0, values) if holes else values, members))
+        return cls(members.classes, weight, np.stack(total, axis=1))
 
     @classmethod
     def _of_sparse(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
@@ -97,7 +104,7 @@ class CellSums(Statistic):
             values = [np.asarray(function(data), dtype=np.float64) for function in functions]
         total = [class_sums_of_cells(same_cells(x, each), members) for each in values]
         if missing.any():
-            weight -= class_sums_of_cells(same_cells(x, missing.astype(np.float64)), members)
+            weight = left_of(weight, class_sums_of_cells(same_cells(x, missing.astype(np.float64)), members))
         return cls(members.classes, weight, np.stack(total, axis=1))
 
     @property

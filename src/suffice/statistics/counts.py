@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from suffice.exceptions import MergeError
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.levels import Coded, CodedColumn, Levels
+from suffice.statistics.sparse_sums import left_of
 from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
 
 __all__ = ["Counts", "class_counts"]
@@ -79,15 +81,14 @@ class Counts(Statistic):
         """Number of columns."""
         return (len(self.levels),)
 
-    @property
+    @cached_property
     def offsets(self) -> Codes:
         """Where each column's levels begin among all, and where the last end (d + 1,)."""
         return np.concatenate([[0], np.cumsum([len(each) for each in self.levels])]).astype(np.int64)
 
     def of_column(self, j: int) -> Float:
         """Counts of the levels of one column (K, L)."""
-        start = sum(len(each) for each in self.levels[:j])
-        return self.count[:, start : start + len(self.levels[j])]
+        return self.count[:, self.offsets[j] : self.offsets[j + 1]]
 
     def axes(self) -> tuple[object, ...]:
         """Classes, and the levels of each column."""
@@ -164,9 +165,7 @@ def _column_counts(column: CodedColumn, members: Membership) -> Float:
         weights=None if members.weights is None else members.weights[column.rows],
     )
     out = class_counts(column.codes, size, some)
-    others = members.class_weights() - some.class_weights()
-    # A difference of sums of weights; where only rounding is left, no row is.
-    out[:, column.rest] += np.where(others <= 1e-12 * members.class_weights(), 0.0, others)
+    out[:, column.rest] += left_of(members.class_weights(), some.class_weights())
     return out
 
 

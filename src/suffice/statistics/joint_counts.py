@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +15,7 @@ from suffice.statistics.counts import class_counts
 from suffice.statistics.levels import Coded, Levels
 from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
 
-__all__ = ["JointCounts"]
+__all__ = ["JointCounts", "distinct_cells"]
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -51,12 +53,12 @@ class JointCounts(Statistic):
         """The statistic of a batch of rows."""
         codes = x.matrix()
         whole = (codes >= 0).all(axis=1)
-        cells, place = np.unique(codes[whole], axis=0, return_inverse=True)
-        where = np.full(len(codes), -1, dtype=np.int64)
-        where[whole] = place.ravel()
-        counted = class_counts(where, len(cells) + 1, members)
         levels = tuple(column.levels for column in x.columns)
-        return cls(members.classes, counted[:, :-1], counted[:, -1:], levels, cells.reshape(-1, x.shape[1]))._pruned()
+        cells, place = distinct_cells(codes[whole], levels)
+        where = np.full(len(codes), -1, dtype=np.int64)
+        where[whole] = place
+        counted = class_counts(where, len(cells) + 1, members)
+        return cls(members.classes, counted[:, :-1], counted[:, -1:], levels, cells)._pruned()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -74,22 +76,22 @@ class JointCounts(Statistic):
 
     def _merged(self, other: JointCounts) -> JointCounts:
         levels, mine, theirs = self._united(other)
-        cells, place = np.unique(np.vstack([mine, theirs]), axis=0, return_inverse=True)
+        cells, place = distinct_cells(np.vstack([mine, theirs]), levels)
         count = np.zeros((len(self.classes), len(cells)))
-        count[:, place.ravel()[: len(mine)]] += self.count
-        count[:, place.ravel()[len(mine) :]] += other.count
+        count[:, place[: len(mine)]] += self.count
+        count[:, place[len(mine) :]] += other.count
         return JointCounts(self.classes, count, self.missing + other.missing, levels, cells)
 
     def _subtracted(self, other: JointCounts) -> JointCounts:
         other = other._pruned()
         levels, mine, theirs = self._united(other)
-        cells, place = np.unique(np.vstack([mine, theirs]), axis=0, return_inverse=True)
+        cells, place = distinct_cells(np.vstack([mine, theirs]), levels)
         if len(cells) > len(mine):
             raise MergeError("Rows of a combination of levels that was never seen cannot be taken out.")
         count = np.zeros((len(self.classes), len(cells)))
         taken = np.zeros_like(count)
-        count[:, place.ravel()[: len(mine)]] = self.count
-        taken[:, place.ravel()[len(mine) :]] = other.count
+        count[:, place[: len(mine)]] = self.count
+        taken[:, place[len(mine) :]] = other.count
         left = remaining_weight(count, taken)
         return JointCounts(self.classes, left, remaining_weight(self.missing, other.missing), levels, cells)._pruned()
 
@@ -114,6 +116,28 @@ class JointCounts(Statistic):
             return self
         cells = _recoded(cells, self.levels, levels)
         return replace(self, count=self.count[:, held], levels=tuple(levels), cells=cells)
+
+
+def distinct_cells(codes: Codes, levels: Sequence[Levels]) -> tuple[Codes, Codes]:
+    """The distinct rows of codes (C, d) in lexicographic order, and which of them each row is (n,).
+
+    >>> distinct_cells(np.array([[1, 0], [0, 2], [1, 0]]), [Levels(("a", "b")), Levels(("a", "b", "c"))])
+    (array([[0, 2],
+           [1, 0]]), array([1, 0, 1]))
+    """
+    sizes = [max(len(each), 1) for each in levels]
+    if math.prod(sizes) < 2**62:
+        # One whole number for each row, whose order is that of the rows.
+        key = np.zeros(len(codes), dtype=np.int64)
+        for j, size in enumerate(sizes):
+            key = key * size + codes[:, j]
+        found, place = np.unique(key, return_inverse=True)
+        cells = np.empty((len(found), len(sizes)), dtype=np.int64)
+        for j in reversed(range(len(sizes))):
+            found, cells[:, j] = np.divmod(found, sizes[j])
+        return cells, place.ravel()
+    cells, place = np.unique(codes, axis=0, return_inverse=True)
+    return cells.reshape(-1, len(sizes)), place.ravel()
 
 
 def _recoded(cells: Codes, old: tuple[Levels, ...], new: tuple[Levels, ...] | list[Levels]) -> Codes:

@@ -62,10 +62,17 @@ class Levels:
         """Position of each level."""
         return {value: i for i, value in enumerate(self.values)}
 
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of the levels; see `level_kind`."""
+        return frozenset(map(level_kind, self.values))
+
     def union(self, other: Levels) -> Levels:
         """The levels of both."""
-        if self is other or (not other.declared - self.declared and not set(other.values) - set(self.values)):
+        if self is other or (other.declared <= self.declared and all(value in self.place for value in other.values)):
             return self
+        if self.declared <= other.declared and all(value in other.place for value in self.values):
+            return other
         return Levels(tuple(in_order({*self.values, *other.values})), self.declared | other.declared)
 
     def positions(self, values: Iterable[Hashable]) -> Codes:
@@ -87,14 +94,17 @@ def level_kind(value: object) -> str:
 
 def in_order(values: Iterable[Hashable]) -> list[Any]:
     """Levels sorted: numbers, then texts, then anything else by its type, and by its text if it has no order."""
-    values = list(values)
-    try:
-        if all(isinstance(value, str) for value in values):
-            return sorted(values)  # type: ignore[type-var]
-        rank = {"number": 0, "text": 1}
-        return sorted(values, key=lambda v: (rank.get(level_kind(v), 2), level_kind(v), v))  # type: ignore[return-value]
-    except TypeError:
-        return sorted(values, key=lambda v: (level_kind(v), str(v)))
+    groups: dict[str, list[Any]] = {}
+    for value in values:
+        groups.setdefault(level_kind(value), []).append(value)
+    rank = {"number": "0", "text": "1"}
+    out: list[Any] = []
+    for kind in sorted(groups, key=lambda kind: (rank.get(kind, "2"), kind)):
+        try:
+            out += sorted(groups[kind])
+        except TypeError:
+            out += sorted(groups[kind], key=str)
+    return out
 
 
 def is_missing(value: object) -> bool:

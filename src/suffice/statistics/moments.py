@@ -18,7 +18,7 @@ from suffice.statistics.aggregation import Answer, by_class
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import difference, join_means, part_mean, two_sum
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
-from suffice.statistics.sparse_sums import cell_columns, cell_rows, class_sums_of_cells, same_cells
+from suffice.statistics.sparse_sums import cell_columns, cell_rows, class_sums_of_cells, left_of, same_cells
 from suffice.statistics.statistic import ByClass, Statistic, remaining_squares, remaining_weight
 from suffice.statistics.table import is_sparse
 
@@ -85,8 +85,7 @@ class Moments(Statistic):
         size = class_sums_of_cells(stored, members)
         safe = np.where(size > 0, size, 1.0)
         lost = class_sums_of_cells(same_cells(x, holes.astype(np.float64)), members) if holes.any() else 0.0
-        zeros = members.class_weights()[:, None] - lost - size
-        zeros = np.where(zeros <= 1e-12 * size, 0.0, zeros)  # a difference of sums of weights
+        zeros = left_of(np.broadcast_to(members.class_weights()[:, None], size.shape), size + lost)
         mean, low, m2 = class_sums_of_cells(same_cells(x, data), members) / safe, *np.zeros((2, *size.shape))
         if members.codes is not None:
             # Centred on the mean of the class and column, as a second look at the stored cells.

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from suffice.statistics.classes import Membership
 
-__all__ = ["cell_columns", "cell_rows", "class_sums_of_cells", "same_cells"]
+__all__ = ["cell_columns", "cell_rows", "class_sums_of_cells", "left_of", "same_cells"]
 
 Float = NDArray[np.float64]
 
@@ -31,6 +31,12 @@ def class_sums_of_cells(x: Any, members: Membership) -> Float:
     chosen = sparse.csr_array((weights[here], (members.codes[here], here)), shape=(k, len(members)))
     summed = chosen @ (x if x.format == "csr" else x.tocsr())
     return np.asarray(summed.toarray(), dtype=np.float64)
+
+
+def left_of(whole: Float, part: Float) -> Float:
+    """``whole − part`` of sums of weights; where only rounding is left, nothing is."""
+    left = whole - part
+    return np.where(left <= 1e-12 * whole, 0.0, left)
 
 
 def cell_rows(x: Any) -> NDArray[np.int64]:

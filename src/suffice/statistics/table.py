@@ -80,7 +80,8 @@ class MatrixTable(Table):
         """Those columns as codes of the numbers in them; what a sparse matrix does not store is the level 0."""
         x = self.numbers(columns, names)
         if is_sparse(x):
-            return Coded(len(self), tuple(_sparse_column(x.tocsc(), j) for j in range(x.shape[1])))
+            by_column = x.tocsc()
+            return Coded(len(self), tuple(_sparse_column(by_column, j) for j in range(x.shape[1])))
         return Coded(len(self), tuple(CodedColumn(*coded_numbers(x[:, j])) for j in range(x.shape[1])))
 
 
