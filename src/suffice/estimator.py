@@ -80,7 +80,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         self._check_classes(members.classes)
         self._schema = self._schema_of(table)
         model = self._summarize(table, members)
-        self._check_columns(model)
+        self._check_columns(model, table)
         solved = self._solve(model)
         self._adopt(model, table)
         self._cached = solved
@@ -135,8 +135,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         """Drawn columns, in the form in which rows came."""
         return as_matrix(columns)
 
-    def _check_columns(self, model: Model) -> None:
-        """Raise or warn if a column of all rows of a fit is of no use."""
+    def _check_columns(self, model: Model, table: Table) -> None:
+        """Raise or warn if a column of the first rows is of no use."""
 
     def merge(self, other: Self) -> Self:
         """Take in what another model has learned from other rows.
@@ -179,8 +179,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             raise
 
     def _schema_of(self, table: Table) -> Schema:
-        kinds = table.kinds
-        return Schema(self._names(len(kinds)), kinds)
+        if table.names is not None:
+            return Schema(list(table.names), table.kinds, named=True)
+        return Schema(self._names(len(table.kinds)), table.kinds)
 
     def _adopt(self, model: Model, table: Table) -> None:
         if self._model is None:
@@ -363,7 +364,8 @@ class OwnClassifier(GenerativeClassifier):
     @property
     def class_prior_(self) -> Float:
         """p(y) of each class (K,)."""
-        return self._estimated().prior
+        model = self._learned()
+        return model.class_prior(self.prior) if self._cached is None else np.asarray(self._cached.prior)
 
     def log_marginal_likelihood(self) -> float:
         """log p(rows, labels) of all rows seen, with the parameters integrated out: the evidence of the model.

@@ -79,6 +79,13 @@ def rows(frame, start, stop):
     return frame[start:stop] if not isinstance(frame, pa.Table) else frame.slice(start, stop - start)
 
 
+def shares(model, column, level):
+    """p(level | y) of each class."""
+    table = model.parameters(column)
+    at = list(table["level"]).index(level)
+    return [table[f"given {label}"][at] for label in model.classes_.tolist()]
+
+
 def types_of(frame):
     if isinstance(frame, pa.Table):
         return dict(zip(frame.column_names, frame.schema.types, strict=True))
@@ -173,7 +180,7 @@ def test_a_new_class_and_a_new_level(backend):
     new = backend(both)
     for model in (stream, merged):
         assert model.classes_.tolist() == ["calm", "mild", "odd", "wild"]
-        assert "violet" in model.parameters("colour")
+        assert "violet" in model.parameters("colour")["level"]
         np.testing.assert_allclose(model.predict_proba(new), whole.predict_proba(new), rtol=1e-11, atol=1e-13)
         drawn, _ = model.sample(200, label="odd", random_state=0)
         levels = set(drawn["colour"].to_pylist() if isinstance(drawn, pa.Table) else list(drawn["colour"]))
@@ -234,9 +241,9 @@ def test_an_unseen_level_says_nothing_or_its_share_or_is_an_error(backend):
     share = NaiveBayes(FAMILIES, unseen="share", smoothing=2.0).fit(frame, Y)
     seen = np.array([np.sum((k == CODES) & (np.array(data["colour"]) != None)) for k in range(3)])  # noqa: E711
     expected = 2 / (seen + 2 * 5)
-    np.testing.assert_allclose(share.parameters("colour")["(unseen)"], expected, rtol=1e-13)
-    total = sum(np.array(v) for name, v in share.parameters("colour").items() if name != "class")
-    np.testing.assert_allclose(total, 1, rtol=1e-13)
+    np.testing.assert_allclose(shares(share, "colour", "(unseen)"), expected, rtol=1e-13)
+    for label in LABELS:
+        np.testing.assert_allclose(share.parameters("colour")[f"given {label}"].sum(), 1, rtol=1e-13)
     with pytest.raises(InputError, match=r"Column 'colour', row 0 holds the level 'never seen'"):
         NaiveBayes(FAMILIES, unseen="error").fit(frame, Y).predict(new)
 
@@ -245,8 +252,7 @@ def test_missing_as_a_category(backend):
     data = {"colour": ["red"] * 20 + [None] * 20 + ["blue"] * 20}
     y = ["a"] * 25 + ["b"] * 35
     model = NaiveBayes(missing="category").fit(backend_columns(backend, data), y)
-    shown = model.parameters("colour")
-    np.testing.assert_allclose(shown["(missing)"], [(5 + 1) / (25 + 3), (15 + 1) / (35 + 3)])
+    np.testing.assert_allclose(shares(model, "colour", "(missing)"), [(5 + 1) / (25 + 3), (15 + 1) / (35 + 3)])
     nothing = backend_columns(backend, {"colour": [None, "red"]})
     odds = np.exp(np.diff(model.predict_log_proba(nothing)[0]))
     np.testing.assert_allclose(odds, (35 / 25) * (16 / 38) / (6 / 28), rtol=1e-12)
@@ -393,10 +399,10 @@ def test_levels_that_a_type_declares_count():
     plain = NaiveBayes().fit(pd.DataFrame({"x": values}), y)
     declared = NaiveBayes().fit(pd.DataFrame({"x": pd.Categorical(values, categories=["a", "b", "c"])}), y)
     enum = NaiveBayes().fit(pl.DataFrame({"x": pl.Series(values, dtype=pl.Enum(["a", "b", "c"]))}), y)
-    np.testing.assert_allclose(plain.parameters("x")["a"], [3 / 5, 3 / 5])
+    np.testing.assert_allclose(shares(plain, "x", "a"), [3 / 5, 3 / 5])
     for model in (declared, enum):
-        np.testing.assert_allclose(model.parameters("x")["a"], [3 / 6, 3 / 6])
-        np.testing.assert_allclose(model.parameters("x")["c"], [1 / 6, 1 / 6])
+        np.testing.assert_allclose(shares(model, "x", "a"), [3 / 6, 3 / 6])
+        np.testing.assert_allclose(shares(model, "x", "c"), [1 / 6, 1 / 6])
 
 
 def test_large_codes_and_long_levels_cost_nothing():
@@ -446,4 +452,4 @@ def test_models_that_do_not_merge():
 def test_configured_levels():
     frame = pd.DataFrame({"x": ["a", None, "b", "a"]})
     model = NaiveBayes({"x": Categorical(smoothing=0.5, missing="category")}).fit(frame, [0, 0, 1, 1])
-    np.testing.assert_allclose(model.parameters("x")["(missing)"], [1.5 / 3.5, 0.5 / 3.5])
+    np.testing.assert_allclose(shares(model, "x", "(missing)"), [1.5 / 3.5, 0.5 / 3.5])

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, columns_at
-from suffice.families.contract import register
+from suffice.exceptions import InputError
+from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear
@@ -51,6 +51,9 @@ class LevelShares:
     missing: Float
     unseen: Float
 
+    def __post_init__(self) -> None:
+        read_only(self)
+
     def of_codes(self, codes: NDArray[np.int64]) -> Float:
         """log p of each code (m, K): −1 is a missing cell, −2 a level that was never seen."""
         every = np.vstack([self.log_share.T, self.unseen, self.missing])  # the last two answer for −2 and −1
@@ -65,29 +68,25 @@ class CategoricalParameters:
     n_classes: int
 
 
-def check_unseen(
-    column: CodedColumn, levels: Levels, name: object, policy: str, n: int, *, kinds: bool = True
-) -> CodedColumn:
+def check_unseen(column: CodedColumn, levels: Levels, name: object, policy: str, n: int) -> CodedColumn:
     """The column as codes of a model's levels, with −2 for a level it does not know; or an error that names the row."""
     found = column.on(levels)
     if not len(levels) or not ((found.codes == -2).any() or found.rest == -2):
         return found
-    strange = np.flatnonzero(found.dense(n) == -2)
-    if not len(strange):
-        return found
-    row = int(strange[0])
-    value = column.levels.values[column.dense(n)[row]]
-    known = {level_kind(each) for each in levels.values}
-    where = f"{columns_at([name], [0])}, row {row}"
-    if kinds and level_kind(value) not in known:
+    where = f"Column {name!r}, row"
+    codes = column.dense(n)
+    other = np.array([level_kind(value) not in levels.kinds for value in column.levels.values] + [False])
+    for row in np.flatnonzero(other[codes])[:1]:
+        value = column.levels.values[codes[row]]
         raise InputError(
-            f"{where[0].upper()}{where[1:]} holds {value!r}, a {level_kind(value)}; the model was fitted on levels "
-            f"such as {levels.values[0]!r}. Convert the column to the type it had then."
+            f"{where} {row} holds {value!r}, a {level_kind(value)}; the model was fitted on levels such as "
+            f"{levels.values[0]!r}. Convert the column to the type it had then."
         )
     if policy == "error":
+        row = int(np.flatnonzero(found.dense(n) == -2)[0])
         raise InputError(
-            f"{where[0].upper()}{where[1:]} holds the level {value!r}, which was never seen. Set unseen='ignore' or "
-            "'share' to let it pass."
+            f"{where} {row} holds the level {column.levels.values[codes[row]]!r}, which was never seen. Set "
+            "unseen='ignore' or 'share' to let it pass."
         )
     return found
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, gammaln, polygamma
+from scipy.special import digamma, polygamma
 
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_moments
@@ -25,7 +25,6 @@ from suffice.families.linear import row_blocks
 from suffice.families.log_normal import is_positive, logarithms
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
-from suffice.statistics.table import is_sparse
 
 __all__ = ["Gamma", "GammaParameters"]
 

@@ -3,7 +3,7 @@
     p(x | k) = Π_j φ_kj (1 − φ_kj)^{x_j},    x_j = 0, 1, 2, …
 
 The prior of each φ is a beta distribution worth ``smoothing`` successes after as many failures as in all rows
-together; its posterior predictive is the beta-geometric.
+together (and half a failure more in all of them); its posterior predictive is the beta-geometric.
 """
 
 from __future__ import annotations

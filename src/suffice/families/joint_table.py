@@ -72,22 +72,24 @@ class JointTableParameters:
 class JointTable:
     """All columns as one categorical.
 
-        Parameters
-        ----------
+    Parameters
+    ----------
         estimation : {"map", "mle", "bayes"}
         smoothing : float
             Rows of each cell that the prior is worth. There are so many cells that one row each is a strong
             prior: where most cells were never seen, something like one over the number of cells is milder.
         unseen : {"ignore", "error"}
             Whether a level that was never seen is taken for a missing one, or is an error.
+    missing : {"ignore"}
+        A missing cell is summed over.
 
-        Notes
-        -----
+    Notes
+    -----
         A row with a missing cell is in no cell of the table and is left out of the counts; for prediction the
         table is summed over the missing columns, which is exact.
 
-        Examples
-        --------
+    Examples
+    --------
         >>> from suffice.statistics.joint_counts import distinct_cells
     from suffice.statistics.levels import coded_values
         >>> axis = ClassAxis.of(["equal", "other"])
@@ -108,6 +110,7 @@ class JointTable:
     estimation: Estimation = "map"
     smoothing: float = 1.0
     unseen: Literal["ignore", "error"] = "ignore"
+    missing: Literal["ignore"] = "ignore"
 
     name: ClassVar[str] = "joint_table"
     reads: ClassVar[Literal["numbers", "categories"]] = "categories"
@@ -118,7 +121,12 @@ class JointTable:
     def __post_init__(self) -> None:
         check_estimation(self.estimation, self.smoothing)
         if self.unseen not in ("ignore", "error"):
-            raise InputError(f"unseen must be 'ignore' or 'error' in a joint table, got {self.unseen!r}.")
+            raise InputError(
+                f"unseen must be 'ignore' or 'error' in a joint table, got {self.unseen!r}: which of its cells a level "
+                "that was never seen would be in, nothing says."
+            )
+        if self.missing != "ignore":
+            raise InputError(f"missing must be 'ignore' in a joint table, got {self.missing!r}.")
 
     # ------------------------------------------------------------------ summarize
 
@@ -244,7 +252,7 @@ class JointTable:
         return JointCounts.summarize(Coded(len(answers[0][columns[0]]), coded), members_of(answers[0]))
 
     def level_table(self, parameters: JointTableParameters, j: int) -> tuple[list[Any], Float]:
-        """The cells that were seen with their shares in each class (C + 1, K); the last row is that of each other cell."""
+        """The cells that were seen with their shares in each class (C + 1, K), and at last that of each other cell."""
         p = parameters
         cells: list[Any] = [
             tuple(e.values[c] for e, c in zip(p.levels, cell, strict=True)) for cell in p.cells.tolist()

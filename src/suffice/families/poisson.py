@@ -2,8 +2,8 @@
 
     p(x | k) = Π_j λ_kj^{x_j} e^{−λ_kj} / x_j!
 
-The prior of each rate is a gamma distribution worth ``smoothing`` rows with the mean of all rows; its posterior
-predictive is the negative binomial.
+The prior of each rate is a gamma distribution worth ``smoothing`` rows with the mean of all rows (and half an event
+more in all of them, so that no rate is zero); its posterior predictive is the negative binomial.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,17 +10,54 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from suffice.exceptions import InputError
 from suffice.families import Categorical
 from suffice.families.categorical import CategoricalParameters, LevelShares
 from suffice.model import Block
 from suffice.naive_bayes.discrete import DiscreteDropIn, check_not_negative
-from suffice.statistics import Counts, MatrixTable, Table
+from suffice.statistics import Coded, CodedColumn, Counts, MatrixTable, Table
+from suffice.statistics.levels import coded_numbers
 from suffice.statistics.sparse_sums import cell_columns, same_cells
 from suffice.statistics.table import Schema, is_sparse
 
 __all__ = ["CategoricalNB"]
 
 Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _CategoryParameters(CategoricalParameters):
+    """Shares of the categories that were seen; of others there are as many as are left of each column's number."""
+
+    sizes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Categories(Categorical):
+    """Categories 0, 1, … up to a number, of which some were seen."""
+
+    def sample(self, parameters: Any, codes: NDArray[np.int64], rng: np.random.Generator) -> Coded:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        columns = []
+        for shares, size in zip(parameters.columns, parameters.sizes, strict=True):
+            seen = np.array(shares.levels.values, dtype=np.int64)
+            values = np.full(len(codes), np.nan)
+            for k in np.unique(codes) if size else ():
+                rows = np.flatnonzero(codes == k)
+                share = np.append(np.exp(shares.log_share[k]), (size - len(seen)) * np.exp(shares.unseen[k]))
+                drawn = rng.choice(len(share), size=len(rows), p=share / share.sum())
+                # One of the categories that were never seen: the r-th number that is not among the sorted seen ones.
+                rank = rng.integers(0, max(size - len(seen), 1), len(rows))
+                other = rank + np.searchsorted(seen - np.arange(len(seen)), rank, side="right")
+                values[rows] = np.where(drawn < len(seen), np.append(seen, 0)[drawn], other)
+            columns.append(CodedColumn(*coded_numbers(values)))
+        return Coded(len(codes), tuple(columns))
+
+
+def _parts(values: Any) -> Any:
+    """Views of some rows at a time."""
+    step = max(1, (1 << 18) // max(int(np.prod(values.shape[1:])), 1))
+    return (values[start : start + step] for start in range(0, len(values), step))
 
 
 class CategoricalNB(DiscreteDropIn):
@@ -108,13 +146,17 @@ class CategoricalNB(DiscreteDropIn):
         x = table.x
         check_not_negative(x, "CategoricalNB")
         values = x.data if is_sparse(x) else x
-        whole = np.trunc(values)
-        if np.array_equal(whole, values, equal_nan=True):
+        if np.size(values) and np.nanmax(values, initial=0.0) >= 2.0**53:
+            raise InputError(
+                "CategoricalNB takes numbers of categories below 2**53; those beyond are no whole numbers."
+            )
+        if all(((part == np.trunc(part)) | np.isnan(part)).all() for part in _parts(values)):
             return table
+        whole = np.trunc(values)
         return MatrixTable(same_cells(x, whole) if is_sparse(x) else whole)
 
     def _blocks(self, schema: Schema) -> list[Block]:
-        return [Block(Categorical(), slice(None), schema.names)]
+        return [Block(_Categories(), slice(None), schema.names)]
 
     # ------------------------------------------------------------------ settings
 
@@ -147,28 +189,29 @@ class CategoricalNB(DiscreteDropIn):
             count = statistic.of_column(j)
             size = count.sum(axis=1) + alpha * float(sizes[j])
             with np.errstate(divide="ignore", invalid="ignore"):
+                # A class without rows or smoothing: all categories alike.
+                alike = -np.log(np.maximum(float(sizes[j]), 1.0))
                 log_size = np.where(size > 0, np.log(size), 0.0)
-                log_share = np.where(size[:, None] > 0, np.log(count + alpha) - log_size[:, None], 0.0)
-                unseen = np.where(size > 0, np.log(alpha) - log_size, 0.0)
+                log_share = np.where(size[:, None] > 0, np.log(count + alpha) - log_size[:, None], alike)
+                unseen = np.where(size > 0, np.log(alpha) - log_size, alike)
             columns.append(LevelShares(levels, log_share, np.zeros(len(size)), unseen))
-        return CategoricalParameters(tuple(columns), len(statistic.classes))
+        return _CategoryParameters(tuple(columns), len(statistic.classes), tuple(sizes.tolist()))
 
     def _sizes(self, statistic: Counts) -> NDArray[np.int64]:
-        largest = [int(max(each.values, default=-1)) + 1 for each in statistic.levels]  # type: ignore[type-var,call-overload]
+        largest = [1 + int(each.values[-1]) if len(each) else 0 for each in statistic.levels]  # type: ignore[call-overload]
         return np.maximum(np.array(largest, dtype=np.int64), self._least())
 
     @property
     def n_categories_(self) -> NDArray[np.int64]:
         """Number of categories of each column (d,)."""
-        statistic: Any = self._learned().statistics[0]
-        return self._sizes(statistic)
+        return np.array(self._estimated().parameters[0].sizes, dtype=np.int64)
 
     @property
     def category_count_(self) -> list[Float]:
         """Weight of each category in each class (K, n_categories), column by column."""
         statistic: Any = self._learned().statistics[0]
         out = []
-        for j, size in enumerate(self._sizes(statistic)):
+        for j, size in enumerate(self.n_categories_):
             count = np.zeros((len(statistic.classes), size))
             count[:, np.array(statistic.levels[j].values, dtype=np.int64)] = statistic.of_column(j)
             out.append(count)
@@ -177,12 +220,12 @@ class CategoricalNB(DiscreteDropIn):
     @property
     def feature_log_prob_(self) -> list[Float]:
         """log p(category | y) (K, n_categories), column by column."""
-        alphas = np.broadcast_to(self._alpha(), (self.n_features_in_,))
+        parameters = self._estimated().parameters[0]
         out = []
-        for j, count in enumerate(self.category_count_):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                smoothed = count + alphas[j]
-                out.append(np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True)))
+        for shares, size in zip(parameters.columns, parameters.sizes, strict=True):
+            every = np.repeat(shares.unseen[:, None], size, axis=1)
+            every[:, np.array(shares.levels.values, dtype=np.int64)] = shares.log_share
+            out.append(every)
         return out
 
     @property

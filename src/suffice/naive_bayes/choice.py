@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from suffice.exceptions import InputError, SufficeWarning, listed, warn_user
-from suffice.families import Family, MultivariateGaussian, family_named, family_names
+from suffice.families import Family, family_named, family_names
 from suffice.model import Block, Model
 from suffice.statistics.table import Kind, Schema
 
-__all__ = ["chosen_blocks", "family_of", "warn_about_levels"]
+__all__ = ["POLICIES", "chosen_blocks", "family_of", "warn_about_levels"]
 
 AUTO: dict[Kind, str] = {
     "number": "gaussian",
     "bool": "bernoulli",
+    "time": "gaussian",
     "category": "categorical",
     "text": "categorical",
     "empty": "categorical",
 }
+POLICIES = {"missing": ("ignore", "category"), "unseen": ("ignore", "share", "error")}
 MANY_LEVELS = 40  # of a column of texts: beyond, it is rather text than a category
 
 
@@ -31,14 +33,12 @@ def family_of(given: Any, settings: Mapping[str, Any]) -> Family:
         family: Family = given
         return family
     made: Any = family_named(given)
-    has = {each.name for each in fields(made)} if hasattr(made, "__dataclass_fields__") else set()
-    ours = {name: value for name, value in settings.items() if name in has}
-    if getattr(made, "reads", "numbers") == "numbers":
-        ours.pop("missing", None)
-        if isinstance(made, MultivariateGaussian):
-            ours["missing"] = True
-    if given == "joint_table" and ours.get("unseen") == "share":
-        ours["unseen"] = "ignore"
+    has = {each.name: each.default for each in fields(made)} if is_dataclass(made) else {}
+    ours = {}
+    for name, value in settings.items():
+        # A policy is a word; other fields of that name are other things.
+        if name in has and (name not in POLICIES or isinstance(has[name], str)):
+            ours[name] = value
     found: Family = replace(made, **ours)
     return found
 
@@ -95,12 +95,12 @@ def _grouped(chosen: list[tuple[list[int], Family]], names: list[Any]) -> list[B
     return [Block(family, at, [names[j] for j in at]) for at, family in groups]
 
 
-def warn_about_levels(model: Model, schema: Schema) -> None:
-    """Say so if a column of texts has so many levels that it is probably not a category."""
+def warn_about_levels(model: Model, schema: Schema, named: Collection[Any]) -> None:
+    """Say so if a column of texts has so many levels that it is probably not a category, and nobody named its family."""
     place = {name: j for j, name in enumerate(schema.names)}
     for block, statistic in zip(model.blocks, model.statistics, strict=True):
         for name, levels in zip(block.names, getattr(statistic, "levels", ()), strict=False):
-            if schema.kinds[place[name]] == "text" and len(levels) > MANY_LEVELS:
+            if name not in named and schema.kinds[place[name]] == "text" and len(levels) > MANY_LEVELS:
                 warn_user(
                     f"Column {name!r} holds {len(levels)} different texts, and is taken for a category. If it is text, "
                     "count its words first (scikit-learn's CountVectorizer) and give them the family 'multinomial' "

@@ -110,7 +110,7 @@ class DiscreteDropIn(NaiveBayesDropIn):
     @property
     def class_log_prior_(self) -> Float:
         """Logarithm of the class priors (K,)."""
-        return self._log_prior(self._learned().weights.weight)
+        return self._estimated().log_prior
 
     @property
     def feature_count_(self) -> Float:
@@ -437,7 +437,7 @@ class PoissonNB(DiscreteDropIn):
     Parameters
     ----------
     alpha : float, default=1.0
-        Smoothing: how many rows with the mean of all rows each class is given.
+        Smoothing: how many rows with the mean of all rows (and half an event more in all of them) each class is given.
     force_alpha : bool, default=True
         If not, an alpha below 1e-10 is raised to it.
     fit_prior : bool, default=True
@@ -488,6 +488,11 @@ class PoissonNB(DiscreteDropIn):
         assert isinstance(table, MatrixTable)
         check_not_negative(table.x, type(self).__name__)
         return table, y
+
+    def _read_rows(self, X: Any) -> Table:
+        table: Any = super()._read_rows(X)
+        check_not_negative(table.x, type(self).__name__)
+        return table
 
     def _parameters(self, statistic: CellSums) -> Any:
         return self._family().estimate(statistic)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from suffice.bayes import Prior
 from suffice.estimator import OwnClassifier
-from suffice.exceptions import EmptyColumnWarning, InputError, columns_at, warn_user
+from suffice.exceptions import EmptyColumnWarning, InputError, columns_at, listed, warn_user
 from suffice.explanation import Explanation, explain
 from suffice.families import Family
+from suffice.families.categorical import check_unseen
 from suffice.listing import Listing
 from suffice.model import Block, Model
-from suffice.naive_bayes.choice import chosen_blocks, family_of, warn_about_levels
-from suffice.sources.tables import Form, explain_table, read_training_table, table_of_rows
-from suffice.statistics import Table
+from suffice.naive_bayes.choice import POLICIES, chosen_blocks, family_of, warn_about_levels
+from suffice.sources.tables import Form, check_kinds, explain_table, read_training_table, table_of_rows
+from suffice.statistics import Membership, Table
 from suffice.statistics.table import Schema
 
 __all__ = ["NaiveBayes"]
@@ -130,21 +132,57 @@ class NaiveBayes(OwnClassifier):
     # ------------------------------------------------------------------ rows
 
     def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
-        table, y, form = read_training_table(self, X, y, reset=reset, min_rows=min_rows)
-        if reset:
+        schema = None if reset else self._schema
+        table, y, form = read_training_table(self, X, y, schema, self._left_out(), min_rows)
+        if schema is None:
             self._form = form
+        else:
+            check_kinds(table, schema)
+            self._check_empty(table, schema)
         return table, y
 
     def _read_rows(self, X: Any) -> Table:
-        return table_of_rows(self, X)
+        assert self._schema is not None
+        table = table_of_rows(self, X, self._schema, self._left_out())
+        check_kinds(table, self._schema)
+        return table
+
+    def _left_out(self) -> list[Any]:
+        """Columns that no family reads, and that need not be there."""
+        if not isinstance(self.families, Mapping):
+            return []
+        return [
+            name
+            for key, family in self.families.items()
+            if family is None
+            for name in (key if isinstance(key, tuple) else [key])
+        ]
+
+    def _check_empty(self, table: Table, schema: Schema) -> None:
+        """Raise if a column has values now that had none when its family was chosen by its type."""
+        named = [name for key in self._named() for name in (key if isinstance(key, tuple) else [key])]
+        for name, before, now in zip(schema.names, schema.kinds, table.kinds, strict=True):
+            if before == "empty" and now in ("number", "bool", "time") and name not in named:
+                raise InputError(
+                    f"Column {name!r} held no value in the first batch, so that its family could not be chosen by its "
+                    f"type; now it holds values from row 0 on. Name its family: families={{{name!r}: 'gaussian'}}."
+                )
+
+    def _named(self) -> list[Any]:
+        """Columns whose family does not follow from their type."""
+        if isinstance(self.families, Mapping):
+            return [key for key, family in self.families.items() if family != "auto"]
+        assert self._schema is not None
+        return [] if isinstance(self.families, str) and self.families == "auto" else list(self._schema.names)
 
     def _write_rows(self, columns: list[Any]) -> Any:
         columns = columns + [None] * (self.n_features_in_ - len(columns))  # left out at the end of a row
-        return super()._write_rows(columns) if self._form is None else self._form(columns)
+        assert self._form is not None
+        return self._form(columns)
 
     def _explain_values(self, table: Table) -> None:
         super()._explain_values(table)
-        explain_table(table, self._names(len(table.kinds)))
+        explain_table(table, self._schema.names if self._schema else self._names(len(table.kinds)))
 
     @property
     def _allow_nan(self) -> bool:
@@ -163,23 +201,76 @@ class NaiveBayes(OwnClassifier):
         """The settings that hold for families which were not given as objects."""
         given = {"estimation": self.estimation, "smoothing": self.smoothing}
         kept = {name: value for name, value in given.items() if value is not None}
-        return kept | {"missing": self.missing, "unseen": self.unseen}
+        policies = {"missing": self.missing, "unseen": self.unseen}
+        for name, value in policies.items():
+            if value not in POLICIES[name]:
+                raise InputError(f"{name} must be one of {listed(POLICIES[name])}; got {value!r}.")
+        return kept | policies
 
     def _blocks(self, schema: Schema) -> list[Block]:
         return chosen_blocks(self.families, schema, self._settings())
 
-    def _check_columns(self, model: Model) -> None:
+    def _check_columns(self, model: Model, table: Table) -> None:
+        assert self._schema is not None
         for block, statistic in zip(model.blocks, model.statistics, strict=True):
-            empty = _empty_columns(statistic, len(block.names))
+            empty = _empty_columns(statistic, block, table)
             if len(empty):
+                whole = (
+                    "" if block.independent else f" No row of the block {tuple(block.names)} is whole, and none counts."
+                )
                 warn_user(
-                    f"There is no value at all in {columns_at(block.names, empty)}, which says nothing. Leave it out, "
-                    "or look at how the data were read.",
+                    f"There is no value at all in {columns_at(block.names, empty)}, which says nothing.{whole} Leave it "
+                    "out, or look at how the data were read.",
                     EmptyColumnWarning,
                 )
-        if self.families == "auto" or isinstance(self.families, Mapping):
-            assert self._schema is not None
-            warn_about_levels(model, self._schema)
+        self._warn_about_levels(model)
+
+    def _warn_about_levels(self, model: Model) -> None:
+        assert self._schema is not None
+        named = [name for key in self._named() for name in (key if isinstance(key, tuple) else [key])]
+        warn_about_levels(model, self._schema, named)
+
+    def _summarize(self, table: Table, members: Membership) -> Model:
+        model = super()._summarize(table, members)
+        if self._model is not None:
+            self._check_levels(self._model, model, table)
+        return model
+
+    def _check_levels(self, before: Model, batch: Model, table: Table) -> None:
+        """Raise if a column of texts brings numbers, or the other way round."""
+        for block, old, new in zip(batch.blocks, before.statistics, batch.statistics, strict=True):
+            for j, (known, found) in enumerate(
+                zip(getattr(old, "levels", ()), getattr(new, "levels", ()), strict=True)
+            ):
+                if known.kinds and found.kinds - known.kinds:
+                    check_unseen(block.take(table).columns[j], known, block.names[j], "ignore", len(table))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from these rows in addition to those already seen.
+
+        Any split of the rows into batches, in any order, gives the same model as one `fit`, as long as the families
+        that ``"auto"`` chooses by the types of the first batch are the same.
+
+        Parameters
+        ----------
+        X : rows
+            May be none. Levels that were not seen before are learned.
+        y : array-like of shape (n,)
+            Labels that were not seen before add a class.
+        classes : array-like, optional
+            Classes to expect. A class that is declared and never seen has prior probability zero, unless the prior is
+            uniform or given.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        first = self._model is None
+        super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+        if first:
+            self._warn_about_levels(self._learned())
+        return self
 
     def merge(self, other: NaiveBayes) -> NaiveBayes:
         """Take in what another model has learned from other rows.
@@ -315,12 +406,21 @@ def _names(names: list[Any], limit: int = 8) -> str:
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
-def _empty_columns(statistic: Any, n_columns: int) -> NDArray[np.intp]:
+def _empty_columns(statistic: Any, block: Block, table: Table) -> NDArray[np.intp]:
     """Columns of which no row has a value."""
-    if hasattr(statistic, "offsets"):
+    n_columns, levels = len(block.names), getattr(statistic, "levels", None)
+    if levels is not None and block.independent:
         none = np.array([statistic.of_column(j).sum() == 0 for j in range(n_columns)])
         return np.flatnonzero(none & (statistic.missing.sum(axis=0) > 0))
     weight = getattr(statistic, "weight", None)
-    if weight is None or weight.ndim != 2:
+    if weight is not None and weight.ndim == 2:
+        return np.flatnonzero(weight[:, :n_columns].sum(axis=0) == 0)
+    # Of a block that hangs together only whole rows count; where there are none, the table knows why.
+    if block.independent or not len(table) or (weight is None and statistic.count.any()):
         return np.empty(0, dtype=np.intp)
-    return np.flatnonzero(weight[:, :n_columns].sum(axis=0) == 0)
+    if weight is not None and weight.any():
+        return np.empty(0, dtype=np.intp)
+    rows = block.take(table)
+    if levels is not None:
+        return np.flatnonzero([(column.dense(len(table)) < 0).all() for column in rows.columns])
+    return np.empty(0, dtype=np.intp) if issparse(rows) else np.flatnonzero(np.isnan(rows).all(axis=0))

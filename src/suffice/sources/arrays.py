@@ -16,6 +16,8 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, assert_all_
 
 from suffice.exceptions import ClassError, listed
 from suffice.statistics import ClassAxis
+from suffice.statistics.levels import is_missing
+from suffice.statistics.sparse_sums import cell_columns, cell_rows
 
 __all__ = ["canonical", "encode", "explain_values", "read_labels", "read_rows", "read_training", "read_weights"]
 
@@ -35,6 +37,7 @@ def read_training(
 ) -> tuple[Any, NDArray[Any]]:
     """Rows and their labels. ``reset`` makes these columns the ones that the estimator expects."""
     accept = FORMATS if sparse else False
+    check_labels(y)
     X, y = validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, accept_sparse=accept, **ROWS)
     return canonical(X), classes_checked(y)
 
@@ -51,10 +54,23 @@ def read_labels(estimator: Any, y: Any, n_rows: int) -> NDArray[Any]:
     """Labels, one for each row."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    check_labels(y)
     y = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
     if len(y) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
     return classes_checked(y)
+
+
+def check_labels(y: Any) -> None:
+    """Raise if a label is missing, naming the row."""
+    values = getattr(y, "to_numpy", None)
+    array = np.asarray(y.to_numpy() if callable(values) else y) if not isinstance(y, list) else None
+    if array is None or array.ndim != 1 or array.dtype.kind != "O":
+        array = np.array(y, dtype=object) if isinstance(y, list) and any(value is None for value in y) else None
+    if array is not None:
+        for row, value in enumerate(array):
+            if is_missing(value):
+                raise ClassError(f"y holds no label in row {row} ({value!r}, NaN). Leave out the rows without a label.")
 
 
 def classes_checked(y: NDArray[Any]) -> NDArray[Any]:
@@ -107,6 +123,20 @@ def encode(labels: NDArray[Any]) -> tuple[ClassAxis, Codes]:
 
 
 def explain_values(estimator: Any, X: Float, *, allow_nan: bool) -> None:
-    """Raise scikit-learn's error if X holds NaN (where it may not) or infinity."""
+    """Raise scikit-learn's error if X holds NaN (where it may not) or infinity, with column and row."""
     with np.errstate(over="ignore", invalid="ignore"):
-        assert_all_finite(X, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name="X")
+        try:
+            assert_all_finite(X, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name="X")
+        except ValueError as error:
+            raise ValueError(f"{_first_not_finite(estimator, X, allow_nan=allow_nan)}{error}") from None
+
+
+def _first_not_finite(estimator: Any, X: Any, *, allow_nan: bool) -> str:
+    bad = np.isinf if allow_nan else lambda values: ~np.isfinite(values)
+    if issparse(X):
+        at = np.flatnonzero(bad(X.data))[:1]
+        row, column = int(cell_rows(X)[at[0]]), int(cell_columns(X)[at[0]])
+    else:
+        row, column = (int(i) for i in np.argwhere(bad(X))[0])
+    names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
+    return f"Column {names[column]!r}, row {row}: "

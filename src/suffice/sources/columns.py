@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.statistics import Coded, CodedColumn, Table
-from suffice.statistics.levels import Levels, coded_numbers, coded_values, is_missing
+from suffice.statistics.levels import Levels, coded_values, is_missing
 from suffice.statistics.table import Columns, Kind
 
-__all__ = ["Column", "ColumnTable", "ObjectColumn", "kind_of_values", "not_a_number"]
+__all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "not_a_number", "numbers_of"]
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -35,6 +36,14 @@ class Column(ABC):
     def coded(self) -> tuple[Levels, Codes]:
         """The column as codes of levels, with −1 where a cell is missing."""
 
+    @abstractmethod
+    def listed(self) -> Sequence[Any]:
+        """The cells as Python has them."""
+
+    def unhashable(self) -> tuple[int, Any]:
+        """The first cell that cannot be a category, and its row."""
+        return next((i, value) for i, value in enumerate(self.listed()) if type(value).__hash__ is None)
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnTable(Table):
@@ -42,6 +51,7 @@ class ColumnTable(Table):
 
     n_rows: int
     columns: Sequence[Column]
+    names: Sequence[object] | None = None
 
     def __len__(self) -> int:
         return self.n_rows
@@ -69,8 +79,9 @@ class ColumnTable(Table):
             try:
                 found.append(CodedColumn(*column.coded()))
             except TypeError:
+                row, value = column.unhashable()
                 raise InputError(
-                    f"Column {name!r} holds values that cannot be told apart as categories (they are not hashable)."
+                    f"Column {name!r}, row {row} holds {value!r}, which cannot be a category (it is not hashable)."
                 ) from None
         return Coded(self.n_rows, tuple(found))
 
@@ -87,22 +98,63 @@ class ObjectColumn(Column):
         return kind_of_values(self.values)
 
     def numbers(self, name: object) -> Float:
-        """The column as float64."""
-        out = np.empty(len(self.values))
-        for row, value in enumerate(self.values):
-            if is_missing(value):
-                out[row] = np.nan
-            elif isinstance(value, bool | int | float | np.number | np.bool_):
-                out[row] = value
-            else:
-                raise not_a_number(name, row, value)
-        return out
+        """The column as float64; a time as seconds."""
+        return numbers_of(self.values, name)
 
     def coded(self) -> tuple[Levels, Codes]:
         """The column as codes of levels."""
-        if self.kind in ("number", "bool"):
-            return coded_numbers(self.numbers(""))
         return coded_values(self.values)
+
+    def listed(self) -> Sequence[Any]:
+        """The cells as Python has them."""
+        return self.values
+
+
+@dataclass(frozen=True, eq=False)
+class NoColumn(Column):
+    """A column that is not there, and that no family reads."""
+
+    n_rows: int
+    kind: Kind = "empty"
+
+    def numbers(self, name: object) -> Float:
+        """Nothing."""
+        return np.full(self.n_rows, np.nan)
+
+    def coded(self) -> tuple[Levels, Codes]:
+        """Nothing."""
+        return Levels(()), np.full(self.n_rows, -1, dtype=np.int64)
+
+    def listed(self) -> Sequence[Any]:
+        """Nothing."""
+        return [None] * self.n_rows
+
+
+def numbers_of(values: Sequence[Any], name: object) -> Float:
+    """Python's values as float64: numbers, truth values, times as seconds, and NaN for what is missing."""
+    out = np.empty(len(values))
+    for row, value in enumerate(values):
+        if is_missing(value):
+            out[row] = np.nan
+        elif isinstance(value, bool | int | float | np.number | np.bool_):
+            try:
+                out[row] = value
+            except OverflowError:
+                raise InputError(f"Column {name!r}, row {row} holds a whole number too large for float64.") from None
+        elif isinstance(value, date | timedelta):
+            out[row] = _seconds(value)
+        else:
+            raise not_a_number(name, row, value)
+    return out
+
+
+def _seconds(value: date | timedelta) -> float:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+    return float(
+        (moment.replace(tzinfo=None) - datetime(1970, 1, 1) - (moment.utcoffset() or timedelta())).total_seconds()
+    )
 
 
 def kind_of_values(values: Sequence[Any]) -> Kind:
@@ -119,7 +171,9 @@ def kind_of_values(values: Sequence[Any]) -> Kind:
     kinds = {type(value) for value in values if not is_missing(value)} if len(kinds) > 1 else kinds
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
         return "bool"
-    return "number" if all(issubclass(kind, bool | int | float | np.number | np.bool_) for kind in kinds) else "text"
+    if all(issubclass(kind, bool | int | float | np.number | np.bool_) for kind in kinds):
+        return "number"
+    return "time" if all(issubclass(kind, date | timedelta) for kind in kinds) else "text"
 
 
 def not_a_number(name: object, row: int, value: object) -> InputError:

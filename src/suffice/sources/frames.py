@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
-from suffice.sources.columns import Column, ColumnTable, kind_of_values, not_a_number
+from suffice.sources.columns import Column, kind_of_values, numbers_of
 from suffice.statistics import CodedColumn
 from suffice.statistics.levels import Levels, coded_numbers, coded_values, is_missing, sorted_levels
 from suffice.statistics.table import Kind
 
-__all__ = ["FrameColumn", "as_frame", "column_names", "frame_of", "read_frame"]
+__all__ = ["FrameColumn", "as_frame", "column_names", "frame_of", "in_seconds"]
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -45,11 +45,6 @@ def column_names(frame: nw.DataFrame[Any]) -> list[Any]:
     return list(frame.columns)
 
 
-def read_frame(frame: nw.DataFrame[Any], names: Sequence[Any]) -> ColumnTable:
-    """The columns of those names, in that order."""
-    return ColumnTable(len(frame), [FrameColumn(frame.get_column(name)) for name in names])
-
-
 @dataclass(frozen=True, eq=False)
 class FrameColumn(Column):
     """A column of a data frame."""
@@ -62,30 +57,26 @@ class FrameColumn(Column):
         dtype = self.series.dtype
         if dtype == nw.Boolean:
             return "bool"
-        if dtype.is_numeric() or dtype.is_temporal():
+        if dtype.is_temporal():
+            return "time"
+        if dtype.is_numeric():
             return "number"
         if isinstance(dtype, nw.Categorical | nw.Enum):
             return "category"
         if dtype == nw.String:
             return "text" if len(self.series) > self.series.null_count() else "empty"
-        return kind_of_values(self.series.to_list())
+        return kind_of_values(self.listed())
 
     def numbers(self, name: object) -> Float:
         """The column as float64; a time as seconds."""
         series, dtype = self.series, self.series.dtype
-        if dtype.is_temporal():
-            return _seconds(series.to_numpy(), name)
         if dtype.is_numeric() or dtype == nw.Boolean:
             return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        out = np.empty(len(series))
-        for row, value in enumerate(series.to_list()):
-            if is_missing(value):
-                out[row] = np.nan
-            elif isinstance(value, bool | int | float | np.number | np.bool_):
-                out[row] = value
-            else:
-                raise not_a_number(name, row, value)
-        return out
+        if dtype.is_temporal():
+            values = series.to_numpy()
+            if values.dtype.kind in "mM":
+                return in_seconds(values)
+        return numbers_of(self.listed(), name)
 
     def coded(self) -> tuple[Levels, Codes]:
         """The column as codes of levels, by the engine's own dictionary where it has one."""
@@ -94,18 +85,23 @@ class FrameColumn(Column):
         listed = isinstance(dtype, nw.Categorical | nw.Enum)
         if listed or dtype == nw.String:
             if series.implementation.is_pandas_like():
-                return _of_pandas(native, listed=listed)
+                return _of_pandas(native)
             if series.implementation.is_polars():
                 return _of_polars(series, declared=_categories(dtype))
             if series.implementation.is_pyarrow():
                 return _of_arrow(native)
-        if (dtype.is_numeric() or dtype == nw.Boolean) and not series.null_count():
-            values = series.to_numpy()
+        if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
+            there = np.asarray(series.is_null().to_numpy(), dtype=bool) ^ True
+            values = np.asarray(series.drop_nulls().to_numpy()) if not there.all() else np.asarray(series.to_numpy())
             if values.dtype.kind in "biuf":
-                return coded_numbers(values)
-        if dtype.is_numeric():
-            return coded_numbers(self.numbers(""))
-        return coded_values(series.to_list())
+                codes = np.full(len(there), -1, dtype=np.int64)
+                levels, codes[there] = coded_numbers(values)
+                return levels, codes
+        return coded_values(self.listed())
+
+    def listed(self) -> Sequence[Any]:
+        """The cells as Python has them."""
+        return self.series.to_list()
 
 
 def _categories(dtype: Any) -> Sequence[Any]:
@@ -113,8 +109,8 @@ def _categories(dtype: Any) -> Sequence[Any]:
     return tuple(dtype.categories) if isinstance(dtype, nw.Enum) else ()
 
 
-def _of_pandas(series: Any, *, listed: bool) -> tuple[Levels, Codes]:
-    if listed:
+def _of_pandas(series: Any) -> tuple[Levels, Codes]:
+    if hasattr(series.dtype, "categories"):
         codes = np.asarray(series.cat.codes, dtype=np.int64)
         return sorted_levels(series.cat.categories.tolist(), codes, declared=True)
     codes, met = series.factorize()
@@ -138,9 +134,8 @@ def _of_arrow(array: Any) -> tuple[Levels, Codes]:
     return sorted_levels(coded.dictionary.to_pylist(), codes.astype(np.int64))
 
 
-def _seconds(values: NDArray[Any], name: object) -> Float:
-    if values.dtype.kind not in "mM":
-        raise InputError(f"Column {name!r} holds times of a kind that is not read; convert it to numbers.")
+def in_seconds(values: NDArray[Any]) -> Float:
+    """Times, or lengths of time, as seconds, with NaN where they are missing."""
     since = values if values.dtype.kind == "m" else values - np.datetime64(0, "s")
     return np.where(np.isnat(values), np.nan, since / np.timedelta64(1, "s"))
 
@@ -151,55 +146,86 @@ def _seconds(values: NDArray[Any], name: object) -> Float:
 def frame_of(template: Any, columns: Sequence[Any]) -> Any:
     """Drawn columns as a frame of the kind, the names and the types of ``template``, a native frame of no rows.
 
-    A column that is None is left out.
+    A column that is None is left out; one whose values its type cannot hold, because they were learned later, has
+    another type.
     """
     frame = nw.from_native(template, eager_only=True)
-    data: dict[Any, Any] = {}
-    for name, column in zip(frame.columns, columns, strict=True):
-        if column is not None:
-            data[name] = _values(frame.get_column(name), column)
-    made = nw.from_dict(data, backend=frame.implementation)
+    chosen = {name: column for name, column in zip(frame.columns, columns, strict=True) if column is not None}
+    data = {name: _values(frame.schema[name], column) for name, column in chosen.items()}
     if frame.implementation.is_pandas_like():
-        native = made.to_native()
-        types = {name: _pandas_type(template[name].dtype, native[name]) for name in data}
-        return native.astype(types)
+        native = nw.from_dict(data, backend=frame.implementation).to_native()
+        for name in data:
+            native[name] = _as_pandas(native[name], template[name].dtype)
+        return native
+    fits = {name: _fits(frame.schema[name], values) for name, values in data.items()}
+    data = {name: values if fits[name] else _alike(values) for name, values in data.items()}
+    made = nw.from_dict(data, backend=frame.implementation)
     if frame.implementation.is_pyarrow():
         table = made.to_native()
-        kinds = {name: template.schema.field(name).type for name in data}
-        coded = [
-            table[name].dictionary_encode() if hasattr(kinds[name], "index_type") else table[name] for name in data
+        whole = [
+            _as_arrow(table[name], template.schema.field(name).type) if fits[name] else table[name] for name in data
         ]
-        whole = [column.cast(kind) for column, kind in zip(coded, kinds.values(), strict=True)]
         return type(template).from_arrays(whole, names=list(data))
-    types = {name: frame.schema[name] for name in data}
-    known = {
-        name: dtype
-        for name, dtype in types.items()
-        if not isinstance(dtype, nw.Enum) or not set(data[name]) - {None, *dtype.categories}
-    }
-    return made.with_columns(nw.col(name).cast(dtype) for name, dtype in known.items()).to_native()
+    return made.with_columns(nw.col(name).cast(frame.schema[name]) for name in data if fits[name]).to_native()
 
 
-def _values(like: nw.Series[Any], column: Any) -> Any:
+def _values(dtype: Any, column: Any) -> Any:
     """A drawn column as values that the type of a frame's column takes."""
     if isinstance(column, CodedColumn):
         return column.values(len(column.codes))
-    dtype = like.dtype
     if dtype.is_integer():
-        return np.rint(column).astype(np.int64)
+        limits = np.iinfo(str(dtype).lower())
+        return np.clip(np.rint(column), max(limits.min, -(2.0**62)), min(limits.max, 2.0**62)).astype(np.int64)
     if dtype == nw.Boolean:
         return column > 0.5
     if dtype.is_temporal():
-        kind = "timedelta64[us]" if isinstance(dtype, nw.Duration) else "datetime64[us]"
-        return np.rint(1e6 * column).astype(np.int64).astype(kind)
+        unit = "D" if isinstance(dtype, nw.Date) else getattr(dtype, "time_unit", "us")
+        steps = np.timedelta64(1, "s") / np.timedelta64(1, unit)
+        whole = np.clip(np.rint(steps * column), -(2.0**62), 2.0**62).astype(np.int64)
+        return whole.astype(f"{'timedelta' if isinstance(dtype, nw.Duration) else 'datetime'}64[{unit}]")
     return column
 
 
-def _pandas_type(dtype: Any, drawn: Any) -> Any:
-    """The type of a column, with categories that were learned later."""
-    categories = getattr(dtype, "categories", None)
-    if categories is None or not hasattr(dtype, "ordered"):
-        return dtype
-    known = list(categories)
-    new = [value for value in dict.fromkeys(drawn.tolist()) if not is_missing(value) and value not in set(known)]
-    return type(dtype)([*known, *new], ordered=dtype.ordered) if new else dtype
+def _fits(dtype: Any, values: Any) -> bool:
+    """Whether a type holds all values; only drawn levels can be of another."""
+    if not isinstance(values, list):
+        return True
+    known = [value for value in values if value is not None]
+    if isinstance(dtype, nw.Enum):
+        return set(known) <= set(dtype.categories)
+    if dtype.is_integer():
+        return all(isinstance(value, int) for value in known)
+    if isinstance(dtype, nw.String | nw.Categorical):
+        return all(isinstance(value, str) for value in known)
+    return dtype != nw.Boolean or all(isinstance(value, bool) or value in (0, 1) for value in known)
+
+
+def _alike(values: list[Any]) -> list[Any]:
+    """Values of one type: as they are if they are so, as texts if not."""
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) < 2 or kinds <= {int, float}:
+        return values
+    return [None if value is None else str(value) for value in values]
+
+
+def _as_arrow(array: Any, kind: Any) -> Any:
+    return (array.dictionary_encode() if hasattr(kind, "index_type") else array).cast(kind)
+
+
+def _as_pandas(drawn: Any, dtype: Any) -> Any:
+    """A drawn column in the type of the fitted one, with categories that were learned later."""
+    if getattr(dtype, "tz", None) is not None:
+        return drawn.dt.tz_localize("UTC").astype(dtype)
+    if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
+        known = set(dtype.categories)
+        new = [value for value in dict.fromkeys(drawn.tolist()) if not is_missing(value) and value not in known]
+        dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered) if new else dtype
+        return drawn.astype(dtype)
+    if getattr(dtype, "kind", "") in "iub" and isinstance(dtype, np.dtype) and drawn.dtype != dtype:
+        plain = drawn.tolist()
+        if any(is_missing(value) or value != int(value) for value in plain):
+            return drawn
+    try:
+        return drawn.astype(dtype)
+    except (TypeError, ValueError):
+        return drawn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -13,48 +13,79 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from suffice.exceptions import InputError, listed
 from suffice.sources.arrays import read_labels, read_rows, read_training
-from suffice.sources.columns import ColumnTable, ObjectColumn
-from suffice.sources.frames import as_frame, column_names, frame_of, read_frame
+from suffice.sources.columns import ColumnTable, NoColumn, ObjectColumn
+from suffice.sources.frames import FrameColumn, as_frame, column_names, frame_of, in_seconds
 from suffice.statistics import CodedColumn, MatrixTable, Table
+from suffice.statistics.table import Schema
 
-__all__ = ["Form", "explain_table", "read_training_table", "table_of_rows"]
+__all__ = ["Form", "check_kinds", "explain_table", "read_training_table", "table_of_rows"]
 
 Form = Callable[[list[Any]], Any]
 """Turns drawn columns into rows of the kind that was read."""
+EXACT = 2**53  # beyond, whole numbers are not exact in float64
 
 
 def read_training_table(
-    estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int
-) -> tuple[Table, NDArray[Any], Form | None]:
-    """Rows of any kind with their labels, and the form in which rows are given back (None: an array)."""
+    estimator: Any, X: Any, y: Any, schema: Schema | None, left_out: Collection[Any], min_rows: int
+) -> tuple[Table, NDArray[Any], Form]:
+    """Rows of any kind with their labels, and the form in which rows are given back.
+
+    Parameters
+    ----------
+    schema : Schema or None
+        Of the rows that came first; None makes these the first.
+    left_out : collection
+        Columns that need not be there.
+    """
     frame = as_frame(X)
     if frame is not None:
-        table = _of_frame(estimator, X, frame, reset=reset)
-        template = frame.head(0).to_native()
+        table = _of_frame(estimator, X, frame, schema, left_out)
         _check_rows(len(table), len(table.kinds), min_rows)
-        return table, read_labels(estimator, y, len(table)), partial(frame_of, template)
+        return table, read_labels(estimator, y, len(table)), partial(frame_of, frame.head(0).to_native())
     values = _objects(X)
     if values is not None:
-        _count_columns(estimator, values, reset=reset)
-        _check_rows(*values.shape, min_rows)
-        return _of_objects(values), read_labels(estimator, y, len(values)), None
-    boolean = _is_boolean(X)
-    data, y = read_training(estimator, X, y, reset=reset, min_rows=min_rows, sparse=True)
-    form = partial(_sparse_of, type(data)) if issparse(data) else None
-    return MatrixTable(data, "bool" if boolean else "number"), y, form
+        _count_columns(estimator, values, reset=schema is None)
+        _check_rows(values.shape[0], values.shape[1], min_rows)
+        return _of_objects(values), read_labels(estimator, y, len(values)), partial(_array_of, values.dtype)
+    X = _without_times(X)
+    data, y = _exactly(read_training)(estimator, X, y, reset=schema is None, min_rows=min_rows, sparse=True)
+    dtype = getattr(X, "dtype", np.dtype(np.float64))
+    form = partial(_sparse_of, type(data), dtype) if issparse(data) else partial(_array_of, dtype)
+    return _of_matrix(X, data), y, form
 
 
-def table_of_rows(estimator: Any, X: Any) -> Table:
+def table_of_rows(estimator: Any, X: Any, schema: Schema, left_out: Collection[Any]) -> Table:
     """Rows of any kind to predict for."""
     frame = as_frame(X)
     if frame is not None:
-        return _of_frame(estimator, X, frame, reset=False)
+        return _of_frame(estimator, X, frame, schema, left_out)
     values = _objects(X)
     if values is not None:
         _count_columns(estimator, values, reset=False)
-        _check_rows(*values.shape, 1)
+        _check_rows(values.shape[0], values.shape[1], 1)
         return _of_objects(values)
-    return MatrixTable(read_rows(estimator, X, sparse=True), "bool" if _is_boolean(X) else "number")
+    X = _without_times(X)
+    return _of_matrix(X, _exactly(read_rows)(estimator, X, sparse=True))
+
+
+def check_kinds(table: Table, schema: Schema) -> None:
+    """Raise if a column of numbers has become one of times, or the other way round."""
+    for name, before, now in zip(schema.names, schema.kinds, table.kinds, strict=True):
+        if "time" in (before, now) and {before, now} & {"number", "bool"}:
+            raise InputError(
+                f"Column {name!r} held {_PLURAL[before]} when the model was fitted, and holds {_PLURAL[now]} from "
+                "row 0 on. Convert it to the type it had then."
+            )
+
+
+_PLURAL = {
+    "number": "numbers",
+    "bool": "truth values",
+    "time": "times",
+    "category": "categories",
+    "text": "texts",
+    "empty": "nothing",
+}
 
 
 def explain_table(table: Table, names: Any) -> None:
@@ -68,34 +99,22 @@ def explain_table(table: Table, names: Any) -> None:
                 raise InputError(f"Column {name!r}, row {int(np.argmax(infinite))} holds infinity, which is no number.")
 
 
-def _is_boolean(X: Any) -> bool:
-    return bool(getattr(X, "dtype", None) == np.bool_)
-
-
-def _sparse_of(kind: Any, columns: list[Any]) -> Any:
-    """Drawn columns as a sparse matrix of that kind; a column that was left out is zero."""
-    whole = [c.values(len(c.codes)) if isinstance(c, CodedColumn) else c for c in columns]
-    n = max((len(column) for column in whole if column is not None), default=0)
-    dense = [np.zeros(n) if column is None else np.asarray(column, dtype=np.float64) for column in whole]
-    return kind(np.column_stack(dense))
-
-
 # ---------------------------------------------------------------------- frames
 
 
-def _of_frame(estimator: Any, X: Any, frame: Any, *, reset: bool) -> Table:
+def _of_frame(estimator: Any, X: Any, frame: Any, schema: Schema | None, left_out: Collection[Any]) -> Table:
     names = column_names(frame)
-    if reset:
+    if schema is None:
         _check_feature_names(estimator, X, reset=True)
         _check_n_features(estimator, X, reset=True)
-        return read_frame(frame, names)
-    expected = list(getattr(estimator, "feature_names_in_", []))
-    if not expected or not all(isinstance(name, str) for name in names):
-        _check_feature_names(estimator, X, reset=False)  # warns that one of the two has no names
+        return ColumnTable(len(frame), [FrameColumn(frame.get_column(name)) for name in names], names)
+    if not schema.named:
+        _check_feature_names(estimator, X, reset=False)  # warns that the model knows no names
         _check_n_features(estimator, X, reset=False)
-        return read_frame(frame, names)
-    missing = [str(name) for name in expected if name not in names]
-    extra = [str(name) for name in names if name not in expected]
+        return ColumnTable(len(frame), [FrameColumn(frame.get_column(name)) for name in names], names)
+    expected = list(schema.names)
+    missing = [name for name in expected if name not in names and name not in left_out]
+    extra = [name for name in names if name not in expected]
     if missing or extra:
         parts = [f"the frame has no column {listed(missing)}"] if missing else []
         parts += [f"{listed(extra)} was not there at fit time"] if extra else []
@@ -103,14 +122,60 @@ def _of_frame(estimator: Any, X: Any, frame: Any, *, reset: bool) -> Table:
             "The feature names should match those that were passed during fit: "
             f"{'; '.join(parts)}. Columns may come in any order, but must be the same."
         )
-    return read_frame(frame, expected)
+    columns = [FrameColumn(frame.get_column(name)) if name in names else NoColumn(len(frame)) for name in expected]
+    return ColumnTable(len(frame), columns, expected)
 
 
-# ---------------------------------------------------------------------- arrays of objects
+# ---------------------------------------------------------------------- arrays
+
+
+def _of_matrix(X: Any, data: Any) -> MatrixTable:
+    dtype = getattr(X, "dtype", None)
+    if dtype == np.bool_:
+        return MatrixTable(data, "bool")
+    if dtype is not None and dtype.kind in "mM":
+        return MatrixTable(data, "time")
+    exact = None
+    if isinstance(X, np.ndarray) and X.dtype.kind in "iu" and X.size and np.abs(data).max() >= EXACT:
+        exact = X  # categories may be identifiers, of which float64 would make one of two
+    return MatrixTable(data, "number", exact)
+
+
+def _without_times(X: Any) -> Any:
+    """An array of times as seconds, of its own type no longer; anything else as it is."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        return _Seconds(in_seconds(X), X.dtype)
+    return X
+
+
+class _Seconds:
+    """Seconds that know they were times."""
+
+    def __init__(self, values: NDArray[np.float64], dtype: Any) -> None:
+        self.values, self.dtype, self.shape, self.ndim = values, dtype, values.shape, values.ndim
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        return np.asarray(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def _exactly(read: Callable[..., Any]) -> Callable[..., Any]:
+    """The reader, with a sentence for a whole number that is no float64."""
+
+    def reader(estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
+        X = X.values if isinstance(X, _Seconds) else X
+        try:
+            return read(estimator, X, *args, **options)
+        except OverflowError:
+            raise InputError("X holds a whole number too large for float64.") from None
+
+    return reader
 
 
 def _objects(X: Any) -> NDArray[Any] | None:
-    """An array of which some cells are texts, as objects; None for anything that is numbers or no table."""
+    """An array whose cells are of several types, or texts, as objects; None for numbers, and for what is no table."""
     if issparse(X):
         return None
     if isinstance(X, np.ndarray):
@@ -124,9 +189,12 @@ def _objects(X: Any) -> NDArray[Any] | None:
         return None
     if array.ndim != 2 or array.dtype.kind not in "OUST":
         return None
-    if array.dtype.kind in "USTM":
-        return array.astype(object)
-    return array if any(isinstance(value, str) for value in array.flat) else None
+    kinds = set(map(type, array.astype(object).flat))
+    if all(issubclass(kind, int | float | np.number) and not issubclass(kind, bool) for kind in kinds):
+        return None
+    if any(kind.__hash__ is None for kind in kinds):
+        return None  # scikit-learn's check says what is wrong
+    return array
 
 
 def _of_objects(values: NDArray[Any]) -> Table:
@@ -143,3 +211,46 @@ def _check_rows(n_rows: int, n_columns: int, min_rows: int) -> None:
         raise ValueError(f"Found array with {n_rows} sample(s) while a minimum of {min_rows} is required.")
     if n_columns < 1:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
+
+
+# ---------------------------------------------------------------------- rows that go back
+
+
+def _array_of(dtype: Any, columns: list[Any]) -> NDArray[Any]:
+    """Drawn columns as an array of that type, if it holds them; a column that was left out is NaN."""
+    whole = _values(columns)
+    n = max((len(column) for column in whole if column is not None), default=0)
+    whole = [np.full(n, np.nan) if column is None else column for column in whole]
+    if (
+        any(isinstance(value, str) for column in whole if isinstance(column, list) for value in column)
+        or dtype.kind == "O"
+    ):
+        out = np.empty((n, len(whole)), dtype=object)
+        for j, column in enumerate(whole):
+            out[:, j] = column
+        return out.astype(str) if dtype.kind == "U" and all(isinstance(value, str) for value in out.flat) else out
+    return _as_type(np.column_stack([np.asarray(column, dtype=np.float64) for column in whole]), dtype)
+
+
+def _sparse_of(kind: Any, dtype: Any, columns: list[Any]) -> Any:
+    """Drawn columns as a sparse matrix of that kind and type; a column that was left out is zero."""
+    whole = _values(columns)
+    n = max((len(column) for column in whole if column is not None), default=0)
+    dense = [np.zeros(n) if column is None else np.asarray(column, dtype=np.float64) for column in whole]
+    return kind(_as_type(np.column_stack(dense), dtype))
+
+
+def _values(columns: list[Any]) -> list[Any]:
+    return [column.values(len(column.codes)) if isinstance(column, CodedColumn) else column for column in columns]
+
+
+def _as_type(x: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
+    """Numbers as the type of the rows that were fitted, rounded where it is of whole numbers."""
+    if dtype.kind == "f":
+        return x.astype(dtype, copy=False)
+    if dtype.kind not in "biu" or np.isnan(x).any() or (dtype.kind != "b" and not x.size):
+        return x
+    if dtype.kind == "b":
+        return x > 0.5
+    limits = np.iinfo(dtype)
+    return np.clip(np.rint(x), max(limits.min, -(2.0**62)), min(limits.max, 2.0**62)).astype(dtype)

@@ -15,9 +15,9 @@ from suffice.statistics.levels import Coded, CodedColumn, coded_numbers
 
 __all__ = ["Columns", "Kind", "MatrixTable", "Schema", "Table", "as_table", "is_sparse", "present_rows"]
 
-Kind = Literal["number", "bool", "category", "text", "empty"]
-"""What a column's type says of it: a number (whole or not), yes or no, a category by declaration, a text that may be
-one, or nothing because all its cells are missing."""
+Kind = Literal["number", "bool", "time", "category", "text", "empty"]
+"""What a column's type says of it: a number (whole or not), yes or no, a time, a category by declaration, a text that
+may be one, or nothing because all its cells are missing."""
 Columns = slice | list[int]
 
 
@@ -27,6 +27,7 @@ class Schema:
 
     names: Sequence[object]
     kinds: Sequence[Kind]
+    named: bool = False  # whether columns have names, and are found by them
 
     def __len__(self) -> int:
         return len(self.names)
@@ -34,6 +35,8 @@ class Schema:
 
 class Table(ABC):
     """A batch of rows. Each column can be read as numbers (NaN where missing), or as codes of levels."""
+
+    names: Sequence[object] | None = None  # of its columns, if they have any
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -63,6 +66,7 @@ class MatrixTable(Table):
 
     x: Any
     kind: Kind = "number"
+    exact: Any = None  # the same numbers in a type that tells all of them apart, for categories
 
     def __len__(self) -> int:
         return int(self.x.shape[0])
@@ -79,6 +83,8 @@ class MatrixTable(Table):
     def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
         """Those columns as codes of the numbers in them; what a sparse matrix does not store is the level 0."""
         x = self.numbers(columns, names)
+        if self.exact is not None:
+            x = self.exact if columns == slice(None) else self.exact[:, columns]
         if is_sparse(x):
             by_column = x.tocsc()
             return Coded(len(self), tuple(_sparse_column(by_column, j) for j in range(x.shape[1])))
