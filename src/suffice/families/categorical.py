@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +22,7 @@ from suffice.families.estimation import Estimation, check_estimation, no_proper_
 from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Coded, CodedColumn, Counts, Levels, Membership
-from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
+from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.levels import coded_values, level_kind
 
 __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen"]
@@ -287,18 +288,16 @@ class Categorical:
 
     # ------------------------------------------------------------------ query engines
 
-    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
         """What a query engine would compute: how often each level of each column occurs in each class."""
-        return [value_counts([name]) for name in columns]
+        return [value_counts([nw.col(name)]) for name in columns]
 
-    def from_aggregates(
-        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
-    ) -> Counts:
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Counts:
         """The statistic of the rows that were aggregated."""
         parts = []
-        for answer, name in zip(answers, columns, strict=True):
-            column = CodedColumn(*coded_values(answer[name]))
-            parts.append(Counts.summarize(Coded(len(answer[name]), (column,)), members_of(answer)))
+        for answer in answers:
+            column = CodedColumn(*coded_values(answer[value(0)]))
+            parts.append(Counts.summarize(Coded(len(column.codes), (column,)), members_of(answer)))
         return Counts.beside(parts)
 
     def level_table(self, parameters: CategoricalParameters, j: int) -> tuple[list[Any], Float]:

@@ -22,7 +22,7 @@ from suffice.families.estimation import Estimation, check_cells, check_estimatio
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
 from suffice.statistics import CellSums, ClassAxis, Membership
-from suffice.statistics.aggregation import Aggregation, Answer, by_class, number, sums_by_class
+from suffice.statistics.aggregation import Aggregation, Answer, by_class, check_least, number, sums_by_class
 
 __all__ = ["Exponential", "ExponentialParameters"]
 
@@ -164,16 +164,15 @@ class Exponential(IndependentColumns):
 
     # ------------------------------------------------------------------ query engines
 
-    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
         """What a query engine would compute: count and sum of each column in each class."""
-        return [sums_by_class({name: number(name) for name in columns})]
+        return [sums_by_class([number(name) for name in columns])]
 
-    def from_aggregates(
-        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
-    ) -> CellSums:
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> CellSums:
         """The statistic of the rows that were aggregated."""
-        axis, weight = by_class(answers[0], [f"count of {name}" for name in columns])
-        _, total = by_class(answers[0], [f"sum of {name}" for name in columns])
+        check_least(answers[0], columns, "a waiting time is at least 0", zero=True)
+        axis, weight = by_class(answers[0], "count", len(columns), columns)
+        _, total = by_class(answers[0], "sum", len(columns), columns)
         return CellSums(axis, weight, total[:, None])
 
     def table(self, parameters: ExponentialParameters, j: int) -> dict[str, Float]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, polygamma
@@ -24,7 +25,7 @@ from suffice.families.independent import IndependentColumns
 from suffice.families.linear import row_blocks
 from suffice.families.log_normal import is_positive, logarithms
 from suffice.statistics import ClassAxis, Membership, Moments
-from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
+from suffice.statistics.aggregation import Aggregation, Answer, check_least, moments_by_class, number
 
 __all__ = ["Gamma", "GammaParameters"]
 
@@ -186,16 +187,15 @@ class Gamma(IndependentColumns):
 
     # ------------------------------------------------------------------ query engines
 
-    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
         """What a query engine would compute: count, mean and variance of each column and of its logarithm."""
-        logs = {f"log {name}": number(name).log() for name in columns}
-        return [moments_by_class({name: number(name) for name in columns} | logs)]
+        x = [number(name) for name in columns]
+        return [moments_by_class([*x, *(nw.when(each > 0).then(each).log() for each in x)])]
 
-    def from_aggregates(
-        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
-    ) -> Moments:
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Moments:
         """The statistic of the rows that were aggregated."""
-        return Moments.of_answer(answers[0], [*columns, *(f"log {name}" for name in columns)])
+        check_least(answers[0], columns, "a gamma distributed number is above 0", zero=False)
+        return Moments.of_answer(answers[0], [*columns, *columns])
 
     def table(self, parameters: GammaParameters, j: int) -> dict[str, Float]:
         """Shape and mean of each class."""

@@ -368,13 +368,11 @@ class Gaussian(IndependentColumns):
 
     # ------------------------------------------------------------------ query engines
 
-    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
         """What a query engine would compute: count, mean and variance of each column in each class."""
-        return [moments_by_class({name: self._expression(name) for name in columns})]
+        return [moments_by_class([self._expression(name) for name in columns])]
 
-    def from_aggregates(
-        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
-    ) -> Moments:
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Moments:
         """The statistic of the rows that were aggregated."""
         return Moments.of_answer(answers[0], columns).check(columns)
 

@@ -12,10 +12,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
+from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.sparse_sums import cell_columns, cell_rows
 from suffice.statistics.table import is_sparse
 
@@ -98,18 +99,16 @@ class IndependentColumns(ABC):
 
     # ------------------------------------------------------------------ query engines
 
-    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
         """What a query engine would compute: how often each value of each column occurs in each class."""
-        return [value_counts([name]) for name in columns]
+        return [value_counts([nw.col(name)]) for name in columns]
 
-    def from_aggregates(
-        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
-    ) -> Any:
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Any:
         """The statistic of the rows that were aggregated."""
         family: Any = self
         parts = []
         for answer, name in zip(answers, columns, strict=True):
-            values = np.array([np.nan if v is None else v for v in answer[name]], dtype=np.float64)[:, None]
+            values = np.array([np.nan if v is None else v for v in answer[value(0)]], dtype=np.float64)[:, None]
             members = members_of(answer)
             if hasattr(family, "check"):
                 family.check(values, [name])

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +23,7 @@ from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.gamma_function import log_rise
 from suffice.statistics import ClassAxis, Coded, CodedColumn, JointCounts, Levels, Membership
-from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
+from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.joint_counts import distinct_cells
 from suffice.statistics.levels import coded_values
 
@@ -240,16 +241,14 @@ class JointTable:
 
     # ------------------------------------------------------------------ query engines
 
-    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
         """What a query engine would compute: how often each combination of levels occurs in each class."""
-        return [value_counts(columns)]
+        return [value_counts([nw.col(name) for name in columns])]
 
-    def from_aggregates(
-        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
-    ) -> JointCounts:
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> JointCounts:
         """The statistic of the rows that were aggregated."""
-        coded = tuple(CodedColumn(*coded_values(answers[0][name])) for name in columns)
-        return JointCounts.summarize(Coded(len(answers[0][columns[0]]), coded), members_of(answers[0]))
+        coded = tuple(CodedColumn(*coded_values(answers[0][value(j)])) for j in range(len(columns)))
+        return JointCounts.summarize(Coded(len(coded[0].codes), coded), members_of(answers[0]))
 
     def level_table(self, parameters: JointTableParameters, j: int) -> tuple[list[Any], Float]:
         """The cells that were seen with their shares in each class (C + 1, K), and at last that of each other cell."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +22,7 @@ from suffice.families.gaussian import Gaussian, GaussianParameters
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, row_blocks
 from suffice.statistics import Membership, Moments
-from suffice.statistics.aggregation import number
+from suffice.statistics.aggregation import Aggregation, Answer, check_least, number, sums_by_class
 from suffice.statistics.table import is_sparse
 
 __all__ = ["LogNormal"]
@@ -112,8 +113,18 @@ class LogNormal(Gaussian):
         centre = np.exp(mean + variance / 2)
         return centre, (np.expm1(variance) * centre**2)
 
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
+        """What a query engine would compute: count, mean and variance of log x in each class, and the least x."""
+        return [*super().aggregates(columns), sums_by_class([number(name) for name in columns])]
+
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Moments:
+        """The statistic of the rows that were aggregated."""
+        check_least(answers[1], columns, "a logarithm is taken of numbers above 0", zero=False)
+        return super().from_aggregates(answers, columns)
+
     def _expression(self, name: str) -> Any:
-        return number(name).log()
+        x = number(name)
+        return nw.when(x > 0).then(x).log()
 
     def table(self, parameters: GaussianParameters, j: int) -> dict[str, Float]:
         """Mean and deviation of log x in each class."""

@@ -25,7 +25,7 @@ from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear, scores_of_cells
 from suffice.families.poisson import is_count, log_factorial, poisson_draws
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
-from suffice.statistics.aggregation import Aggregation, Answer, members_of, value_counts
+from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_coefficients
 from suffice.statistics.sparse_sums import cell_columns, same_cells
@@ -34,7 +34,6 @@ from suffice.statistics.table import is_sparse
 __all__ = ["Multinomial", "MultinomialParameters"]
 
 Float = NDArray[np.float64]
-LENGTH = "length of the row"
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,21 +207,18 @@ class Multinomial:
 
     # ------------------------------------------------------------------ query engines
 
-    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
         """What a query engine would compute: how often each count of each column, and each length, occurs."""
         length = functools.reduce(operator.add, (nw.col(name) for name in columns))
-        lengths = Aggregation((LENGTH,), {"weight": nw.len()}, {LENGTH: length})
-        return [lengths, *(value_counts([name]) for name in columns)]
+        return [value_counts([length]), *(value_counts([nw.col(name)]) for name in columns)]
 
-    def from_aggregates(
-        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
-    ) -> CountVectors:
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> CountVectors:
         """The statistic of the rows that were aggregated."""
         axis = members_of(answers[0]).classes
         weight, total, coefficient = np.zeros(len(axis)), np.zeros((len(axis), len(columns))), np.zeros(len(axis))
-        for j, (answer, name) in enumerate(zip(answers, [LENGTH, *columns], strict=True)):
+        for j, (answer, name) in enumerate(zip(answers, ["length", *columns], strict=True)):
             members = members_of(answer)
-            counts = np.array([np.nan if value is None else value for value in answer[name]], dtype=np.float64)
+            counts = np.array([np.nan if each is None else each for each in answer[value(0)]], dtype=np.float64)
             self.check(np.column_stack([counts, counts]), [name, name])
             found = CellSums.summarize(counts[:, None], members, (identity, log_factorial)).on(axis)
             coefficient += found.total[:, 1, 0] if j == 0 else -found.total[:, 1, 0]

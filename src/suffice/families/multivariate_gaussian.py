@@ -37,8 +37,8 @@ from suffice.families.estimation import Estimation, check_estimation, no_proper_
 from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear, centred_blocks, linear_scores, row_blocks
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
-from suffice.statistics.aggregation import Aggregation, Answer, by_class, number, sums_by_class
-from suffice.statistics.compensated import divided, two_sum
+from suffice.statistics.aggregation import CLASS, Aggregation, Answer, by_class, number, value
+from suffice.statistics.compensated import divided
 from suffice.statistics.table import is_sparse
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
@@ -530,40 +530,38 @@ class MultivariateGaussian:
 
     # ------------------------------------------------------------------ query engines
 
-    def aggregates(self, columns: Sequence[str], origin: Sequence[float] | None = None) -> list[Aggregation]:
-        """What a query engine would compute: sums of the columns and of their products, about a point among them.
-
-        ``origin`` is that point, such as the mean of all rows; products about zero would cancel.
-        """
-        about = dict(zip(columns, [0.0] * len(columns) if origin is None else origin, strict=True))
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
+        """What a query engine would compute: class means, and sums of products about them."""
+        d = len(columns)
         whole = functools.reduce(operator.and_, (~number(name).is_null() for name in columns))
-        away = {name: nw.when(whole).then(number(name) - about[name]) for name in columns}
-        pairs = {f"{a} × {b}": away[a] * away[b] for i, a in enumerate(columns) for b in columns[: i + 1]}
-        return [sums_by_class(away | pairs)]
+        rows = {value(j): nw.when(whole).then(number(name)) for j, name in enumerate(columns)}
+        centred = {f"(away {j})": nw.col(value(j)) - nw.col(value(j)).mean().over(CLASS) for j in range(d)}
+        products = {
+            value(d + at): nw.col(f"(away {i})") * nw.col(f"(away {j})") for at, (i, j) in enumerate(_lower_triangle(d))
+        }
+        asked: dict[str, nw.Expr] = {}
+        for j in range(d + len(products)):
+            asked |= {f"count {j}": nw.col(value(j)).count(), f"sum {j}": nw.col(value(j)).sum()}
+            asked |= {f"mean {j}": nw.col(value(j)).mean()}
+        return [Aggregation((rows, centred, products), asked)]
 
-    def from_aggregates(
-        self, answers: Sequence[Answer], columns: Sequence[str], origin: Sequence[float] | None = None
-    ) -> Scatter | PooledScatter:
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Scatter | PooledScatter:
         """The statistic of the rows that were aggregated."""
         if self.shrinkage == "ledoit_wolf":
             raise InputError("Ledoit and Wolf's shrinkage needs products of four columns, which no query is made for.")
-        axis, count = by_class(answers[0], [f"count of {columns[0]}"])
-        _, total = by_class(answers[0], [f"sum of {name}" for name in columns])
-        names = [
-            f"sum of {columns[max(i, j)]} × {columns[min(i, j)]}"
-            for i in range(len(columns))
-            for j in range(len(columns))
-        ]
-        _, products = by_class(answers[0], names)
-        d, weight = len(columns), count[:, 0]
-        offset = total / np.where(weight > 0, weight, 1.0)[:, None]
-        scatter = products.reshape(-1, d, d) - weight[:, None, None] * offset[:, :, None] * offset[:, None, :]
-        means = two_sum(np.tile(np.zeros(d) if origin is None else np.asarray(origin), (len(axis), 1)), offset)
-        means = tuple(np.where(weight[:, None] > 0, part, 0.0) for part in means)
+        d = len(columns)
+        axis, mean = by_class(answers[0], "mean", d, columns)
+        _, weight = by_class(answers[0], "count", 1, columns)
+        _, sums = by_class(answers[0], "sum", d + d * (d + 1) // 2, columns)
+        scatter = np.zeros((len(axis), d, d))
+        for at, (i, j) in enumerate(_lower_triangle(d)):
+            scatter[:, i, j] = scatter[:, j, i] = sums[:, d + at]
         if self._statistic is PooledScatter:
             within = scatter.sum(axis=0)
-            return PooledScatter(axis, weight, *means, within, np.zeros_like(within))
-        return Scatter(axis, weight, *means, scatter, np.zeros_like(scatter))
+            found: Any = PooledScatter(axis, weight[:, 0], mean, np.zeros_like(mean), within, np.zeros_like(within))
+        else:
+            found = Scatter(axis, weight[:, 0], mean, np.zeros_like(mean), scatter, np.zeros_like(scatter))
+        return cast("Scatter | PooledScatter", found.check(columns))
 
     def block_table(self, parameters: MultivariateGaussianParameters, names: Sequence[object]) -> dict[str, Any]:
         """Means, deviations and correlations of each class."""
@@ -620,3 +618,7 @@ def _shrunk(covariance: Float, target: Float, amount: float) -> Float:
     out = (1 - amount) * covariance
     out.flat[:: len(out) + 1] += amount * target
     return out
+
+
+def _lower_triangle(d: int) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(d) for j in range(i + 1)]

@@ -34,12 +34,9 @@ def family_of(given: Any, settings: Mapping[str, Any]) -> Family:
         return family
     made: Any = family_named(given)
     has = {each.name: each.default for each in fields(made)} if is_dataclass(made) else {}
-    ours = {}
-    for name, value in settings.items():
-        # A policy is a word; other fields of that name are other things.
-        if name in has and (name not in POLICIES or isinstance(has[name], str)):
-            ours[name] = value
-    found: Family = replace(made, **ours)
+    # A policy is a word; other fields of that name are other things.
+    takes = {name for name, default in has.items() if name not in POLICIES or isinstance(default, str)}
+    found: Family = replace(made, **{name: each for name, each in settings.items() if name in takes})
     return found
 
 
@@ -96,7 +93,7 @@ def _grouped(chosen: list[tuple[list[int], Family]], names: list[Any]) -> list[B
 
 
 def warn_about_levels(model: Model, schema: Schema, named: Collection[Any]) -> None:
-    """Say so if a column of texts has so many levels that it is probably not a category, and nobody named its family."""
+    """Say so if a column of texts has so many levels that it is probably no category, and nobody named its family."""
     place = {name: j for j, name in enumerate(schema.names)}
     for block, statistic in zip(model.blocks, model.statistics, strict=True):
         for name, levels in zip(block.names, getattr(statistic, "levels", ()), strict=False):

@@ -107,9 +107,9 @@ class Moments(Statistic):
     @classmethod
     def of_answer(cls, answer: Answer, names: Sequence[str]) -> Moments:
         """From counts, means and variances that a query engine gave for each class; see `moments_by_class`."""
-        axis, count = by_class(answer, [f"count of {name}" for name in names])
-        _, mean = by_class(answer, [f"mean of {name}" for name in names])
-        _, variance = by_class(answer, [f"variance of {name}" for name in names])
+        axis, count = by_class(answer, "count", len(names), names)
+        _, mean = by_class(answer, "mean", len(names), names)
+        _, variance = by_class(answer, "variance", len(names), names)
         return cls(axis, count, mean, np.zeros_like(mean), count * variance)
 
     @property
