@@ -91,7 +91,7 @@ F = TypeVar("F", bound=type[Any])
 def register(family: F) -> F:
     """Class decorator that makes a family known by its name, and lets it show only what is not its default."""
     _REGISTERED[family.name] = family
-    family.__repr__ = _short
+    family.__repr__ = _short  # type: ignore[assignment]
     return family
 
 

@@ -101,18 +101,17 @@ class Gamma(IndependentColumns):
 
     def estimate(self, statistic: Moments, columns: Sequence[object] | None = None) -> GammaParameters:
         """Shape and mean of each class; a class that saw nothing takes those of all rows."""
-        prior = pseudo_moments(statistic, max(float(statistic.weight.sum(axis=0).max(initial=0.0)), 1.0))
+        every = statistic.pooled()
         if self.estimation != "mle" and self.smoothing > 0:
             statistic = statistic.merge(pseudo_moments(statistic, self.smoothing))
-        empty = statistic.weight == 0
-        mean = np.where(empty, prior.mean, statistic.mean)
-        spread = np.where(empty, _variance(prior), _variance(statistic))
-        d = statistic.shape[0] // 2
+        d, empty = statistic.shape[0] // 2, statistic.weight == 0
+        rows = np.where(empty, every.weight, statistic.weight)[:, :d]
+        mean = np.where(empty, every.mean, statistic.mean)
+        spread = np.where(empty, _variance(every), _variance(statistic))
         gap = _gap(mean[:, :d], mean[:, d:], spread[:, d:])
-        common = _gap(prior.mean[:, :d], prior.mean[:, d:], _variance(prior)[:, d:])
-        gap = np.maximum(gap, FLOOR * common)
-        shape = np.where(prior.m2[:, :d] > 0, solve_shape(gap), 0.0)
-        return GammaParameters(shape, mean[:, :d], np.where(empty, prior.weight, statistic.weight)[:, :d])
+        common = _gap(every.mean[:, :d], every.mean[:, d:], _variance(every)[:, d:])
+        shape = np.where(every.m2[:, :d] > 0, solve_shape(np.maximum(gap, FLOOR * common)), 0.0)
+        return GammaParameters(shape, mean[:, :d], rows)
 
     # ------------------------------------------------------------------ log-likelihood
 

@@ -273,11 +273,11 @@ class Gaussian(IndependentColumns):
         """The Gaussian log-density, or Student's of the posterior predictive."""
         p = parameters
         mean, low, scale, norm = (array.T[columns] for array in (p.mean, p.mean_low, p.scale, p.log_norm))
-        square: Float = (((values[:, None] - mean) - low) * scale) ** 2
+        square = (((values[:, None] - mean) - low) * scale) ** 2
         if p.freedom is None:
-            return norm - 0.5 * square
+            return np.asarray(norm - 0.5 * square)
         freedom = p.freedom.T[columns]
-        return norm - 0.5 * (freedom + 1) * np.log1p(square / freedom)
+        return np.asarray(norm - 0.5 * (freedom + 1) * np.log1p(square / freedom))
 
     def log_likelihood(self, parameters: GaussianParameters, x: Any) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
@@ -353,7 +353,7 @@ class Gaussian(IndependentColumns):
         parts = [(each.weight, each.m2) for each in (prior, after)]
         if self._is_shared:
             parts = [(weight.sum(axis=0), m2.sum(axis=0)) for weight, m2 in parts]
-            known = known.all(axis=0)
+            known = np.asarray(known.all(axis=0))
         (n0, s0), (n1, s1) = ((np.where(known, n, 1.0), np.where(known, m2, 1.0)) for n, m2 in parts)
         each = gammaln(n1 / 2) - gammaln(n0 / 2) + 0.5 * (n0 * np.log(s0) - n1 * np.log(s1))
         return float(total + np.where(known, each, 0.0).sum() - 0.5 * rows * np.log(np.pi))

@@ -33,7 +33,11 @@ class IndependentColumns(ABC):
 
     reads: ClassVar[Literal["numbers", "categories"]] = "numbers"
     independent: ClassVar[bool] = True
-    accepts_missing: ClassVar[bool] = True
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether NaN is a cell that is not there."""
+        return True
 
     @abstractmethod
     def cells(self, parameters: Any, values: Any, columns: Any) -> Float:
@@ -84,11 +88,11 @@ class IndependentColumns(ABC):
         for start in range(0, d, BLOCK_CELLS):
             columns = np.arange(start, min(d, start + BLOCK_CELLS))
             zero[columns] = self._known_cells(parameters, np.zeros(len(columns)), columns)
-        common = (np.abs(zero) <= LIKELY).all(axis=1)
-        out = np.tile(zero[common].sum(axis=0), (x.shape[0], 1))
+        common: NDArray[np.bool_] = np.asarray((np.abs(zero) <= LIKELY).all(axis=1))
+        out: Float = np.tile(zero[common].sum(axis=0), (x.shape[0], 1))
         by_column = x.tocsc() if not common.all() else x
-        for j in np.flatnonzero(~common):
-            out += self._known_cells(parameters, _column(by_column, j), int(j))
+        for j in np.flatnonzero(~common).tolist():
+            out += self._known_cells(parameters, _column(by_column, j), j)
         rows, columns = cell_rows(x), cell_columns(x)
         here = np.flatnonzero(common[columns])
         for start in range(0, len(here), BLOCK_CELLS):

@@ -75,37 +75,36 @@ class JointTable:
 
     Parameters
     ----------
-        estimation : {"map", "mle", "bayes"}
-        smoothing : float
-            Rows of each cell that the prior is worth. There are so many cells that one row each is a strong
-            prior: where most cells were never seen, something like one over the number of cells is milder.
-        unseen : {"ignore", "error"}
-            Whether a level that was never seen is taken for a missing one, or is an error.
+    estimation : {"map", "mle", "bayes"}
+    smoothing : float
+        Rows of each cell that the prior is worth. There are so many cells that one row each is a strong
+        prior: where most cells were never seen, something like one over the number of cells is milder.
+    unseen : {"ignore", "error"}
+        Whether a level that was never seen is taken for a missing one, or is an error.
     missing : {"ignore"}
         A missing cell is summed over.
 
     Notes
     -----
-        A row with a missing cell is in no cell of the table and is left out of the counts; for prediction the
-        table is summed over the missing columns, which is exact.
+    A row with a missing cell is in no cell of the table and is left out of the counts; for prediction the
+    table is summed over the missing columns, which is exact.
 
     Examples
     --------
-        >>> from suffice.statistics.joint_counts import distinct_cells
-    from suffice.statistics.levels import coded_values
-        >>> axis = ClassAxis.of(["equal", "other"])
-        >>> columns = ["a", "a", "b", "b"], ["a", "b", "a", "b"]
-        >>> batch = Coded(4, tuple(CodedColumn(*coded_values(column)) for column in columns))
-        >>> family = JointTable(estimation="mle")
-        >>> statistic = family.summarize(batch, Membership(axis, codes=np.array([0, 1, 1, 0])))
-        >>> table = family.estimate(statistic)
-        >>> table.n_seen, table.n_cells
-        (4, 4)
-        >>> np.exp(family.log_likelihood(table, batch))
-        array([[0.5, 0. ],
-               [0. , 0.5],
-               [0. , 0.5],
-               [0.5, 0. ]])
+    >>> from suffice.statistics.levels import coded_values
+    >>> axis = ClassAxis.of(["equal", "other"])
+    >>> columns = ["a", "a", "b", "b"], ["a", "b", "a", "b"]
+    >>> batch = Coded(4, tuple(CodedColumn(*coded_values(column)) for column in columns))
+    >>> family = JointTable(estimation="mle")
+    >>> statistic = family.summarize(batch, Membership(axis, codes=np.array([0, 1, 1, 0])))
+    >>> table = family.estimate(statistic)
+    >>> table.n_seen, table.n_cells
+    (4, 4)
+    >>> np.exp(family.log_likelihood(table, batch))
+    array([[0.5, 0. ],
+           [0. , 0.5],
+           [0. , 0.5],
+           [0.5, 0. ]])
     """
 
     estimation: Estimation = "map"
@@ -216,7 +215,7 @@ class JointTable:
     def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
         """Small numbers as levels that hang together, with holes."""
         first = rng.integers(0, 3, len(codes))
-        rows = (first[:, None] + rng.integers(0, 2, (len(codes), n_columns)) + codes[:, None]) % 4.0
+        rows = ((first[:, None] + rng.integers(0, 2, (len(codes), n_columns)) + codes[:, None]) % 4).astype(np.float64)
         rows[rng.random(rows.shape) < 0.05] = np.nan
         return rows
 

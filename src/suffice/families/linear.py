@@ -94,7 +94,7 @@ def _sparse_scores(
 ) -> Float:
     missing = np.isnan(x.data)
     known = same_cells(x, np.where(missing, 0.0, x.data)) if missing.any() else x
-    out = np.asarray(known @ slope, dtype=np.float64) + zero.sum(axis=1)
+    out: Float = np.asarray(known @ slope, dtype=np.float64) + zero.sum(axis=1)
     if missing.any():
         out -= same_cells(x, missing.astype(np.float64)) @ zero.T
     if never_more.any():

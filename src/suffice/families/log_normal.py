@@ -67,7 +67,7 @@ class LogNormal(Gaussian):
     def cells(self, parameters: GaussianParameters, values: Any, columns: Any) -> Float:
         """The Gaussian log-density of log x, less log x."""
         logs = np.log(values)
-        return super().cells(parameters, logs, columns) - logs[:, None]
+        return np.asarray(super().cells(parameters, logs, columns) - logs[:, None])
 
     def log_likelihood(self, parameters: GaussianParameters, x: Any) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""

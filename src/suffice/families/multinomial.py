@@ -162,9 +162,9 @@ class Multinomial:
 
     def _log_ratio(self, parameters: MultinomialParameters) -> Float:
         """log θ against the mean share of all classes, which they have in common: large counts then cost no digits."""
-        share: Float = parameters.log_share
+        share = parameters.log_share
         common = np.log(np.maximum(np.exp(share).mean(axis=0), np.finfo(float).tiny))
-        return share - common
+        return np.asarray(share - common)
 
     # ------------------------------------------------------------------ sample
 

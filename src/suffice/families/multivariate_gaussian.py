@@ -91,7 +91,7 @@ class MultivariateGaussianParameters:
     def marginal(self, known: NDArray[np.intp]) -> MultivariateGaussianParameters:
         """The parameters of some of the columns."""
         square = np.ix_(known, known)
-        covariance = self.covariance[square] if self.covariance.ndim == 2 else self.covariance[:, *square]
+        covariance = self.covariance[..., known[:, None], known]
         return replace(
             self,
             mean=self.mean[:, known],
@@ -520,7 +520,7 @@ class MultivariateGaussian:
         after: Any = cast("Any", statistic).merge(prior)
         d = statistic.shape[0]
         total = 0.5 * d * float((np.log(prior.weight) - np.log(after.weight)).sum())
-        total -= 0.5 * d * float(statistic.weight.sum()) * np.log(np.pi)
+        total -= 0.5 * d * float(statistic.weight.sum()) * float(np.log(np.pi))
         if self.covariance == "shared" or self.mix == 1:
             parts = [(each.weight.sum(), each.within()[0]) for each in (prior, after)]
             return total + _wishart_ratio(d, *parts[0], *parts[1])
@@ -534,7 +534,7 @@ class MultivariateGaussian:
         """What a query engine would compute: class means, and sums of products about them."""
         d = len(columns)
         whole = functools.reduce(operator.and_, (~number(name).is_null() for name in columns))
-        rows = {value(j): nw.when(whole).then(number(name)) for j, name in enumerate(columns)}
+        rows: dict[str, nw.Expr] = {value(j): nw.when(whole).then(number(name)) for j, name in enumerate(columns)}
         centred = {f"(away {j})": nw.col(value(j)) - nw.col(value(j)).mean().over(CLASS) for j in range(d)}
         products = {
             value(d + at): nw.col(f"(away {i})") * nw.col(f"(away {j})") for at, (i, j) in enumerate(_lower_triangle(d))

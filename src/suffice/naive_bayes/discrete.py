@@ -428,7 +428,7 @@ class ComplementNB(_NotNegative):
         total: Float = self.feature_count_.sum(axis=0)
         return total
 
-    sample = conditional = linear_form = score_samples = log_likelihood = _NoDistribution()  # type: ignore[assignment]
+    sample = conditional = linear_form = score_samples = log_likelihood = _NoDistribution()
 
 
 class PoissonNB(DiscreteDropIn):
@@ -490,7 +490,8 @@ class PoissonNB(DiscreteDropIn):
         return table, y
 
     def _read_rows(self, X: Any) -> Table:
-        table: Any = super()._read_rows(X)
+        table = super()._read_rows(X)
+        assert isinstance(table, MatrixTable)
         check_not_negative(table.x, type(self).__name__)
         return table
 

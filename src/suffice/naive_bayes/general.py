@@ -87,18 +87,24 @@ class NaiveBayes(OwnClassifier):
     A data frame has columns of different types:
 
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"size": [1.0, 2.0, 8.0, None], "red": [True, True, False, False], "kind": list("aabc")})
-    >>> mixed = NaiveBayes().fit(frame, ["small", "small", "large", "large"])
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "size": [1.0, 2.0, None, 7.0, 9.0, 8.0],
+    ...         "red": [True, True, False, False, None, False],
+    ...         "kind": ["a", "a", "b", "b", "c", None],
+    ...     }
+    ... )
+    >>> mixed = NaiveBayes().fit(frame, ["small", "small", "small", "large", "large", "large"])
     >>> mixed.families_
     {'size': Gaussian(), 'red': Bernoulli(), 'kind': Categorical()}
     >>> mixed.predict(pd.DataFrame({"kind": ["never seen"], "size": [7.5], "red": [None]}))
     array(['large'], dtype='<U5')
     >>> mixed.explain(frame[:1])
-    row  label  against  column         part
-    0    small  large    size      -0.693147
-    0    small  large    red         1.09861
-    0    small  large    kind       0.693147
-    0    small  large    (prior)           0
+    row  label  against  column       part
+      0  small  large    size      36.7404
+      0  small  large    kind     0.916291
+      0  small  large    red      0.875469
+      0  small  large    (prior)         0
 
     With a shared variance the posterior is exactly a logistic function of x:
 
@@ -215,12 +221,11 @@ class NaiveBayes(OwnClassifier):
         for block, statistic in zip(model.blocks, model.statistics, strict=True):
             empty = _empty_columns(statistic, block, table)
             if len(empty):
-                whole = (
-                    "" if block.independent else f" No row of the block {tuple(block.names)} is whole, and none counts."
-                )
+                whole = "" if block.independent else f" No row of {tuple(block.names)} is whole, and none counts."
+                where = columns_at(block.names, empty)
                 warn_user(
-                    f"There is no value at all in {columns_at(block.names, empty)}, which says nothing.{whole} Leave it "
-                    "out, or look at how the data were read.",
+                    f"There is no value at all in {where}, which says nothing.{whole} Leave it out, or look at how the "
+                    "data were read.",
                     EmptyColumnWarning,
                 )
         self._warn_about_levels(model)
@@ -359,12 +364,14 @@ class NaiveBayes(OwnClassifier):
     @property
     def means_(self) -> Float:
         """Mean of each class and column (K, d), where all columns are Gaussian."""
-        return self._only("means_").mean
+        means: Float = self._only("means_").mean
+        return means
 
     @property
     def variances_(self) -> Float:
         """Variance of each class and column (K, d), where all are Gaussian; zero: a column that says nothing."""
-        return self._only("variances_").variance
+        variances: Float = self._only("variances_").variance
+        return variances
 
     def _only(self, attribute: str) -> Any:
         parameters = self._estimated().parameters

@@ -179,7 +179,7 @@ def _values(dtype: Any, column: Any) -> Any:
     if dtype == nw.Boolean:
         return column > 0.5
     if dtype.is_temporal():
-        unit = "D" if isinstance(dtype, nw.Date) else getattr(dtype, "time_unit", "us")
+        unit: Any = "D" if isinstance(dtype, nw.Date) else getattr(dtype, "time_unit", "us")
         steps = np.timedelta64(1, "s") / np.timedelta64(1, unit)
         whole = np.clip(np.rint(steps * column), -(2.0**62), 2.0**62).astype(np.int64)
         return whole.astype(f"{'timedelta' if isinstance(dtype, nw.Duration) else 'datetime'}64[{unit}]")

@@ -99,7 +99,7 @@ class Counts(Statistic):
         if not self.levels:
             return np.zeros(len(self.classes))
         present = [self.of_column(j).sum(axis=1) + self.missing[:, j] for j in range(len(self.levels))]
-        return np.max(present, axis=0)
+        return np.asarray(np.max(present, axis=0))
 
     def _on_levels(self, levels: Sequence[Levels]) -> Counts:
         """The same counts on wider levels."""
@@ -182,4 +182,7 @@ def class_counts(codes: Codes, size: int, members: Membership) -> Float:
         return np.bincount(joint, weights, minlength=k * size).astype(np.float64).reshape(k, size)
     assert members.soft is not None
     weights = members.soft if members.weights is None else members.soft * members.weights[:, None]
-    return np.stack([np.bincount(codes, weights[:, i], minlength=size) for i in range(k)]).reshape(k, size)
+    out = np.zeros((k, size))
+    for i in range(k):
+        out[i] = np.bincount(codes, weights[:, i], minlength=size)
+    return out

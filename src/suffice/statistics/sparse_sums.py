@@ -26,9 +26,9 @@ def class_sums_of_cells(x: Any, members: Membership) -> Float:
         return np.ascontiguousarray(out)
     assert members.codes is not None
     weights = np.ones(len(members)) if members.weights is None else members.weights
-    here = np.flatnonzero((members.codes >= 0) & (weights > 0))
+    rows = np.flatnonzero((members.codes >= 0) & (weights > 0))
     k = len(members.classes)
-    chosen = sparse.csr_array((weights[here], (members.codes[here], here)), shape=(k, len(members)))
+    chosen = sparse.csr_array((weights[rows], (members.codes[rows], rows)), shape=(k, len(members)))
     summed = chosen @ (x if x.format == "csr" else x.tocsr())
     return np.asarray(summed.toarray(), dtype=np.float64)
 
