@@ -104,3 +104,42 @@ def test_the_demo_runs():
     printed = subprocess.run([sys.executable, "-m", "suffice.demo"], capture_output=True, text=True, check=True).stdout
     for words in ("iris", "digits", "accuracy", "merged", "Next:"):
         assert words in printed
+
+
+CATEGORIES = """
+import resource, sys
+import numpy as np, pandas as pd
+from suffice import NaiveBayes
+rng = np.random.default_rng(0)
+n = 10**6
+y = rng.integers(0, 2, n)
+levels = np.array([f"level {i}" for i in range(12)])
+frame = {f"c{j}": pd.Categorical.from_codes(rng.integers(0, 12, n), levels) for j in range(19)}
+frame["user"] = np.array([f"user-{i:07d}" for i in rng.permutation(n)], dtype=object)
+frame = pd.DataFrame(frame)
+model = NaiveBayes({"user": "categorical"}).fit(frame, y)
+assert len(model.parameters("user")["level"]) == n
+model.partial_fit(frame[:10], y[:10])
+assert model.predict(frame[:100]).shape == (100,)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+"""
+
+
+def test_a_million_levels_fit_in_memory():
+    """A million rows of twenty categories, one of them different in every row."""
+    run = subprocess.run([sys.executable, "-c", CATEGORIES], check=True, capture_output=True, text=True)
+    assert float(run.stdout) < 3, f"{float(run.stdout):.2f} GB"
+
+
+def test_no_engine_is_loaded_that_nobody_brought():
+    # scikit-learn loads pandas where it is installed; Polars is loaded by its users alone.
+    code = """
+import sys
+import pandas as pd
+from suffice import NaiveBayes
+rows = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.5], "b": ["x", "y", "x", "y"], "c": [True, False, None, True]})
+model = NaiveBayes().fit(rows, [0, 0, 1, 1])
+model.predict(rows), model.sample(3, random_state=0), model.explain(rows), repr(model)
+assert "polars" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

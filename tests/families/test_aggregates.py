@@ -56,7 +56,7 @@ def test_classes_that_lie_far_apart(engine):
     "name", ["gamma", "log_normal", "exponential", "poisson", "bernoulli", "geometric", "multinomial"]
 )
 def test_values_that_are_none_of_the_family(engine, name):
-    frame = ENGINES[engine]({"a": [1.0, 2.0, 3.0], "b": [1.0, -1.0, 1.0], "y": [0, 1, 0]})
+    frame = ENGINES[engine]({"a": [1.0, 1.0, 1.0], "b": [1.0, -1.0, 1.0], "y": [0, 1, 0]})
     family = family_named(name)
     with pytest.raises(InputError, match="-1"):
         family.from_aggregates(answers(frame, "y", family.aggregates(["a", "b"])), ["a", "b"])

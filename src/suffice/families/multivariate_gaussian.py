@@ -38,7 +38,7 @@ from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear, centred_blocks, linear_scores, row_blocks
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 from suffice.statistics.aggregation import CLASS, Aggregation, Answer, by_class, number, value
-from suffice.statistics.compensated import divided
+from suffice.statistics.compensated import add, divided
 from suffice.statistics.table import is_sparse
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
@@ -238,12 +238,11 @@ class MultivariateGaussian:
     def _prior(self, statistic: Scatter | PooledScatter) -> Any:
         """For each class, ``smoothing`` rows like all rows together."""
         k, s = len(statistic.classes), self.smoothing
-        centre = statistic.grand_mean()
-        size = max(float(statistic.weight.sum()), np.finfo(float).tiny)
-        scatter, low = statistic.within()
-        total = (scatter + (statistic.weight[:, None] * centre.away).T @ centre.away) * (s / size)
-        means = np.tile(centre.mean, (k, 1)), np.tile(centre.low, (k, 1))
-        weight, low = np.full(k, float(s)), low * (s / size)
+        every = _as_one_class(statistic)
+        size = float(every.weight[0])
+        total, low = divided(every.scatter[0], every.scatter_low[0], size / s) if size > 0 else (every.scatter[0],) * 2
+        means = np.tile(every.mean, (k, 1)), np.tile(every.mean_low, (k, 1))
+        weight = np.full(k, float(s))
         if isinstance(statistic, PooledScatter):
             return PooledScatter(statistic.classes, weight, *means, k * total, k * low)
         return Scatter(statistic.classes, weight, *means, np.tile(total, (k, 1, 1)), np.tile(low, (k, 1, 1)))
@@ -577,6 +576,25 @@ class MultivariateGaussian:
                     covariances[:, i, j], product, out=np.zeros(len(p.mean)), where=product > 0
                 )
         return shown
+
+
+def _as_one_class(statistic: Scatter | PooledScatter) -> Scatter:
+    """The mean and scatter of all rows, whatever their class, with the digits that merging keeps."""
+    one, d = ClassAxis.of([0]), statistic.shape[0]
+    every = Scatter.zero(one, d)
+    for k in range(len(statistic.classes)):
+        here = slice(k, k + 1)
+        parts = np.zeros((2, 1, d, d))
+        if isinstance(statistic, Scatter):
+            parts = np.stack([statistic.scatter[here], statistic.scatter_low[here]])
+        every = every.merge(
+            Scatter(one, statistic.weight[here], statistic.mean[here], statistic.mean_low[here], parts[0], parts[1])
+        )
+    if isinstance(statistic, Scatter):
+        return every
+    high, low = statistic.within()
+    scatter = add(every.scatter, every.scatter_low, high[None], low[None])
+    return Scatter(one, every.weight, every.mean, every.mean_low, *scatter)
 
 
 def _log_t(p: MultivariateGaussianParameters, x: Float) -> Float:

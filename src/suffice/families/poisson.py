@@ -117,7 +117,9 @@ class Poisson(IndependentColumns):
             # log λ/λ̄ from the difference, which the logarithms of two large rates would have no digits of
             away = (rate - origin) / origin
             log_ratio = np.where(np.abs(away) < 0.5, np.log1p(away), np.log(rate / origin))
-        return PoissonParameters(rate, np.where(origin > 0, log_ratio, 0.0), origin, events, rows)
+        # A count that was always zero can be nothing else; of one that was never there nothing is known.
+        silent = np.where(pooled.weight[0] > 0, -np.inf, 0.0)
+        return PoissonParameters(rate, np.where(origin > 0, log_ratio, silent), origin, events, rows)
 
     def _prior(self, statistic: CellSums) -> CellSums:
         return pseudo_rows(statistic, self.smoothing, PRIOR_EVENTS)
