@@ -11,16 +11,12 @@ of all rows; its posterior predictive is the multivariate t.
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, cast
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import multigammaln
 
 from suffice.exceptions import (
     InputError,
@@ -34,11 +30,12 @@ from suffice.families import covariance as matrices
 from suffice.families.contract import read_only, register
 from suffice.families.covariance import Whitening, discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
-from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear, centred_blocks, linear_scores, row_blocks
+from suffice.families.wishart import log_student, pseudo_scatter, wishart_evidence
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
-from suffice.statistics.aggregation import CLASS, Aggregation, Answer, by_class, number, value
-from suffice.statistics.compensated import add, divided
+from suffice.statistics.aggregation import Aggregation, Answer
+from suffice.statistics.compensated import divided
+from suffice.statistics.scatter_queries import scatter_by_class, scatter_of_answer
 from suffice.statistics.table import is_sparse
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
@@ -235,22 +232,10 @@ class MultivariateGaussian:
             return self._posterior(statistic, names)
         return self._likeliest(statistic, names)
 
-    def _prior(self, statistic: Scatter | PooledScatter) -> Any:
-        """For each class, ``smoothing`` rows like all rows together."""
-        k, s = len(statistic.classes), self.smoothing
-        every = _as_one_class(statistic)
-        size = float(every.weight[0])
-        total, low = divided(every.scatter[0], every.scatter_low[0], size / s) if size > 0 else (every.scatter[0],) * 2
-        means = np.tile(every.mean, (k, 1)), np.tile(every.mean_low, (k, 1))
-        weight = np.full(k, float(s))
-        if isinstance(statistic, PooledScatter):
-            return PooledScatter(statistic.classes, weight, *means, k * total, k * low)
-        return Scatter(statistic.classes, weight, *means, np.tile(total, (k, 1, 1)), np.tile(low, (k, 1, 1)))
-
     def _posterior(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
         """With the rows of the prior; and for ``bayes``, integrated over what mean and covariance may be."""
         if self.smoothing > 0:
-            statistic = cast("Any", statistic).merge(self._prior(statistic))
+            statistic = cast("Any", statistic).merge(pseudo_scatter(statistic, self.smoothing))
         found = self._likeliest(statistic, names)
         if self.estimation == "map":
             return found
@@ -419,7 +404,7 @@ class MultivariateGaussian:
     def _log_density(self, parameters: MultivariateGaussianParameters, x: Float) -> Float:
         p = parameters
         if p.freedom is not None:
-            return _log_t(p, x)
+            return log_student(p, x)
         out = np.empty((len(x), len(p.mean)))
         rank = np.array([each.matrix.shape[1] for each in p.whitening])
         norm = -0.5 * (rank * np.log(2 * np.pi) + np.array([each.log_det for each in p.whitening]))
@@ -515,52 +500,19 @@ class MultivariateGaussian:
             raise no_proper_prior(self.name)
         if self.shrinkage is not None or self.mix not in (0, 1):
             raise InputError("A covariance that is shrunk or mixed has no evidence; its prior is not conjugate.")
-        prior: Any = self._prior(statistic)
-        after: Any = cast("Any", statistic).merge(prior)
-        d = statistic.shape[0]
-        total = 0.5 * d * float((np.log(prior.weight) - np.log(after.weight)).sum())
-        total -= 0.5 * d * float(statistic.weight.sum()) * float(np.log(np.pi))
-        if self.covariance == "shared" or self.mix == 1:
-            parts = [(each.weight.sum(), each.within()[0]) for each in (prior, after)]
-            return total + _wishart_ratio(d, *parts[0], *parts[1])
-        for k in range(len(statistic.classes)):
-            total += _wishart_ratio(d, prior.weight[k], prior.scatter[k], after.weight[k], after.scatter[k])
-        return total
+        return wishart_evidence(statistic, self.smoothing, shared=self.covariance == "shared" or self.mix == 1)
 
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
         """What a query engine would compute: class means, and sums of products about them."""
-        d = len(columns)
-        whole = functools.reduce(operator.and_, (~number(name).is_null() for name in columns))
-        rows: dict[str, nw.Expr] = {value(j): nw.when(whole).then(number(name)) for j, name in enumerate(columns)}
-        centred = {f"(away {j})": nw.col(value(j)) - nw.col(value(j)).mean().over(CLASS) for j in range(d)}
-        products = {
-            value(d + at): nw.col(f"(away {i})") * nw.col(f"(away {j})") for at, (i, j) in enumerate(_lower_triangle(d))
-        }
-        asked: dict[str, nw.Expr] = {}
-        for j in range(d + len(products)):
-            asked |= {f"count {j}": nw.col(value(j)).count(), f"sum {j}": nw.col(value(j)).sum()}
-            asked |= {f"mean {j}": nw.col(value(j)).mean()}
-        return [Aggregation((rows, centred, products), asked)]
+        return [scatter_by_class(columns)]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Scatter | PooledScatter:
         """The statistic of the rows that were aggregated."""
         if self.shrinkage == "ledoit_wolf":
             raise InputError("Ledoit and Wolf's shrinkage needs products of four columns, which no query is made for.")
-        d = len(columns)
-        axis, mean = by_class(answers[0], "mean", d, columns)
-        _, weight = by_class(answers[0], "count", 1, columns)
-        _, sums = by_class(answers[0], "sum", d + d * (d + 1) // 2, columns)
-        scatter = np.zeros((len(axis), d, d))
-        for at, (i, j) in enumerate(_lower_triangle(d)):
-            scatter[:, i, j] = scatter[:, j, i] = sums[:, d + at]
-        if self._statistic is PooledScatter:
-            within = scatter.sum(axis=0)
-            found: Any = PooledScatter(axis, weight[:, 0], mean, np.zeros_like(mean), within, np.zeros_like(within))
-        else:
-            found = Scatter(axis, weight[:, 0], mean, np.zeros_like(mean), scatter, np.zeros_like(scatter))
-        return cast("Scatter | PooledScatter", found.check(columns))
+        return cast("Scatter | PooledScatter", scatter_of_answer(answers[0], columns, self._statistic))
 
     def block_table(self, parameters: MultivariateGaussianParameters, names: Sequence[object]) -> dict[str, Any]:
         """Means, deviations and correlations of each class."""
@@ -578,53 +530,6 @@ class MultivariateGaussian:
         return shown
 
 
-def _as_one_class(statistic: Scatter | PooledScatter) -> Scatter:
-    """The mean and scatter of all rows, whatever their class, with the digits that merging keeps."""
-    one, d = ClassAxis.of([0]), statistic.shape[0]
-    every = Scatter.zero(one, d)
-    for k in range(len(statistic.classes)):
-        here = slice(k, k + 1)
-        parts = np.zeros((2, 1, d, d))
-        if isinstance(statistic, Scatter):
-            parts = np.stack([statistic.scatter[here], statistic.scatter_low[here]])
-        every = every.merge(
-            Scatter(one, statistic.weight[here], statistic.mean[here], statistic.mean_low[here], parts[0], parts[1])
-        )
-    if isinstance(statistic, Scatter):
-        return every
-    high, low = statistic.within()
-    scatter = add(every.scatter, every.scatter_low, high[None], low[None])
-    return Scatter(one, every.weight, every.mean, every.mean_low, *scatter)
-
-
-def _log_t(p: MultivariateGaussianParameters, x: Float) -> Float:
-    """Log-density of a multivariate t of each row under each class (n, K)."""
-    assert p.freedom is not None
-    assert p.spread is not None
-    out = np.empty((len(x), len(p.mean)))
-    for k in range(len(p.mean)):
-        white = p.whitening[0 if p.covariance.ndim == 2 else k]
-        v, spread, r = p.freedom[k], p.spread[k], white.matrix.shape[1]
-        norm = log_rise(v / 2, r / 2) - 0.5 * (r * np.log(v * np.pi * spread) + white.log_det)
-        for rows, block in centred_blocks(x, p.mean[k], p.mean_low[k]):
-            z = block @ white.matrix
-            out[rows, k] = norm - 0.5 * (v + r) * np.log1p(np.einsum("ij,ij->i", z, z) / (v * spread))
-    return out
-
-
-def _wishart_ratio(d: int, n0: float, scatter0: Float, n1: float, scatter1: Float) -> float:
-    """log of |Ψ₀|^{ν₀/2} Γ_d(ν₁/2) / |Ψ₁|^{ν₁/2} Γ_d(ν₀/2), with ν = n + d − 1."""
-    before, after = whiten(scatter0), whiten(scatter1)
-    if len(before.dependent) or len(after.dependent):
-        raise SingularCovarianceError(
-            "The covariance of all rows together is singular, and the prior that it makes has no density. Leave out "
-            "the columns that are constant or hang together."
-        )
-    v0, v1 = n0 + d - 1, n1 + d - 1
-    ratio = 0.5 * (v0 * before.log_det - v1 * after.log_det)
-    return float(ratio + multigammaln(v1 / 2, d) - multigammaln(v0 / 2, d))
-
-
 def _is_share(value: object) -> bool:
     return isinstance(value, int | float | np.number) and bool(0 <= value <= 1)
 
@@ -636,7 +541,3 @@ def _shrunk(covariance: Float, target: Float, amount: float) -> Float:
     out = (1 - amount) * covariance
     out.flat[:: len(out) + 1] += amount * target
     return out
-
-
-def _lower_triangle(d: int) -> list[tuple[int, int]]:
-    return [(i, j) for i in range(d) for j in range(i + 1)]

@@ -4,10 +4,12 @@
 parameters and numbers: changing one import is enough. `PoissonNB` is a sibling that scikit-learn lacks.
 """
 
+from suffice.naive_bayes.bernoulli_nb import BernoulliNB
 from suffice.naive_bayes.categorical_nb import CategoricalNB
-from suffice.naive_bayes.discrete import BernoulliNB, ComplementNB, MultinomialNB, PoissonNB
 from suffice.naive_bayes.gaussian_nb import GaussianNB
 from suffice.naive_bayes.general import NaiveBayes
+from suffice.naive_bayes.multinomial_nb import ComplementNB, MultinomialNB
+from suffice.naive_bayes.poisson_nb import PoissonNB
 
 __all__ = [
     "BernoulliNB",

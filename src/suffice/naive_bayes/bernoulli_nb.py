@@ -1,0 +1,121 @@
+"""`BernoulliNB` with scikit-learn's parameters, attributes and numbers."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from suffice.families import Bernoulli
+from suffice.families.bernoulli import BernoulliParameters
+from suffice.model import Block
+from suffice.naive_bayes.discrete import DiscreteDropIn
+from suffice.statistics import CellSums, MatrixTable, Table
+from suffice.statistics.sparse_sums import same_cells
+from suffice.statistics.table import Schema, is_sparse
+
+__all__ = ["BernoulliNB"]
+
+Float = NDArray[np.float64]
+
+
+class BernoulliNB(DiscreteDropIn):
+    """Bernoulli naive Bayes, as ``sklearn.naive_bayes`` has it, on mergeable statistics.
+
+    Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
+    `score_samples`, `sample`, `conditional`, `linear_form` and `log_likelihood`, and a missing value (NaN) says
+    nothing.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (d,), default=1.0
+        Laplace smoothing.
+    force_alpha : bool, default=True
+        If not, an alpha below 1e-10 is raised to it.
+    binarize : float or None, default=0.0
+        Values above it are 1 and others 0; None if they are 0 and 1 already.
+    fit_prior : bool, default=True
+        Whether class priors come from the data, or are uniform.
+    class_prior : array-like of shape (K,), default=None
+        Class priors.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : array of shape (K,)
+    feature_count_, feature_log_prob_ : array of shape (K, d)
+
+    Examples
+    --------
+    >>> from suffice.naive_bayes import BernoulliNB
+    >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"])
+    >>> model.predict([[0, 1]])
+    array(['b'], dtype='<U1')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteDropIn._parameter_constraints,
+        "binarize": [None, Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _blocks(self, schema: Schema) -> list[Block]:
+        return [Block(Bernoulli(), slice(None), schema.names)]
+
+    def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
+        table, y = super()._read_training(X, y, reset=reset, min_rows=min_rows)
+        return self._binary(table), y
+
+    def _read_rows(self, X: Any) -> Table:
+        return self._binary(super()._read_rows(X))
+
+    def _binary(self, table: Table) -> Table:
+        """Zeros and ones, with NaN where a value is missing."""
+        assert isinstance(table, MatrixTable)
+        x = table.x
+        if self.binarize is None:
+            return table
+        self._explain_values(table)
+        if is_sparse(x):
+            return MatrixTable(same_cells(x, _above(x.data, self.binarize)))
+        return MatrixTable(_above(x, self.binarize))
+
+    def _parameters(self, statistic: CellSums) -> BernoulliParameters:
+        alpha = self._alpha()
+        yes = statistic.total[:, 0] + alpha
+        no = np.maximum(statistic.weight - statistic.total[:, 0], 0) + alpha
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.log(statistic.weight + 2 * alpha)
+            log_yes, log_no = np.log(yes) - size, np.log(no) - size
+        unknown = np.isneginf(size)  # no cell and no smoothing: nothing is known, nothing is said
+        log_yes, log_no = np.where(unknown, -np.log(2), log_yes), np.where(unknown, -np.log(2), log_no)
+        return BernoulliParameters(np.exp(log_yes), log_yes, log_no)
+
+    @property
+    def feature_log_prob_(self) -> Float:
+        """log p(x_j = 1 | y) of each class and column (K, d)."""
+        found: Float = self._estimated().parameters[0].log_yes
+        return found
+
+
+def _above(values: Any, threshold: float) -> Any:
+    """1 where a value is above the threshold, 0 where not, NaN where it is missing."""
+    above = (values > threshold).astype(values.dtype)
+    missing = np.isnan(values)
+    return np.where(missing, values, above) if missing.any() else above

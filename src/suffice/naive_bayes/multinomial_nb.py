@@ -1,0 +1,209 @@
+"""`MultinomialNB` and `ComplementNB` with scikit-learn's parameters, attributes and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families import Multinomial
+from suffice.families.linear import scores_of_cells
+from suffice.families.multinomial import MultinomialParameters
+from suffice.model import Block
+from suffice.naive_bayes.discrete import NotNegative
+from suffice.statistics import ClassAxis, Membership, Sums, Table
+from suffice.statistics.table import Schema
+
+__all__ = ["ComplementNB", "MultinomialNB"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Frequencies(Multinomial):
+    """A multinomial of sums of anything that is not negative, such as tf-idf; it keeps nothing for its evidence."""
+
+    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+        """The estimator has checked the rows."""
+
+    def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
+        """Σ x log θ, as scikit-learn has it."""
+        return scores_of_cells(x, np.zeros_like(parameters.log_share), parameters.log_share)
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> Any:
+        """The statistic of no rows."""
+        return Sums.zero(classes, n_columns)
+
+    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> Any:
+        """Rows and Σ x."""
+        return Sums.summarize(x, members)
+
+
+class _WholeRows(NotNegative):
+    """Rows of frequencies, of which none is missing."""
+
+    @property
+    def _allow_nan(self) -> bool:
+        return False
+
+    def _blocks(self, schema: Schema) -> list[Block]:
+        return [Block(_Frequencies(), slice(None), schema.names)]
+
+    def _read_rows(self, X: Any) -> Table:
+        table = super()._read_rows(X)
+        self._explain_values(table)
+        return table
+
+
+class MultinomialNB(_WholeRows):
+    """Multinomial naive Bayes, as ``sklearn.naive_bayes`` has it, on mergeable statistics.
+
+    Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
+    `score_samples`, `sample`, `linear_form` and `log_likelihood`. Counts may be fractions, as of tf-idf.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (d,), default=1.0
+        Laplace smoothing.
+    force_alpha : bool, default=True
+        If not, an alpha below 1e-10 is raised to it.
+    fit_prior : bool, default=True
+        Whether class priors come from the data, or are uniform.
+    class_prior : array-like of shape (K,), default=None
+        Class priors.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : array of shape (K,)
+    feature_count_, feature_log_prob_ : array of shape (K, d)
+
+    Examples
+    --------
+    >>> from suffice.naive_bayes import MultinomialNB
+    >>> model = MultinomialNB().fit([[3, 0, 1], [2, 0, 0], [0, 4, 1]], ["a", "a", "b"])
+    >>> model.predict([[0, 1, 1]])
+    array(['b'], dtype='<U1')
+    """
+
+    def __init__(
+        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _parameters(self, statistic: Sums) -> MultinomialParameters:
+        draws = statistic.total + self._alpha()
+        size = draws.sum(axis=1, keepdims=True)
+        draws = np.where(size > 0, draws, 1.0)  # a class without draws or smoothing: all columns alike
+        with np.errstate(divide="ignore"):
+            log_share = np.log(draws) - np.log(draws.sum(axis=1, keepdims=True))
+        weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
+        return MultinomialParameters(log_share, draws, statistic.total.sum(axis=1) / weight)
+
+    @property
+    def feature_log_prob_(self) -> Float:
+        """Logarithm of the share of each column in each class (K, d)."""
+        found: Float = self._estimated().parameters[0].log_share
+        return found
+
+
+class _NoDistribution:
+    """An attribute that is not there, with the reason."""
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AttributeError(
+            "ComplementNB scores a class by what lies outside it, which is no distribution p(x | y): there is none to "
+            "evaluate or draw from. MultinomialNB has one."
+        )
+
+
+class ComplementNB(_WholeRows):
+    """Complement naive Bayes, as ``sklearn.naive_bayes`` has it, on mergeable statistics (Rennie et al. 2003).
+
+    Each class is judged by the rows of all others: its weights are ``−log θ`` of the columns' shares outside the
+    class. Weights are no distribution of x, so that there is nothing to sample from.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (d,), default=1.0
+        Laplace smoothing.
+    force_alpha : bool, default=True
+        If not, an alpha below 1e-10 is raised to it.
+    fit_prior : bool, default=True
+        Only used where there is a single class.
+    class_prior : array-like of shape (K,), default=None
+        Not used.
+    norm : bool, default=False
+        Whether the weights of a class are divided by their sum.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : array of shape (K,)
+    feature_count_, feature_log_prob_ : array of shape (K, d)
+    feature_all_ : array of shape (d,)
+
+    Examples
+    --------
+    >>> from suffice.naive_bayes import ComplementNB
+    >>> model = ComplementNB().fit([[3, 0, 1], [2, 0, 0], [0, 4, 1]], ["a", "a", "b"])
+    >>> model.predict([[0, 1, 1]])
+    array(['b'], dtype='<U1')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**NotNegative._parameter_constraints, "norm": ["boolean"]}
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+
+    def _parameters(self, statistic: Sums) -> Float:
+        """The weights of each class and column (K, d)."""
+        outside = statistic.total.sum(axis=0) + self._alpha() - statistic.total
+        size = outside.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logged = np.where(size > 0, np.log(np.maximum(outside, 0.0)) - np.log(size), 0.0)
+            if not self.norm:
+                return -logged
+            total = logged.sum(axis=1, keepdims=True)
+            return np.where(total != 0, logged / total, 0.0)
+
+    def _joint(self, X: Any, *, relative: bool) -> Float:
+        weights: Float = self._estimated().parameters[0]
+        table: Any = self._read_rows(X)
+        certain = np.isposinf(weights)  # a column that no other class has
+        out = scores_of_cells(table.x, np.zeros_like(weights), np.where(certain, 0.0, weights))
+        if certain.any():
+            rows = (table.x > 0).astype(np.float64)
+            sure = np.asarray(rows @ certain.T.astype(np.float64)) > 0
+            out[sure.any(axis=1, keepdims=True) & ~sure] = -np.inf
+        return np.asarray(out + self.class_log_prior_ if len(self.classes_) == 1 else out)
+
+    @property
+    def feature_log_prob_(self) -> Float:
+        """The weights of each class and column (K, d)."""
+        found: Float = self._estimated().parameters[0]
+        return found
+
+    @property
+    def feature_all_(self) -> Float:
+        """Sum of each column over all rows (d,)."""
+        total: Float = self.feature_count_.sum(axis=0)
+        return total
+
+    sample = conditional = linear_form = score_samples = log_likelihood = _NoDistribution()
