@@ -1,56 +1,23 @@
-"""The laws that every family keeps, as functions that raise `AssertionError` where one is broken.
-
-    >>> from suffice.families import Gaussian
-    >>> from suffice.testing import check_family
-    >>> check_family(Gaussian())
-
-A law is a function of a family and some `Rows`. `check_family` tries all of them on rows that the family
-itself calls examples; a test of your own may bring others.
-
-==============================  =====================================================================
-law                             says
-==============================  =====================================================================
-`check_zero`                    the statistic of no rows is neutral in merge
-`check_merge`                   merge is commutative and associative
-`check_subtract`                subtract undoes merge
-`check_scale`                   scale(a) scale(b) = scale(ab); scale(0) is zero; scale(2) = merge with itself
-`check_split`                   any split of the rows, in any order, with empty pieces, equals one pass
-`check_classes`                 shards that saw other classes unite
-`check_weights`                 weight k is the row k times; weight 0 is its absence
-`check_soft_membership`         one-hot class weights are labels; class weights add like row weights
-`check_layout`                  memory order, strides, read-only arrays and float32 change nothing
-`check_posterior`               posteriors are probabilities, also far from all data
-`check_rescaling`               rescaling a column moves no posterior (families that are scale-free)
-`check_relative`                the relative log-likelihood gives the posterior of the full one
-`check_terms`                   the terms of independent columns sum to the log-likelihood
-`check_linear_form`             where there is one, it gives the log-odds
-`check_estimation`              mle is map with a flat prior; with many rows the three estimates meet
-`check_sample`                  a model fitted to rows it drew predicts them as well as itself
-==============================  =====================================================================
-"""
+"""The laws, one function each; `check_family` tries them all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from suffice import bayes
 from suffice.exceptions import InputError, NotLinearError, SingularCovarianceError
 from suffice.families import Family
-from suffice.model import Block
-from suffice.sources.columns import ColumnTable, ObjectColumn
-from suffice.statistics import ClassAxis, Coded, MatrixTable, Membership, Statistic, Table
+from suffice.statistics import ClassAxis, Coded, Membership, Statistic
 from suffice.statistics.table import as_table
+from suffice.testing.rows import FORMS, Rows, example_rows
 
 __all__ = [
-    "FORMS",
     "LAWS",
-    "Rows",
     "assert_same",
     "check_classes",
     "check_estimation",
@@ -69,91 +36,12 @@ __all__ = [
     "check_terms",
     "check_weights",
     "check_zero",
-    "example_rows",
 ]
 
 Float = NDArray[np.float64]
-Form = Callable[[Any], Table]
 
 STATISTIC_TOLERANCE = 1e-12  # of the largest entry of an array
 POSTERIOR_TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows with a class code and a weight each.
-
-    Parameters
-    ----------
-    x : array of shape (n, d), or a Coded batch
-    codes : array of shape (n,)
-    weights : array of shape (n,)
-        Whole numbers, so that a row can be repeated as often.
-    labels : array of shape (K,)
-        Sorted class labels; a code is a position among them.
-    form : callable
-        Turns x into what a source would read: a matrix, a sparse one, a frame's columns. See `FORMS`.
-    """
-
-    x: Any
-    codes: NDArray[np.int64]
-    weights: Float
-    labels: NDArray[Any]
-    form: Form = as_table
-
-    def take(self, index: Any) -> Rows:
-        """Some of the rows."""
-        x = self.x.take(index) if isinstance(self.x, Coded) else self.x[index]
-        return replace(self, x=x, codes=self.codes[index], weights=self.weights[index])
-
-    def batch(self, family: Family) -> Any:
-        """The rows as the family reads them."""
-        if isinstance(self.x, Coded):
-            return self.x
-        return Block(family, slice(None), range(self.x.shape[1])).take(self.form(self.x))
-
-    def members(self) -> Membership:
-        """The membership of the rows."""
-        return Membership(ClassAxis(self.labels), codes=self.codes, weights=self.weights)
-
-
-def _sparse(x: Any) -> Table:
-    """A sparse matrix, in which only what is not zero is stored; rows and columns take turns at being first."""
-    kind = sparse.csr_array if len(x) % 2 else sparse.csc_array
-    return MatrixTable(kind(np.asarray(x, dtype=np.float64)))
-
-
-def _frame(x: Any) -> Table:
-    """Columns of Python objects, with None for what is missing."""
-    columns = [[None if np.isnan(v) else v for v in column] for column in np.asarray(x).T.tolist()]
-    return ColumnTable(len(x), [ObjectColumn(column) for column in columns])
-
-
-FORMS: dict[str, Form] = {"dense": as_table, "sparse": _sparse, "frame": _frame}
-
-
-def example_rows(
-    family: Family,
-    rng: np.random.Generator,
-    n_rows: int = 60,
-    n_columns: int = 3,
-    n_classes: int = 3,
-    form: Form = as_table,
-) -> Rows:
-    """Rows that a family can be fitted to, in labelled classes of unequal size, with weights 0 to 3."""
-    share = rng.dirichlet(np.full(n_classes, 3.0))
-    codes = rng.choice(n_classes, size=n_rows, p=share)
-    labels = np.array([f"class {k}" for k in range(n_classes)])
-    weights = rng.integers(0, 4, n_rows).astype(float)
-    return Rows(family.example(rng, codes, n_columns), codes, weights, labels, form)
-
-
-def check_family(family: Family, *, seed: int = 0, n_rows: int = 200, n_columns: int = 3, n_classes: int = 3) -> None:
-    """Try every law on rows that the family calls examples, as a matrix, sparse, and as columns of a frame."""
-    for form in FORMS.values():
-        for law in LAWS:
-            rng = np.random.default_rng(seed)
-            law(family, example_rows(family, rng, n_rows, n_columns, n_classes, form), rng)
 
 
 # ---------------------------------------------------------------------- what is compared
@@ -520,3 +408,11 @@ LAWS: tuple[Law, ...] = (
     check_estimation,
     check_sample,
 )
+
+
+def check_family(family: Family, *, seed: int = 0, n_rows: int = 200, n_columns: int = 3, n_classes: int = 3) -> None:
+    """Try every law on rows that the family calls examples, as a matrix, sparse, and as columns of a frame."""
+    for form in FORMS.values():
+        for law in LAWS:
+            rng = np.random.default_rng(seed)
+            law(family, example_rows(family, rng, n_rows, n_columns, n_classes, form), rng)

@@ -1,0 +1,15 @@
+"""The model: blocks of columns, their statistics, and a class prior.
+
+    p(y | x) ∝ p(y) Π_blocks p(x_block | y)
+
+A `Model` is a value made of statistics; it learns, merges, and forgets. `Model.estimate` turns it into an
+`Estimate`, made of parameters, which answers questions; one class of it is a `Conditional`.
+"""
+
+from suffice.model.block import Block
+from suffice.model.conditional import Conditional, as_matrix, generator, row_count
+from suffice.model.estimate import Estimate
+from suffice.model.learned import Model
+from suffice.model.linear_form import LinearForm
+
+__all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model", "as_matrix", "generator", "row_count"]

@@ -1,0 +1,46 @@
+"""A group of columns that share one family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suffice.families import Family
+from suffice.statistics.table import Columns, as_table
+
+__all__ = ["Block"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A group of columns that share one family.
+
+    Parameters
+    ----------
+    family : Family
+    columns : slice or sequence of int
+        Where the block's columns stand in a row.
+    names : sequence
+        What messages call them.
+    """
+
+    family: Family
+    columns: Columns
+    names: Sequence[object]
+
+    def take(self, x: Any) -> Any:
+        """The block's part of the rows, as its family reads them: a matrix of numbers, or codes of levels."""
+        table = as_table(x)
+        if getattr(self.family, "reads", "numbers") == "categories":
+            return table.categories(self.columns, self.names)
+        return table.numbers(self.columns, self.names)
+
+    def positions(self, n_columns: int) -> list[int]:
+        """Where the block's columns stand in a row."""
+        return list(range(n_columns))[self.columns] if isinstance(self.columns, slice) else list(self.columns)
+
+    @property
+    def independent(self) -> bool:
+        """Whether the columns are independent given the class."""
+        return bool(getattr(self.family, "independent", False))

@@ -1,0 +1,162 @@
+"""What was learned: the statistics of the rows seen, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import bayes
+from suffice.exceptions import InputError, MergeError, columns_at, listed
+from suffice.model.block import Block
+from suffice.model.estimate import Estimate
+from suffice.statistics import ClassAxis, Membership, Statistic, Sums
+from suffice.statistics.table import present_rows
+
+__all__ = ["Model"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Statistics of the rows seen, block by block. Immutable.
+
+    Parameters
+    ----------
+    blocks : tuple of Block
+    weights : Sums
+        Class weights.
+    statistics : tuple of Statistic
+        One for each block.
+    """
+
+    blocks: tuple[Block, ...]
+    weights: Sums
+    statistics: tuple[Statistic, ...]
+
+    @classmethod
+    def zero(cls, blocks: Sequence[Block], classes: ClassAxis) -> Model:
+        """The model of no rows."""
+        return cls(
+            tuple(blocks),
+            Sums.zero(classes, 0),
+            tuple(block.family.zero(classes, len(block.names)) for block in blocks),
+        )
+
+    @classmethod
+    def summarize(cls, blocks: Sequence[Block], x: Any, members: Membership) -> Model:
+        """The model of one batch of rows, a matrix or a `Table`."""
+        present = present_rows(members.codes, members.weights)
+        statistics = []
+        for block in blocks:
+            rows = block.take(x)
+            if hasattr(block.family, "check"):
+                block.family.check(rows, block.names, present)
+            statistics.append(block.family.summarize(rows, members, block.names))
+        return cls(tuple(blocks), Sums.of_classes(members), tuple(statistics))
+
+    @property
+    def classes(self) -> ClassAxis:
+        """The classes that were declared or seen."""
+        return self.weights.classes
+
+    def on(self, axis: ClassAxis) -> Model:
+        """The same model on a wider class axis."""
+        return replace(self, weights=self.weights.on(axis), statistics=tuple(each.on(axis) for each in self.statistics))
+
+    def merge(self, other: Model) -> Model:
+        """The model of the rows of both."""
+        self._check_blocks(other)
+        for a, b in zip(self.statistics, other.statistics, strict=True):
+            if type(a) is not type(b):
+                raise MergeError(
+                    "Models of other settings cannot be joined: a covariance that is shared, own, or shrunk by Ledoit "
+                    f"and Wolf keeps statistics of its own kind ({type(a).__name__} here, {type(b).__name__} there)."
+                )
+        return replace(
+            self,
+            weights=self.weights.merge(other.weights),
+            statistics=tuple(
+                a.merge(b).check(block.names)
+                for block, a, b in zip(self.blocks, self.statistics, other.statistics, strict=True)
+            ),
+        )
+
+    def subtract(self, other: Model) -> Model:
+        """The model of the rows of self without those of other."""
+        self._check_blocks(other)
+        return replace(
+            self,
+            weights=self.weights.subtract(other.weights),
+            statistics=tuple(a.subtract(b) for a, b in zip(self.statistics, other.statistics, strict=True)),
+        )
+
+    def scale(self, factor: float) -> Model:
+        """The model with the weight of every row times ``factor``."""
+        return replace(
+            self,
+            weights=self.weights.scale(factor),
+            statistics=tuple(each.scale(factor) for each in self.statistics),
+        )
+
+    def class_prior(self, prior: bayes.Prior = "data") -> Float:
+        """p(y) of each class (K,)."""
+        if not self.weights.weight.any():
+            raise InputError("The model has seen no rows yet; give it some with fit or partial_fit.")
+        return bayes.class_prior(prior, self.weights.weight, self.classes.labels.tolist())
+
+    def estimate(self, prior: bayes.Prior = "data") -> Estimate:
+        """Parameters and class prior."""
+        return Estimate(
+            self.blocks,
+            self.classes,
+            self.class_prior(prior),
+            tuple(
+                block.family.estimate(statistic, block.names)
+                for block, statistic in zip(self.blocks, self.statistics, strict=True)
+            ),
+        )
+
+    def log_marginal_likelihood(self, prior: bayes.Prior = "data") -> float:
+        """log p(rows, labels) with the parameters integrated out, block by block."""
+        total = bayes.log_label_evidence(prior, self.weights.weight, self.classes.labels.tolist())
+        for block, statistic in zip(self.blocks, self.statistics, strict=True):
+            family: Any = block.family
+            if not hasattr(family, "log_evidence"):
+                raise InputError(f"The family {family.name} has no evidence in closed form.")
+            if not block.independent and (statistic.class_weights() < (1 - 1e-12) * self.weights.weight).any():
+                raise InputError(
+                    f"Some rows have a hole in {columns_at(block.names, range(len(block.names)))} and were left out of "
+                    f"that block ({family.name}); its evidence would be of other rows than that of the model."
+                )
+            total += family.log_evidence(statistic)
+        if not np.isfinite(total):
+            raise InputError("The evidence of these rows over- or underflows float64; rescale the columns.")
+        return total
+
+    def with_blocks(self, blocks: Sequence[Block]) -> Model:
+        """The same statistics read by families of other settings, where those need no other statistics."""
+        self._check_blocks(replace(self, blocks=tuple(blocks)))
+        for block, statistic in zip(blocks, self.statistics, strict=True):
+            needed = type(block.family.zero(self.classes, len(block.names)))
+            if needed is not type(statistic):
+                raise MergeError(
+                    f"The new settings of {block.family.name} need {needed.__name__}, and the model has kept "
+                    f"{type(statistic).__name__}. Call fit again."
+                )
+        return replace(self, blocks=tuple(blocks))
+
+    def _check_blocks(self, other: Model) -> None:
+        mine, theirs = ([block.family.name for block in model.blocks] for model in (self, other))
+        if mine != theirs:
+            raise MergeError(f"Models of other families cannot be joined: {listed(mine)} here, {listed(theirs)} there.")
+        for here, there in zip(self.blocks, other.blocks, strict=True):
+            if list(here.names) != list(there.names):
+                raise MergeError(
+                    f"Models of other columns cannot be joined: {len(here.names)} columns here, {listed(here.names)}, "
+                    f"and {len(there.names)} columns there, {listed(there.names)}."
+                )

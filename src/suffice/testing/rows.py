@@ -1,0 +1,91 @@
+"""Rows to try laws on, in the forms that rows come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.families import Family
+from suffice.model import Block
+from suffice.sources.columns import ColumnTable, ObjectColumn
+from suffice.statistics import ClassAxis, Coded, MatrixTable, Membership, Table
+from suffice.statistics.table import as_table
+
+__all__ = ["FORMS", "Form", "Rows", "example_rows"]
+
+Float = NDArray[np.float64]
+Form = Callable[[Any], Table]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows with a class code and a weight each.
+
+    Parameters
+    ----------
+    x : array of shape (n, d), or a Coded batch
+    codes : array of shape (n,)
+    weights : array of shape (n,)
+        Whole numbers, so that a row can be repeated as often.
+    labels : array of shape (K,)
+        Sorted class labels; a code is a position among them.
+    form : callable
+        Turns x into what a source would read: a matrix, a sparse one, a frame's columns. See `FORMS`.
+    """
+
+    x: Any
+    codes: NDArray[np.int64]
+    weights: Float
+    labels: NDArray[Any]
+    form: Form = as_table
+
+    def take(self, index: Any) -> Rows:
+        """Some of the rows."""
+        x = self.x.take(index) if isinstance(self.x, Coded) else self.x[index]
+        return replace(self, x=x, codes=self.codes[index], weights=self.weights[index])
+
+    def batch(self, family: Family) -> Any:
+        """The rows as the family reads them."""
+        if isinstance(self.x, Coded):
+            return self.x
+        return Block(family, slice(None), range(self.x.shape[1])).take(self.form(self.x))
+
+    def members(self) -> Membership:
+        """The membership of the rows."""
+        return Membership(ClassAxis(self.labels), codes=self.codes, weights=self.weights)
+
+
+def _sparse(x: Any) -> Table:
+    """A sparse matrix, in which only what is not zero is stored; rows and columns take turns at being first."""
+    kind = sparse.csr_array if len(x) % 2 else sparse.csc_array
+    return MatrixTable(kind(np.asarray(x, dtype=np.float64)))
+
+
+def _frame(x: Any) -> Table:
+    """Columns of Python objects, with None for what is missing."""
+    columns = [[None if np.isnan(v) else v for v in column] for column in np.asarray(x).T.tolist()]
+    return ColumnTable(len(x), [ObjectColumn(column) for column in columns])
+
+
+FORMS: dict[str, Form] = {"dense": as_table, "sparse": _sparse, "frame": _frame}
+
+
+def example_rows(
+    family: Family,
+    rng: np.random.Generator,
+    n_rows: int = 60,
+    n_columns: int = 3,
+    n_classes: int = 3,
+    form: Form = as_table,
+) -> Rows:
+    """Rows that a family can be fitted to, in labelled classes of unequal size, with weights 0 to 3."""
+    share = rng.dirichlet(np.full(n_classes, 3.0))
+    codes = rng.choice(n_classes, size=n_rows, p=share)
+    labels = np.array([f"class {k}" for k in range(n_classes)])
+    weights = rng.integers(0, 4, n_rows).astype(float)
+    return Rows(family.example(rng, codes, n_columns), codes, weights, labels, form)
