@@ -30,6 +30,7 @@ __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen"
 Float = NDArray[np.float64]
 Missing = Literal["ignore", "category"]
 Unseen = Literal["ignore", "share", "error"]
+BLOCK_ROWS = 1 << 13  # whose log-likelihoods stay in cache from column to column
 MISSING, UNSEEN = "(missing)", "(unseen)"  # how tables call what is no level
 
 
@@ -57,8 +58,11 @@ class LevelShares:
 
     def of_codes(self, codes: NDArray[np.int64]) -> Float:
         """log p of each code (m, K): −1 is a missing cell, −2 a level that was never seen."""
-        every = np.vstack([self.log_share.T, self.unseen, self.missing])  # the last two answer for −2 and −1
-        return every[codes]
+        return self.every()[codes]
+
+    def every(self) -> Float:
+        """log p of each level (L + 2, K), and of codes −2 and −1 in the last two rows."""
+        return np.vstack([self.log_share.T, self.unseen, self.missing])
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,13 +202,17 @@ class Categorical:
     def log_likelihood(self, parameters: CategoricalParameters, x: Coded) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing unless it is a level."""
         out = np.zeros((len(x), parameters.n_classes))
+        columns = [column.on(shares.levels) for column, shares in zip(x.columns, parameters.columns, strict=True)]
+        whole = [(c, shares.every()) for c, shares in zip(columns, parameters.columns, strict=True) if c.rows is None]
+        for start in range(0, len(x), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            for column, every in whole:
+                out[rows] += every.take(column.codes[rows], axis=0)
         impossible: Any = None
-        for column, shares in zip(x.columns, parameters.columns, strict=True):
-            column = column.on(shares.levels)
-            here = shares.of_codes(column.codes)
+        for column, shares in zip(columns, parameters.columns, strict=True):
             if column.rows is None:
-                out += here
                 continue
+            here = shares.of_codes(column.codes)
             # Stored cells less what all other cells add; −∞ is counted, for it could not be taken away again.
             rest = shares.of_codes(np.array([column.rest]))[0]
             impossible = np.zeros(out.shape, dtype=np.int64) if impossible is None else impossible

@@ -23,11 +23,11 @@ from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior
 from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear, scores_of_cells
-from suffice.families.poisson import is_count, log_factorial, poisson_draws
+from suffice.families.poisson import is_count, poisson_draws
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.cell_sums import identity
-from suffice.statistics.count_vectors import log_coefficients
+from suffice.statistics.count_vectors import log_coefficients, log_factorial
 from suffice.statistics.sparse_sums import cell_columns, same_cells
 from suffice.statistics.table import is_sparse
 

@@ -24,6 +24,7 @@ from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, linear_scores, row_sums, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.statistics.cell_sums import identity
+from suffice.statistics.count_vectors import log_factorial
 from suffice.statistics.table import is_sparse
 
 __all__ = ["Poisson", "PoissonParameters"]
@@ -48,11 +49,6 @@ class PoissonParameters:
 
     def __post_init__(self) -> None:
         read_only(self)
-
-
-def log_factorial(x: Any) -> Any:
-    """log x!."""
-    return gammaln(x + 1)
 
 
 @register

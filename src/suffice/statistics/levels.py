@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 __all__ = ["Coded", "CodedColumn", "Levels", "coded_numbers", "coded_values", "is_missing", "level_kind"]
 
 Codes = NDArray[np.int64]
+EXACT = 2.0**53  # up to here whole numbers are exact in float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,17 +198,24 @@ def coded_numbers(values: NDArray[Any]) -> tuple[Levels, Codes]:
     >>> levels.values, codes
     ((7, 1000000000), array([ 0, -1,  1,  0]))
     """
+    values = np.ascontiguousarray(values)
     if values.dtype.kind == "f":
         there = ~np.isnan(values)
         if not there.all():
             codes = np.full(len(values), -1, dtype=np.int64)
             levels, codes[there] = coded_numbers(values[there])
             return levels, codes
+        if len(values) and values.min() > -EXACT and values.max() < EXACT:
+            whole = values.astype(np.int64)
+            if (whole == values).all():
+                values = whole
     if values.dtype.kind in "iu" and len(values):
         low, high = int(values.min()), int(values.max())
         if high - low < 1000 + 2 * len(values) and low > -(2**62) and high < 2**62:
             place = values.astype(np.int64, copy=False) - low
             present = np.flatnonzero(np.bincount(place))
+            if len(present) == high - low + 1:
+                return Levels(tuple(range(low, high + 1))), place
             code = np.zeros(high - low + 1, dtype=np.int64)
             code[present] = np.arange(len(present))
             return Levels(tuple((present + low).tolist())), code[place]
