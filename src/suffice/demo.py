@@ -1,7 +1,7 @@
 """The main job on data that comes with scikit-learn: ``python -m suffice.demo``.
 
 Fits each model on three quarters of the rows, scores it on the rest, and shows what the statistics give
-beyond that: halves that merge, a stream, log p(x), samples, and the logistic form.
+beyond that: halves that merge, a stream, log p(x), samples, the logistic form; and one model of a mixed table.
 """
 
 from __future__ import annotations
@@ -74,6 +74,23 @@ def algebra() -> None:
     print(f"{whole.score_samples(X[:1])[0]:.0f}, {whole.score_samples(strange)[0]:.0f}")
 
 
+def mixed_table() -> None:
+    """One model of numbers with holes, a category, yes/no and a count, made from the wine data."""
+    X, y = load_wine(return_X_y=True)
+    rng = np.random.default_rng(0)
+    table = X[:, :6].astype(object)
+    table[rng.random(table.shape) < 0.1] = None
+    table[:, 1] = np.array(["low", "middle", "high"])[np.digitize(X[:, 1], [1.6, 2.6])]
+    table[:, 2] = X[:, 2] > 2.4
+    table[:, 4] = np.rint(X[:, 4])
+    model = NaiveBayes({4: "poisson"}).fit(table[::2], y[::2])
+    print("\nOne model of a mixed table (wine: numbers with holes, a category, yes/no, a count)\n")
+    print(f"  {model}".replace("\n", "\n  "))
+    print(f"  {'accuracy on the other half':<44} {model.score(table[1::2], y[1::2]):.1%}")
+    print("\nWhy the first row of it is what it is: the parts of its log-odds\n")
+    print(f"  {model.explain(table[1:2])}".replace("\n", "\n  "))
+
+
 def main() -> None:
     """Run the demonstration."""
     with warnings.catch_warnings():
@@ -81,8 +98,10 @@ def main() -> None:
         warnings.simplefilter("ignore", SingularCovarianceWarning)
         scores()
         algebra()
+        mixed_table()
     print(
-        "\nNext: the first example in README.md; docs/how_it_works.md for the idea on one page;\n"
+        "\nNext: the first example in README.md; docs/mixed_tables.md for data frames;\n"
+        "      docs/how_it_works.md for the idea on one page;\n"
         "      from suffice.naive_bayes import GaussianNB in place of scikit-learn's; make bench for speed."
     )
 
