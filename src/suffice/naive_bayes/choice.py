@@ -11,7 +11,7 @@ from suffice.families import Family, family_named, family_names
 from suffice.model import Block, Model
 from suffice.statistics.table import Kind, Schema
 
-__all__ = ["POLICIES", "chosen_blocks", "family_of", "warn_about_levels"]
+__all__ = ["POLICIES", "chosen_blocks", "columns_of", "family_of", "warn_about_levels"]
 
 AUTO: dict[Kind, str] = {
     "number": "gaussian",
@@ -55,7 +55,7 @@ def chosen_blocks(families: Any, schema: Schema, settings: Mapping[str, Any]) ->
     taken: dict[int, Any] = {}
     place = {name: j for j, name in enumerate(names)}
     for key, given in families.items():
-        columns = list(key) if isinstance(key, tuple) else [key]
+        columns = columns_of(key, names)
         unknown = [name for name in columns if name not in place]
         if unknown or not columns:
             raise InputError(
@@ -77,6 +77,11 @@ def chosen_blocks(families: Any, schema: Schema, settings: Mapping[str, Any]) ->
     if not chosen:
         raise InputError("families leaves out every column; there is nothing to learn from.")
     return _grouped(sorted(chosen, key=lambda each: each[0][0]), names)
+
+
+def columns_of(key: Any, names: Collection[Any]) -> list[Any]:
+    """The columns that a key of a mapping means: one, or those of a tuple, unless a column has a tuple for its name."""
+    return list(key) if isinstance(key, tuple) and key not in names else [key]
 
 
 def _grouped(chosen: list[tuple[list[int], Family]], names: list[Any]) -> list[Block]:

@@ -17,7 +17,7 @@ from suffice.families import Family
 from suffice.families.categorical import check_unseen
 from suffice.listing import Listing
 from suffice.model import Block, Model
-from suffice.naive_bayes.choice import POLICIES, chosen_blocks, family_of, warn_about_levels
+from suffice.naive_bayes.choice import POLICIES, chosen_blocks, columns_of, family_of, warn_about_levels
 from suffice.sources.tables import Form, check_kinds, explain_table, read_training_table, table_of_rows
 from suffice.statistics import Membership, Table
 from suffice.statistics.table import Schema
@@ -157,16 +157,12 @@ class NaiveBayes(OwnClassifier):
         """Columns that no family reads, and that need not be there."""
         if not isinstance(self.families, Mapping):
             return []
-        return [
-            name
-            for key, family in self.families.items()
-            if family is None
-            for name in (key if isinstance(key, tuple) else [key])
-        ]
+        names = [] if self._schema is None else list(self._schema.names)
+        return [name for key, family in self.families.items() if family is None for name in columns_of(key, names)]
 
     def _check_empty(self, table: Table, schema: Schema) -> None:
         """Raise if a column has values now that had none when its family was chosen by its type."""
-        named = [name for key in self._named() for name in (key if isinstance(key, tuple) else [key])]
+        named = self._named()
         for name, before, now in zip(schema.names, schema.kinds, table.kinds, strict=True):
             if before == "empty" and now in ("number", "bool", "time") and name not in named:
                 raise InputError(
@@ -176,10 +172,12 @@ class NaiveBayes(OwnClassifier):
 
     def _named(self) -> list[Any]:
         """Columns whose family does not follow from their type."""
-        if isinstance(self.families, Mapping):
-            return [key for key, family in self.families.items() if family != "auto"]
         assert self._schema is not None
-        return [] if isinstance(self.families, str) and self.families == "auto" else list(self._schema.names)
+        names = list(self._schema.names)
+        if isinstance(self.families, Mapping):
+            keys = [key for key, family in self.families.items() if not (isinstance(family, str) and family == "auto")]
+            return [name for key in keys for name in columns_of(key, names)]
+        return [] if isinstance(self.families, str) and self.families == "auto" else names
 
     def _write_rows(self, columns: list[Any]) -> Any:
         columns = columns + [None] * (self.n_features_in_ - len(columns))  # left out at the end of a row
@@ -232,8 +230,7 @@ class NaiveBayes(OwnClassifier):
 
     def _warn_about_levels(self, model: Model) -> None:
         assert self._schema is not None
-        named = [name for key in self._named() for name in (key if isinstance(key, tuple) else [key])]
-        warn_about_levels(model, self._schema, named)
+        warn_about_levels(model, self._schema, self._named())
 
     def _summarize(self, table: Table, members: Membership) -> Model:
         model = super()._summarize(table, members)
