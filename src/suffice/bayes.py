@@ -141,7 +141,7 @@ def _top(joint: Float) -> Float:
         row = int(np.flatnonzero(~np.isfinite(top))[0])
         raise InputError(
             f"Row {row} is so far from every class that its density is zero in float64, and Bayes' rule has "
-            "nothing to compare. Check its values and their units, leave the row out, or set smoothing above 0 "
-            "where it holds what no class has ever seen."
+            "nothing to compare. Check its values and their units, or leave the row out. Where it holds what no class "
+            "has ever seen, estimation='map' with smoothing above 0 gives it a share."
         )
     return top

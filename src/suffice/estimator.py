@@ -108,7 +108,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         """
         table, y = self._read_training(X, y, reset=self._model is None, min_rows=0)
         axis, codes = encode(y) if len(y) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
-        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, len(table))))
+        weights = read_weights(sample_weight, len(table), may_be_zero=True)
+        members = seen_classes(Membership(axis, codes=codes, weights=weights))
         if self._model is None:
             self._schema = self._schema_of(table)
         model = self._summarize(table, members)
@@ -196,6 +197,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     def _forget(self) -> None:
         """What was learned before does not outlive a fit that fails."""
         self._model = self._cached = self._schema = None
+        self.__dict__.pop("classes_", None)
 
     def _names(self, n_columns: int) -> Sequence[object]:
         names = getattr(self, "feature_names_in_", None)

@@ -20,6 +20,7 @@ __all__ = ["Explanation", "explain"]
 
 Float = NDArray[np.float64]
 PRIOR = "(prior)"
+BLOCK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,6 +86,22 @@ def _text(name: Any) -> str:
 
 def explain(estimate: Estimate, table: Any, label: int | None, against: int | None) -> Explanation:
     """The parts of the log-odds; of two classes the second's, of more the likeliest's against the next."""
+    # Of all classes and columns at once, for as many rows as are not too many cells.
+    step = max(1, BLOCK_CELLS // max(len(estimate.classes) * estimate.n_columns, 1))
+    found = [_explain_rows(estimate, table.rows(i, i + step), i, label, against) for i in range(0, len(table), step)]
+    if len(found) <= 1:
+        return found[0] if found else _explain_rows(estimate, table, 0, label, against)
+    return Explanation(
+        found[0].names,
+        np.vstack([each.parts for each in found]),
+        np.concatenate([each.labels for each in found]),
+        np.concatenate([each.against for each in found]),
+    )
+
+
+def _explain_rows(
+    estimate: Estimate, table: Any, first_row: int, label: int | None, against: int | None
+) -> Explanation:
     terms = estimate.terms(table)
     n, k = len(table), len(estimate.classes)
     parts = np.empty((n, k, 1 + len(terms)))
@@ -98,8 +115,8 @@ def explain(estimate: Estimate, table: Any, label: int | None, against: int | No
     lost = np.isneginf(joint[rows, first]) & np.isneginf(joint[rows, second])
     if lost.any():
         raise InputError(
-            f"Row {int(np.argmax(lost))} is impossible under both classes, and there are no odds between them. Set "
-            "smoothing above 0, or compare other classes."
+            f"Row {first_row + int(np.argmax(lost))} is impossible under both classes, and there are no odds between "
+            "them. Set smoothing above 0, or compare other classes."
         )
     with np.errstate(invalid="ignore"):
         chosen = parts[rows, first] - parts[rows, second]

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import suffice.naive_bayes as drop_ins
-from suffice import ClassError, EmptyColumnWarning, InputError, NaiveBayes, NotLinearError
+from suffice import ClassError, EmptyColumnWarning, InputError, MergeError, NaiveBayes, NotLinearError
 from suffice.families import JointTable
 
 Y = [0, 0, 0, 1, 1, 1]
@@ -248,3 +248,108 @@ def test_nothing_seen_and_no_prior():
         found = model.predict_proba([[3, 40]])
         # The class that never saw the column takes what is known of all rows: nothing far out speaks for it alone.
         assert 0.2 < found[0, 0] < 0.9, family
+
+
+def test_counts_of_which_one_class_has_many():
+    rows = np.array([[1e9], [1e9], [1], [1], [3], [3]])
+    model = NaiveBayes("poisson", estimation="mle").fit(rows, [0, 0, 1, 1, 2, 2])
+    assert model.predict([[0.0], [1], [2], [5]]).tolist() == [1, 1, 2, 2]
+    x = 2.0
+    found = np.diff(model.predict_log_proba([[x]])[0, 1:])[0]
+    assert abs(found - (x * np.log(3) - 2)) < 1e-13
+
+
+def test_predictions_of_large_counts_of_failures():
+    from mpmath import mp, mpf
+
+    mp.dps = 60
+    rows = [[1e12], [2e12], [5e12], [9e12]]
+    model = NaiveBayes("geometric", estimation="bayes").fit(rows, [0, 0, 1, 1])
+    every = (mpf(17) * 10**12 + mpf(1) / 2) / 4
+    joint = [
+        mp.log(mp.beta(3 + 1, total + every + mpf(3) * 10**12) / mp.beta(3, total + every))
+        for total in (mpf(3) * 10**12, mpf(14) * 10**12)
+    ]
+    found = np.diff(model.predict_log_proba([[3e12]])[0])[0]
+    assert abs(found - float(joint[1] - joint[0])) < 1e-12
+
+
+def test_a_class_that_was_only_declared_moves_no_other():
+    from suffice import GaussianDiscriminant
+    from suffice.families import Gaussian
+
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    for how in ("map", "bayes"):
+        for model in (
+            GaussianDiscriminant(estimation=how),
+            NaiveBayes(Gaussian(variance="shared", estimation=how)),
+            NaiveBayes("poisson", estimation=how),
+        ):
+            rows = np.abs(np.rint(3 * X)) if "poisson" in repr(model) else X
+            alone = model.fit(rows, Y).predict_proba(rows)
+            beside = model.__class__(**model.get_params()).partial_fit(rows, Y, classes=[0, 1, 2]).predict_proba(rows)
+            np.testing.assert_allclose(beside[:, :2], alone, rtol=1e-12)
+
+
+def test_kinds_are_checked_in_merge_as_in_a_stream():
+    dates = NaiveBayes().fit(pd.DataFrame({"a": pd.date_range("2020", periods=6)}), Y)
+    numbers = NaiveBayes().fit(pd.DataFrame({"a": [1.0, 2, 3, 7, 8, 9]}), Y)
+    lengths = pd.DataFrame({"a": pd.to_timedelta([1, 2, 3, 4, 5, 6], unit="s")})
+    with pytest.raises(MergeError, match="'a' is a time here and a number there"):
+        dates.merge(numbers)
+    with pytest.raises(InputError, match=r"held times .* lengths of time"):
+        dates.predict(lengths)
+    texts, codes = (NaiveBayes("categorical").fit(pd.DataFrame({"a": v}), Y) for v in (list("xyxyxy"), [1, 2] * 3))
+    with pytest.raises(MergeError, match="levels such as 'x' here and 1 there"):
+        texts.merge(codes)
+
+
+def test_the_type_of_a_sample_depends_on_the_model_alone():
+    first = pl.DataFrame({"c": pl.Series(["x", "y"] * 3, dtype=pl.Enum(["x", "y"]))})
+    later = pl.DataFrame({"c": pl.Series(["z", "x"] * 3, dtype=pl.Enum(["z", "x"]))})
+    model = NaiveBayes().fit(first, Y).partial_fit(later, Y)
+    assert {str(model.sample(2, random_state=i)[0].schema["c"]) for i in range(10)} == {"String"}
+    pandas = NaiveBayes().fit(pd.DataFrame({"c": pd.Categorical(["x", "y"] * 3)}), Y)
+    pandas.partial_fit(pd.DataFrame({"c": pd.Categorical(["z", "x"] * 3)}), Y)
+    for i in range(10):
+        assert pandas.sample(2, random_state=i)[0]["c"].cat.categories.tolist() == ["x", "y", "z"]
+    numbers = pa.table({"c": pa.array([1, 2] * 3).dictionary_encode()})
+    drawn, _ = NaiveBayes("categorical").fit(numbers, Y).sample(3, random_state=0)
+    assert drawn["c"].type == numbers["c"].type
+
+
+def test_masks_are_holes_and_batches_are_tables():
+    masked = np.ma.masked_array([[1.0], [2], [3], [7], [8], [999]], mask=[[0], [0], [0], [0], [0], [1]])
+    np.testing.assert_allclose(NaiveBayes().fit(masked, Y).means_, [[2], [7.5]])
+    batch = pa.table({"a": [1.0, 2, 3, 7, 8, 9], "b": list("xyxyxy")}).to_batches()[0]
+    assert list(NaiveBayes().fit(batch, Y).families_) == ["a", "b"]
+
+
+def test_rows_that_a_drop_in_refuses_leave_it_as_it_was():
+    one, two = np.arange(6.0)[:, None], np.ones((6, 2))
+    for name in ("MultinomialNB", "PoissonNB", "ComplementNB", "CategoricalNB", "BernoulliNB"):
+        model = getattr(drop_ins, name)().fit(one, Y)
+        before = model.predict_proba(one)
+        with pytest.raises(ValueError, match=r"Negative|infinity"):
+            model.fit(np.where(two > 0, -np.inf, 0.0), Y)
+        assert model.n_features_in_ == 1
+        np.testing.assert_array_equal(model.predict_proba(one), before)
+
+
+def test_many_columns_and_many_classes_take_their_time_and_no_more():
+    import time
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(60, 1500)), columns=[f"c{j}" for j in range(1500)])
+    model = NaiveBayes().fit(wide, np.arange(60) % 2)
+    start = time.perf_counter()
+    model.sample(100, random_state=0)
+    assert time.perf_counter() - start < 5  # looking up the types once, not once for each column
+    rows = rng.normal(size=(1000, 100))
+    many = NaiveBayes().fit(rows, np.arange(1000) % 500)
+    tracemalloc.start()
+    found = many.explain(rows)
+    assert tracemalloc.get_traced_memory()[1] < 400e6
+    tracemalloc.stop()
+    assert found.parts.shape == (1000, 101)

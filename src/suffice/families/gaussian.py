@@ -186,7 +186,7 @@ class Gaussian(IndependentColumns):
         """Means and variances of each class."""
         names = range(statistic.shape[0]) if columns is None else columns
         if self.estimation != "mle" and self.smoothing > 0:
-            statistic = statistic.merge(pseudo_moments(statistic, self.smoothing))
+            statistic = statistic.merge(self._prior(statistic))
         pooled = statistic.pooled()
         seen = statistic.weight > 0
         overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
@@ -202,7 +202,8 @@ class Gaussian(IndependentColumns):
         self._check_positive(variance, statistic.classes, names)
         freedom = None
         if self.estimation == "bayes":
-            rows = np.where(seen, statistic.weight, np.inf)  # a class without rows or prior takes what is known of all
+            # A class without rows takes the mean of all rows: with that many of the prior, or as if it were known.
+            rows = np.where(seen, statistic.weight, self.smoothing if self.smoothing > 0 else np.inf)
             variance = variance * (1 + 1 / rows)
             freedom = np.where(seen, statistic.weight, pooled.weight)
             freedom = np.broadcast_to(pooled.weight, freedom.shape) if self._is_shared else freedom
@@ -214,6 +215,15 @@ class Gaussian(IndependentColumns):
             pooled.mean[0],
         )
         return found if freedom is None else found.with_freedom(freedom)
+
+    def _prior(self, statistic: Moments) -> Moments:
+        """For each class ``smoothing`` rows like all rows together; what is shared has none of a class without rows."""
+        prior = pseudo_moments(statistic, self.smoothing)
+        if not self._is_shared:
+            return prior
+        seen = statistic.weight > 0
+        parts = (np.where(seen, array, 0.0) for array in (prior.weight, prior.mean, prior.mean_low, prior.m2))
+        return Moments(prior.classes, *parts)
 
     def _lost(self, statistic: Moments) -> Float:
         """Degrees of freedom that the mean of each class and column takes."""
@@ -345,7 +355,7 @@ class Gaussian(IndependentColumns):
             raise no_proper_prior(self.name)
         if self.mix not in (0, 1) or self.spherical:
             raise InputError("A mix of variances (mix), or one for all columns (spherical), has no evidence.")
-        prior = pseudo_moments(statistic, self.smoothing)
+        prior = self._prior(statistic)
         after = statistic.merge(prior)
         known = (prior.m2 > 0) & (after.m2 > 0)
         means = 0.5 * (np.log(np.where(known, prior.weight, 1.0)) - np.log(np.where(known, after.weight, 1.0)))
@@ -353,7 +363,7 @@ class Gaussian(IndependentColumns):
         parts = [(each.weight, each.m2) for each in (prior, after)]
         if self._is_shared:
             parts = [(weight.sum(axis=0), m2.sum(axis=0)) for weight, m2 in parts]
-            known = np.asarray(known.all(axis=0))
+            known = np.asarray(known.any(axis=0))
         (n0, s0), (n1, s1) = ((np.where(known, n, 1.0), np.where(known, m2, 1.0)) for n, m2 in parts)
         each = gammaln(n1 / 2) - gammaln(n0 / 2) + 0.5 * (n0 * np.log(s0) - n1 * np.log(s1))
         return float(total + np.where(known, each, 0.0).sum() - 0.5 * rows * np.log(np.pi))

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln
 
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import read_only, register
@@ -109,7 +108,7 @@ class Geometric(IndependentColumns):
         p, v = parameters, values[:, None]
         yes, no = p.successes.T[columns], p.failures.T[columns]
         if self.estimation == "bayes":
-            known = np.log(yes) + log_rise(np.where(no > 0, no, 1.0), v) - log_rise(np.maximum(yes, 1e-300) + no, v + 1)
+            known = _log_predictive(np.where(yes > 0, yes, 1.0), np.where(no > 0, no, 1.0), v)
             known = np.where(no > 0, known, np.where(v > 0, -np.inf, 0.0))
             return np.where(yes > 0, known, 0.0)
         slope = self._slope(p).T[columns]
@@ -165,7 +164,8 @@ class Geometric(IndependentColumns):
         prior = self._prior(statistic)
         known = prior.weight > 0
         a, b = np.where(known, prior.weight, 1.0), np.where(known, prior.total[:, 0], 1.0)
-        each = betaln(a + statistic.weight, b + statistic.total[:, 0]) - betaln(a, b)
+        n, total = statistic.weight, statistic.total[:, 0]
+        each = log_rise(a, n) + log_rise(b, a) - log_rise(b + total, a + n)  # B(a + n, b + Σx)/B(a, b)
         return float(np.where(known, each, 0.0).sum())
 
     def mean_and_variance(self, parameters: GeometricParameters, k: int) -> tuple[Float, Float]:
@@ -188,3 +188,10 @@ def _log_chance(parameters: GeometricParameters) -> Float:
     """log φ; zero where nothing is known."""
     known = parameters.successes > 0
     return np.where(known, np.log(np.where(known, parameters.probability, 1.0)), 0.0)
+
+
+def _log_predictive(yes: Any, no: Any, x: Any) -> Any:
+    """log B(yes + 1, no + x)/B(yes, no), by the shorter of two chains of factors."""
+    yes, no, x = np.broadcast_arrays(yes, no, x)
+    few = log_rise(no, yes) - log_rise(no + x, yes + 1)
+    return np.log(yes) + np.where(yes < x, few, log_rise(no, x) - log_rise(yes + no, x + 1))

@@ -239,8 +239,9 @@ class MultivariateGaussian:
         found = self._likeliest(statistic, names)
         if self.estimation == "map":
             return found
-        size = np.where(statistic.weight > 0, statistic.weight, statistic.weight.sum())
-        freedom = np.full_like(size, statistic.weight.sum()) if found.covariance.ndim == 2 else size
+        whole = statistic.weight.sum()
+        size = np.where(statistic.weight > 0, statistic.weight, self.smoothing if self.smoothing > 0 else whole)
+        freedom = np.full_like(size, whole) if found.covariance.ndim == 2 else size
         return replace(found, freedom=freedom, spread=1 + 1 / size)
 
     def _likeliest(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
@@ -367,9 +368,13 @@ class MultivariateGaussian:
             cures = ["shrink it toward its diagonal (shrinkage=0.1, or shrinkage='oas' to choose the amount)"]
             if self.mix == 0 and np.array_equal(whiten(within).dependent, dead):
                 cures.append("mix in the shared covariance (mix=0.1)")
+            if self.estimation != "mle":
+                # The prior is like all rows together, and those span no more.
+                cures = ["leave out columns that hang together", "use estimation='mle' with shrinkage=0.1"]
             cures.append("share it (covariance='shared')")
             raise SingularCovarianceError(
-                f"The covariance of class {statistic.classes.label(k)!r} has rank {rank} of {d}: its rows "
+                f"The covariance of class {statistic.classes.label(k)!r} has rank {rank} of {d}: its rows"
+                f"{'' if self.estimation == 'mle' else ', with those of the prior,'} "
                 f"weigh {statistic.weight[k]:.6g}, and they do not vary, or only together, in "
                 f"{columns_at(names, each.dependent)}. To mend it, {', or '.join(cures)}."
             )

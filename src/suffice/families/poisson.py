@@ -37,8 +37,9 @@ PRIOR_EVENTS = 0.5  # Jeffreys' prior of the common rate: a count that was alway
 class PoissonParameters:
     """Rates of each class, and what evaluating them needs; (K, d) but for the origin.
 
-    ``origin`` is the rate of all rows (d,), and ``log_ratio`` log λ/λ̄: log-odds are evaluated about it, so that large
-    counts cost no digits. ``events`` and ``rows`` are what the rates were made from.
+    Log-odds are evaluated about an ``origin`` (d,): the rate λ̄ of all rows where all classes are near it, so that large
+    counts cost no digits, and zero elsewhere. ``log_ratio`` is log λ/λ̄, or log λ. ``events`` and ``rows`` are what the
+    rates were made from.
     """
 
     rate: Float
@@ -107,15 +108,14 @@ class Poisson(IndependentColumns):
         events = np.where(empty, pooled.total[:, 0], statistic.total[:, 0])
         rows = np.where(empty, pooled.weight, statistic.weight)
         rate = events / np.where(rows > 0, rows, 1.0)
-        origin = pooled.total[0, 0] / np.where(pooled.weight[0] > 0, pooled.weight[0], 1.0)
-        origin = np.where(origin > 0, origin, rate.max(axis=0, initial=0.0))
+        common = pooled.total[0, 0] / np.where(pooled.weight[0] > 0, pooled.weight[0], 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # log λ/λ̄ from the difference, which the logarithms of two large rates would have no digits of
-            away = (rate - origin) / origin
-            log_ratio = np.where(np.abs(away) < 0.5, np.log1p(away), np.log(rate / origin))
-        # A count that was always zero can be nothing else; of one that was never there nothing is known.
-        silent = np.where(pooled.weight[0] > 0, -np.inf, 0.0)
-        return PoissonParameters(rate, np.where(origin > 0, log_ratio, silent), origin, events, rows)
+            # Where all rates are near the common one, log λ/λ̄ from the difference, which the logarithms of two large
+            # rates would have no digits of; elsewhere log λ, for about a far rate small ones would have none.
+            away = (rate - common) / common
+            near = (common > 0) & (np.abs(away) < 0.5).all(axis=0)
+            log_ratio = np.where(near, np.log1p(away), np.where(pooled.weight[0] > 0, np.log(rate), 0.0))
+        return PoissonParameters(rate, log_ratio, np.where(near, common, 0.0), events, rows)
 
     def _prior(self, statistic: CellSums) -> CellSums:
         return pseudo_rows(statistic, self.smoothing, PRIOR_EVENTS)
@@ -165,12 +165,11 @@ class Poisson(IndependentColumns):
         return scores_of_cells(x, p.origin - p.rate, p.log_ratio)
 
     def _offset(self, parameters: PoissonParameters) -> Float:
-        """log p(λ̄ | λ) − log p(λ̄ | λ̄) = λ̄ log λ/λ̄ − (λ − λ̄) of each class and column, which nearly cancels."""
+        """λ̄ log λ/λ̄ − (λ − λ̄) of each class and column, which nearly cancels; −λ about zero."""
         p = parameters
-        safe = np.where(p.origin > 0, p.origin, 1.0)
-        away = (p.rate - p.origin) / safe
-        known = -p.origin * excess(np.where(p.rate > 0, away, 0.0))
-        return np.where(p.origin > 0, np.where(p.rate > 0, known, p.origin), 0.0)
+        near = p.origin > 0
+        away = np.where(near, (p.rate - p.origin) / np.where(near, p.origin, 1.0), 0.0)
+        return np.where(near, -p.origin * excess(away), -p.rate)
 
     # ------------------------------------------------------------------ sample
 
@@ -192,12 +191,11 @@ class Poisson(IndependentColumns):
     # ------------------------------------------------------------------ linear form, evidence, moments
 
     def linear_form(self, parameters: PoissonParameters) -> Linear:
-        """``coef = log λ/λ̄`` about the rates λ̄ of all rows."""
+        """``coef = log λ``, or log λ/λ̄ about the rate λ̄ of all rows where the classes are near it."""
         if self.estimation == "bayes":
             raise NotLinearError("The log-odds of negative binomial counts (estimation='bayes') are not linear in x.")
         p = parameters
-        offset = np.where(np.isneginf(p.log_ratio), p.origin - p.rate, self._offset(p))
-        return Linear(p.log_ratio, offset.sum(axis=1), p.origin)
+        return Linear(p.log_ratio, self._offset(p).sum(axis=1), p.origin)
 
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""

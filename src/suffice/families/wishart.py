@@ -26,14 +26,17 @@ Float = NDArray[np.float64]
 
 
 def pseudo_scatter(statistic: Scatter | PooledScatter, s: float) -> Any:
-    """For each class, ``s`` rows like all rows together."""
+    """For each class, ``s`` rows like all rows together; what is shared has none of a class without rows."""
     k, every = len(statistic.classes), _as_one_class(statistic)
     size = float(every.weight[0])
     total, low = divided(every.scatter[0], every.scatter_low[0], size / s) if size > 0 else (every.scatter[0],) * 2
     means = np.tile(every.mean, (k, 1)), np.tile(every.mean_low, (k, 1))
     weight = np.full(k, float(s))
     if isinstance(statistic, PooledScatter):
-        return PooledScatter(statistic.classes, weight, *means, k * total, k * low)
+        seen = statistic.weight > 0
+        means = np.where(seen[:, None], means[0], 0.0), np.where(seen[:, None], means[1], 0.0)
+        weight, n = np.where(seen, weight, 0.0), int(seen.sum())
+        return PooledScatter(statistic.classes, weight, *means, n * total, n * low)
     return Scatter(statistic.classes, weight, *means, np.tile(total, (k, 1, 1)), np.tile(low, (k, 1, 1)))
 
 
@@ -61,7 +64,8 @@ def wishart_evidence(statistic: Scatter | PooledScatter, s: float, *, shared: bo
     prior, rows = pseudo_scatter(statistic, s), statistic
     after: Any = prior.merge(rows)
     d = rows.shape[0]
-    total = 0.5 * d * float((np.log(prior.weight) - np.log(after.weight)).sum())
+    there = prior.weight > 0
+    total = 0.5 * d * float((np.log(prior.weight[there]) - np.log(after.weight[there])).sum())
     total -= 0.5 * d * float(rows.weight.sum()) * float(np.log(np.pi))
     if shared:
         parts = [(each.weight.sum(), each.within()[0]) for each in (prior, after)]

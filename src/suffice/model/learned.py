@@ -124,6 +124,8 @@ class Model:
     def log_marginal_likelihood(self, prior: bayes.Prior = "data") -> float:
         """log p(rows, labels) with the parameters integrated out, block by block."""
         total = bayes.log_label_evidence(prior, self.weights.weight, self.classes.labels.tolist())
+        if total == -np.inf:
+            return total  # the prior rules out a class that is there
         for block, statistic in zip(self.blocks, self.statistics, strict=True):
             family: Any = block.family
             if not hasattr(family, "log_evidence"):
@@ -151,6 +153,12 @@ class Model:
         return replace(self, blocks=tuple(blocks))
 
     def _check_blocks(self, other: Model) -> None:
+        ours, others = ([name for block in model.blocks for name in block.names] for model in (self, other))
+        if ours != others and len(ours) == len(others) and set(ours) == set(others):
+            raise MergeError(
+                "The models have the same columns in another order, or in other blocks. Fit both on columns in one "
+                f"order: {listed(ours)} here, {listed(others)} there."
+            )
         mine, theirs = ([block.family.name for block in model.blocks] for model in (self, other))
         if mine != theirs:
             raise MergeError(f"Models of other families cannot be joined: {listed(mine)} here, {listed(theirs)} there.")

@@ -17,6 +17,7 @@ AUTO: dict[Kind, str] = {
     "number": "gaussian",
     "bool": "bernoulli",
     "time": "gaussian",
+    "duration": "gaussian",
     "category": "categorical",
     "text": "categorical",
     "empty": "categorical",
@@ -57,6 +58,8 @@ def chosen_blocks(families: Any, schema: Schema, settings: Mapping[str, Any]) ->
     for key, given in families.items():
         columns = columns_of(key, names)
         unknown = [name for name in columns if name not in place]
+        if given is None and unknown == columns:
+            continue  # it is left out, and it is not there
         if unknown or not columns:
             raise InputError(
                 f"families names the column {listed(unknown)}, which is not there. The columns are {listed(names)}."

@@ -51,7 +51,16 @@ class NaiveBayesDropIn(GenerativeClassifier):
         self
         """
         self._validate_params()
-        table, y = self._read_training(X, y, reset=True)
+        state, columns = self.__dict__, ("n_features_in_", "feature_names_in_")
+        before = {name: state[name] for name in columns if name in state}
+        try:
+            table, y = self._read_training(X, y, reset=True)
+        except Exception:
+            # Rows that are refused leave the model as it was, as they do in scikit-learn; its columns, too.
+            for name in columns:
+                state.pop(name, None)
+            state.update(before)
+            raise
         self._forget()
         axis, codes = encode(y)
         self.classes_ = axis.labels

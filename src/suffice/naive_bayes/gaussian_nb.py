@@ -168,10 +168,10 @@ class GaussianNB(NaiveBayesDropIn):
     # ------------------------------------------------------------------ fitted attributes
 
     @property
-    def epsilon_(self) -> float:
-        """What is added to every variance."""
+    def epsilon_(self) -> Any:
+        """What is added to every variance, in the type of the rows."""
         family: Any = self._estimated().blocks[0].family
-        return float(family.added)
+        return np.dtype(self._dtype).type(family.added)
 
     @property
     def class_count_(self) -> Float:

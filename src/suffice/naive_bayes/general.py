@@ -11,14 +11,21 @@ from scipy.sparse import issparse
 
 from suffice.bayes import Prior
 from suffice.estimator import OwnClassifier
-from suffice.exceptions import EmptyColumnWarning, InputError, columns_at, listed, warn_user
+from suffice.exceptions import EmptyColumnWarning, InputError, MergeError, columns_at, listed, warn_user
 from suffice.explanation import Explanation, explain
 from suffice.families import Family
 from suffice.families.categorical import check_unseen
 from suffice.listing import Listing
 from suffice.model import Block, Model
 from suffice.naive_bayes.choice import POLICIES, chosen_blocks, columns_of, family_of, warn_about_levels
-from suffice.sources.tables import Form, check_kinds, explain_table, read_training_table, table_of_rows
+from suffice.sources.tables import (
+    Form,
+    check_kinds,
+    explain_table,
+    read_training_table,
+    same_kind,
+    table_of_rows,
+)
 from suffice.statistics import Membership, Table
 from suffice.statistics.table import Schema
 
@@ -47,7 +54,8 @@ class NaiveBayes(OwnClassifier):
         integrated over the posterior. None is each family's own way: ``"mle"`` for numbers, ``"map"`` for counts
         and categories (Laplace smoothing). A family object speaks for itself.
     smoothing : float or None, default=None
-        Weight of the prior: rows of each level or answer, or rows like all rows together. None is 1.
+        Weight of the prior: rows of each level or answer, or rows like all rows together. None is 1. Maximum
+        likelihood, the default for numbers, has no prior: give them ``estimation="map"`` or ``"bayes"`` as well.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
     missing : {"ignore", "category"}, default="ignore"
@@ -288,10 +296,30 @@ class NaiveBayes(OwnClassifier):
         self
         """
         first = self._model is None
+        if isinstance(other, NaiveBayes) and self._model is not None and other._model is not None:
+            self._check_merge(other)
         super().merge(other)
         if first and self._model is not None:
             self._form = other._form
         return self
+
+    def _check_merge(self, other: NaiveBayes) -> None:
+        """Raise if a column of the two is of different kinds."""
+        mine, theirs = self._schema, other._schema
+        assert mine is not None
+        assert theirs is not None
+        if list(mine.names) == list(theirs.names):
+            for name, here, there in zip(mine.names, mine.kinds, theirs.kinds, strict=True):
+                if not same_kind(here, there):
+                    raise MergeError(f"Column {name!r} is a {here} here and a {there} there; convert one of them.")
+        ours, others = self._learned(), other._learned()
+        for block, a, b in zip(ours.blocks, ours.statistics, others.statistics, strict=False):
+            for name, x, y in zip(block.names, getattr(a, "levels", ()), getattr(b, "levels", ()), strict=False):
+                if x.kinds and y.kinds and not x.kinds & y.kinds:
+                    raise MergeError(
+                        f"Column {name!r} has levels such as {x.values[0]!r} here and {y.values[0]!r} there; convert "
+                        "one of them to the type of the other."
+                    )
 
     # ------------------------------------------------------------------ what was learned
 

@@ -27,8 +27,18 @@ FORMATS = ("csr", "csc")
 ROWS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 
 
+def check_numbers(X: Any) -> None:
+    """Raise scikit-learn's error for an array of texts, which NumPy would read as numbers."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "US":
+        raise ValueError(
+            "dtype='numeric' is not compatible with arrays of bytes/strings. Convert your data to numeric values "
+            "explicitly instead."
+        )
+
+
 def read_rows(estimator: Any, X: Any, *, sparse: bool = False) -> Any:
     """Rows to predict for, checked against what the estimator was fitted on."""
+    check_numbers(X)
     return canonical(validate_data(estimator, X, reset=False, accept_sparse=FORMATS if sparse else False, **ROWS))
 
 
@@ -37,6 +47,7 @@ def read_training(
 ) -> tuple[Any, NDArray[Any]]:
     """Rows and their labels. ``reset`` makes these columns the ones that the estimator expects."""
     accept = FORMATS if sparse else False
+    check_numbers(X)
     check_labels(y)
     X, y = validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, accept_sparse=accept, **ROWS)
     return canonical(X), classes_checked(y)
@@ -86,13 +97,17 @@ def classes_checked(y: NDArray[Any]) -> NDArray[Any]:
     return y
 
 
-def read_weights(sample_weight: Any, n_rows: int) -> Float | None:
-    """Row weights as float64, or None for weight one."""
+def read_weights(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> Float | None:
+    """Row weights as float64, or None for weight one; all of them zero if that is allowed, as in a stream."""
     if sample_weight is None:
         return None
     rows = np.broadcast_to(0.0, (n_rows, 1))
     weights = _check_sample_weight(
-        sample_weight, rows, dtype=np.float64, ensure_non_negative=True, allow_all_zero_weights=n_rows == 0
+        sample_weight,
+        rows,
+        dtype=np.float64,
+        ensure_non_negative=True,
+        allow_all_zero_weights=may_be_zero or n_rows == 0,
     )
     return np.asarray(weights)
 

@@ -40,6 +40,10 @@ class Column(ABC):
     def listed(self) -> Sequence[Any]:
         """The cells as Python has them."""
 
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Column:
+        """The cells of rows start..stop−1."""
+
     def unhashable(self) -> tuple[int, Any]:
         """The first cell that cannot be a category, and its row."""
         return next((i, value) for i, value in enumerate(self.listed()) if type(value).__hash__ is None)
@@ -60,6 +64,11 @@ class ColumnTable(Table):
     def kinds(self) -> Sequence[Kind]:
         """What the type of each column says of it."""
         return [column.kind for column in self.columns]
+
+    def rows(self, start: int, stop: int) -> ColumnTable:
+        """The rows start..stop−1."""
+        stop = min(stop, self.n_rows)
+        return ColumnTable(stop - start, [column.rows(start, stop) for column in self.columns], self.names)
 
     def _chosen(self, columns: Columns) -> list[Column]:
         return list(self.columns[columns] if isinstance(columns, slice) else [self.columns[j] for j in columns])
@@ -109,6 +118,10 @@ class ObjectColumn(Column):
         """The cells as Python has them."""
         return self.values
 
+    def rows(self, start: int, stop: int) -> ObjectColumn:
+        """The cells of rows start..stop−1."""
+        return ObjectColumn(self.values[start:stop])
+
 
 @dataclass(frozen=True, eq=False)
 class NoColumn(Column):
@@ -128,6 +141,10 @@ class NoColumn(Column):
     def listed(self) -> Sequence[Any]:
         """Nothing."""
         return [None] * self.n_rows
+
+    def rows(self, start: int, stop: int) -> NoColumn:
+        """Nothing."""
+        return NoColumn(stop - start)
 
 
 def numbers_of(values: Sequence[Any], name: object) -> Float:
@@ -173,7 +190,9 @@ def kind_of_values(values: Sequence[Any]) -> Kind:
         return "bool"
     if all(issubclass(kind, bool | int | float | np.number | np.bool_) for kind in kinds):
         return "number"
-    return "time" if all(issubclass(kind, date | timedelta) for kind in kinds) else "text"
+    if all(issubclass(kind, date) for kind in kinds):
+        return "time"
+    return "duration" if all(issubclass(kind, timedelta) for kind in kinds) else "text"
 
 
 def not_a_number(name: object, row: int, value: object) -> InputError:

@@ -6,6 +6,7 @@ imported it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,8 @@ Codes = NDArray[np.int64]
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     """A data frame as narwhals sees it; None for anything else."""
+    if type(data).__name__ == "RecordBatch" and type(data).__module__.startswith("pyarrow"):
+        data = sys.modules["pyarrow"].Table.from_batches([data])
     try:
         found = nw.from_native(data, pass_through=True)
         if isinstance(found, nw.DataFrame):
@@ -58,7 +61,7 @@ class FrameColumn(Column):
         if dtype == nw.Boolean:
             return "bool"
         if dtype.is_temporal():
-            return "time"
+            return "duration" if isinstance(dtype, nw.Duration) else "time"
         if dtype.is_numeric():
             return "number"
         if isinstance(dtype, nw.Categorical | nw.Enum):
@@ -102,6 +105,10 @@ class FrameColumn(Column):
     def listed(self) -> Sequence[Any]:
         """The cells as Python has them."""
         return self.series.to_list()
+
+    def rows(self, start: int, stop: int) -> FrameColumn:
+        """The cells of rows start..stop−1."""
+        return FrameColumn(self.series[start:stop])
 
 
 def _categories(dtype: Any) -> Sequence[Any]:
@@ -150,23 +157,25 @@ def frame_of(template: Any, columns: Sequence[Any]) -> Any:
     another type.
     """
     frame = nw.from_native(template, eager_only=True)
+    schema = frame.schema
     chosen = {name: column for name, column in zip(frame.columns, columns, strict=True) if column is not None}
-    data = {name: _values(frame.schema[name], column) for name, column in chosen.items()}
+    data = {name: _values(schema[name], column) for name, column in chosen.items()}
+    # Types follow from all levels of a model, not from those that happened to be drawn.
+    levels = {name: _levels(column) for name, column in chosen.items()}
     if frame.implementation.is_pandas_like():
         native = nw.from_dict(data, backend=frame.implementation).to_native()
-        for name in data:
-            native[name] = _as_pandas(native[name], template[name].dtype)
-        return native
-    fits = {name: _fits(frame.schema[name], values) for name, values in data.items()}
+        types = template.dtypes
+        whole = {name: _as_pandas(native[name], types[name], levels[name]) for name in data}
+        return type(template)(whole)[list(data)]
+    fits = {name: _fits(schema[name], levels[name]) for name in data}
     data = {name: values if fits[name] else _alike(values) for name, values in data.items()}
     made = nw.from_dict(data, backend=frame.implementation)
     if frame.implementation.is_pyarrow():
         table = made.to_native()
-        whole = [
-            _as_arrow(table[name], template.schema.field(name).type) if fits[name] else table[name] for name in data
-        ]
-        return type(template).from_arrays(whole, names=list(data))
-    return made.with_columns(nw.col(name).cast(frame.schema[name]) for name in data if fits[name]).to_native()
+        fields = template.schema
+        arrays = [_as_arrow(table[name], fields.field(name).type) for name in data]
+        return type(template).from_arrays(arrays, names=list(data))
+    return made.with_columns(nw.col(name).cast(schema[name]) for name in data if fits[name]).to_native()
 
 
 def _values(dtype: Any, column: Any) -> Any:
@@ -186,11 +195,12 @@ def _values(dtype: Any, column: Any) -> Any:
     return column
 
 
-def _fits(dtype: Any, values: Any) -> bool:
-    """Whether a type holds all values; only drawn levels can be of another."""
-    if not isinstance(values, list):
-        return True
-    known = [value for value in values if value is not None]
+def _levels(column: Any) -> Sequence[Any]:
+    return column.levels.values if isinstance(column, CodedColumn) else ()
+
+
+def _fits(dtype: Any, known: Sequence[Any]) -> bool:
+    """Whether a type holds all levels."""
     if isinstance(dtype, nw.Enum):
         return set(known) <= set(dtype.categories)
     if dtype.is_integer():
@@ -200,7 +210,7 @@ def _fits(dtype: Any, values: Any) -> bool:
     return dtype != nw.Boolean or all(isinstance(value, bool) or value in (0, 1) for value in known)
 
 
-def _alike(values: list[Any]) -> list[Any]:
+def _alike(values: Any) -> Any:
     """Values of one type: as they are if they are so, as texts if not."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) < 2 or kinds <= {int, float}:
@@ -209,21 +219,27 @@ def _alike(values: list[Any]) -> list[Any]:
 
 
 def _as_arrow(array: Any, kind: Any) -> Any:
-    return (array.dictionary_encode() if hasattr(kind, "index_type") else array).cast(kind)
+    """A drawn column in the type of the fitted one, if that holds it."""
+    try:
+        if hasattr(kind, "index_type"):
+            return array.cast(kind.value_type).dictionary_encode().cast(kind)
+        return array.cast(kind)
+    except (TypeError, ValueError, NotImplementedError):  # Arrow's errors are among them
+        return array
 
 
-def _as_pandas(drawn: Any, dtype: Any) -> Any:
+def _as_pandas(drawn: Any, dtype: Any, levels: Sequence[Any]) -> Any:
     """A drawn column in the type of the fitted one, with categories that were learned later."""
     if getattr(dtype, "tz", None) is not None:
         return drawn.dt.tz_localize("UTC").astype(dtype)
     if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
         known = set(dtype.categories)
-        new = [value for value in dict.fromkeys(drawn.tolist()) if not is_missing(value) and value not in known]
+        new = [value for value in levels if value not in known]
         dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered) if new else dtype
         return drawn.astype(dtype)
-    if getattr(dtype, "kind", "") in "iub" and isinstance(dtype, np.dtype) and drawn.dtype != dtype:
-        plain = drawn.tolist()
-        if any(is_missing(value) or value != int(value) for value in plain):
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and drawn.dtype != dtype:
+        odd = any(not isinstance(value, int | np.integer) for value in levels)
+        if odd or any(is_missing(value) for value in drawn.tolist()):
             return drawn
     try:
         return drawn.astype(dtype)

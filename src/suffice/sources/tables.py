@@ -18,7 +18,7 @@ from suffice.sources.frames import FrameColumn, as_frame, column_names, frame_of
 from suffice.statistics import CodedColumn, MatrixTable, Table
 from suffice.statistics.table import Schema
 
-__all__ = ["Form", "check_kinds", "explain_table", "read_training_table", "table_of_rows"]
+__all__ = ["Form", "check_kinds", "explain_table", "read_training_table", "same_kind", "table_of_rows"]
 
 Form = Callable[[list[Any]], Any]
 """Turns drawn columns into rows of the kind that was read."""
@@ -71,17 +71,24 @@ def table_of_rows(estimator: Any, X: Any, schema: Schema, left_out: Collection[A
 def check_kinds(table: Table, schema: Schema) -> None:
     """Raise if a column of numbers has become one of times, or the other way round."""
     for name, before, now in zip(schema.names, schema.kinds, table.kinds, strict=True):
-        if "time" in (before, now) and {before, now} & {"number", "bool"}:
+        if not same_kind(before, now):
             raise InputError(
                 f"Column {name!r} held {_PLURAL[before]} when the model was fitted, and holds {_PLURAL[now]} from "
                 "row 0 on. Convert it to the type it had then."
             )
 
 
+def same_kind(a: str, b: str) -> bool:
+    """Whether a column of one kind may go on as one of another: numbers and truth values, but not times and numbers."""
+    return a not in _GROUP or b not in _GROUP or _GROUP[a] == _GROUP[b]
+
+
+_GROUP = {"number": "number", "bool": "number", "time": "time", "duration": "duration"}
 _PLURAL = {
     "number": "numbers",
     "bool": "truth values",
     "time": "times",
+    "duration": "lengths of time",
     "category": "categories",
     "text": "texts",
     "empty": "nothing",
@@ -134,7 +141,7 @@ def _of_matrix(X: Any, data: Any) -> MatrixTable:
     if dtype == np.bool_:
         return MatrixTable(data, "bool")
     if dtype is not None and dtype.kind in "mM":
-        return MatrixTable(data, "time")
+        return MatrixTable(data, "time" if dtype.kind == "M" else "duration")
     exact = None
     if isinstance(X, np.ndarray) and X.dtype.kind in "iu" and X.size and np.abs(data).max() >= EXACT:
         exact = X  # categories may be identifiers, of which float64 would make one of two
@@ -142,7 +149,9 @@ def _of_matrix(X: Any, data: Any) -> MatrixTable:
 
 
 def _without_times(X: Any) -> Any:
-    """An array of times as seconds, of its own type no longer; anything else as it is."""
+    """An array of times as seconds, of its own type no longer; a masked one with NaN; anything else as it is."""
+    if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "biuf":
+        return np.ma.filled(X.astype(np.float64 if X.dtype.kind != "f" else X.dtype), np.nan)
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         return _Seconds(in_seconds(X), X.dtype)
     return X

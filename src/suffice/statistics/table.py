@@ -15,9 +15,9 @@ from suffice.statistics.levels import Coded, CodedColumn, coded_numbers
 
 __all__ = ["Columns", "Kind", "MatrixTable", "Schema", "Table", "as_table", "is_sparse", "present_rows"]
 
-Kind = Literal["number", "bool", "time", "category", "text", "empty"]
-"""What a column's type says of it: a number (whole or not), yes or no, a time, a category by declaration, a text that
-may be one, or nothing because all its cells are missing."""
+Kind = Literal["number", "bool", "time", "duration", "category", "text", "empty"]
+"""What a column's type says of it: a number (whole or not), yes or no, a time or a length of it, a category by
+declaration, a text that may be one, or nothing because all its cells are missing."""
 Columns = slice | list[int]
 
 
@@ -45,6 +45,10 @@ class Table(ABC):
     @abstractmethod
     def kinds(self) -> Sequence[Kind]:
         """What the type of each column says of it."""
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Table:
+        """The rows start..stop−1."""
 
     @abstractmethod
     def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
@@ -75,6 +79,12 @@ class MatrixTable(Table):
     def kinds(self) -> Sequence[Kind]:
         """One kind for all columns."""
         return [self.kind] * self.x.shape[1]
+
+    def rows(self, start: int, stop: int) -> MatrixTable:
+        """The rows start..stop−1."""
+        x = self.x.tocsr() if is_sparse(self.x) else self.x
+        exact = None if self.exact is None else self.exact[start:stop]
+        return MatrixTable(x[start:stop], self.kind, exact)
 
     def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
         """Those columns; a view where they are a slice."""
