@@ -128,7 +128,8 @@ def row_blocks(x: Any) -> Iterator[tuple[int, Float]]:
     step = max(256, 2 * BLOCK_BYTES // (8 * max(x.shape[1], 1)))
     for start in range(0, x.shape[0], step):
         block = x[start : start + step]
-        yield start, np.asarray(block.toarray() if is_sparse(x) else block, dtype=np.float64)
+        # In one order of memory: a logarithm's last digit depends on how NumPy walks through it.
+        yield start, np.ascontiguousarray(block.toarray() if is_sparse(x) else block, dtype=np.float64)
 
 
 def centred_blocks(x: Float, mean: Float, mean_low: Float | None = None) -> Iterator[tuple[slice, Float]]:

@@ -77,7 +77,7 @@ class CellSums(Statistic):
         found = cls.zero(members.classes, x.shape[1], len(functions))
         step = max(1024, (1 << 20) // max(x.shape[1], 1))
         for start in range(0, len(x), step):
-            part = np.asarray(x[start : start + step], dtype=np.float64)
+            part = np.ascontiguousarray(x[start : start + step], dtype=np.float64)
             found = found.merge(cls._of_block(part, members.rows(start, start + step), functions))
         return found
 
