@@ -1,11 +1,11 @@
-"""Every law on every family, with rows and settings that hypothesis chooses."""
+"""Every law on every family, in every form that rows come in, on tables of random size."""
+
+import os
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from suffice.families import (
     Bernoulli,
@@ -73,20 +73,26 @@ EVERY_FORM = FORMS | {"pandas": _pandas, "polars": _polars}
 FAMILIES = [*(family_named(name) for name in family_names()), *(each for one in SETTINGS.values() for each in one)]
 
 
+# CI repeats the same rows; a run at a desk looks for new ones, and says in its failure which they were.
+FIRST = 0 if os.environ.get("CI") else int(np.random.default_rng().integers(2**31))
+TRIALS = 4
+
+
 @pytest.mark.filterwarnings("ignore::suffice.exceptions.SingularCovarianceWarning")
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("form", EVERY_FORM)
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n_rows=st.integers(1, 120),
-    n_columns=st.integers(1, 5),
-    n_classes=st.integers(1, 4),
-)
-def test_law(family, form, law, seed, n_rows, n_columns, n_classes):
-    rng = np.random.default_rng(seed)
-    law(family, example_rows(family, rng, n_rows, n_columns, n_classes, EVERY_FORM[form]), rng)
+def test_law(family, form, law):
+    for seed in range(FIRST, FIRST + TRIALS):
+        rng = np.random.default_rng(seed)
+        # Tables of every size, the smallest among them.
+        n_rows = int(rng.choice([1, 2, 5, 20, 60, 120]))
+        n_columns, n_classes = (int(each) for each in rng.integers(1, [6, 5]))
+        try:
+            law(family, example_rows(family, rng, n_rows, n_columns, n_classes, EVERY_FORM[form]), rng)
+        except Exception as error:
+            error.add_note(f"{seed=}, {n_rows=}, {n_columns=}, {n_classes=}")
+            raise
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
