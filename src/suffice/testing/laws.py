@@ -304,6 +304,8 @@ def check_linear_form(family: Family, rows: Rows, rng: np.random.Generator) -> N
     if not hasattr(family, "linear_form") or isinstance(rows.x, Coded):
         return
     rows = rows.take(~np.isnan(rows.x).any(axis=1))
+    if not len(rows.x):
+        return
     try:
         parameters: Any = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
         form = family.linear_form(parameters)
