@@ -17,9 +17,10 @@ from sklearn.exceptions import NotFittedError
 
 from suffice import bayes
 from suffice.exceptions import ClassError, InputError, MergeError, listed
-from suffice.model import Block, Conditional, Estimate, LinearForm, Model, as_matrix, generator, row_count
+from suffice.model import Block, Conditional, Estimate, LinearForm, Model, generator, row_count
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
 from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
+from suffice.statistics.drawn import as_matrix
 from suffice.statistics.table import Schema
 
 __all__ = ["GenerativeClassifier", "OwnClassifier", "seen_classes"]

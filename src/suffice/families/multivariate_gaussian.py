@@ -212,13 +212,7 @@ class MultivariateGaussian:
             return cast("Scatter | PooledScatter", found)
         if self.missing and np.isnan(x).any():
             whole = ~np.isnan(x).any(axis=1)
-            members = Membership(
-                members.classes,
-                codes=None if members.codes is None else members.codes[whole],
-                soft=None if members.soft is None else members.soft[whole],
-                weights=None if members.weights is None else members.weights[whole],
-            )
-            x = x[whole]
+            x, members = x[whole], members.take(whole)
         return self._statistic.summarize(x, members, columns)
 
     # ------------------------------------------------------------------ estimate

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from suffice.exceptions import InputError, columns_at
-from suffice.statistics import CodedColumn
 
 if TYPE_CHECKING:
     from suffice.model.estimate import Estimate
 
-__all__ = ["Conditional", "as_matrix", "generator", "row_count"]
+__all__ = ["Conditional", "generator", "row_count"]
 
 Float = NDArray[np.float64]
 
@@ -102,23 +101,6 @@ class Conditional:
             return rows
         rows = rows[:, 0] if self.dim == 1 else rows
         return np.asarray(rows[0] if size == 1 else rows)
-
-
-def as_matrix(columns: list[Any]) -> NDArray[Any]:
-    """Drawn columns as one array (n, d): of numbers, or of objects where a level is not a number."""
-    whole = [column.values(len(column.codes)) if isinstance(column, CodedColumn) else column for column in columns]
-    n = max((len(column) for column in whole if column is not None), default=0)
-    whole = [np.full(n, np.nan) if column is None else column for column in whole]
-    try:
-        # None becomes NaN; a text does not become a number, even if it could.
-        if not any(isinstance(value, str) for column in whole if isinstance(column, list) for value in column):
-            return np.column_stack([np.asarray(column, dtype=np.float64) for column in whole])
-    except (TypeError, ValueError):
-        pass
-    out = np.empty((n, len(whole)), dtype=object)
-    for j, column in enumerate(whole):
-        out[:, j] = column
-    return out
 
 
 def row_count(value: Any, name: str) -> int:

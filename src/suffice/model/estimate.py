@@ -13,9 +13,10 @@ from suffice import bayes
 from suffice.exceptions import NotLinearError
 from suffice.families import Linear
 from suffice.model.block import Block
-from suffice.model.conditional import Conditional, as_matrix
+from suffice.model.conditional import Conditional
 from suffice.model.linear_form import LinearForm
 from suffice.statistics import ClassAxis, Coded
+from suffice.statistics.drawn import as_matrix
 from suffice.statistics.table import as_table
 
 __all__ = ["Estimate"]

@@ -15,7 +15,8 @@ from suffice.exceptions import InputError, listed
 from suffice.sources.arrays import read_labels, read_rows, read_training
 from suffice.sources.columns import ColumnTable, NoColumn, ObjectColumn
 from suffice.sources.frames import FrameColumn, as_frame, column_names, frame_of, in_seconds
-from suffice.statistics import CodedColumn, MatrixTable, Table
+from suffice.statistics import MatrixTable, Table
+from suffice.statistics.drawn import as_matrix
 from suffice.statistics.table import Schema
 
 __all__ = ["Form", "check_kinds", "explain_table", "read_training_table", "same_kind", "table_of_rows"]
@@ -47,8 +48,8 @@ def read_training_table(
         _count_columns(estimator, values, reset=schema is None)
         _check_rows(values.shape[0], values.shape[1], min_rows)
         return _of_objects(values), read_labels(estimator, y, len(values)), partial(_array_of, values.dtype)
-    X = _without_times(X)
-    data, y = _exactly(read_training)(estimator, X, y, reset=schema is None, min_rows=min_rows, sparse=True)
+    reset = schema is None
+    data, y = _exactly(read_training, estimator, _plain(X), y, reset=reset, min_rows=min_rows, sparse=True)
     dtype = getattr(X, "dtype", np.dtype(np.float64))
     form = partial(_sparse_of, type(data), dtype) if issparse(data) else partial(_array_of, dtype)
     return _of_matrix(X, data), y, form
@@ -64,8 +65,7 @@ def table_of_rows(estimator: Any, X: Any, schema: Schema, left_out: Collection[A
         _count_columns(estimator, values, reset=False)
         _check_rows(values.shape[0], values.shape[1], 1)
         return _of_objects(values)
-    X = _without_times(X)
-    return _of_matrix(X, _exactly(read_rows)(estimator, X, sparse=True))
+    return _of_matrix(X, _exactly(read_rows, estimator, _plain(X), sparse=True))
 
 
 def check_kinds(table: Table, schema: Schema) -> None:
@@ -148,39 +148,19 @@ def _of_matrix(X: Any, data: Any) -> MatrixTable:
     return MatrixTable(data, "number", exact)
 
 
-def _without_times(X: Any) -> Any:
-    """An array of times as seconds, of its own type no longer; a masked one with NaN; anything else as it is."""
+def _plain(X: Any) -> Any:
+    """An array of times as seconds, and a masked one with NaN for what is masked; anything else as it is."""
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "biuf":
         return np.ma.filled(X.astype(np.float64 if X.dtype.kind != "f" else X.dtype), np.nan)
-    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
-        return _Seconds(in_seconds(X), X.dtype)
-    return X
+    return in_seconds(X) if isinstance(X, np.ndarray) and X.dtype.kind in "mM" else X
 
 
-class _Seconds:
-    """Seconds that know they were times."""
-
-    def __init__(self, values: NDArray[np.float64], dtype: Any) -> None:
-        self.values, self.dtype, self.shape, self.ndim = values, dtype, values.shape, values.ndim
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        return np.asarray(self.values, dtype=dtype)
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-
-def _exactly(read: Callable[..., Any]) -> Callable[..., Any]:
-    """The reader, with a sentence for a whole number that is no float64."""
-
-    def reader(estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
-        X = X.values if isinstance(X, _Seconds) else X
-        try:
-            return read(estimator, X, *args, **options)
-        except OverflowError:
-            raise InputError("X holds a whole number too large for float64.") from None
-
-    return reader
+def _exactly(read: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """What the reader gives, or a sentence for a whole number that is no float64."""
+    try:
+        return read(*args, **options)
+    except OverflowError:
+        raise InputError("X holds a whole number too large for float64.") from None
 
 
 def _objects(X: Any) -> NDArray[Any] | None:
@@ -227,30 +207,15 @@ def _check_rows(n_rows: int, n_columns: int, min_rows: int) -> None:
 
 def _array_of(dtype: Any, columns: list[Any]) -> NDArray[Any]:
     """Drawn columns as an array of that type, if it holds them; a column that was left out is NaN."""
-    whole = _values(columns)
-    n = max((len(column) for column in whole if column is not None), default=0)
-    whole = [np.full(n, np.nan) if column is None else column for column in whole]
-    if (
-        any(isinstance(value, str) for column in whole if isinstance(column, list) for value in column)
-        or dtype.kind == "O"
-    ):
-        out = np.empty((n, len(whole)), dtype=object)
-        for j, column in enumerate(whole):
-            out[:, j] = column
-        return out.astype(str) if dtype.kind == "U" and all(isinstance(value, str) for value in out.flat) else out
-    return _as_type(np.column_stack([np.asarray(column, dtype=np.float64) for column in whole]), dtype)
+    x = as_matrix(columns)
+    if x.dtype.kind == "O":
+        return x.astype(str) if dtype.kind == "U" and all(isinstance(value, str) for value in x.flat) else x
+    return x.astype(object) if dtype.kind == "O" else _as_type(x, dtype)
 
 
 def _sparse_of(kind: Any, dtype: Any, columns: list[Any]) -> Any:
     """Drawn columns as a sparse matrix of that kind and type; a column that was left out is zero."""
-    whole = _values(columns)
-    n = max((len(column) for column in whole if column is not None), default=0)
-    dense = [np.zeros(n) if column is None else np.asarray(column, dtype=np.float64) for column in whole]
-    return kind(_as_type(np.column_stack(dense), dtype))
-
-
-def _values(columns: list[Any]) -> list[Any]:
-    return [column.values(len(column.codes)) if isinstance(column, CodedColumn) else column for column in columns]
+    return kind(_as_type(as_matrix(columns, left_out=0.0), dtype))
 
 
 def _as_type(x: NDArray[np.float64], dtype: Any) -> NDArray[Any]:

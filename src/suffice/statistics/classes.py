@@ -159,9 +159,13 @@ class Membership:
 
     def rows(self, start: int, stop: int) -> Membership:
         """The membership of rows start..stop−1."""
+        return self.take(slice(start, stop))
+
+    def take(self, index: Any) -> Membership:
+        """The membership of some of the rows."""
         return Membership(
             self.classes,
-            codes=None if self.codes is None else self.codes[start:stop],
-            soft=None if self.soft is None else self.soft[start:stop],
-            weights=None if self.weights is None else self.weights[start:stop],
+            codes=None if self.codes is None else self.codes[index],
+            soft=None if self.soft is None else self.soft[index],
+            weights=None if self.weights is None else self.weights[index],
         )

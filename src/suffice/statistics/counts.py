@@ -158,12 +158,7 @@ def _column_counts(column: CodedColumn, members: Membership) -> Float:
     size = len(column.levels) + 1
     if column.rows is None:
         return class_counts(column.codes, size, members)
-    some = Membership(
-        members.classes,
-        codes=None if members.codes is None else members.codes[column.rows],
-        soft=None if members.soft is None else members.soft[column.rows],
-        weights=None if members.weights is None else members.weights[column.rows],
-    )
+    some = members.take(column.rows)
     out = class_counts(column.codes, size, some)
     out[:, column.rest] += left_of(members.class_weights(), some.class_weights())
     return out

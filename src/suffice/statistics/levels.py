@@ -116,8 +116,10 @@ def is_missing(value: object) -> bool:
         return False
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # pandas' NA has no truth value
-        return type(value).__name__ == "NAType"
+    except TypeError:
+        return True  # neither equal to itself nor not: NA
+    except ValueError:
+        return False  # an array
 
 
 @dataclass(frozen=True, eq=False)
