@@ -21,16 +21,13 @@ from numpy.typing import NDArray
 from suffice.exceptions import (
     InputError,
     NotLinearError,
-    SingularCovarianceError,
-    SingularCovarianceWarning,
-    columns_at,
-    warn_user,
 )
 from suffice.families import covariance as matrices
 from suffice.families.contract import read_only, register
 from suffice.families.covariance import Whitening, discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.linear import Linear, centred_blocks, linear_scores, row_blocks
+from suffice.families.singular import check_regular, warn_if_singular
 from suffice.families.wishart import log_student, pseudo_scatter, wishart_evidence
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 from suffice.statistics.aggregation import Aggregation, Answer
@@ -248,12 +245,12 @@ class MultivariateGaussian:
             amount = self._amount(statistic, np.ones(len(statistic.weight)))
             shared = _shrunk(within, np.diagonal(within), amount)
             whitening = [whiten(shared, (1 - amount) * within_low)]
-            self._warn_if_singular(whitening[0], within, statistic, names)
+            warn_if_singular(whitening[0], within, statistic, names)
             return MultivariateGaussianParameters(mean, low, shared, whitening, within, np.array(amount), origin)
         assert isinstance(statistic, Scatter)
         own, own_low, amounts = self._own(statistic, within, within_low)
         factors = [whiten(*each) for each in zip(own, own_low, strict=True)]
-        self._check_regular(factors, within, statistic, names)
+        check_regular(self, factors, within, statistic, names)
         return MultivariateGaussianParameters(mean, low, own, factors, within, amounts, origin)
 
     def _lost(self, weight: Float) -> Float:
@@ -317,64 +314,6 @@ class MultivariateGaussian:
             own[k] = _shrunk(own[k], np.where(constant, np.diagonal(within), variance), amounts[k])
             own_low[k] *= 1 - amounts[k]
         return own, own_low, amounts
-
-    def _warn_if_singular(
-        self, whitening: Whitening, within: Float, statistic: Scatter | PooledScatter, names: Sequence[object]
-    ) -> None:
-        """Say which columns are at fault when a covariance is used in a subspace."""
-        if not len(whitening.dependent):
-            return
-        d, rank = whitening.matrix.shape
-        if rank == 0:
-            raise SingularCovarianceError(
-                f"No column varies within any class, so that there is no covariance to estimate: rows of weight "
-                f"{statistic.weight.sum():.6g} in {len(statistic.classes)} classes. Give more rows for each class."
-            )
-        constant = np.flatnonzero(np.diagonal(within) == 0)
-        collinear = np.setdiff1d(whitening.dependent, constant)
-        away = statistic.grand_mean().away
-        telling = constant[np.abs(away[statistic.weight > 0][:, constant]).max(axis=0, initial=0.0) > 0]
-        parts = [
-            f"{what} {columns_at(names, which)}"
-            for what, which in (
-                ("there is no variation within any class in", constant),
-                ("there is linear dependence among", collinear),
-                ("the classes are told apart perfectly, but without a density, by", telling),
-            )
-            if len(which)
-        ]
-        warn_user(
-            f"The covariance of {d} columns has rank {rank}: {'; '.join(parts)}. The model works in the "
-            "subspace that the rows span; fewer columns would make it regular.",
-            SingularCovarianceWarning,
-        )
-
-    def _check_regular(
-        self, factors: list[Whitening], within: Float, statistic: Scatter, names: Sequence[object]
-    ) -> None:
-        """Refuse a singular own covariance, unless it is one only by columns that vary in no class."""
-        dead = np.flatnonzero(np.diagonal(within) == 0)
-        regularised = self.shrinkage is not None or self.mix > 0
-        for k, each in enumerate(factors):
-            if not len(each.dependent) or (regularised and np.array_equal(each.dependent, dead)):
-                continue
-            d, rank = each.matrix.shape
-            cures = ["shrink it toward its diagonal (shrinkage=0.1, or shrinkage='oas' to choose the amount)"]
-            if self.mix == 0 and np.array_equal(whiten(within).dependent, dead):
-                cures.append("mix in the shared covariance (mix=0.1)")
-            if self.estimation != "mle":
-                # The prior is like all rows together, and those span no more.
-                cures = ["leave out columns that hang together", "use estimation='mle' with shrinkage=0.1"]
-            cures.append("share it (covariance='shared')")
-            raise SingularCovarianceError(
-                f"The covariance of class {statistic.classes.label(k)!r} has rank {rank} of {d}: its rows"
-                f"{'' if self.estimation == 'mle' else ', with those of the prior,'} "
-                f"weigh {statistic.weight[k]:.6g}, and they do not vary, or only together, in "
-                f"{columns_at(names, each.dependent)}. To mend it, {', or '.join(cures)}."
-            )
-        singular = [each for each in factors if len(each.dependent)]
-        if singular:
-            self._warn_if_singular(singular[0], within, statistic, names)
 
     # ------------------------------------------------------------------ log-likelihood
 

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from suffice.exceptions import InputError, SufficeWarning, listed, warn_user
+from suffice.exceptions import InputError, listed
 from suffice.families import Family, family_named, family_names
-from suffice.model import Block, Model
+from suffice.model import Block
 from suffice.statistics.table import Kind, Schema
 
-__all__ = ["POLICIES", "chosen_blocks", "columns_of", "family_of", "warn_about_levels"]
+__all__ = ["POLICIES", "chosen_blocks", "columns_of", "family_of"]
 
 AUTO: dict[Kind, str] = {
     "number": "gaussian",
@@ -23,7 +23,6 @@ AUTO: dict[Kind, str] = {
     "empty": "categorical",
 }
 POLICIES = {"missing": ("ignore", "category"), "unseen": ("ignore", "share", "error")}
-MANY_LEVELS = 40  # of a column of texts: beyond, it is rather text than a category
 
 
 def family_of(given: Any, settings: Mapping[str, Any]) -> Family:
@@ -98,18 +97,3 @@ def _grouped(chosen: list[tuple[list[int], Family]], names: list[Any]) -> list[B
     if len(groups) == 1 and groups[0][0] == list(range(len(names))):
         return [Block(groups[0][1], slice(None), names)]
     return [Block(family, at, [names[j] for j in at]) for at, family in groups]
-
-
-def warn_about_levels(model: Model, schema: Schema, named: Collection[Any]) -> None:
-    """Say so if a column of texts has so many levels that it is probably no category, and nobody named its family."""
-    place = {name: j for j, name in enumerate(schema.names)}
-    for block, statistic in zip(model.blocks, model.statistics, strict=True):
-        for name, levels in zip(block.names, getattr(statistic, "levels", ()), strict=False):
-            if name not in named and schema.kinds[place[name]] == "text" and len(levels) > MANY_LEVELS:
-                warn_user(
-                    f"Column {name!r} holds {len(levels)} different texts, and is taken for a category. If it is text, "
-                    "count its words first (scikit-learn's CountVectorizer) and give them the family 'multinomial' "
-                    "or 'bernoulli'; if it is an identifier, leave it out with the family None; if it is a category "
-                    "after all, say so with the family 'categorical'.",
-                    SufficeWarning,
-                )

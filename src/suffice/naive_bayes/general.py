@@ -7,23 +7,27 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from suffice.bayes import Prior
 from suffice.estimator import OwnClassifier
-from suffice.exceptions import EmptyColumnWarning, InputError, MergeError, columns_at, listed, warn_user
+from suffice.exceptions import InputError, listed
 from suffice.explanation import Explanation, explain
 from suffice.families import Family
-from suffice.families.categorical import check_unseen
 from suffice.listing import Listing
 from suffice.model import Block, Model
-from suffice.naive_bayes.choice import POLICIES, chosen_blocks, columns_of, family_of, warn_about_levels
+from suffice.naive_bayes.checks import (
+    check_empty,
+    check_levels,
+    check_merge,
+    warn_about_empty,
+    warn_about_levels,
+)
+from suffice.naive_bayes.choice import POLICIES, chosen_blocks, columns_of, family_of
 from suffice.sources.tables import (
     Form,
     check_kinds,
     explain_table,
     read_training_table,
-    same_kind,
     table_of_rows,
 )
 from suffice.statistics import Membership, Table
@@ -152,7 +156,7 @@ class NaiveBayes(OwnClassifier):
             self._form = form
         else:
             check_kinds(table, schema)
-            self._check_empty(table, schema)
+            check_empty(table, schema, self._named())
         return table, y
 
     def _read_rows(self, X: Any) -> Table:
@@ -167,16 +171,6 @@ class NaiveBayes(OwnClassifier):
             return []
         names = [] if self._schema is None else list(self._schema.names)
         return [name for key, family in self.families.items() if family is None for name in columns_of(key, names)]
-
-    def _check_empty(self, table: Table, schema: Schema) -> None:
-        """Raise if a column has values now that had none when its family was chosen by its type."""
-        named = self._named()
-        for name, before, now in zip(schema.names, schema.kinds, table.kinds, strict=True):
-            if before == "empty" and now in ("number", "bool", "time") and name not in named:
-                raise InputError(
-                    f"Column {name!r} held no value in the first batch, so that its family could not be chosen by its "
-                    f"type; now it holds values from row 0 on. Name its family: families={{{name!r}: 'gaussian'}}."
-                )
 
     def _named(self) -> list[Any]:
         """Columns whose family does not follow from their type."""
@@ -223,17 +217,7 @@ class NaiveBayes(OwnClassifier):
         return chosen_blocks(self.families, schema, self._settings())
 
     def _check_columns(self, model: Model, table: Table) -> None:
-        assert self._schema is not None
-        for block, statistic in zip(model.blocks, model.statistics, strict=True):
-            empty = _empty_columns(statistic, block, table)
-            if len(empty):
-                whole = "" if block.independent else f" No row of {tuple(block.names)} is whole, and none counts."
-                where = columns_at(block.names, empty)
-                warn_user(
-                    f"There is no value at all in {where}, which says nothing.{whole} Leave it out, or look at how the "
-                    "data were read.",
-                    EmptyColumnWarning,
-                )
+        warn_about_empty(model, table)
         self._warn_about_levels(model)
 
     def _warn_about_levels(self, model: Model) -> None:
@@ -243,17 +227,8 @@ class NaiveBayes(OwnClassifier):
     def _summarize(self, table: Table, members: Membership) -> Model:
         model = super()._summarize(table, members)
         if self._model is not None:
-            self._check_levels(self._model, model, table)
+            check_levels(self._model, model, table)
         return model
-
-    def _check_levels(self, before: Model, batch: Model, table: Table) -> None:
-        """Raise if a column of texts brings numbers, or the other way round."""
-        for block, old, new in zip(batch.blocks, before.statistics, batch.statistics, strict=True):
-            for j, (known, found) in enumerate(
-                zip(getattr(old, "levels", ()), getattr(new, "levels", ()), strict=True)
-            ):
-                if known.kinds and found.kinds - known.kinds:
-                    check_unseen(block.take(table).columns[j], known, block.names[j], "ignore", len(table))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows in addition to those already seen.
@@ -297,29 +272,13 @@ class NaiveBayes(OwnClassifier):
         """
         first = self._model is None
         if isinstance(other, NaiveBayes) and self._model is not None and other._model is not None:
-            self._check_merge(other)
+            assert self._schema is not None
+            assert other._schema is not None
+            check_merge(self._schema, self._model, other._schema, other._model)
         super().merge(other)
         if first and self._model is not None:
             self._form = other._form
         return self
-
-    def _check_merge(self, other: NaiveBayes) -> None:
-        """Raise if a column of the two is of different kinds."""
-        mine, theirs = self._schema, other._schema
-        assert mine is not None
-        assert theirs is not None
-        if list(mine.names) == list(theirs.names):
-            for name, here, there in zip(mine.names, mine.kinds, theirs.kinds, strict=True):
-                if not same_kind(here, there):
-                    raise MergeError(f"Column {name!r} is a {here} here and a {there} there; convert one of them.")
-        ours, others = self._learned(), other._learned()
-        for block, a, b in zip(ours.blocks, ours.statistics, others.statistics, strict=False):
-            for name, x, y in zip(block.names, getattr(a, "levels", ()), getattr(b, "levels", ()), strict=False):
-                if x.kinds and y.kinds and not x.kinds & y.kinds:
-                    raise MergeError(
-                        f"Column {name!r} has levels such as {x.values[0]!r} here and {y.values[0]!r} there; convert "
-                        "one of them to the type of the other."
-                    )
 
     # ------------------------------------------------------------------ what was learned
 
@@ -436,23 +395,3 @@ class NaiveBayes(OwnClassifier):
 def _names(names: list[Any], limit: int = 8) -> str:
     shown = ", ".join(str(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
-
-
-def _empty_columns(statistic: Any, block: Block, table: Table) -> NDArray[np.intp]:
-    """Columns of which no row has a value."""
-    n_columns, levels = len(block.names), getattr(statistic, "levels", None)
-    if levels is not None and block.independent:
-        none = np.array([statistic.of_column(j).sum() == 0 for j in range(n_columns)])
-        return np.flatnonzero(none & (statistic.missing.sum(axis=0) > 0))
-    weight = getattr(statistic, "weight", None)
-    if weight is not None and weight.ndim == 2:
-        return np.flatnonzero(weight[:, :n_columns].sum(axis=0) == 0)
-    # Of a block that hangs together only whole rows count; where there are none, the table knows why.
-    if block.independent or not len(table) or (weight is None and statistic.count.any()):
-        return np.empty(0, dtype=np.intp)
-    if weight is not None and weight.any():
-        return np.empty(0, dtype=np.intp)
-    rows = block.take(table)
-    if levels is not None:
-        return np.flatnonzero([(column.dense(len(table)) < 0).all() for column in rows.columns])
-    return np.empty(0, dtype=np.intp) if issparse(rows) else np.flatnonzero(np.isnan(rows).all(axis=0))
