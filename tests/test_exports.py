@@ -70,6 +70,7 @@ PUBLIC = {
         "Membership",
         "Moments",
         "PooledScatter",
+        "RowMoments",
         "Scatter",
         "Statistic",
         "Sums",

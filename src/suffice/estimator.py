@@ -236,14 +236,23 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         return self._cached
 
     def _estimated(self) -> Estimate:
-        estimate: Estimate = self._solved()
+        return self._estimate_of(self._learned(), self._solved())
+
+    def _estimate_of(self, model: Model, solved: Any) -> Estimate:
+        """The class densities and the prior behind what `_solve` has made of a model."""
+        estimate: Estimate = solved
         return estimate
 
     # ------------------------------------------------------------------ answers
 
     def _joint(self, X: Any, *, relative: bool) -> Float:
-        estimate = self._estimated()
-        table = self._read_rows(X)
+        """log p(x, y), or that up to a term which all classes share (n, K)."""
+        model, solved = self._learned(), self._solved()
+        return self._joint_of(model, solved, self._read_rows(X), relative=relative)
+
+    def _joint_of(self, model: Model, solved: Any, table: Table, *, relative: bool) -> Float:
+        """The same, by what `_solve` has made of a model."""
+        estimate = self._estimate_of(model, solved)
         with np.errstate(over="ignore", invalid="ignore"):
             out = estimate.relative_joint(table) if relative else estimate.joint(table)
         return self._usable(out, table)

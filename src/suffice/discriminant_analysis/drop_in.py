@@ -159,9 +159,8 @@ class DiscriminantDropIn(GenerativeClassifier):
 
     # ------------------------------------------------------------------ answers
 
-    def _estimated(self) -> Estimate:
-        solution, model = self._solved(), self._learned()
-        return Estimate(model.blocks, model.classes, solution.priors, (solution.gaussians,))
+    def _estimate_of(self, model: Model, solved: Any) -> Estimate:
+        return Estimate(model.blocks, model.classes, solved.priors, (solved.gaussians,))
 
 
 def given_covariance(estimator: Any, X: Float) -> Float:

@@ -226,16 +226,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             scores = linear_scores(X, form).astype(np.result_type(X, self._dtype), copy=False)
         return self._usable(scores, MatrixTable(X))
 
-    def _joint(self, X: Any, *, relative: bool) -> Float:
-        solution = self._solved()
-        X = read_rows(self, X)
-        scores = self._scores(X, solution.form)
+    def _joint_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
+        scores = self._scores(table.x, solved.form)
         if relative:
             return scores
         # The term that the scores leave out is the density about their origin.
         with np.errstate(over="ignore", invalid="ignore"):
-            common = MultivariateGaussian().log_likelihood(solution.about_origin, X)
-            return self._usable(scores + common, MatrixTable(X))
+            common = MultivariateGaussian().log_likelihood(solved.about_origin, table.x)
+            return self._usable(scores + common, table)
 
     def predict_proba(self, X: Any) -> Float:
         """p(y | x) of each row and class (n, K)."""

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from suffice.estimator import GenerativeClassifier
-from suffice.model import Model
 from suffice.sources.arrays import encode, read_weights
-from suffice.statistics import ClassAxis, Membership, Table
+from suffice.statistics import ClassAxis, Membership
 
 __all__ = ["NaiveBayesDropIn"]
 
@@ -67,7 +66,7 @@ class NaiveBayesDropIn(GenerativeClassifier):
         self._check_settings(len(axis))
         weights = read_weights(sample_weight, len(table))
         self._schema = self._schema_of(table)
-        model = self._batch(table, Membership(axis, codes=codes, weights=weights))
+        model = self._summarize(table, Membership(axis, codes=codes, weights=weights))
         solved = self._solve(model)
         self._adopt(model, table)
         self._cached = solved
@@ -104,19 +103,11 @@ class NaiveBayesDropIn(GenerativeClassifier):
             if first:
                 self._schema = self._schema_of(table)
             weights = read_weights(sample_weight, len(table))
-            model = self._batch(table, Membership(axis, codes=codes, weights=weights))
+            model = self._summarize(table, Membership(axis, codes=codes, weights=weights))
             model = model if first else self._learned().merge(model)
         except Exception:
-            self._discard()
             if first:
                 del self.classes_
             raise
         self._adopt(model, table)
         return self
-
-    def _discard(self) -> None:
-        """Forget a batch that could not be learned."""
-
-    def _batch(self, table: Table, members: Membership) -> Model:
-        """The model of a batch."""
-        return self._summarize(table, members)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from suffice.families import Gaussian
 from suffice.families.gaussian import GaussianParameters
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
-from suffice.statistics import ClassAxis, Membership, Moments, Table
+from suffice.statistics import ClassAxis, Membership, RowMoments
 from suffice.statistics.table import Schema
 
 __all__ = ["GaussianNB"]
@@ -28,9 +28,23 @@ Float = NDArray[np.float64]
 class _AddedVariance(Gaussian):
     """Own variances, each with a share of the largest column's variance added."""
 
-    added: float = 0.0
+    share: float = 0.0
 
-    def estimate(self, statistic: Moments, columns: Sequence[object] | None = None) -> GaussianParameters:
+    def zero(self, classes: ClassAxis, n_columns: int) -> RowMoments:
+        """The statistic of no rows."""
+        return RowMoments.zero(classes, n_columns)
+
+    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> RowMoments:
+        """Moments of each class and column, with weights and without."""
+        return RowMoments.summarize(x, members, columns, missing=self.missing)
+
+    def added(self, statistic: RowMoments) -> float:
+        """What is added to every variance: a share of the largest among all rows, whatever their weights."""
+        rows = statistic.rows.pooled()
+        variance = np.divide(rows.m2, rows.weight, out=np.zeros_like(rows.m2), where=rows.weight > 0)
+        return float(self.share * variance.max(initial=0.0))
+
+    def estimate(self, statistic: Any, columns: Sequence[object] | None = None) -> GaussianParameters:
         """Means and variances of each class."""
         pooled = statistic.pooled()
         # A class that has rows but no cell in a column takes there what all rows have.
@@ -44,7 +58,7 @@ class _AddedVariance(Gaussian):
                 (statistic.weight, pooled.weight),
             )
         )
-        variance = m2 / np.where(weight > 0, weight, 1.0) + self.added
+        variance = m2 / np.where(weight > 0, weight, 1.0) + self.added(statistic)
         flat = (variance == 0) & (statistic.weight > 0) & (pooled.m2 > 0)
         if flat.any():
             k = int(np.flatnonzero(flat.any(axis=1))[0])
@@ -94,8 +108,6 @@ class GaussianNB(NaiveBayesDropIn):
         "priors": ["array-like", None],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
-    _rows: Moments | None = None  # of all rows as one class, each of weight one: epsilon_ ignores weights
-    _pending: Moments | None = None  # the same with a batch that is being learned
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
@@ -103,35 +115,8 @@ class GaussianNB(NaiveBayesDropIn):
 
     # ------------------------------------------------------------------ fitting
 
-    def _adopt(self, model: Model, table: Table) -> None:
-        super()._adopt(model, table)
-        self._rows, self._pending = self._pending, None
-
-    def _discard(self) -> None:
-        self._pending = None
-
-    def merge(self, other: Self) -> Self:
-        """Take in what another model has learned from other rows; see `NaiveBayes.merge`."""
-        mine, theirs = self._rows, getattr(other, "_rows", None)
-        super().merge(other)
-        if theirs is not None:
-            self._rows = theirs if mine is None else mine.merge(theirs)
-        return self
-
-    def _batch(self, table: Table, members: Membership) -> Model:
-        """The model of a batch; and the moments of all rows so far, whatever their weights, as `_pending`."""
-        model = self._summarize(table, members)
-        moments: Any = model.statistics[0]
-        if members.weights is None:
-            rows = moments.pooled()
-        else:
-            one = Membership(ClassAxis.of([0]), codes=np.zeros(len(table), dtype=np.int64))
-            rows = self._summarize(table, one).statistics[0]
-        self._pending = rows if self._rows is None else self._rows.merge(rows)
-        return model
-
     def _blocks(self, schema: Schema) -> list[Block]:
-        return [Block(_AddedVariance(), slice(None), schema.names)]
+        return [Block(_AddedVariance(share=self.var_smoothing), slice(None), schema.names)]
 
     def _check_settings(self, n_classes: int) -> None:
         self._check_priors(n_classes)
@@ -150,20 +135,8 @@ class GaussianNB(NaiveBayesDropIn):
     def _solve(self, model: Model) -> Estimate:
         self._check_priors(len(model.classes))
         prior = model.class_prior() if self.priors is None else np.array(self.priors, dtype=np.float64)
-        family = _AddedVariance(added=self._added())
-        block = Block(family, slice(None), model.blocks[0].names)
-        statistic: Any = model.statistics[0]
-        return Estimate((block,), model.classes, prior, (family.estimate(statistic, block.names),))
-
-    def _added(self) -> float:
-        rows = self._pending or self._rows
-        assert rows is not None
-        variance = np.divide(rows.m2, rows.weight, out=np.zeros_like(rows.m2), where=rows.weight > 0)
-        return float(self.var_smoothing * variance.max(initial=0.0))
-
-    def _forget(self) -> None:
-        super()._forget()
-        self._rows = self._pending = None
+        assert self._schema is not None
+        return replace(model.with_blocks(self._blocks(self._schema)).estimate(), prior=prior)
 
     # ------------------------------------------------------------------ fitted attributes
 
@@ -171,7 +144,7 @@ class GaussianNB(NaiveBayesDropIn):
     def epsilon_(self) -> Any:
         """What is added to every variance, in the type of the rows."""
         family: Any = self._estimated().blocks[0].family
-        return np.dtype(self._dtype).type(family.added)
+        return np.dtype(self._dtype).type(family.added(self._learned().statistics[0]))
 
     @property
     def class_count_(self) -> Float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.families import Multinomial
 from suffice.families.linear import scores_of_cells
 from suffice.families.multinomial import MultinomialParameters
-from suffice.model import Block
+from suffice.model import Block, Model
 from suffice.naive_bayes.discrete import NotNegative
 from suffice.statistics import ClassAxis, Membership, Sums, Table
 from suffice.statistics.table import Schema
@@ -183,16 +183,15 @@ class ComplementNB(_WholeRows):
             total = logged.sum(axis=1, keepdims=True)
             return np.where(total != 0, logged / total, 0.0)
 
-    def _joint(self, X: Any, *, relative: bool) -> Float:
-        weights: Float = self._estimated().parameters[0]
-        table: Any = self._read_rows(X)
+    def _joint_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
+        weights: Float = solved.parameters[0]
         certain = np.isposinf(weights)  # a column that no other class has
         out = scores_of_cells(table.x, np.zeros_like(weights), np.where(certain, 0.0, weights))
         if certain.any():
             rows = (table.x > 0).astype(np.float64)
             sure = np.asarray(rows @ certain.T.astype(np.float64)) > 0
             out[sure.any(axis=1, keepdims=True) & ~sure] = -np.inf
-        return np.asarray(out + self.class_log_prior_ if len(self.classes_) == 1 else out)
+        return np.asarray(out + solved.log_prior if len(model.classes) == 1 else out)
 
     @property
     def feature_log_prob_(self) -> Float:

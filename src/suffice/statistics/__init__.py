@@ -9,6 +9,7 @@ statistic           holds, for each class                                    use
 `JointCounts`       weight of each combination of levels that was seen       the joint table
 `CountVectors`      weight, column sums, log multinomial coefficients        multinomial counts
 `Moments`           weight, mean, centred sum of squares of each column      independent Gaussians
+`RowMoments`        `Moments`, and those of the rows at weight one           `GaussianNB`
 `Scatter`           weight, mean, scatter matrix                             own covariances
 `PooledScatter`     weight, mean; one scatter matrix for all classes         a shared covariance
 `FourthMoments`     `Scatter`, and the products of squares                   Ledoit–Wolf shrinkage
@@ -23,6 +24,7 @@ from suffice.statistics.fourth_moments import FourthMoments
 from suffice.statistics.joint_counts import JointCounts
 from suffice.statistics.levels import Coded, CodedColumn, Levels
 from suffice.statistics.moments import Moments
+from suffice.statistics.row_moments import RowMoments
 from suffice.statistics.scatter import PooledScatter, Scatter
 from suffice.statistics.statistic import ByClass, Statistic
 from suffice.statistics.sums import Sums
@@ -43,6 +45,7 @@ __all__ = [
     "Membership",
     "Moments",
     "PooledScatter",
+    "RowMoments",
     "Scatter",
     "Statistic",
     "Sums",
