@@ -1,0 +1,87 @@
+"""Moments of weighted rows, with those of the same rows at weight one beside them.
+
+scikit-learn's ``GaussianNB`` adds a share of the largest column variance to every variance, and takes that
+variance of the rows as they are, whatever their weights. Both sides add, so that models of it merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.moments import Moments
+
+__all__ = ["RowMoments"]
+
+
+@dataclass(frozen=True, eq=False)
+class RowMoments(Moments):
+    """Per-class moments, and those of the same rows each of weight one.
+
+    Attributes
+    ----------
+    rows : Moments
+        The moments whatever the weights. Where rows have none, the same as the others.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0], [3.0]])
+    >>> members = Membership(ClassAxis.of(["a"]), codes=np.array([0, 0]), weights=np.array([3.0, 1.0]))
+    >>> moments = RowMoments.summarize(rows, members)
+    >>> moments.mean.item(), moments.rows.mean.item()
+    (1.5, 2.0)
+    """
+
+    rows: Moments
+
+    @classmethod
+    def zero(cls, classes: ClassAxis, n_columns: int) -> RowMoments:
+        """The statistic of no rows."""
+        return cls._with(Moments.zero(classes, n_columns))
+
+    @classmethod
+    def summarize(
+        cls, x: Any, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
+    ) -> RowMoments:
+        """The statistic of a batch of rows (n, d)."""
+        moments = Moments.summarize(x, members, columns, missing=missing)
+        if members.weights is None:
+            return cls._with(moments)
+        plain = replace(members, weights=None)
+        return cls._with(moments, Moments.summarize(x, plain, columns, missing=missing))
+
+    @classmethod
+    def _with(cls, moments: Moments, rows: Moments | None = None) -> RowMoments:
+        plain = moments if rows is None else rows
+        return cls(moments.classes, **moments.arrays(), rows=plain)
+
+    def weighted(self) -> Moments:
+        """The weighted side alone."""
+        return Moments(self.classes, **self.arrays())
+
+    def check(self, columns: Sequence[object] | None = None) -> RowMoments:
+        """Raise if the squares of a column over- or underflowed."""
+        return self._with(self.weighted().check(columns), self.rows)
+
+    def on(self, axis: ClassAxis) -> Self:
+        """The same statistic on a wider axis."""
+        return replace(super().on(axis), rows=self.rows.on(axis))
+
+    def _taking(self, at: NDArray[np.intp]) -> Self:
+        return replace(super()._taking(at), rows=self.rows._taking(at))
+
+    def _merged(self, other: Moments) -> RowMoments:
+        assert isinstance(other, RowMoments)
+        return self._with(self.weighted()._merged(other.weighted()), self.rows._merged(other.rows))
+
+    def _subtracted(self, other: Moments) -> RowMoments:
+        assert isinstance(other, RowMoments)
+        return self._with(self.weighted()._subtracted(other.weighted()), self.rows._subtracted(other.rows))
+
+    def _scaled(self, factor: float) -> RowMoments:
+        return self._with(self.weighted()._scaled(factor), self.rows._scaled(factor))
