@@ -74,18 +74,23 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        self._forget()
-        table, y = self._read_training(X, y, reset=True)
-        axis, codes = encode(y)
-        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, len(table))))
-        self._check_classes(members.classes)
-        self._schema = self._schema_of(table)
+        table, members = self._begin(X, y, sample_weight)
         model = self._summarize(table, members)
         self._check_columns(model, table)
         solved = self._solve(model)
         self._adopt(model, table)
         self._cached = solved
         return self
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Membership]:
+        """Forget what was learned, and read the rows to learn from."""
+        self._forget()
+        table, y = self._read_training(X, y, reset=True)
+        axis, codes = encode(y)
+        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, len(table))))
+        self._check_classes(members.classes)
+        self._schema = self._schema_of(table)
+        return table, members
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows in addition to those already seen.
@@ -269,16 +274,21 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (n,)."""
-        codes = bayes.decide(self._joint(X, relative=True))
-        return np.asarray(self.classes_[codes])
+        return self._answer("predict", self._learned().classes, self._joint(X, relative=True), X)
 
     def predict_proba(self, X: Any) -> Float:
         """p(y | x) of each row and class (n, K), in the order of ``classes_``."""
-        return bayes.posterior(self._joint(X, relative=True))
+        return self._answer("predict_proba", self._learned().classes, self._joint(X, relative=True), X)
 
     def predict_log_proba(self, X: Any) -> Float:
         """log p(y | x) of each row and class (n, K)."""
-        return bayes.log_posterior(self._joint(X, relative=True))
+        return self._answer("predict_log_proba", self._learned().classes, self._joint(X, relative=True), X)
+
+    def _answer(self, method: str, classes: ClassAxis, joint: Float, X: Any) -> NDArray[Any]:
+        """What a method says of rows X, by their joint probabilities with those classes (n, K)."""
+        if method == "predict":
+            return np.asarray(classes.labels[bayes.decide(joint)])
+        return bayes.posterior(joint) if method == "predict_proba" else bayes.log_posterior(joint)
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K)."""

@@ -15,7 +15,7 @@ from suffice.exceptions import InputError
 from suffice.families import MultivariateGaussian
 from suffice.model import Block, Estimate, Model
 from suffice.sources.arrays import encode, read_training, read_weights
-from suffice.statistics import FourthMoments, MatrixTable, Membership, PooledScatter, Scatter
+from suffice.statistics import FourthMoments, MatrixTable, Membership, PooledScatter, Scatter, Table
 from suffice.statistics.table import Schema
 
 __all__ = ["DiscriminantDropIn", "given_covariance"]
@@ -67,20 +67,7 @@ class DiscriminantDropIn(GenerativeClassifier):
         family = _KeptScatter("own" if own else "shared", missing=False, kind=kind)
         return [Block(family, slice(None), schema.names)]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-            Weight of each row; weight 2 is the row twice.
-
-        Returns
-        -------
-        self
-        """
+    def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Membership]:
         self._validate_params()
         self._forget()
         X, y = read_training(self, X, y, reset=True, min_rows=self._min_rows)
@@ -90,15 +77,11 @@ class DiscriminantDropIn(GenerativeClassifier):
         self._check_settings()
         table = MatrixTable(X)
         self._schema = self._schema_of(table)
-        model = self._summarize(table, members)
         if self.covariance_estimator is not None:
             if members.weights is not None:
                 raise InputError("A covariance_estimator takes no sample_weight; use shrinkage, or leave one out.")
             self._given = self._given_covariances(X, codes, len(axis))
-        solution = self._solve(model)
-        self._adopt(model, table)
-        self._cached = solution
-        return self
+        return table, members
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows in addition to those already seen; see `GaussianDiscriminant.partial_fit`."""

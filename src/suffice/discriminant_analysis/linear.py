@@ -17,7 +17,7 @@ from suffice.families import Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
 from suffice.model import LinearForm, Model
 from suffice.sources.arrays import read_rows
-from suffice.statistics import MatrixTable
+from suffice.statistics import ClassAxis, MatrixTable
 
 __all__ = ["LinearDiscriminantAnalysis"]
 
@@ -235,17 +235,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             common = MultivariateGaussian().log_likelihood(solved.about_origin, table.x)
             return self._usable(scores + common, table)
 
-    def predict_proba(self, X: Any) -> Float:
-        """p(y | x) of each row and class (n, K)."""
-        probability = super().predict_proba(X)
-        if len(self.classes_) == 2:
+    def _answer(self, method: str, classes: ClassAxis, joint: Float, X: Any) -> NDArray[Any]:
+        if method == "predict":
+            return super()._answer(method, classes, joint, X)
+        probability = super()._answer("predict_proba", classes, joint, X)
+        if len(classes) == 2:
             # scikit-learn takes the first class's from the second's, and so loses it below 1e-16.
             probability[:, 0] = 1 - probability[:, 1]
-        return probability
-
-    def predict_log_proba(self, X: Any) -> Float:
-        """log p(y | x) of each row and class (n, K); scikit-learn's logarithm of zero is that of the least number."""
-        probability = self.predict_proba(X)
+        if method == "predict_proba":
+            return probability
+        # scikit-learn's logarithm of zero is that of the least number.
         probability[probability == 0.0] += np.finfo(probability.dtype).smallest_normal
         return np.asarray(np.log(probability))
 

@@ -32,6 +32,7 @@ from suffice.families.wishart import log_student, pseudo_scatter, wishart_eviden
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 from suffice.statistics.aggregation import Aggregation, Answer
 from suffice.statistics.compensated import divided
+from suffice.statistics.folds import by_fold, of_folds
 from suffice.statistics.scatter_queries import scatter_by_class, scatter_of_answer
 from suffice.statistics.table import is_sparse
 
@@ -211,6 +212,24 @@ class MultivariateGaussian:
             whole = ~np.isnan(x).any(axis=1)
             x, members = x[whole], members.take(whole)
         return self._statistic.summarize(x, members, columns)
+
+    def summarize_folds(
+        self, x: Any, members: Membership, folds: NDArray[np.int64], n_folds: int, columns: Sequence[object]
+    ) -> list[Any]:
+        """The statistic of each fold of the rows, in one pass; a fold of −1 leaves a row out."""
+        if self._statistic is not PooledScatter:
+            found = self.summarize(x, of_folds(members, folds, n_folds), columns)
+            return by_fold(found, members.classes, n_folds)
+        if is_sparse(x):
+            parts: list[Any] = [self.zero(members.classes, x.shape[1])] * n_folds
+            for start, block in row_blocks(x):
+                here = slice(start, start + len(block))
+                more = self.summarize_folds(block, members.take(here), folds[here], n_folds, columns)
+                parts = [a.merge(b) for a, b in zip(parts, more, strict=True)]
+            return parts
+        if self.missing and np.isnan(x).any():
+            folds = np.where(np.isnan(x).any(axis=1), -1, folds)
+        return PooledScatter.summarize_folds(x, members, folds, n_folds, columns)
 
     # ------------------------------------------------------------------ estimate
 

@@ -68,6 +68,10 @@ class Model:
         """The same model on a wider class axis."""
         return replace(self, weights=self.weights.on(axis), statistics=tuple(each.on(axis) for each in self.statistics))
 
+    def taking(self, at: NDArray[np.intp]) -> Model:
+        """The model of some of its classes, without the others."""
+        return replace(self, weights=self.weights.taking(at), statistics=tuple(s.taking(at) for s in self.statistics))
+
     def merge(self, other: Model) -> Model:
         """The model of the rows of both."""
         self._check_blocks(other)

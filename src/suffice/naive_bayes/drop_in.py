@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from suffice.estimator import GenerativeClassifier
 from suffice.sources.arrays import encode, read_weights
-from suffice.statistics import ClassAxis, Membership
+from suffice.statistics import ClassAxis, Membership, Table
 
 __all__ = ["NaiveBayesDropIn"]
 
@@ -36,19 +36,7 @@ class NaiveBayesDropIn(GenerativeClassifier):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
+    def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Membership]:
         self._validate_params()
         state, columns = self.__dict__, ("n_features_in_", "feature_names_in_")
         before = {name: state[name] for name in columns if name in state}
@@ -66,11 +54,7 @@ class NaiveBayesDropIn(GenerativeClassifier):
         self._check_settings(len(axis))
         weights = read_weights(sample_weight, len(table))
         self._schema = self._schema_of(table)
-        model = self._summarize(table, Membership(axis, codes=codes, weights=weights))
-        solved = self._solve(model)
-        self._adopt(model, table)
-        self._cached = solved
-        return self
+        return table, Membership(axis, codes=codes, weights=weights)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows in addition to those already seen.

@@ -170,13 +170,10 @@ class GaussianNB(NaiveBayesDropIn):
 
     # ------------------------------------------------------------------ answers
 
-    def predict_proba(self, X: Any) -> Float:
-        """p(y | x) of each row and class (n, K), in the type of the rows."""
-        return self._like_rows(super().predict_proba(X), X)
-
-    def predict_log_proba(self, X: Any) -> Float:
-        """log p(y | x) of each row and class (n, K), in the type of the rows."""
-        return self._like_rows(super().predict_log_proba(X), X)
+    def _answer(self, method: str, classes: ClassAxis, joint: Float, X: Any) -> NDArray[Any]:
+        """Probabilities in the type of the rows."""
+        out = super()._answer(method, classes, joint, X)
+        return out if method == "predict" else self._like_rows(out, X)
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K), in the type of the rows."""

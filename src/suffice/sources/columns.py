@@ -44,6 +44,10 @@ class Column(ABC):
     def rows(self, start: int, stop: int) -> Column:
         """The cells of rows start..stop−1."""
 
+    @abstractmethod
+    def take(self, index: NDArray[np.intp]) -> Column:
+        """The cells of the rows at those places."""
+
     def unhashable(self) -> tuple[int, Any]:
         """The first cell that cannot be a category, and its row."""
         return next((i, value) for i, value in enumerate(self.listed()) if type(value).__hash__ is None)
@@ -69,6 +73,10 @@ class ColumnTable(Table):
         """The rows start..stop−1."""
         stop = min(stop, self.n_rows)
         return ColumnTable(stop - start, [column.rows(start, stop) for column in self.columns], self.names)
+
+    def take(self, index: NDArray[np.intp]) -> ColumnTable:
+        """The rows at those places."""
+        return ColumnTable(len(index), [column.take(index) for column in self.columns], self.names)
 
     def _chosen(self, columns: Columns) -> list[Column]:
         return list(self.columns[columns] if isinstance(columns, slice) else [self.columns[j] for j in columns])
@@ -122,6 +130,10 @@ class ObjectColumn(Column):
         """The cells of rows start..stop−1."""
         return ObjectColumn(self.values[start:stop])
 
+    def take(self, index: NDArray[np.intp]) -> ObjectColumn:
+        """The cells of the rows at those places."""
+        return ObjectColumn([self.values[i] for i in index])
+
 
 @dataclass(frozen=True, eq=False)
 class NoColumn(Column):
@@ -145,6 +157,10 @@ class NoColumn(Column):
     def rows(self, start: int, stop: int) -> NoColumn:
         """Nothing."""
         return NoColumn(stop - start)
+
+    def take(self, index: NDArray[np.intp]) -> NoColumn:
+        """Nothing."""
+        return NoColumn(len(index))
 
 
 def numbers_of(values: Sequence[Any], name: object) -> Float:

@@ -110,6 +110,10 @@ class FrameColumn(Column):
         """The cells of rows start..stop−1."""
         return FrameColumn(self.series[start:stop])
 
+    def take(self, index: NDArray[np.intp]) -> FrameColumn:
+        """The cells of the rows at those places."""
+        return FrameColumn(self.series[index])
+
 
 def _categories(dtype: Any) -> Sequence[Any]:
     """The levels that an enumeration lists."""

@@ -101,6 +101,10 @@ class Counts(Statistic):
         present = [self.of_column(j).sum(axis=1) + self.missing[:, j] for j in range(len(self.levels))]
         return np.asarray(np.max(present, axis=0))
 
+    def taking(self, at: NDArray[np.intp]) -> Counts:
+        """The statistic of some of the classes; a level that only the others have is not kept."""
+        return super().taking(at)._pruned()
+
     def _on_levels(self, levels: Sequence[Levels]) -> Counts:
         """The same counts on wider levels."""
         if all(mine is wider for mine, wider in zip(self.levels, levels, strict=True)):

@@ -74,6 +74,10 @@ class JointCounts(Statistic):
         weights: Float = self.count.sum(axis=1) + self.missing[:, 0]
         return weights
 
+    def taking(self, at: NDArray[np.intp]) -> JointCounts:
+        """The statistic of some of the classes; a cell that only the others have is not kept."""
+        return super().taking(at)._pruned()
+
     def _merged(self, other: JointCounts) -> JointCounts:
         levels, mine, theirs = self._united(other)
         cells, place = distinct_cells(np.vstack([mine, theirs]), levels)

@@ -72,8 +72,9 @@ class RowMoments(Moments):
         """The same statistic on a wider axis."""
         return replace(super().on(axis), rows=self.rows.on(axis))
 
-    def _taking(self, at: NDArray[np.intp]) -> Self:
-        return replace(super()._taking(at), rows=self.rows._taking(at))
+    def taking(self, at: NDArray[np.intp]) -> Self:
+        """The statistic of some of the classes, without the others."""
+        return replace(super().taking(at), rows=self.rows.taking(at))
 
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 
 from suffice import kernels
+from suffice.exceptions import MergeError
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, difference, join_means, part_mean, two_sum
+from suffice.statistics.folds import of_folds
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
 from suffice.statistics.statistic import ByClass, Statistic, remaining_squares, remaining_weight
 
@@ -201,6 +203,37 @@ class PooledScatter(_ClassMeans):
         scatter, low = _completed(scatter, low, squares)
         found = cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
         return found.looking_again(x).check(columns)
+
+    @classmethod
+    def summarize_folds(
+        cls, x: Float, members: Membership, folds: NDArray[np.int64], n_folds: int, columns: Sequence[object]
+    ) -> list[PooledScatter]:
+        """The statistic of each fold of the rows, in one pass; a fold of −1 leaves a row out."""
+        k, d = len(members.classes), x.shape[1]
+        scatter, low = np.zeros((2, n_folds, d, d))
+        exact = _is_small(x, members)
+
+        def add_folds(rows: Float, offsets: NDArray[np.int64]) -> None:
+            for f in np.flatnonzero(np.diff(offsets[::k])):
+                _add_products(rows[offsets[f * k] : offsets[(f + 1) * k]], scatter[f], low[f], exact=exact)
+
+        done = centred_pass(x, of_folds(members, folds, n_folds), add_folds, groups=n_folds)
+        out = []
+        for f in range(n_folds):
+            here = slice(f * k, (f + 1) * k)
+            squares = None if exact else _summed(done.squares[here], done.squares_low[here])
+            whole = _completed(scatter[f], low[f], squares)
+            found = cls(members.classes, done.weight[here], done.mean[here], done.mean_low[here], *whole)
+            flat = (np.diagonal(found.scatter) < SMALLEST_SQUARE).any()
+            out.append((found.looking_again(x[folds == f]) if flat else found).check(columns))
+        return out
+
+    def taking(self, at: NDArray[np.intp]) -> PooledScatter:
+        """The same scatter without some of the classes, which must be empty: what is pooled has no classes."""
+        others = np.setdiff1d(np.arange(len(self.classes)), at)
+        if self.weight[others].any():
+            raise MergeError("A pooled scatter matrix cannot be told apart by class.")
+        return super().taking(at)
 
     def within(self) -> tuple[Float, Float]:
         """Scatter about the class means, summed over the classes (d, d), in two doubles."""

@@ -51,7 +51,7 @@ class Statistic(ABC):
         if (strange & held).any():
             unknown = other.classes.labels[strange & held].tolist()
             raise MergeError(f"Rows of class {listed(unknown)} cannot be taken out: there are none.")
-        return self._subtracted(other._taking(np.flatnonzero(~strange)).on(self.classes))
+        return self._subtracted(other.taking(np.flatnonzero(~strange)).on(self.classes))
 
     def scale(self, factor: float) -> Self:
         """The statistic of the same rows with every weight times ``factor``."""
@@ -73,8 +73,8 @@ class Statistic(ABC):
             wider[name][at] = values
         return replace(self, classes=axis, **wider)
 
-    def _taking(self, at: NDArray[np.intp]) -> Self:
-        """The statistic of some of the classes, where the others are empty."""
+    def taking(self, at: NDArray[np.intp]) -> Self:
+        """The statistic of some of the classes, without the others."""
         if len(at) == len(self.classes):
             return self
         kept: dict[str, Any] = {name: getattr(self, name)[at] for name in self._by_class()}

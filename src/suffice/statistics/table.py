@@ -51,6 +51,10 @@ class Table(ABC):
         """The rows start..stop−1."""
 
     @abstractmethod
+    def take(self, index: NDArray[np.intp]) -> Table:
+        """The rows at those places."""
+
+    @abstractmethod
     def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
         """Those columns as a matrix of float64 or float32, dense or sparse (CSR or CSC)."""
 
@@ -85,6 +89,13 @@ class MatrixTable(Table):
         x = self.x.tocsr() if is_sparse(self.x) else self.x
         exact = None if self.exact is None else self.exact[start:stop]
         return MatrixTable(x[start:stop], self.kind, exact)
+
+    def take(self, index: NDArray[np.intp]) -> MatrixTable:
+        """The rows at those places; a view where they follow one another."""
+        if len(index) and index[-1] - index[0] + 1 == len(index) and (np.diff(index) == 1).all():
+            return self.rows(int(index[0]), int(index[-1]) + 1)
+        x = self.x.tocsr() if is_sparse(self.x) else self.x
+        return MatrixTable(x[index], self.kind, None if self.exact is None else self.exact[index])
 
     def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
         """Those columns; a view where they are a slice."""
