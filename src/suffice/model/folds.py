@@ -1,0 +1,54 @@
+"""Models of all folds of a data set in one pass, and of all folds but one.
+
+The class of a row and its fold are one code, so that one summary of the rows holds the statistics of every
+fold and class; those of a training set are the merged statistics of its folds. No row is copied, and none is
+read twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.model.block import Block
+from suffice.model.learned import Model
+from suffice.statistics import Membership, Statistic, Sums
+from suffice.statistics.folds import by_fold, of_folds
+from suffice.statistics.table import present_rows
+
+__all__ = ["fold_models", "training_models"]
+
+
+def fold_models(
+    blocks: Sequence[Block], x: Any, members: Membership, folds: NDArray[np.int64], n_folds: int
+) -> list[Model]:
+    """The model of each fold, on the class axis of ``members``; a fold of −1 leaves the row out."""
+    joint = of_folds(members, folds, n_folds)
+    present = present_rows(joint.codes, members.weights)
+    parts: list[list[Statistic]] = []
+    for block in blocks:
+        rows, family = block.take(x), block.family
+        if hasattr(family, "check"):
+            family.check(rows, block.names, present)
+        if hasattr(family, "summarize_folds"):
+            parts.append(family.summarize_folds(rows, members, folds, n_folds, block.names))
+        else:
+            parts.append(by_fold(family.summarize(rows, joint, block.names), members.classes, n_folds))
+    weights = by_fold(Sums.of_classes(joint), members.classes, n_folds)
+    return [Model(tuple(blocks), weights[f], tuple(part[f] for part in parts)) for f in range(n_folds)]
+
+
+def training_models(parts: Sequence[Model]) -> list[Model]:
+    """For each part, the model of all the others: two merges each, whatever their number."""
+    after = [parts[-1]]
+    for part in reversed(parts[1:-1]):
+        after.append(part.merge(after[-1]))
+    after.reverse()  # after[i] is of parts i + 1 and on
+    out, before = [after[0]], parts[0]
+    for i in range(1, len(parts) - 1):
+        out.append(before.merge(after[i]))
+        before = before.merge(parts[i])
+    return [*out, before]
