@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 from suffice import bayes
 from suffice.exceptions import ClassError, InputError, MergeError, listed
 from suffice.model import Block, Conditional, Estimate, LinearForm, Model, generator, row_count
+from suffice.model.left_out import left_out_joint
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
 from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
 from suffice.statistics.drawn import as_matrix
@@ -42,6 +44,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     _schema: Schema | None = None  # of the rows that were fitted first
     _dtype: Any = np.float64  # and their type
     _reads_sparse = False
+    _keeps_weightless = False  # whether a class whose rows all have weight zero is one of the model's
 
     # ------------------------------------------------------------------ what a subclass says
 
@@ -216,6 +219,26 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
                 f"{listed(classes.labels.tolist())}. Give rows of at least two classes."
             )
 
+    # ------------------------------------------------------------------ rows that were left out
+
+    def _is_of_statistics(self) -> bool:
+        """Whether a fit is made of statistics alone, so that those of some rows are enough for a fit to these."""
+        return True
+
+    def _closed_form(self, model: Model, solved: Any, table: Table, members: Membership) -> Float | None:
+        """log p(x, y) of each row given the others (n, K), up to what classes share; NaN, or None, if not known."""
+        return None
+
+    def _check_rest(self, model: Model, n_rows: int) -> None:
+        """Raise unless a model can be made of the rows that are left."""
+        self._check_classes(model.classes)
+
+    def _with_model(self, model: Model) -> Self:
+        """A copy of this estimator that has learned that model."""
+        out = copy(self)
+        out._take(model)
+        return out
+
     # ------------------------------------------------------------------ state
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -377,6 +400,10 @@ class OwnClassifier(GenerativeClassifier):
     def _solve(self, model: Model) -> Estimate:
         assert self._schema is not None
         return model.with_blocks(self._blocks(self._schema)).estimate(self.prior)
+
+    def _closed_form(self, model: Model, solved: Any, table: Table, members: Membership) -> Float | None:
+        assert self._schema is not None
+        return left_out_joint(model.with_blocks(self._blocks(self._schema)), solved, table, members, self.prior)
 
     @property
     def class_count_(self) -> Float:

@@ -13,7 +13,9 @@ from sklearn.base import clone
 from suffice.estimator import GenerativeClassifier, seen_classes
 from suffice.exceptions import InputError
 from suffice.families import MultivariateGaussian
+from suffice.families.left_out_gaussian import left_out_log_density
 from suffice.model import Block, Estimate, Model
+from suffice.model.left_out import left_out_prior
 from suffice.sources.arrays import encode, read_training, read_weights
 from suffice.statistics import FourthMoments, MatrixTable, Membership, PooledScatter, Scatter, Table
 from suffice.statistics.table import Schema
@@ -53,7 +55,7 @@ class DiscriminantDropIn(GenerativeClassifier):
         """Whether the scatter of each class is needed, and not only their sum."""
 
     @abstractmethod
-    def _check_training(self, X: Float, n_classes: int) -> None:
+    def _check_training(self, n_rows: int, n_classes: int) -> None:
         """Raise for too few rows or classes."""
 
     @abstractmethod
@@ -73,7 +75,7 @@ class DiscriminantDropIn(GenerativeClassifier):
         X, y = read_training(self, X, y, reset=True, min_rows=self._min_rows)
         axis, codes = encode(y)
         members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, len(X))))
-        self._check_training(X, len(members.classes))
+        self._check_training(len(X), len(members.classes))
         self._check_settings()
         table = MatrixTable(X)
         self._schema = self._schema_of(table)
@@ -82,6 +84,27 @@ class DiscriminantDropIn(GenerativeClassifier):
                 raise InputError("A covariance_estimator takes no sample_weight; use shrinkage, or leave one out.")
             self._given = self._given_covariances(X, codes, len(axis))
         return table, members
+
+    def _is_of_statistics(self) -> bool:
+        return self.covariance_estimator is None
+
+    def _closed_form(self, model: Model, solved: Any, table: Any, members: Membership) -> Float | None:
+        """Rank-one downdates, where the solver's own thresholds are far away."""
+        weight = model.weights.weight
+        assert members.codes is not None
+        if not self._is_plain(solved) or (weight == 0).any() or members.codes.min() < 0:
+            return None
+        gaussians = solved.gaussians
+        share = np.ones((len(weight), len(weight))) if gaussians.covariance.ndim == 2 else np.eye(len(weight))
+        out = left_out_log_density(gaussians, weight, share, share @ weight, table.x, members)
+        return out + left_out_prior(weight, solved.priors, members, fixed=self.priors is not None)
+
+    @abstractmethod
+    def _is_plain(self, solved: Any) -> bool:
+        """Whether a solution is Bayes' rule with the covariances of the rows, far from where a solver gives up."""
+
+    def _check_rest(self, model: Model, n_rows: int) -> None:
+        self._check_training(n_rows, len(model.classes))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows in addition to those already seen; see `GaussianDiscriminant.partial_fit`."""

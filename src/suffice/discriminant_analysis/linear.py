@@ -113,8 +113,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         # With priors from the data the classes' covariances add up to the pooled one.
         return self.priors is not None and (self.solver != "svd" or self.store_covariance)
 
-    def _check_training(self, X: Float, n_classes: int) -> None:
-        if len(X) == n_classes:
+    def _is_plain(self, solved: LinearSolution) -> bool:
+        if self.shrinkage not in (None, 0) or solved.whitening is not None:
+            return False
+        # With given priors the other solvers weight the covariances of the classes by them. And where units differ
+        # widely they keep fewer digits than a downdate would have.
+        return self.solver == "svd" or (self.priors is None and np.linalg.cond(solved.within) < 1e4)
+
+    def _check_training(self, n_rows: int, n_classes: int) -> None:
+        if n_rows == n_classes:
             raise ValueError("The number of samples must be more than the number of classes.")
 
     def _class_priors(self, model: Model) -> Float:

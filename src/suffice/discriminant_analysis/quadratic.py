@@ -125,7 +125,11 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
     def _needs_own_scatter(self) -> bool:
         return True
 
-    def _check_training(self, X: Float, n_classes: int) -> None:
+    def _is_plain(self, solved: QuadraticSolution) -> bool:
+        regular = self.reg_param == 0 and self.shrinkage in (None, 0)
+        return regular and min(values.min() for values in solved.scalings) > 10 * self.tol
+
+    def _check_training(self, n_rows: int, n_classes: int) -> None:
         if n_classes < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one. Got {n_classes} class "

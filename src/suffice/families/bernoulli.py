@@ -118,6 +118,35 @@ class Bernoulli(IndependentColumns):
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         return scores_of_cells(x, parameters.log_no, parameters.log_odds)
 
+    def leave_one_out(
+        self,
+        statistic: CellSums,
+        parameters: BernoulliParameters,
+        x: Any,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K): a yes has one yes less in its own class, a no one no."""
+        if members.weights is not None:
+            return super().leave_one_out(statistic, parameters, x, members, columns)
+        alpha = 0.0 if self.estimation == "mle" else self.smoothing
+        yes, weight = statistic.total[:, 0], statistic.weight
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.log(weight - 1 + 2 * alpha)
+            log_yes, log_no = (np.log(each - 1 + alpha) - size for each in (yes, weight - yes))
+        # Of what no row has there is nothing to take away; the number is never asked for.
+        log_yes, log_no = np.where(yes > 0, log_yes, 0.0), np.where(weight > yes, log_no, 0.0)
+        alone = (weight <= 1) if alpha == 0 else np.zeros(weight.shape, dtype=bool)
+        log_no = np.where(alone, 0.0, log_no)
+        slope = np.where(alone, 0.0, log_yes) - np.where(np.isneginf(log_no), 0.0, log_no)
+        out = self.log_likelihood(parameters, x)
+        assert members.codes is not None
+        row = np.arange(len(out)), members.codes
+        out[row] = scores_of_cells(x, log_no, slope)[row]
+        if alone.any():  # without its only row a class takes the share of all rows
+            out[np.asarray(alone.any(axis=1))[members.codes]] = np.nan
+        return out
+
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: BernoulliParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:

@@ -20,6 +20,7 @@ from suffice.exceptions import InputError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.gamma_function import log_rise
+from suffice.families.left_out import remaining
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Coded, CodedColumn, Counts, Levels, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
@@ -173,6 +174,10 @@ class Categorical:
         """How many levels share the prior."""
         return len(levels)
 
+    def _stays(self, levels: Levels, j: int) -> NDArray[np.bool_]:
+        """Which levels are known without a row that has them."""
+        return np.array([value in levels.declared for value in levels.values], dtype=bool)
+
     def _column(self, levels: Levels, count: Float, missing: Float | None, alpha: float, n_levels: int) -> LevelShares:
         table = count if missing is None else np.hstack([count, missing])
         pooled = table.sum(axis=0, keepdims=True)
@@ -222,6 +227,43 @@ class Categorical:
             impossible[column.rows] += np.isneginf(here).astype(np.int64) - np.isneginf(rest)
         if impossible is not None:
             out[impossible > 0] = -np.inf
+        return out
+
+    def leave_one_out(
+        self,
+        statistic: Counts,
+        parameters: CategoricalParameters,
+        x: Coded,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K): its own class counts it once less.
+
+        NaN in rows without which a level was never seen, or a class has nothing to count.
+        """
+        assert members.codes is not None
+        alpha = 0.0 if self.estimation == "mle" else self.smoothing
+        spare = alpha if self.unseen == "share" else 0.0
+        c = members.codes
+        w = np.ones(len(x)) if members.weights is None else members.weights
+        own, lost = np.zeros(len(x)), np.zeros(len(x), dtype=bool)
+        for j, (column, shares) in enumerate(zip(x.columns, parameters.columns, strict=True)):
+            codes, count = column.on(shares.levels).dense(len(x)), statistic.of_column(j)
+            n_levels = self._n_levels(shares.levels, j)
+            stays = np.append(self._stays(shares.levels, j), True)
+            if self.missing == "category":
+                count, n_levels = np.hstack([count, statistic.missing[:, [j]]]), n_levels + 1
+                codes = np.where(codes < 0, count.shape[1] - 1, codes)
+            there = codes >= 0
+            at, k, gone = codes[there], c[there], w[there]
+            left = remaining(count[k, at], gone)
+            size = remaining(count.sum(axis=1)[k], gone) + alpha * n_levels + spare
+            with np.errstate(divide="ignore", invalid="ignore"):
+                own[there] += np.log(left + alpha) - np.log(size)
+            lost[there] |= (size == 0) | ((remaining(count.sum(axis=0)[at], gone) == 0) & ~stays[at])
+        out = self.log_likelihood(parameters, x)
+        out[np.arange(len(x)), c] = own
+        out[lost] = np.nan
         return out
 
     def terms(self, parameters: CategoricalParameters, x: Coded) -> Float:

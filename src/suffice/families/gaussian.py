@@ -33,6 +33,7 @@ from suffice.families.covariance import discriminant_directions
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, pseudo_moments
 from suffice.families.gamma_function import log_rise
 from suffice.families.independent import IndependentColumns
+from suffice.families.left_out import LEAST, left_out_cells
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
@@ -299,6 +300,41 @@ class Gaussian(IndependentColumns):
         if self.missing and np.isnan(out).any():
             out = kernels.diagonal_log_likelihood(x, *values, missing=True)
         return out
+
+    def leave_one_out(
+        self, statistic: Any, parameters: GaussianParameters, x: Any, members: Membership, columns: Sequence[object]
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K); None for one variance of all columns (spherical)."""
+        if self.spherical:
+            return None
+        if self.estimation != "mle" or self._is_shared or self.mix > 0 or is_sparse(x):
+            return super().leave_one_out(statistic, parameters, x, members, columns)
+        pooled = statistic.pooled()
+        overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
+        # Where a variance is near its floor, every row has a part in it: such columns are estimated once more.
+        plain = (parameters.variance > (2 / LEAST) * self.floor * overall).all(axis=0) & (overall[0] > 0)
+        plain &= (statistic.weight > 0).all(axis=0)
+        some, rest = np.flatnonzero(plain), np.flatnonzero(~plain)
+        out, least = self._plain_left_out(statistic, parameters, x if plain.all() else x[:, some], members, some)
+        if len(rest):
+            names = [list(columns)[j] for j in rest]
+            out += left_out_cells(self, statistic.columns(rest), x[:, rest], members, names)
+        again = np.flatnonzero(~(least > LEAST) & ~np.isnan(out).any(axis=1))
+        if len(again):
+            out[again] = left_out_cells(self, statistic, x[again], members.take(again), columns)
+        return out
+
+    def _plain_left_out(
+        self, statistic: Moments, parameters: GaussianParameters, x: Float, members: Membership, columns: Any
+    ) -> tuple[Float, Float]:
+        """In closed form, of columns far from any floor; and the least share of a variance that a row leaves (n,)."""
+        assert members.codes is not None
+        p, s = parameters, statistic
+        density = (np.ascontiguousarray(each[:, columns]) for each in (p.mean, p.mean_low, p.scale, p.log_norm))
+        out = kernels.diagonal_log_likelihood(x, *density, missing=self.missing)
+        moments = (np.ascontiguousarray(each[:, columns]) for each in (s.weight, s.mean, s.mean_low, s.m2))
+        lost = 1.0 if self.divisor == "unbiased" else 0.0
+        return kernels.left_out(x, members.codes, members.weights, *moments, lost=lost, out=out)
 
     # ------------------------------------------------------------------ sample
 

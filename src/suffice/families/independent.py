@@ -16,6 +16,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.families.left_out import left_out_cells
+from suffice.statistics import Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.sparse_sums import cell_columns, cell_rows
 from suffice.statistics.table import is_sparse
@@ -58,19 +60,26 @@ class IndependentColumns(ABC):
         for start in range(0, len(x), BLOCK_CELLS):
             rows = slice(start, start + BLOCK_CELLS)
             for j in range(x.shape[1]):
-                out[rows] += self._known_cells(parameters, x[rows, j], j)
+                out[rows] += self.known_cells(parameters, x[rows, j], j)
         return out
+
+    def leave_one_out(
+        self, statistic: Any, parameters: Any, x: Any, members: Membership, columns: Sequence[object]
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K); NaN where an estimate without the row is an error."""
+        return left_out_cells(self, statistic, x, members, columns)
 
     def terms(self, parameters: Any, x: Any) -> Float:
         """The part of each column in `log_likelihood` (n, K, d)."""
         x = x.tocsc() if is_sparse(x) else x
-        columns = [self._known_cells(parameters, _column(x, j), j) for j in range(x.shape[1])]
+        columns = [self.known_cells(parameters, _column(x, j), j) for j in range(x.shape[1])]
         return np.stack(columns, axis=2) if columns else np.zeros((len(x), self._n_classes(parameters), 0))
 
     def _n_classes(self, parameters: Any) -> int:
         return len(next(value for value in vars(parameters).values() if isinstance(value, np.ndarray)))
 
-    def _known_cells(self, parameters: Any, values: Any, columns: Any) -> Float:
+    def known_cells(self, parameters: Any, values: Any, columns: Any) -> Float:
+        """`cells`, with nothing for a cell that is missing (m, K)."""
         with np.errstate(all="ignore"):
             out = np.array(self.cells(parameters, np.asarray(values, dtype=np.float64), columns), dtype=np.float64)
         missing = np.isnan(values)
@@ -87,17 +96,17 @@ class IndependentColumns(ABC):
         zero = np.empty((d, self._n_classes(parameters)))
         for start in range(0, d, BLOCK_CELLS):
             columns = np.arange(start, min(d, start + BLOCK_CELLS))
-            zero[columns] = self._known_cells(parameters, np.zeros(len(columns)), columns)
+            zero[columns] = self.known_cells(parameters, np.zeros(len(columns)), columns)
         common: NDArray[np.bool_] = np.asarray((np.abs(zero) <= LIKELY).all(axis=1))
         out: Float = np.tile(zero[common].sum(axis=0), (x.shape[0], 1))
         by_column = x.tocsc() if not common.all() else x
         for j in np.flatnonzero(~common).tolist():
-            out += self._known_cells(parameters, _column(by_column, j), j)
+            out += self.known_cells(parameters, _column(by_column, j), j)
         rows, columns = cell_rows(x), cell_columns(x)
         here = np.flatnonzero(common[columns])
         for start in range(0, len(here), BLOCK_CELLS):
             part = here[start : start + BLOCK_CELLS]
-            change = self._known_cells(parameters, x.data[part], columns[part]) - zero[columns[part]]
+            change = self.known_cells(parameters, x.data[part], columns[part]) - zero[columns[part]]
             np.add.at(out, rows[part], change)
         return out
 

@@ -22,6 +22,7 @@ from suffice.families.categorical import check_unseen
 from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.gamma_function import log_rise
+from suffice.families.left_out import remaining
 from suffice.statistics import ClassAxis, Coded, CodedColumn, JointCounts, Levels, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.joint_counts import distinct_cells
@@ -192,6 +193,42 @@ class JointTable:
         with np.errstate(divide="ignore"):
             share = np.logaddexp(np.log(table), np.log(p.alpha) + summed_over) - p.log_size
         return np.asarray(share[place[len(seen) :]])
+
+    def leave_one_out(
+        self,
+        statistic: JointCounts,
+        parameters: JointTableParameters,
+        x: Coded,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K): its cell counts it once less in its own class.
+
+        NaN in rows without which a level was never seen, or a class has no row in the table.
+        """
+        assert members.codes is not None
+        p, c = parameters, members.codes
+        out = self.log_likelihood(p, x)
+        codes = Coded(len(x), tuple(a.on(b) for a, b in zip(x.columns, p.levels, strict=True))).matrix()
+        whole = np.flatnonzero((codes >= 0).all(axis=1))  # a row with a hole is in no cell
+        if not len(whole):
+            return out
+        c, w = c[whole], np.ones(len(whole)) if members.weights is None else members.weights[whole]
+        _, place = distinct_cells(np.vstack([p.cells, codes[whole]]), p.levels)
+        here = np.argsort(place[: len(p.cells)])[place[len(p.cells) :]]
+        left = remaining(statistic.count[c, here], w)
+        rest = remaining(statistic.count.sum(axis=1)[c], w)
+        with np.errstate(divide="ignore"):
+            prior = np.log(p.alpha) + _log_product(p.levels)
+            out[whole, c] = np.log(left + p.alpha) - np.logaddexp(np.log(rest), prior)
+        lost = (rest == 0) & (p.alpha == 0)
+        for j, levels in enumerate(p.levels):
+            held = np.bincount(p.cells[:, j], statistic.count.sum(axis=0), minlength=len(levels))
+            fixed = np.array([value in levels.declared for value in levels.values])
+            at = codes[whole, j]
+            lost |= (remaining(held[at], w) == 0) & ~fixed[at]
+        out[whole[lost]] = np.nan
+        return out
 
     # ------------------------------------------------------------------ sample
 

@@ -22,6 +22,7 @@ from suffice.exceptions import InputError, NotLinearError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior
 from suffice.families.gamma_function import log_rise
+from suffice.families.left_out import nonzero_cells, remaining
 from suffice.families.linear import Linear, scores_of_cells
 from suffice.families.poisson import is_count, poisson_draws
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
@@ -149,6 +150,35 @@ class Multinomial:
             return _predictive(p.draws, x)
         return scores_of_cells(x, np.zeros_like(p.log_share), self._log_ratio(p))
 
+    def leave_one_out(
+        self,
+        statistic: CountVectors,
+        parameters: MultinomialParameters,
+        x: Any,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K): its own class has its draws once less."""
+        assert members.codes is not None
+        alpha = 0.0 if self.estimation == "mle" else self.smoothing
+        w = np.ones(x.shape[0]) if members.weights is None else members.weights
+        total, c = statistic.total, members.codes
+        rows, at, values = nonzero_cells(x)
+        lengths = np.bincount(rows, values, minlength=len(c))
+        left = remaining(total[c[rows], at], w[rows] * values) + alpha
+        size = remaining(total.sum(axis=1)[c], w * lengths) + alpha * total.shape[1]
+        out = self.relative_log_likelihood(parameters, x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.estimation == "bayes":
+                own = np.bincount(rows, _rise(left, values), minlength=len(c))
+                own -= log_rise(np.where(size > 0, size, 1.0), lengths)
+            else:
+                share = values * (np.log(left) + self._log_common(parameters)[at])
+                own = np.bincount(rows, share, minlength=len(c)) - lengths * np.log(size)
+        out[np.arange(len(c)), c] = own
+        out[size == 0] = np.nan  # without the row the class has no draw, and takes the shares of all rows
+        return out
+
     @property
     def additive(self) -> bool:
         """Whether the log-likelihood is a sum over columns, up to what all classes share."""
@@ -162,9 +192,11 @@ class Multinomial:
 
     def _log_ratio(self, parameters: MultinomialParameters) -> Float:
         """log θ against the mean share of all classes, which they have in common: large counts then cost no digits."""
-        share = parameters.log_share
-        common = np.log(np.maximum(np.exp(share).mean(axis=0), np.finfo(float).tiny))
-        return np.asarray(share - common)
+        return np.asarray(parameters.log_share + self._log_common(parameters))
+
+    def _log_common(self, parameters: MultinomialParameters) -> Float:
+        """Less the logarithm of the mean share of all classes (d,)."""
+        return np.asarray(-np.log(np.maximum(np.exp(parameters.log_share).mean(axis=0), np.finfo(float).tiny)))
 
     # ------------------------------------------------------------------ sample
 

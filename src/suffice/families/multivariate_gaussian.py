@@ -26,6 +26,7 @@ from suffice.families import covariance as matrices
 from suffice.families.contract import read_only, register
 from suffice.families.covariance import Whitening, discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
+from suffice.families.left_out_gaussian import left_out_log_density
 from suffice.families.linear import Linear, centred_blocks, linear_scores, row_blocks
 from suffice.families.singular import check_regular, warn_if_singular
 from suffice.families.wishart import log_student, pseudo_scatter, wishart_evidence
@@ -388,6 +389,40 @@ class MultivariateGaussian:
         if parameters.covariance.ndim == 3 or parameters.freedom is not None:
             return self.log_likelihood(parameters, x)
         return self._in_parts(parameters, x, lambda p, rows: linear_scores(rows, self.linear_form(p)))
+
+    def leave_one_out(
+        self,
+        statistic: Scatter | PooledScatter,
+        parameters: MultivariateGaussianParameters,
+        x: Any,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K), by rank-one downdates; NaN where those lose digits.
+
+        A shrunk covariance, or one with a prior, changes in all its entries: there is no closed form for it.
+        """
+        weight = statistic.weight
+        if self.estimation != "mle" or self.shrinkage not in (None, 0) or (weight == 0).any():
+            return None
+        if is_sparse(x):
+            found = [
+                self.leave_one_out(statistic, parameters, block, members.rows(start, start + len(block)), columns)
+                for start, block in row_blocks(x)
+            ]
+            return np.vstack([each for each in found if each is not None])
+        shared = parameters.covariance.ndim == 2
+        share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
+        divisor = share @ (weight - self._lost(weight))
+        holes = np.isnan(x).any(axis=1) if self.missing else np.zeros(len(x), dtype=bool)
+        if not holes.any():
+            return left_out_log_density(parameters, weight, share, divisor, x, members)
+        # A row with a hole is in no covariance, and leaving it out changes none.
+        out = np.empty((len(x), len(weight)))
+        out[holes] = self.relative_log_likelihood(parameters, x[holes])
+        whole = members.take(~holes)
+        out[~holes] = left_out_log_density(parameters, weight, share, divisor, x[~holes], whole)
+        return out
 
     # ------------------------------------------------------------------ sample
 

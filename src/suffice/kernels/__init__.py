@@ -28,6 +28,7 @@ __all__ = [
     "diagonal_log_likelihood",
     "gram",
     "instruction_set",
+    "left_out",
 ]
 
 Float = NDArray[np.float64]
@@ -179,3 +180,53 @@ def diagonal_log_likelihood(
     out = np.empty((x.shape[0], mean.shape[0]))
     _core.diagonal_log_likelihood(_readable(x), mean, mean_low, scale, log_norm, missing, out)
     return out
+
+
+def left_out(
+    x: Numbers,
+    codes: Codes,
+    weights: Float | None,
+    weight: Float,
+    mean: Float,
+    mean_low: Float,
+    m2: Float,
+    *,
+    lost: float = 0.0,
+    added: Float | None = None,
+    before: float = 0.0,
+    out: Float | None = None,
+) -> tuple[Float, Float]:
+    """Log-density of each row under Gaussians with independent columns that were fitted without it (n, n_classes).
+
+    A class that loses a cell x of weight w keeps ``m2 − w n/(n − w) (x − mean)²`` over the weight
+    ``n − w − lost``, about the mean that is ``n/(n − w)`` times as far from x. NaN is a missing cell.
+
+    Parameters
+    ----------
+    codes : array of int of shape (n,)
+        The class of each row.
+    weight, mean, mean_low, m2 : array of shape (n_classes, d)
+        Moments of all rows.
+    lost : float
+        What is taken from the weight in the divisor of a variance.
+    added : array of shape (n,), optional
+        What is added to every variance once a row is left out; ``before`` is what was added to those of all rows.
+        Without it a row changes its own class alone, and nothing else is written to ``out``.
+
+    Returns
+    -------
+    out : array of shape (n, n_classes)
+    least : array of shape (n,)
+        The smallest share of a variance that is left in any cell. Where it is near zero, or below, the result is
+        rounding, and the row has to be left out by hand.
+    """
+    size = weight - lost
+    variance = np.divide(m2, size, out=np.zeros_like(m2), where=size > 0)
+    full = np.where(variance + before > 0, variance + before, 1.0)
+    out = np.zeros((x.shape[0], mean.shape[0])) if out is None else out
+    least = np.empty(x.shape[0])
+    norm = -0.5 * np.log(2 * np.pi * full)
+    _core.left_out(
+        _readable(x), codes, weights, added, weight, mean, mean_low, m2, variance, 1 / full, norm, lost, out, least
+    )
+    return out, least

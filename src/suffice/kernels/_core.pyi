@@ -46,3 +46,19 @@ def diagonal_log_likelihood(
     missing: bool,
     out: NDArray[float64],
 ) -> None: ...
+def left_out(
+    x: Numbers,
+    codes: NDArray[int64],
+    weights: NDArray[float64] | None,
+    added: NDArray[float64] | None,
+    weight: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    m2: NDArray[float64],
+    variance: NDArray[float64],
+    inverse: NDArray[float64],
+    log_norm: NDArray[float64],
+    lost: float,
+    out: NDArray[float64],
+    least: NDArray[float64],
+) -> None: ...

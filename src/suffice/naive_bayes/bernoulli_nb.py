@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from suffice.families import Bernoulli
+from suffice.families import Bernoulli, Family
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.model import Block
 from suffice.naive_bayes.discrete import DiscreteDropIn
@@ -106,6 +106,9 @@ class BernoulliNB(DiscreteDropIn):
         unknown = np.isneginf(size)  # no cell and no smoothing: nothing is known, nothing is said
         log_yes, log_no = np.where(unknown, -np.log(2), log_yes), np.where(unknown, -np.log(2), log_no)
         return BernoulliParameters(np.exp(log_yes), log_yes, log_no)
+
+    def _family_of_alpha(self, alpha: float) -> Family:
+        return Bernoulli(smoothing=alpha)
 
     @property
     def feature_log_prob_(self) -> Float:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from suffice.exceptions import InputError
-from suffice.families import Categorical
+from suffice.families import Categorical, Family
 from suffice.families.categorical import CategoricalParameters, LevelShares
-from suffice.model import Block
+from suffice.model import Block, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn, check_not_negative
-from suffice.statistics import Coded, CodedColumn, Counts, MatrixTable, Table
+from suffice.statistics import Coded, CodedColumn, Counts, Levels, MatrixTable, Table
 from suffice.statistics.levels import coded_numbers
 from suffice.statistics.sparse_sums import cell_columns, same_cells
 from suffice.statistics.table import Schema, is_sparse
@@ -35,6 +35,18 @@ class _CategoryParameters(CategoricalParameters):
 @dataclass(frozen=True)
 class _Categories(Categorical):
     """Categories 0, 1, … up to a number, of which some were seen."""
+
+    least: tuple[int, ...] = ()
+
+    def _n_levels(self, levels: Levels, j: int) -> int:
+        largest: Any = levels.values[-1] if len(levels) else -1
+        return max(int(largest) + 1, self.least[j])
+
+    def _stays(self, levels: Levels, j: int) -> NDArray[np.bool_]:
+        """All categories up to a number are known, seen or not; the largest that was seen is that number."""
+        stays = np.ones(len(levels), dtype=bool)
+        stays[-1:] = self.least[j] >= self._n_levels(levels, j)
+        return stays
 
     def sample(self, parameters: Any, codes: NDArray[np.int64], rng: np.random.Generator) -> Coded:
         """One row drawn from p(x | y = code) for each code (n, d)."""
@@ -128,10 +140,16 @@ class CategoricalNB(DiscreteDropIn):
         return self._categories(table), y
 
     def _read_rows(self, X: Any) -> Table:
-        table = self._categories(super()._read_rows(X))
+        return self._known(self._categories(super()._read_rows(X)), self.n_categories_)
+
+    def _joint_of(self, model: Model, solved: Any, table: Table, *, relative: bool) -> Float:
+        sizes = np.array(solved.parameters[0].sizes, dtype=np.int64)
+        return super()._joint_of(model, solved, self._known(table, sizes), relative=relative)
+
+    def _known(self, table: Table, most: NDArray[np.int64]) -> Table:
+        """Beyond the categories of the fit, a cell says nothing: it is as if it were missing."""
         assert isinstance(table, MatrixTable)
-        # Beyond the categories of the fit, a cell says nothing: it is as if it were missing.
-        most, x = self.n_categories_, table.x
+        x = table.x
         if is_sparse(x):
             beyond = x.data >= most[cell_columns(x)]
             return MatrixTable(same_cells(x, np.where(beyond, np.nan, x.data))) if beyond.any() else table
@@ -179,6 +197,9 @@ class CategoricalNB(DiscreteDropIn):
         return np.broadcast_to(least, (d,)).astype(np.int64)
 
     # ------------------------------------------------------------------ parameters
+
+    def _family_of_alpha(self, alpha: float) -> Family:
+        return _Categories(smoothing=alpha, least=tuple(self._least().tolist()))
 
     def _parameters(self, statistic: Counts) -> CategoricalParameters:
         alphas = np.broadcast_to(self._alpha(), (len(statistic.levels),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from suffice.exceptions import warn_user
+from suffice.families import Family
 from suffice.model import Estimate, Model
+from suffice.model.left_out import left_out_prior
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
-from suffice.statistics import MatrixTable, Table
+from suffice.statistics import MatrixTable, Membership, Table
 from suffice.statistics.table import is_sparse
 
 __all__ = ["DiscreteDropIn", "NotNegative", "check_not_negative"]
@@ -94,6 +97,21 @@ class DiscreteDropIn(NaiveBayesDropIn):
     def _solve(self, model: Model) -> Estimate:
         prior = np.exp(self._log_prior(model.weights.weight))
         return Estimate(model.blocks, model.classes, prior, (self._parameters(model.statistics[0]),))
+
+    def _family_of_alpha(self, alpha: float) -> Family | None:
+        """The family whose estimates `_parameters` are, if there is one for a number alpha."""
+        return None
+
+    def _closed_form(self, model: Model, solved: Any, table: Table, members: Membership) -> Float | None:
+        alpha = self._alpha()
+        family: Any = self._family_of_alpha(float(alpha)) if np.ndim(alpha) == 0 else None
+        weight = model.weights.weight
+        if family is None or (weight == 0).any():
+            return None
+        block = replace(model.blocks[0], family=family)
+        found = family.leave_one_out(model.statistics[0], solved.parameters[0], block.take(table), members, block.names)
+        fixed = self.class_prior is not None or not self.fit_prior
+        return None if found is None else found + left_out_prior(weight, solved.prior, members, fixed=fixed)
 
     @property
     def class_count_(self) -> Float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from suffice.estimator import GenerativeClassifier
+from suffice.model import Model
 from suffice.sources.arrays import encode, read_weights
 from suffice.statistics import ClassAxis, Membership, Table
 
@@ -22,10 +23,14 @@ class NaiveBayesDropIn(GenerativeClassifier):
     """A classifier with the parameters, attributes, numbers and errors of ``sklearn.naive_bayes``."""
 
     _reads_sparse = True
+    _keeps_weightless = True
 
     @abstractmethod
     def _check_settings(self, n_classes: int) -> None:
         """Raise scikit-learn's errors for settings that do not fit the data."""
+
+    def _check_rest(self, model: Model, n_rows: int) -> None:
+        self._check_settings(len(model.classes))
 
     @property
     def _allow_nan(self) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,64 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from suffice.exceptions import SingularCovarianceError, columns_at
-from suffice.families import Gaussian
-from suffice.families.gaussian import GaussianParameters
+from suffice.families.added_variance import AddedVariance
 from suffice.model import Block, Estimate, Model
+from suffice.model.left_out import left_out_prior
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
-from suffice.statistics import ClassAxis, Membership, RowMoments
+from suffice.statistics import ClassAxis, Membership
 from suffice.statistics.table import Schema
 
 __all__ = ["GaussianNB"]
 
 Float = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _AddedVariance(Gaussian):
-    """Own variances, each with a share of the largest column's variance added."""
-
-    share: float = 0.0
-
-    def zero(self, classes: ClassAxis, n_columns: int) -> RowMoments:
-        """The statistic of no rows."""
-        return RowMoments.zero(classes, n_columns)
-
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> RowMoments:
-        """Moments of each class and column, with weights and without."""
-        return RowMoments.summarize(x, members, columns, missing=self.missing)
-
-    def added(self, statistic: RowMoments) -> float:
-        """What is added to every variance: a share of the largest among all rows, whatever their weights."""
-        rows = statistic.rows.pooled()
-        variance = np.divide(rows.m2, rows.weight, out=np.zeros_like(rows.m2), where=rows.weight > 0)
-        return float(self.share * variance.max(initial=0.0))
-
-    def estimate(self, statistic: Any, columns: Sequence[object] | None = None) -> GaussianParameters:
-        """Means and variances of each class."""
-        pooled = statistic.pooled()
-        # A class that has rows but no cell in a column takes there what all rows have.
-        lost = (statistic.weight == 0) & statistic.weight.any(axis=1, keepdims=True)
-        mean, low, m2, weight = (
-            np.where(lost, theirs, mine)
-            for mine, theirs in (
-                (statistic.mean, pooled.mean),
-                (statistic.mean_low, pooled.mean_low),
-                (statistic.m2, pooled.m2),
-                (statistic.weight, pooled.weight),
-            )
-        )
-        variance = m2 / np.where(weight > 0, weight, 1.0) + self.added(statistic)
-        flat = (variance == 0) & (statistic.weight > 0) & (pooled.m2 > 0)
-        if flat.any():
-            k = int(np.flatnonzero(flat.any(axis=1))[0])
-            names = range(statistic.shape[0]) if columns is None else columns
-            raise SingularCovarianceError(
-                f"In class {statistic.classes.label(k)!r} there is no variation in "
-                f"{columns_at(names, np.flatnonzero(flat[k]))}, and var_smoothing=0 adds none. Set var_smoothing."
-            )
-        within = statistic.m2.sum(axis=0) / np.maximum(pooled.weight[0], np.finfo(float).tiny)
-        return GaussianParameters.of(mean, low, variance, within, pooled.mean[0])
 
 
 class GaussianNB(NaiveBayesDropIn):
@@ -116,7 +67,7 @@ class GaussianNB(NaiveBayesDropIn):
     # ------------------------------------------------------------------ fitting
 
     def _blocks(self, schema: Schema) -> list[Block]:
-        return [Block(_AddedVariance(share=self.var_smoothing), slice(None), schema.names)]
+        return [Block(AddedVariance(share=self.var_smoothing), slice(None), schema.names)]
 
     def _check_settings(self, n_classes: int) -> None:
         self._check_priors(n_classes)
@@ -137,6 +88,14 @@ class GaussianNB(NaiveBayesDropIn):
         prior = model.class_prior() if self.priors is None else np.array(self.priors, dtype=np.float64)
         assert self._schema is not None
         return replace(model.with_blocks(self._blocks(self._schema)).estimate(), prior=prior)
+
+    def _closed_form(self, model: Model, solved: Any, table: Any, members: Membership) -> Float | None:
+        family: Any = solved.blocks[0].family
+        out = family.leave_one_out(model.statistics[0], solved.parameters[0], table.x, members, model.blocks[0].names)
+        if out is None or (model.weights.weight == 0).any():
+            return None
+        fixed = self.priors is not None
+        return np.asarray(out + left_out_prior(model.weights.weight, solved.prior, members, fixed=fixed))
 
     # ------------------------------------------------------------------ fitted attributes
 

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.families import Multinomial
+from suffice.families import Family, Multinomial
+from suffice.families.left_out import nonzero_cells
 from suffice.families.linear import scores_of_cells
 from suffice.families.multinomial import MultinomialParameters
 from suffice.model import Block, Model
@@ -29,9 +30,9 @@ class _Frequencies(Multinomial):
     def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
         """The estimator has checked the rows."""
 
-    def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
-        """Σ x log θ, as scikit-learn has it."""
-        return scores_of_cells(x, np.zeros_like(parameters.log_share), parameters.log_share)
+    def _log_common(self, parameters: MultinomialParameters) -> Float:
+        """Nothing is taken from the sum of x log θ, as scikit-learn has it."""
+        return np.zeros(parameters.log_share.shape[1])
 
     def zero(self, classes: ClassAxis, n_columns: int) -> Any:
         """The statistic of no rows."""
@@ -104,6 +105,9 @@ class MultinomialNB(_WholeRows):
             log_share = np.log(draws) - np.log(draws.sum(axis=1, keepdims=True))
         weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
         return MultinomialParameters(log_share, draws, statistic.total.sum(axis=1) / weight)
+
+    def _family_of_alpha(self, alpha: float) -> Family:
+        return _Frequencies(estimation="map" if alpha > 0 else "mle", smoothing=alpha)
 
     @property
     def feature_log_prob_(self) -> Float:
@@ -182,6 +186,26 @@ class ComplementNB(_WholeRows):
                 return -logged
             total = logged.sum(axis=1, keepdims=True)
             return np.where(total != 0, logged / total, 0.0)
+
+    def _closed_form(self, model: Model, solved: Any, table: Any, members: Membership) -> Float | None:
+        """A row is outside of all classes but its own, and they lose it."""
+        if self.norm or len(model.classes) == 1:
+            return None
+        statistic: Any = model.statistics[0]
+        outside = statistic.total.sum(axis=0) + self._alpha() - statistic.total
+        assert members.codes is not None
+        w = np.ones(len(members)) if members.weights is None else members.weights
+        rows, at, values = nonzero_cells(table.x)
+        lengths = np.bincount(rows, values, minlength=len(w))
+        out = np.empty((len(w), len(outside)))
+        for k in range(len(outside)):
+            gone = np.where(members.codes == k, 0.0, w)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs = np.log(outside[k, at] - gone[rows] * values)
+                out[:, k] = lengths * np.log(outside[k].sum() - gone * lengths)
+            out[:, k] -= np.bincount(rows, values * logs, minlength=len(w))
+        out[~np.isfinite(out).all(axis=1)] = np.nan
+        return out
 
     def _joint_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
         weights: Float = solved.parameters[0]

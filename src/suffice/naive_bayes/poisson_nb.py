@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from suffice.families import Poisson
+from suffice.families import Family, Poisson
 from suffice.model import Block
 from suffice.naive_bayes.discrete import NotNegative, check_not_negative
 from suffice.statistics import CellSums, MatrixTable, Table
@@ -84,6 +84,9 @@ class PoissonNB(NotNegative):
 
     def _parameters(self, statistic: CellSums) -> Any:
         return self._family().estimate(statistic)
+
+    def _family_of_alpha(self, alpha: float) -> Family:
+        return self._family()
 
     @property
     def rate_(self) -> Float:

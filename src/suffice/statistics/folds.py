@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,4 +28,4 @@ def of_folds(members: Membership, folds: NDArray[np.int64], n_folds: int) -> Mem
 def by_fold(statistic: Any, classes: ClassAxis, n_folds: int) -> list[Any]:
     """A statistic of folds and classes, fold by fold."""
     k = len(classes)
-    return [replace(statistic.taking(np.arange(f * k, (f + 1) * k)), classes=classes) for f in range(n_folds)]
+    return [statistic.taking(np.arange(f * k, (f + 1) * k)).relabelled(classes) for f in range(n_folds)]

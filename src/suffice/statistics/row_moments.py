@@ -76,6 +76,10 @@ class RowMoments(Moments):
         """The statistic of some of the classes, without the others."""
         return replace(super().taking(at), rows=self.rows.taking(at))
 
+    def relabelled(self, axis: ClassAxis) -> Self:
+        """The same numbers with other labels of the classes."""
+        return replace(super().relabelled(axis), rows=self.rows.relabelled(axis))
+
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)
         return self._with(self.weighted()._merged(other.weighted()), self.rows._merged(other.rows))

@@ -80,6 +80,10 @@ class Statistic(ABC):
         kept: dict[str, Any] = {name: getattr(self, name)[at] for name in self._by_class()}
         return replace(self, classes=ClassAxis(self.classes.labels[at]), **kept)
 
+    def relabelled(self, axis: ClassAxis) -> Self:
+        """The same numbers with other labels of the classes."""
+        return replace(self, classes=axis)
+
     def _by_class(self) -> list[str]:
         return [each.name for each in fields(self) if each.type in (ByClass, "ByClass")]
 

@@ -29,4 +29,8 @@ int64_t centred_rows(const Membership &m, int64_t rows);
 // out (rows x classes) = log density of each row under each class.
 void diagonal_log_likelihood(const Matrix &x, const Diagonal &p, bool missing, double *out);
 
+// The log density of each row under the classes without it; see Kernels::left_out.
+void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights, const double *added,
+              double *out, double *least);
+
 }  // namespace suffice

@@ -334,6 +334,8 @@ void diagonal_log_likelihood(const Matrix &x, const Diagonal &p, bool missing, i
     }
 }
 
+#include "left_out.hpp"
+
 }  // namespace
 }  // namespace SUFFICE_SET
 
@@ -342,7 +344,7 @@ const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET), SUFFICE_SET::sums,         SUFFICE_SET::moments,
     SUFFICE_SET::finish,         SUFFICE_SET::merge,        SUFFICE_SET::shifted_sums,
     SUFFICE_SET::centre,         SUFFICE_SET::gram,         SUFFICE_SET::accumulate,
-    SUFFICE_SET::diagonal_log_likelihood,
+    SUFFICE_SET::diagonal_log_likelihood, SUFFICE_SET::left_out,
 };
 
 }  // namespace suffice

@@ -47,6 +47,14 @@ struct Diagonal {
     int64_t classes;
 };
 
+// The same with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
+// over the weight less `lost`. `inverse` and `log_norm` are of the full model's variances.
+struct LeftOut {
+    const double *weight, *mean, *mean_low, *m2, *variance, *inverse, *log_norm;
+    int64_t classes;
+    double lost;
+};
+
 struct Kernels {
     const char *name;
     // Adds rows first..last-1 of `x` to the class totals (classes x columns).
@@ -75,6 +83,10 @@ struct Kernels {
     // out[row, class] = sum of log normal densities; `buffer` holds columns x TILE + 2 TILE.
     void (*diagonal_log_likelihood)(const Matrix &x, const Diagonal &p, bool missing, int64_t first,
                                     int64_t last, double *buffer, double *out);
+    // out[row, class] = log density of the row under the class without it: of its own class alone, or of all
+    // where there is a variance `added` for each row. `least` is the smallest share of a variance that is left.
+    void (*left_out)(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights,
+                     const double *added, int64_t first, int64_t last, double *buffer, double *out, double *least);
 };
 
 constexpr int64_t TILE = 32;  // rows that are read together when they must be gathered

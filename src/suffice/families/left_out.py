@@ -1,0 +1,92 @@
+"""What families share that say what a row is worth to a model without it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import SufficeError
+from suffice.statistics import ClassAxis, Membership
+from suffice.statistics.sparse_sums import cell_columns, cell_rows
+from suffice.statistics.table import is_sparse
+
+__all__ = ["LEAST", "left_out_cells", "nonzero_cells", "remaining"]
+
+Float = NDArray[np.float64]
+
+BLOCK_CELLS = 1 << 15  # estimated together, for all classes
+LEAST = 1e-2  # of a variance that a row may leave for a closed form to keep its digits
+
+
+def left_out_cells(family: Any, statistic: Any, x: Any, members: Membership, columns: Sequence[object]) -> Float:
+    """log p(x | y) of each row given the others (n, K), for any family of independent columns.
+
+    Each cell of a block of rows becomes a column of its own, whose statistic is that of its column less the cell;
+    the family estimates them all at once, and says what each cell is worth. Rows of one class go together, since a
+    cell is taken from the class of its row. NaN where the family has no estimate without the row.
+    """
+    assert members.codes is not None
+    d, n_classes = x.shape[1], len(statistic.classes)
+    out = np.full((x.shape[0], n_classes), np.nan)
+    step = max(1, BLOCK_CELLS // max(d * n_classes, 1))
+    order = np.argsort(members.codes, kind="stable")
+    bounds = np.searchsorted(members.codes[order], np.arange(n_classes + 1))
+    for k in range(n_classes):
+        axis = ClassAxis(statistic.classes.labels[k : k + 1])
+        for start in range(bounds[k], bounds[k + 1], step):
+            rows = order[start : min(start + step, bounds[k + 1])]
+            block = np.asarray(x[rows].toarray() if is_sparse(x) else x[rows], dtype=np.float64)
+            one = Membership(axis, codes=np.zeros(1, dtype=np.int64))
+            names = [columns[j] for j in range(d)] * len(rows)
+            part = family.summarize(block.reshape(1, -1), one, names)
+            if members.weights is not None:
+                part = _weighted(part, np.repeat(members.weights[rows], d))
+            whole = _columns(statistic, np.tile(np.arange(d), len(rows)), d)
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of columns that the full model has warned about
+                    found = family.estimate(whole.subtract(part), names)
+            except SufficeError:
+                continue
+            cells = family.known_cells(found, block.ravel(), np.arange(block.size))
+            out[rows] = cells.reshape(len(rows), d, n_classes).sum(axis=1)
+    return out
+
+
+def _columns(statistic: Any, at: NDArray[np.intp], d: int) -> Any:
+    """Columns of a statistic, which may be repeated; a family may keep several of its own for each."""
+    several = statistic.shape[0] // max(d, 1)
+    wide = np.concatenate([at + i * d for i in range(several)])
+    return replace(statistic, **{name: array[..., wide] for name, array in statistic.arrays().items()})
+
+
+def _weighted(part: Any, weights: Float) -> Any:
+    """The statistic of one row with a weight for each column: sums are multiplied, means stay."""
+    wide = np.tile(weights, part.shape[0] // len(weights))
+    sums = {name: array for name, array in part.arrays().items() if not name.startswith("mean")}
+    return replace(part, **{name: array * wide for name, array in sums.items()})
+
+
+def remaining(whole: Float, part: Float) -> Float:
+    """``whole − part`` where the part is in the whole; what is left of rounding is zero.
+
+    >>> remaining(np.array([0.1 + 0.2, 3.0]), np.array([0.3, 1.0]))
+    array([0., 2.])
+    """
+    left = whole - part
+    return np.where(left <= 1e-12 * whole, 0.0, left)
+
+
+def nonzero_cells(x: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Float]:
+    """Row, column and value of each cell that is not zero."""
+    if is_sparse(x):
+        rows, columns, values = cell_rows(x), cell_columns(x), x.data
+        here = values != 0
+        return rows[here], columns[here], values[here].astype(np.float64)
+    rows, columns = np.nonzero(x)
+    return rows, columns, np.asarray(x[rows, columns], dtype=np.float64)

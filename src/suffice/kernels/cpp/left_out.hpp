@@ -1,0 +1,69 @@
+// Included by instruction_set.cpp, within its namespace: the log density of each row under Gaussians that
+// were fitted without the row.
+
+// Columns are summed in lanes, so that the order of the sums is the same for every instruction set.
+constexpr int64_t LANES = 8;
+constexpr int64_t ROUNDS = 64;  // of the lanes, before products are turned into logarithms
+
+struct Cell {
+    double square, ratio;  // squared distance over variance; variance over that of the full model
+};
+
+// What one cell says of a class that has lost it. `gone` is n w/(n - w), `stretch` n/(n - w).
+inline Cell without(double away, double n, double w, double m2, double lost, double added, double inverse) {
+    const double rest = n - w, stretch = n / rest;
+    const double variance = (m2 - stretch * w * away * away) / (rest - lost) + added;
+    const double step = away * stretch;
+    return {step * step / variance, rest > 1e-9 * n ? variance * inverse : -1.0};
+}
+
+void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights, const double *added,
+              int64_t first, int64_t last, double *buffer, double *out, double *least) {
+    const int64_t d = x.columns;
+    for (int64_t row = first; row < last; ++row) {
+        int64_t step;
+        const double *RESTRICT value = rows_of(x, row, 1, 0, d, buffer, step);
+        const double w = weights ? weights[row] : 1.0, extra = added ? added[row] : 0.0;
+        double lowest = 1e300;
+        for (int64_t k = 0; k < p.classes; ++k) {
+            const bool own = codes[row] == k;
+            if (!own && !added) continue;  // nothing of this class has changed
+            const double *RESTRICT n = p.weight + k * d, *RESTRICT mean = p.mean + k * d, *RESTRICT low = p.mean_low + k * d,
+                         *RESTRICT m2 = p.m2 + k * d, *RESTRICT variance = p.variance + k * d,
+                         *RESTRICT inverse = p.inverse + k * d, *RESTRICT norm = p.log_norm + k * d;
+            double square[LANES] = {0}, total[LANES] = {0}, product[LANES], small[LANES];
+            for (int64_t l = 0; l < LANES; ++l) product[l] = 1, small[l] = 1e300;
+            double logs = 0;
+            const auto visit = [&](int64_t j, int64_t l) {
+                const double v = value[j], away = (v - mean[j]) - low[j];
+                const double now = variance[j] + extra;
+                const Cell cell = own ? without(away, n[j], w, m2[j], p.lost, extra, inverse[j])
+                                      : Cell{away * away / now, now * inverse[j]};
+                const bool here = v == v;
+                square[l] += here ? cell.square : 0.0;
+                total[l] += here ? norm[j] : 0.0;
+                product[l] *= here ? cell.ratio : 1.0;
+                const double ratio = here ? cell.ratio : 1.0;
+                small[l] = ratio < small[l] ? ratio : small[l];
+            };
+            int64_t j = 0;
+            for (int64_t round = 1; j + LANES <= d; j += LANES, ++round) {
+                for (int64_t l = 0; l < LANES; ++l) visit(j + l, l);
+                if (round % ROUNDS == 0)
+                    for (int64_t l = 0; l < LANES; ++l) logs += log(product[l]), product[l] = 1;
+            }
+            for (int64_t l = 0; j < d; ++j, ++l) visit(j, l);
+            double whole = 1, sum = 0, base = 0;
+            for (int64_t l = 0; l < LANES; ++l) {
+                sum += square[l];
+                base += total[l];
+                if (!(small[l] >= lowest)) lowest = small[l];
+                // Two lanes together stay within the range of a double, as long as `least` is what callers accept.
+                whole *= product[l];
+                if (l % 2) logs += log(whole), whole = 1;
+            }
+            out[row * p.classes + k] = base - 0.5 * (logs + sum);
+        }
+        least[row] = lowest;
+    }
+}

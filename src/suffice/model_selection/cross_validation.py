@@ -1,0 +1,234 @@
+"""`cross_val_predict` and `cross_validate` with scikit-learn's arguments and results, in one pass over the rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import LeaveOneOut, check_cv
+from sklearn.model_selection import cross_val_predict as their_cross_val_predict
+from sklearn.model_selection import cross_validate as their_cross_validate
+from sklearn.utils import _safe_indexing, indexable
+
+from suffice.estimator import GenerativeClassifier
+from suffice.model_selection.leaving_one_out import leave_one_out
+from suffice.model_selection.places import ANSWERS, in_places, warn_of_classes
+from suffice.statistics import Table
+from suffice.validation import Split, training_sets
+
+__all__ = ["cross_val_predict", "cross_validate"]
+
+Float = NDArray[np.float64]
+
+BLOCK_ROWS = 1 << 16  # of all folds, predicted together: a fold's share of them stays in the cache
+
+
+def cross_val_predict(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: Mapping[str, Any] | None = None,
+    pre_dispatch: Any = "2*n_jobs",
+    method: str = "predict",
+) -> NDArray[Any]:
+    """What a model says of each row that was fitted without the row's fold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One of this library is fitted to all folds in one pass; any other goes to scikit-learn.
+    X, y, groups, cv, params, method
+        As in `sklearn.model_selection.cross_val_predict`: any splitter that tests each row once; ``params`` may hold
+        ``sample_weight``.
+    n_jobs, verbose, pre_dispatch
+        For estimators of others.
+
+    Returns
+    -------
+    array of shape (n,) or (n, K)
+        A class without rows in a training set has probability zero there, with scikit-learn's warning.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from suffice import NaiveBayes
+    >>> X, y = load_wine(return_X_y=True)
+    >>> float((cross_val_predict(NaiveBayes(), X, y) == y).mean().round(3))
+    0.966
+    """
+    if method not in ANSWERS or not _in_one_pass(estimator, y, params):
+        options = {"groups": groups, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, "params": params}
+        return np.asarray(their_cross_val_predict(estimator, X, y, pre_dispatch=pre_dispatch, method=method, **options))
+    X, y, groups = indexable(X, y, groups)
+    cv = check_cv(cv, y, classifier=True)
+    weight = (params or {}).get("sample_weight")
+    if isinstance(cv, LeaveOneOut):
+        return leave_one_out(estimator, X, y, sample_weight=weight, method=method)
+    splits = list(cv.split(X, y, groups))
+    tested = np.concatenate([test for _, test in splits])
+    n = len(y)
+    if len(tested) != n or not (np.bincount(tested, minlength=n) == 1).all():
+        raise ValueError("cross_val_predict only works for partitions")
+    model = clone(estimator)
+    table, members = model._begin(X, y, weight)
+    out: Any = None
+    sets = list(training_sets(model, table, members, splits))
+    solved = []
+    for (train, _), found in zip(splits, sets, strict=True):
+        model._check_rest(found, len(train))
+        if method != "predict":
+            warn_of_classes(len(found.classes), len(members.classes))
+        solved.append(model._solve(found))
+    for f, rows in _blocks_of(splits, table):
+        found, part = sets[f], table.take(rows)
+        answers = model._answer(method, found.classes, model._joint_of(found, solved[f], part, relative=True), X)
+        answers = in_places(answers, method, found.classes, members.classes)
+        if out is None:
+            dtype = members.classes.labels.dtype if method == "predict" else answers.dtype
+            out = np.empty((n, *answers.shape[1:]), dtype=dtype)
+        out[rows] = answers
+    return np.asarray(out)
+
+
+def _blocks_of(splits: Sequence[Split], table: Table) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """The rows of each test set, and which it is; in blocks of the table, so that memory is read in order."""
+    fold = np.empty(len(table), dtype=np.intp)
+    for f, (_, test) in enumerate(splits):
+        fold[test] = f
+    for start in range(0, len(table), BLOCK_ROWS):
+        part = fold[start : start + BLOCK_ROWS]
+        order = np.argsort(part, kind="stable")
+        present, first = np.unique(part[order], return_index=True)
+        for f, rows in zip(present, np.split(order, first[1:]), strict=True):
+            yield int(f), rows + start
+
+
+def cross_validate(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    scoring: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: Mapping[str, Any] | None = None,
+    pre_dispatch: Any = "2*n_jobs",
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    return_indices: bool = False,
+    error_score: Any = np.nan,
+) -> dict[str, Any]:
+    """Scores of a model on each test set, fitted to the rows of the training set.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One of this library is fitted to all folds in one pass; any other goes to scikit-learn.
+    X, y, groups, scoring, cv, params, return_train_score, return_estimator, return_indices, error_score
+        As in `sklearn.model_selection.cross_validate`.
+    n_jobs, verbose, pre_dispatch
+        For estimators of others.
+
+    Returns
+    -------
+    dict
+        ``test_score`` (or ``test_<name>`` for several), ``fit_time``, ``score_time``, and what else was asked for.
+        The time of the common pass is shared by the fits.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from suffice import GaussianDiscriminant
+    >>> X, y = load_wine(return_X_y=True)
+    >>> cross_validate(GaussianDiscriminant(), X, y, scoring="neg_log_loss", cv=3)["test_score"].round(2)
+    array([-0.07, -0.05, -0.01])
+    """
+    options: dict[str, Any] = {
+        "return_train_score": return_train_score,
+        "return_estimator": return_estimator,
+        "return_indices": return_indices,
+        "error_score": error_score,
+    }
+    if _in_one_pass(estimator, y, params):
+        try:
+            return _validated(estimator, X, y, groups, scoring, cv, params, options)
+        except _FitFailedError:
+            pass  # scikit-learn says which fits failed, and scores the others
+    options |= {"n_jobs": n_jobs, "verbose": verbose, "params": params, "pre_dispatch": pre_dispatch}
+    found: dict[str, Any] = their_cross_validate(estimator, X, y, groups=groups, scoring=scoring, cv=cv, **options)
+    return found
+
+
+class _FitFailedError(Exception):
+    """One of the training sets has no fit, or one of the test sets no score."""
+
+
+def _validated(
+    estimator: Any, X: Any, y: Any, groups: Any, scoring: Any, cv: Any, params: Any, options: dict[str, Any]
+) -> dict[str, Any]:
+    X, y, groups = indexable(X, y, groups)
+    splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    scorer = scoring if callable(scoring) else check_scoring(estimator, scoring=scoring)
+    began = time.perf_counter()
+    model = clone(estimator)
+    try:
+        table, members = model._begin(X, y, (params or {}).get("sample_weight"))
+        sets = list(training_sets(model, table, members, splits))
+        shared = (time.perf_counter() - began) / len(splits)
+        rows: list[dict[str, Any]] = []
+        for (train, test), found in zip(splits, sets, strict=True):
+            began = time.perf_counter()
+            model._check_rest(found, len(train))
+            fitted = model._with_model(found)
+            fitted._solved()
+            fit_time, began = shared + time.perf_counter() - began, time.perf_counter()
+            scores = _named(scorer(fitted, _safe_indexing(X, test), _safe_indexing(y, test)), "test")
+            each = {"fit_time": fit_time, "score_time": time.perf_counter() - began}
+            if options["return_estimator"]:
+                each["estimator"] = fitted
+            each |= scores
+            if options["return_train_score"]:
+                each |= _named(scorer(fitted, _safe_indexing(X, train), _safe_indexing(y, train)), "train")
+            rows.append(each)
+    except Exception as error:
+        if options["error_score"] == "raise":
+            raise
+        raise _FitFailedError from error
+    out: dict[str, Any] = {}
+    for name in rows[0]:
+        values = [each[name] for each in rows]
+        out[name] = values if name == "estimator" else np.array(values)
+    if options["return_indices"]:
+        out["indices"] = {"train": [train for train, _ in splits], "test": [test for _, test in splits]}
+    return out
+
+
+def _named(scores: Any, side: str) -> dict[str, Any]:
+    if isinstance(scores, dict):
+        return {f"{side}_{name}": score for name, score in scores.items()}
+    return {f"{side}_score": scores}
+
+
+def _in_one_pass(estimator: Any, y: Any, params: Mapping[str, Any] | None) -> bool:
+    """Whether the estimator is one whose fits are made of statistics, and nothing else is asked for."""
+    return (
+        y is not None
+        and isinstance(estimator, GenerativeClassifier)
+        and type(estimator).__module__.startswith("suffice.")  # who subclasses may fit otherwise
+        and estimator._is_of_statistics()
+        and set(params or {}) <= {"sample_weight"}
+        and not get_config()["enable_metadata_routing"]
+    )

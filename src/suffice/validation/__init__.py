@@ -1,0 +1,11 @@
+"""Rows judged by models that have not seen them, without fitting again.
+
+`training_sets` are the models of the training rows of any splits, `left_out_joint` what the model of all other
+rows says of each row; settings are chosen (`tune`) and probabilities mended (`Calibration`) by what they say.
+An estimator is passed in, and asked how it makes parameters of a model.
+"""
+
+from suffice.validation.left_out import left_out_joint
+from suffice.validation.splits import Split, training_sets
+
+__all__ = ["Split", "left_out_joint", "training_sets"]

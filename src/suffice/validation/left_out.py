@@ -1,0 +1,50 @@
+"""What the model of all other rows says of each row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.model import Model
+from suffice.statistics import Membership, Table
+
+__all__ = ["left_out_joint", "on_its_classes"]
+
+Float = NDArray[np.float64]
+
+
+def left_out_joint(estimator: Any, model: Model, table: Table, members: Membership) -> Float:
+    """log p(x, y) of each row given the others (n, K), up to a term that the classes share.
+
+    In closed form where the estimator has one for the row, otherwise from the statistics without the row. A class
+    whose only row it is has −∞.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = estimator._closed_form(model, estimator._solve(model), table, members)
+    out = np.full((len(table), len(model.classes)), np.nan) if out is None else out
+    for i in np.flatnonzero(np.isnan(out).any(axis=1)):
+        out[i] = _by_hand(estimator, model, table.take(np.array([i])), members.take(slice(i, i + 1)), len(table) - 1)
+    return np.asarray(out)
+
+
+def _by_hand(estimator: Any, model: Model, row: Table, member: Membership, n_rows: int) -> Float:
+    """The same for one row, by an estimate from the statistics of the others."""
+    left = model.subtract(estimator._summarize(row, member))
+    gone = model.weights.weight > 0
+    left = left.taking(np.flatnonzero((left.weights.weight > 0) | ~gone))
+    estimator._check_rest(left, n_rows)
+    out = np.full(len(model.classes), -np.inf)
+    at = model.classes.positions(left.classes.labels)
+    out[at] = estimator._joint_of(left, estimator._solve(left), row, relative=True)[0]
+    return out
+
+
+def on_its_classes(estimator: Any, model: Model, members: Membership, rows: NDArray[np.intp]) -> Model:
+    """A model of some rows without the classes that those do not have, as a fit to them would be."""
+    held = model.weights.weight > 0
+    if estimator._keeps_weightless:
+        assert members.codes is not None
+        held = np.bincount(members.codes[rows], minlength=len(held)) > 0
+    return model if held.all() else model.taking(np.flatnonzero(held))

@@ -1,0 +1,89 @@
+"""Training models of any splits of the rows, with as few passes as the splits allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.model import Block, Model
+from suffice.model.folds import fold_models, training_models
+from suffice.statistics import Membership, Table
+from suffice.validation.left_out import on_its_classes
+
+__all__ = ["Split", "training_sets"]
+
+Index = NDArray[np.intp]
+Split = tuple[Index, Index]
+
+TOGETHER = 64  # folds that are summarised in one pass: each has statistics of its own for every class
+
+
+def training_sets(estimator: Any, table: Table, members: Membership, splits: Sequence[Split]) -> Iterator[Model]:
+    """The model of the training rows of each split, on the classes that have a row there.
+
+    Splits whose test sets are disjoint, each trained on all rows but its own, are made of the statistics of their
+    folds. Of any others the training rows are summarised, split by split.
+    """
+    assert estimator._schema is not None
+    blocks = estimator._blocks(estimator._schema)
+    start = 0
+    for size, folds in _runs(splits, len(table)):
+        these = splits[start : start + size]
+        start += size
+        found: Iterator[Model]
+        if folds is None:
+            found = (_of_rows(blocks, table, members, train) for train, _ in these)
+        elif size <= TOGETHER:
+            found = iter(training_models(fold_models(blocks, table, members, folds, size + 1))[:size])
+        else:
+            found = _without_folds(blocks, table, members, folds, size)
+        for model, (train, _) in zip(found, these, strict=True):
+            yield on_its_classes(estimator, model, members, train)
+
+
+def _runs(splits: Sequence[Split], n: int) -> Iterator[tuple[int, NDArray[np.int64] | None]]:
+    """Splits that follow one another as folds of one partition: how many, and the fold of each row.
+
+    A row in no test set is of one fold more. A split that is trained on other rows than all but its own stands alone,
+    with None.
+    """
+    folds, size = np.full(n, -1, dtype=np.int64), 0
+    for train, test in splits:
+        inside = np.zeros(n, dtype=bool)
+        inside[test] = True
+        apart = len(train) + len(test) == n and inside.sum() == len(test) and not inside[train].any()
+        apart = apart and len(np.unique(train)) == len(train)
+        if size and (not apart or (folds[test] >= 0).any()):
+            yield size, np.where(folds < 0, size, folds)
+            folds, size = np.full(n, -1, dtype=np.int64), 0
+        if apart:
+            folds[test] = size
+            size += 1
+        else:
+            yield 1, None
+    if size:
+        yield size, np.where(folds < 0, size, folds)
+
+
+def _of_rows(blocks: Sequence[Block], table: Table, members: Membership, train: Index) -> Model:
+    """The model of some of the rows, of which one may appear twice."""
+    if len(np.unique(train)) < len(train):
+        return Model.summarize(blocks, table.take(train), members.take(train))
+    folds = np.full(len(table), -1, dtype=np.int64)
+    folds[train] = 0
+    return fold_models(blocks, table, members, folds, 1)[0]
+
+
+def _without_folds(
+    blocks: Sequence[Block], table: Table, members: Membership, folds: NDArray[np.int64], size: int
+) -> Iterator[Model]:
+    """The model of all rows less each of many folds."""
+    whole = Model.summarize(blocks, table, members)
+    for start in range(0, size, TOGETHER):
+        stop = min(start + TOGETHER, size)
+        here = np.where((folds >= start) & (folds < stop), folds - start, -1)
+        for part in fold_models(blocks, table, members, here, stop - start):
+            yield whole.subtract(part)
