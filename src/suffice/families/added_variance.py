@@ -109,7 +109,7 @@ def _largest_without(rows: Moments, x: Float) -> Float:
     def left(j: Any) -> Float:
         away = x[:, j].astype(np.float64) - mean[j] - rows.mean_low[0, j]
         here = (m2[j] - n[j] / rest[j] * away**2) / rest[j]
-        return np.where(np.isnan(away), m2[j] / n[j], np.maximum(here, 0.0))
+        return np.asarray(np.where(np.isnan(away), m2[j] / n[j], np.maximum(here, 0.0)))
 
     largest = left(lead)
     for j in np.flatnonzero((most > largest.min()) & (np.arange(len(n)) != lead)):
