@@ -195,8 +195,12 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     def _adopt(self, model: Model, table: Table) -> None:
         if self._model is None:
-            self._dtype = table.x.dtype if isinstance(table, MatrixTable) else np.dtype(np.float64)
+            self._note_type(table)
         self._take(model)
+
+    def _note_type(self, table: Table) -> None:
+        """Keep the type of the rows that were fitted first."""
+        self._dtype = table.x.dtype if isinstance(table, MatrixTable) else np.dtype(np.float64)
 
     def _take(self, model: Model) -> None:
         self._model = model

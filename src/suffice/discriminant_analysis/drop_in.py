@@ -91,8 +91,7 @@ class DiscriminantDropIn(GenerativeClassifier):
     def _closed_form(self, model: Model, solved: Any, table: Any, members: Membership) -> Float | None:
         """Rank-one downdates, where the solver's own thresholds are far away."""
         weight = model.weights.weight
-        assert members.codes is not None
-        if not self._is_plain(solved) or (weight == 0).any() or members.codes.min() < 0:
+        if not self._is_plain(solved) or (weight == 0).any():
             return None
         gaussians = solved.gaussians
         share = np.ones((len(weight), len(weight))) if gaussians.covariance.ndim == 2 else np.eye(len(weight))

@@ -33,7 +33,7 @@ from suffice.families.covariance import discriminant_directions
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, pseudo_moments
 from suffice.families.gamma_function import log_rise
 from suffice.families.independent import IndependentColumns
-from suffice.families.left_out import LEAST, left_out_cells
+from suffice.families.left_out import LEAST, left_out_cells, repeated_columns
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
@@ -318,7 +318,7 @@ class Gaussian(IndependentColumns):
         out, least = self._plain_left_out(statistic, parameters, x if plain.all() else x[:, some], members, some)
         if len(rest):
             names = [list(columns)[j] for j in rest]
-            out += left_out_cells(self, statistic.columns(rest), x[:, rest], members, names)
+            out += left_out_cells(self, repeated_columns(statistic, rest, x.shape[1]), x[:, rest], members, names)
         again = np.flatnonzero(~(least > LEAST) & ~np.isnan(out).any(axis=1))
         if len(again):
             out[again] = left_out_cells(self, statistic, x[again], members.take(again), columns)

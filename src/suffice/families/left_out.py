@@ -15,7 +15,7 @@ from suffice.statistics import ClassAxis, Membership
 from suffice.statistics.sparse_sums import cell_columns, cell_rows
 from suffice.statistics.table import is_sparse
 
-__all__ = ["LEAST", "left_out_cells", "nonzero_cells", "remaining"]
+__all__ = ["LEAST", "left_out_cells", "nonzero_cells", "remaining", "repeated_columns"]
 
 Float = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ def left_out_cells(family: Any, statistic: Any, x: Any, members: Membership, col
             part = family.summarize(block.reshape(1, -1), one, names)
             if members.weights is not None:
                 part = _weighted(part, np.repeat(members.weights[rows], d))
-            whole = _columns(statistic, np.tile(np.arange(d), len(rows)), d)
+            whole = repeated_columns(statistic, np.tile(np.arange(d), len(rows)), d)
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of columns that the full model has warned about
@@ -58,7 +58,7 @@ def left_out_cells(family: Any, statistic: Any, x: Any, members: Membership, col
     return out
 
 
-def _columns(statistic: Any, at: NDArray[np.intp], d: int) -> Any:
+def repeated_columns(statistic: Any, at: NDArray[np.intp], d: int) -> Any:
     """Columns of a statistic, which may be repeated; a family may keep several of its own for each."""
     several = statistic.shape[0] // max(d, 1)
     wide = np.concatenate([at + i * d for i in range(several)])

@@ -20,15 +20,9 @@ Float = NDArray[np.float64]
 def left_out_joint(model: Model, estimate: Estimate, x: Any, members: Membership, prior: bayes.Prior) -> Float:
     """log p(x, y) of each row given all the others (n, K), up to a term that the classes share.
 
-    ``members`` says with what class and weight each row is in the model; a row that is in no class is left out of
-    nothing. NaN in the rows for which a family has no closed form.
+    ``members`` says with what class and weight each row is in the model; no weight is zero. NaN in the rows for which
+    a family has no closed form.
     """
-    assert members.codes is not None
-    inside = np.flatnonzero(members.codes >= 0)
-    if len(inside) < len(members):
-        out = estimate.relative_joint(x)
-        out[inside] = left_out_joint(model, estimate, x.take(inside), members.take(inside), prior)
-        return out
     out = left_out_prior(model.weights.weight, estimate.prior, members, fixed=not _is_data(prior))
     for block, statistic, parameters in zip(model.blocks, model.statistics, estimate.parameters, strict=True):
         family: Any = block.family

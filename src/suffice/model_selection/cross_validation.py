@@ -82,6 +82,7 @@ def cross_val_predict(
         raise ValueError("cross_val_predict only works for partitions")
     model = clone(estimator)
     table, members = model._begin(X, y, weight)
+    model._note_type(table)
     out: Any = None
     sets = list(training_sets(model, table, members, splits))
     solved = []
@@ -186,6 +187,7 @@ def _validated(
     model = clone(estimator)
     try:
         table, members = model._begin(X, y, (params or {}).get("sample_weight"))
+        model._note_type(table)
         sets = list(training_sets(model, table, members, splits))
         shared = (time.perf_counter() - began) / len(splits)
         rows: list[dict[str, Any]] = []

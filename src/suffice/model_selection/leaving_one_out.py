@@ -64,6 +64,7 @@ def leave_one_out(
         return np.asarray(found)
     model = clone(estimator)
     table, members = model._begin(X, y, sample_weight)
+    model._note_type(table)
     joint = left_out_joint(model, model._summarize(table, members), table, members)
     codes = members.codes
     assert codes is not None

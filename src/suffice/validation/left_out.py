@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from suffice.model import Model
 from suffice.statistics import Membership, Table
+from suffice.statistics.table import present_rows
 
-__all__ = ["left_out_joint", "on_its_classes"]
+__all__ = ["closed_form", "left_out_joint", "on_its_classes"]
 
 Float = NDArray[np.float64]
 
@@ -21,12 +22,28 @@ def left_out_joint(estimator: Any, model: Model, table: Table, members: Membersh
     In closed form where the estimator has one for the row, otherwise from the statistics without the row. A class
     whose only row it is has −∞.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        out = estimator._closed_form(model, estimator._solve(model), table, members)
-    out = np.full((len(table), len(model.classes)), np.nan) if out is None else out
+    out = closed_form(estimator, model, table, members)
     for i in np.flatnonzero(np.isnan(out).any(axis=1)):
         out[i] = _by_hand(estimator, model, table.take(np.array([i])), members.take(slice(i, i + 1)), len(table) - 1)
     return np.asarray(out)
+
+
+def closed_form(estimator: Any, model: Model, table: Table, members: Membership) -> Float:
+    """The same with NaN in the rows for which the estimator has no closed form.
+
+    A row of weight zero, or of no class, is not in the model, and is left out of nothing.
+    """
+    solved = estimator._solve(model)
+    assert members.codes is not None
+    here = present_rows(members.codes, members.weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if here is None:
+            found = estimator._closed_form(model, solved, table, members)
+            return np.full((len(table), len(model.classes)), np.nan) if found is None else np.asarray(found)
+        out = np.asarray(estimator._joint_of(model, solved, table, relative=True))
+        found = estimator._closed_form(model, solved, table.take(np.flatnonzero(here)), members.take(here))
+    out[here] = np.nan if found is None else found
+    return out
 
 
 def _by_hand(estimator: Any, model: Model, row: Table, member: Membership, n_rows: int) -> Float:

@@ -16,7 +16,7 @@ from suffice.exceptions import SufficeError
 from suffice.listing import Listing
 from suffice.model import Model
 from suffice.statistics import Membership, Table
-from suffice.validation.left_out import left_out_joint
+from suffice.validation.left_out import closed_form, left_out_joint
 from suffice.validation.splits import Split, training_sets
 
 __all__ = ["Tuning", "tune"]
@@ -116,9 +116,8 @@ class _Rule:
         return float(np.where(w > 0, losses * w, 0.0).sum() / w.sum()) if w.sum() > 0 else np.inf
 
     def _has_closed_form(self, candidate: Any) -> bool:
-        with np.errstate(all="ignore"):
-            found = candidate._closed_form(self.model, candidate._solve(self.model), self.table, self.members)
-        return found is not None and int(np.isnan(found).any(axis=1).sum()) <= BY_HAND
+        found = closed_form(candidate, self.model, self.table, self.members)
+        return int(np.isnan(found).any(axis=1).sum()) <= BY_HAND
 
     def _left_out(self, candidate: Any) -> Float:
         return left_out_joint(candidate, self.model, self.table, self.members)
