@@ -55,7 +55,7 @@ def pseudo_moments(statistic: Moments, smoothing: float) -> Moments:
     """For each class, ``smoothing`` rows like all rows together."""
     pooled = statistic.pooled()
     share = np.divide(smoothing, pooled.weight, out=np.zeros_like(pooled.weight), where=pooled.weight > 0)
-    parts = pooled.weight * share, pooled.mean, pooled.mean_low, pooled.m2 * share
+    parts = pooled.weight * share, pooled.mean, pooled.mean_low, pooled.m2 * share, pooled.m2_low * share
     return Moments(statistic.classes, *(np.repeat(part, len(statistic.classes), axis=0) for part in parts))
 
 

@@ -6,7 +6,6 @@ statistics.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.remaining import nothing_left, remaining_weight
 from suffice.statistics.sparse_sums import class_sums_of_cells, left_of, same_cells
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.statistic import ByColumn, Statistic
 from suffice.statistics.table import is_sparse
 
 __all__ = ["CellSums", "identity"]
@@ -51,8 +51,8 @@ class CellSums(Statistic):
     (array([1., 2.]), array([1., 6.]), array([0., 3.]))
     """
 
-    weight: ByClass
-    total: ByClass
+    weight: ByColumn
+    total: ByColumn
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int, n_functions: int = 1) -> CellSums:
@@ -112,14 +112,6 @@ class CellSums(Statistic):
         """Number of columns, and of functions."""
         return self.total.shape[2], self.total.shape[1]
 
-    @classmethod
-    def beside(cls, parts: Sequence[CellSums]) -> CellSums:
-        """The statistic of several columns, from that of each."""
-        axis = functools.reduce(ClassAxis.union, (part.classes for part in parts))
-        wide = [part.on(axis) for part in parts]
-        total = np.concatenate([part.total for part in wide], axis=2)
-        return cls(axis, np.hstack([part.weight for part in wide]), total)
-
     def pooled(self) -> CellSums:
         """All classes as one, on an axis of one unnamed class."""
         return CellSums(ClassAxis.of([0]), self.weight.sum(axis=0)[None], self.total.sum(axis=0)[None])
@@ -127,12 +119,11 @@ class CellSums(Statistic):
     def _merged(self, other: CellSums) -> CellSums:
         return CellSums(self.classes, self.weight + other.weight, self.total + other.total)
 
-    def _subtracted(self, other: CellSums) -> CellSums:
-        weight = remaining_weight(self.weight, other.weight)
-        total = np.where(weight[:, None] > 0, self.total - other.total, 0.0)
-        # What is left of sums that were only ever added to is not below zero, and rounding is nothing.
-        rounding = 64 * np.finfo(np.float64).eps * np.abs(self.total)
-        return CellSums(self.classes, weight, np.where(np.abs(total) <= rounding, 0.0, total))
+    def _subtracted(self, other: CellSums, columns: Sequence[object]) -> CellSums:
+        weight = remaining_weight(self.weight, other.weight, self._place(columns))
+        total = self.total - other.total
+        total = np.where((weight[:, None] > 0) & ~nothing_left(self.total, total), total, 0.0)
+        return CellSums(self.classes, weight, total)
 
     def _scaled(self, factor: float) -> CellSums:
         return CellSums(self.classes, self.weight * factor, self.total * factor)

@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from suffice import kernels
+from suffice.exceptions import InputError
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.remaining import nothing_left, remaining_weight
 from suffice.statistics.sparse_sums import class_sums_of_cells, same_cells
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.statistic import ByClass, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
 
 __all__ = ["CountVectors", "log_coefficients", "log_factorial"]
@@ -43,7 +46,7 @@ class CountVectors(Statistic):
     """
 
     weight: ByClass
-    total: ByClass
+    total: ByColumn
     log_coefficient: ByClass
 
     @classmethod
@@ -68,15 +71,25 @@ class CountVectors(Statistic):
         """Number of columns."""
         return self.total.shape[1:]
 
+    def _columns(self, at: NDArray[np.intp]) -> Self:
+        if len(at) < self.shape[0]:
+            raise InputError(
+                "The multinomial coefficients that CountVectors keep are of whole rows: its columns come in another "
+                f"order, but not without some; {len(at)} of {self.shape[0]} were asked for."
+            )
+        return super()._columns(at)
+
     def _merged(self, other: CountVectors) -> CountVectors:
         parts = (a + b for a, b in zip(self.arrays().values(), other.arrays().values(), strict=True))
         return CountVectors(self.classes, *parts)
 
-    def _subtracted(self, other: CountVectors) -> CountVectors:
-        weight = remaining_weight(self.weight, other.weight)
+    def _subtracted(self, other: CountVectors, columns: Sequence[object]) -> CountVectors:
+        place = self._place(columns)
+        weight = remaining_weight(self.weight, other.weight, place)
         left = weight > 0
-        coefficient = np.where(left, self.log_coefficient - other.log_coefficient, 0.0)
-        total = np.where(left[:, None], remaining_weight(self.total, other.total), 0.0)
+        coefficient = self.log_coefficient - other.log_coefficient
+        coefficient = np.where(left & ~nothing_left(self.log_coefficient, coefficient), coefficient, 0.0)
+        total = np.where(left[:, None], remaining_weight(self.total, other.total, place), 0.0)
         return CountVectors(self.classes, weight, total, coefficient)
 
     def _scaled(self, factor: float) -> CountVectors:

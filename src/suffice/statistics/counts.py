@@ -6,15 +6,17 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import MergeError
+from suffice.exceptions import MergeError, columns_at, listed
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.levels import Coded, CodedColumn, Levels
+from suffice.statistics.remaining import remaining_weight
 from suffice.statistics.sparse_sums import left_of
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.statistic import ByClass, ByColumn, Statistic
 
 __all__ = ["Counts", "class_counts"]
 
@@ -47,7 +49,7 @@ class Counts(Statistic):
     """
 
     count: ByClass
-    missing: ByClass
+    missing: ByColumn
     levels: tuple[Levels, ...]
 
     @classmethod
@@ -70,11 +72,19 @@ class Counts(Statistic):
 
     @classmethod
     def beside(cls, parts: Sequence[Counts]) -> Counts:
-        """The statistic of several columns, from that of each."""
+        """The statistic of several columns, from those of one or some each."""
         axis = functools.reduce(ClassAxis.union, (part.classes for part in parts))
         wide = [part.on(axis) for part in parts]
         levels = tuple(levels for part in wide for levels in part.levels)
         return cls(axis, np.hstack([part.count for part in wide]), np.hstack([part.missing for part in wide]), levels)
+
+    def _columns(self, at: NDArray[np.intp]) -> Counts:
+        count = np.hstack([np.zeros((len(self.classes), 0)), *(self.of_column(j) for j in at)])
+        return Counts(self.classes, count, self.missing[:, at], tuple(self.levels[j] for j in at))
+
+    def taking(self, at: Any) -> Counts:
+        """The statistic of some of the classes, and of the levels that these have."""
+        return super().taking(at)._pruned()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -120,15 +130,26 @@ class Counts(Statistic):
         a, b = self._on_levels(levels), other._on_levels(levels)
         return Counts(self.classes, a.count + b.count, self.missing + other.missing, tuple(levels))
 
-    def _subtracted(self, other: Counts) -> Counts:
+    def _subtracted(self, other: Counts, columns: Sequence[object]) -> Counts:
         other = other._pruned()
-        for mine, theirs in zip(self.levels, other.levels, strict=True):
-            strange = [value for value in theirs.values if value not in mine.place]
-            if any(value not in theirs.declared for value in strange):
-                raise MergeError(f"Rows of level {strange[0]!r} cannot be taken out: there are none.")
+        for j, (mine, theirs) in enumerate(zip(self.levels, other.levels, strict=True)):
+            held = other.of_column(j).sum(axis=0) > 0
+            strange = [value for value, has in zip(theirs.values, held, strict=True) if has and value not in mine.place]
+            if strange:
+                raise MergeError(
+                    f"Rows with {listed(strange)} in {columns_at(columns, [j])} cannot be taken out: there are none. "
+                    "Nothing was changed."
+                )
         levels = [a.union(b) for a, b in zip(self.levels, other.levels, strict=True)]
-        count = remaining_weight(self._on_levels(levels).count, other._on_levels(levels).count)
-        missing = remaining_weight(self.missing, other.missing)
+        a, b = self._on_levels(levels), other._on_levels(levels)
+        place = self._place(columns)
+
+        def level(k: int, c: int) -> str:
+            j = int(np.searchsorted(a.offsets, c, side="right")) - 1
+            return f"{place(k, j)}, level {levels[j].values[c - a.offsets[j]]!r}"
+
+        count = remaining_weight(a.count, b.count, level)
+        missing = remaining_weight(self.missing, other.missing, lambda k, j: f"{place(k, j)}, among missing cells")
         return Counts(self.classes, count, missing, tuple(levels))._pruned()
 
     def _scaled(self, factor: float) -> Counts:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import MergeError
+from suffice.exceptions import InputError, MergeError, columns_at, listed
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.counts import class_counts
 from suffice.statistics.levels import Coded, Levels
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.remaining import remaining_weight
+from suffice.statistics.statistic import ByClass, Statistic
 
 __all__ = ["JointCounts", "distinct_cells"]
 
@@ -82,18 +84,44 @@ class JointCounts(Statistic):
         count[:, place[len(mine) :]] += other.count
         return JointCounts(self.classes, count, self.missing + other.missing, levels, cells)
 
-    def _subtracted(self, other: JointCounts) -> JointCounts:
+    def _columns(self, at: NDArray[np.intp]) -> JointCounts:
+        if len(at) < len(self.levels) and self.missing.any():
+            raise InputError(
+                "Rows with a hole in one column of a joint table are counted in no cell, so that its other columns "
+                "cannot be told without it. Take all columns, in any order."
+            )
+        levels = tuple(self.levels[j] for j in at)
+        cells, place = distinct_cells(self.cells[:, at], levels)
+        count = np.zeros((len(self.classes), len(cells)))
+        np.add.at(count.T, place, self.count.T)
+        return replace(self, count=count, levels=levels, cells=cells)
+
+    def taking(self, at: Any) -> JointCounts:
+        """The statistic of some of the classes, and of the cells that these have."""
+        return super().taking(at)._pruned()
+
+    def _subtracted(self, other: JointCounts, columns: Sequence[object]) -> JointCounts:
         other = other._pruned()
         levels, mine, theirs = self._united(other)
         cells, place = distinct_cells(np.vstack([mine, theirs]), levels)
+        names = columns_at(columns, range(len(levels)))
+
+        def combination(c: int) -> str:
+            return listed([each.values[code] for each, code in zip(levels, cells[c], strict=True)])
+
         if len(cells) > len(mine):
-            raise MergeError("Rows of a combination of levels that was never seen cannot be taken out.")
+            new = int(np.setdiff1d(place[len(mine) :], place[: len(mine)])[0])
+            raise MergeError(
+                f"Rows with {combination(new)} in {names} cannot be taken out: there are none. Nothing was changed."
+            )
         count = np.zeros((len(self.classes), len(cells)))
         taken = np.zeros_like(count)
         count[:, place[: len(mine)]] = self.count
         taken[:, place[len(mine) :]] = other.count
-        left = remaining_weight(count, taken)
-        return JointCounts(self.classes, left, remaining_weight(self.missing, other.missing), levels, cells)._pruned()
+        where = self._place(columns)
+        left = remaining_weight(count, taken, lambda k, c: f"{where(k)}, {names}, {combination(c)}")
+        missing = remaining_weight(self.missing, other.missing, lambda k, _: f"{where(k)}, rows with a hole in {names}")
+        return JointCounts(self.classes, left, missing, levels, cells)._pruned()
 
     def _scaled(self, factor: float) -> JointCounts:
         return replace(self, count=self.count * factor, missing=self.missing * factor)._pruned()

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 
 from suffice import kernels
+from suffice.exceptions import MergeError, columns_at
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import add, difference, join_means, part_mean, two_sum
+from suffice.statistics.compensated import Joint, add, difference, join_means, part_mean, product, two_sum
+from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
-from suffice.statistics.statistic import ByClass, Statistic, remaining_squares, remaining_weight
+from suffice.statistics.remaining import remaining_squares, remaining_weight
+from suffice.statistics.statistic import ByClass, ByColumn, ByPair, Pairs, Statistic
 
 __all__ = ["PooledScatter", "Scatter", "centred_pass", "still_varies"]
 
@@ -43,8 +46,8 @@ class _ClassMeans(Statistic):
     """The part that both layouts share: weight and mean of each class."""
 
     weight: ByClass
-    mean: ByClass
-    mean_low: ByClass
+    mean: ByColumn
+    mean_low: ByColumn
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -114,8 +117,8 @@ class Scatter(_ClassMeans):
     scatter, scatter_low : array of shape (K, d, d)
     """
 
-    scatter: ByClass
-    scatter_low: ByClass
+    scatter: ByPair
+    scatter_low: ByPair
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Scatter:
@@ -133,16 +136,17 @@ class Scatter(_ClassMeans):
         array([[2., 4.],
                [4., 8.]])
         """
-        d = x.shape[1]
-        scatter, low = np.zeros((2, len(members.classes), d, d))
-        exact = _is_small(x, members)
+        k, d = len(members.classes), x.shape[1]
+        if _is_small(x, members):
+            return cls(members.classes, *_exactly(x, members, matrices=k)).looking_again(x).check(columns)
+        scatter, low = np.zeros((2, k, d, d))
 
         def add_groups(rows: Float, offsets: NDArray[np.int64]) -> None:
             for k in np.flatnonzero(np.diff(offsets)):
-                _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k], low[k], exact=exact)
+                _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k], low[k])
 
-        done = centred_pass(x, members, add_groups, groups=len(members.classes))
-        scatter, low = _completed(scatter, low, None if exact else (done.squares, done.squares_low))
+        done = centred_pass(x, members, add_groups, groups=k)
+        scatter, low = _completed(scatter, low, (done.squares, done.squares_low))
         found = cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
         return found.looking_again(x).check(columns)
 
@@ -151,22 +155,23 @@ class Scatter(_ClassMeans):
         return _summed(self.scatter, self.scatter_low)
 
     def _merged(self, other: Scatter) -> Scatter:
-        mean, low, delta, cross = _join(self, other)
+        joint = _join(self, other)
         scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
-        scatter = add(*scatter, *_outer(delta, cross))
-        return Scatter(self.classes, self.weight + other.weight, mean, low, *scatter)
+        scatter = add(*scatter, *_outer(joint, len(self.classes)))
+        return Scatter(self.classes, self.weight + other.weight, joint.mean, joint.mean_low, *scatter)
 
-    def _subtracted(self, other: Scatter) -> Scatter:
-        weight, mean, low, delta, cross = _part(self, other)
+    def _subtracted(self, other: Scatter, columns: Sequence[object]) -> Scatter:
+        weight, joint = _part(self, other, columns)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
-        scatter = add(*scatter, *(-part for part in _outer(delta, cross)))
-        left = (weight[:, None, None] > 0) & still_varies(self.scatter, scatter[0])
-        return Scatter(self.classes, weight, mean, low, *(np.where(left, part, 0.0) for part in scatter))
+        scatter = add(*scatter, *(-part for part in _outer(joint, len(self.classes))))
+        left = (weight[:, None, None] > 0) & still_varies(self, scatter, columns)
+        parts = (np.where(left, part, 0.0) for part in scatter)
+        return Scatter(self.classes, weight, joint.mean, joint.mean_low, *parts)
 
     def _scaled(self, factor: float) -> Scatter:
         if factor == 0:
             return Scatter.zero(self.classes, self.shape[0])
-        scatter = self.scatter * factor, self.scatter_low * factor
+        scatter = product(self.scatter, self.scatter_low, np.asarray(factor))
         return Scatter(self.classes, self.weight * factor, self.mean, self.mean_low, *scatter)
 
 
@@ -182,8 +187,8 @@ class PooledScatter(_ClassMeans):
     scatter, scatter_low : array of shape (d, d)
     """
 
-    scatter: Float
-    scatter_low: Float
+    scatter: Pairs
+    scatter_low: Pairs
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> PooledScatter:
@@ -194,11 +199,12 @@ class PooledScatter(_ClassMeans):
     @classmethod
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> PooledScatter:
         """The statistic of a batch of rows (n, d)."""
+        if _is_small(x, members):
+            *means, scatter, low = _exactly(x, members, matrices=1)
+            return cls(members.classes, *means, scatter[0], low[0]).looking_again(x).check(columns)
         scatter, low = np.zeros((2, x.shape[1], x.shape[1]))
-        exact = _is_small(x, members)
-        done = centred_pass(x, members, lambda rows, _: _add_products(rows, scatter, low, exact=exact))
-        squares = None if exact else _summed(done.squares, done.squares_low)
-        scatter, low = _completed(scatter, low, squares)
+        done = centred_pass(x, members, lambda rows, _: _add_products(rows, scatter, low))
+        scatter, low = _completed(scatter, low, _summed(done.squares, done.squares_low))
         found = cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
         return found.looking_again(x).check(columns)
 
@@ -206,23 +212,34 @@ class PooledScatter(_ClassMeans):
         """Scatter about the class means, summed over the classes (d, d), in two doubles."""
         return self.scatter, self.scatter_low
 
-    def _merged(self, other: PooledScatter) -> PooledScatter:
-        mean, low, delta, cross = _join(self, other)
-        scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
-        scatter = add(*scatter, *_outer_sum(delta, cross))
-        return PooledScatter(self.classes, self.weight + other.weight, mean, low, *scatter)
+    def taking(self, at: Any) -> Self:
+        """The statistic of some of the classes, where the others have no rows."""
+        kept = super().taking(at)
+        if kept.weight.sum() < self.weight.sum():
+            raise MergeError(
+                "Classes that share one scatter matrix cannot be dropped while they have rows: what they added to it "
+                "is not known. Take their rows out first."
+            )
+        return kept
 
-    def _subtracted(self, other: PooledScatter) -> PooledScatter:
-        weight, mean, low, delta, cross = _part(self, other)
+    def _merged(self, other: PooledScatter) -> PooledScatter:
+        joint = _join(self, other)
+        scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
+        scatter = add(*scatter, *(part[0] for part in _outer(joint, 1)))
+        return PooledScatter(self.classes, self.weight + other.weight, joint.mean, joint.mean_low, *scatter)
+
+    def _subtracted(self, other: PooledScatter, columns: Sequence[object]) -> PooledScatter:
+        weight, joint = _part(self, other, columns)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
-        scatter = add(*scatter, *(-part for part in _outer_sum(delta, cross)))
-        left = bool(weight.any()) & still_varies(self.scatter, scatter[0])
-        return PooledScatter(self.classes, weight, mean, low, *(np.where(left, part, 0.0) for part in scatter))
+        scatter = add(*scatter, *(-part[0] for part in _outer(joint, 1)))
+        left = bool(weight.any()) & still_varies(self, scatter, columns)
+        parts = (np.where(left, part, 0.0) for part in scatter)
+        return PooledScatter(self.classes, weight, joint.mean, joint.mean_low, *parts)
 
     def _scaled(self, factor: float) -> PooledScatter:
         if factor == 0:
             return PooledScatter.zero(self.classes, self.shape[0])
-        scatter = self.scatter * factor, self.scatter_low * factor
+        scatter = product(self.scatter, self.scatter_low, np.asarray(factor))
         return PooledScatter(self.classes, self.weight * factor, self.mean, self.mean_low, *scatter)
 
 
@@ -249,16 +266,24 @@ def centred_pass(
     return blocks
 
 
-def _add_products(rows: Float, total: Float, total_low: Float, *, exact: bool) -> None:
-    """Add rowsᵀ rows to the lower triangle of ``total + total_low``, in place.
+def _add_products(rows: Float, total: Float, total_low: Float) -> None:
+    """Add rowsᵀ rows to the lower triangle of ``total + total_low``, in place."""
+    # BLAS counts columns first: the upper triangle of what it returns is our lower one.
+    kernels.accumulate(dsyrk(1.0, rows.T, lower=0).T, total, total_low)
 
-    An entry that BLAS sums is wrong by a rounding or two, which an ill-conditioned matrix magnifies.
+
+def _exactly(x: Float, members: Membership, matrices: int) -> tuple[Float, Float, Float, Float, Float]:
+    """Weight, mean and scatter of each class, or one scatter for all (1, d, d), in two doubles throughout.
+
+    An entry that BLAS sums is wrong by a rounding or two, which an ill-conditioned matrix magnifies, and so does taking
+    out a row that lies far away.
     """
-    if exact:
-        kernels.gram(rows, total, total_low)
-    else:
-        # BLAS counts columns first: the upper triangle of what it returns is our lower one.
-        kernels.accumulate(dsyrk(1.0, rows.T, lower=0).T, total, total_low)
+    found = class_moments(x, members, missing=False)
+    weight = found.weight[:, 0].copy() if x.shape[1] else members.class_weights()
+    scatter, low = np.zeros((2, matrices, x.shape[1], x.shape[1]))
+    who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
+    kernels.exact_scatter(x, found.mean, found.mean_low, scatter, low, **who)
+    return weight, found.mean, found.mean_low, *_completed(scatter, low, None)
 
 
 def _is_small(x: Float, members: Membership) -> bool:
@@ -274,11 +299,20 @@ def _summed(parts: Float, parts_low: Float) -> tuple[Float, Float]:
     return high, low
 
 
-def still_varies(whole: Float, left: Float) -> NDArray[np.bool_]:
+def still_varies(
+    whole: Scatter | PooledScatter, left: tuple[Float, Float], columns: Sequence[object]
+) -> NDArray[np.bool_]:
     """Entries (..., d, d) of columns that vary in what is left; elsewhere there is only rounding."""
-    before, after = (np.diagonal(each, axis1=-2, axis2=-1) for each in (whole, left))
-    varies = remaining_squares(before, after) > 0
-    return varies[..., :, None] & varies[..., None, :]
+    before, after, after_low = (np.diagonal(each, axis1=-2, axis2=-1) for each in (whole.scatter, *left))
+    mean, weight = whole.mean, whole.weight[:, None]
+    if before.ndim == 2:
+        varies = remaining_squares(before, after, after_low, mean, weight, whole._place(columns))
+    else:
+        size, most = weight.sum(), np.abs(mean).max(axis=0, initial=0.0)
+        varies = remaining_squares(
+            before, after, after_low, most, size, lambda j: f"their classes, {columns_at(columns, [j])}"
+        )
+    return np.asarray(varies[..., :, None] & varies[..., None, :])
 
 
 def _completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> tuple[Float, Float]:
@@ -292,32 +326,29 @@ def _completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> 
     return two_sum(high, low)
 
 
-def _outer(delta: Float, cross: Float) -> tuple[Float, Float]:
-    """``cross_k δ_k δ_kᵀ`` for each class, in two doubles."""
-    high, low = np.zeros((2, *delta.shape, delta.shape[1]))
-    for k in np.flatnonzero(cross):
-        high[k], low[k] = _outer_sum(delta[k : k + 1], cross[k : k + 1])
-    return high, low
+def _outer(joint: Joint, matrices: int) -> tuple[Float, Float]:
+    """``cross_k δ_k δ_kᵀ`` of each class (K, d, d), or their sum (1, d, d), in two doubles.
 
-
-def _outer_sum(delta: Float, cross: Float) -> tuple[Float, Float]:
-    """``Σ_k cross_k δ_k δ_kᵀ`` in two doubles. A square that underflows is the smallest number, not zero."""
-    high, low = np.zeros((2, delta.shape[1], delta.shape[1]))
-    here = cross > 0
-    kernels.gram(np.ascontiguousarray(np.sqrt(cross[here])[:, None] * delta[here]), high, low)
-    vanished = np.flatnonzero((np.diagonal(high) == 0) & (delta[here] != 0).any(axis=0))
-    high[vanished, vanished] = SMALLEST
+    A square that underflows is the smallest number, not zero.
+    """
+    d = joint.delta.shape[1]
+    high, low = np.zeros((2, matrices, d, d))
+    cross, cross_low = (np.ascontiguousarray(part[:, 0]) for part in (joint.cross, joint.cross_low))
+    kernels.outer(cross, cross_low, joint.delta, joint.delta_low, high, low)
+    apart = (joint.delta != 0) & (joint.cross > 0)
+    apart = apart if matrices == len(apart) else apart.any(axis=0, keepdims=True)
+    k, j = np.nonzero(apart & (np.diagonal(high, axis1=1, axis2=2) == 0))
+    high[k, j, j] = SMALLEST
     return _completed(high, low, None)
 
 
-def _join(a: _ClassMeans, b: _ClassMeans) -> tuple[Float, Float, Float, Float]:
-    mean, low, delta, cross = join_means(a.weight[:, None], a.mean, a.mean_low, b.weight[:, None], b.mean, b.mean_low)
-    return mean, low, delta, cross[:, 0]
+def _join(a: _ClassMeans, b: _ClassMeans) -> Joint:
+    return join_means(a.weight[:, None], a.mean, a.mean_low, b.weight[:, None], b.mean, b.mean_low)
 
 
-def _part(whole: _ClassMeans, part: _ClassMeans) -> tuple[Float, Float, Float, Float, Float]:
-    weight = remaining_weight(whole.weight, part.weight)
-    mean, low, delta, cross = part_mean(
+def _part(whole: _ClassMeans, part: _ClassMeans, columns: Sequence[object]) -> tuple[Float, Joint]:
+    weight = remaining_weight(whole.weight, part.weight, whole._place(columns))
+    joint = part_mean(
         whole.weight[:, None],
         whole.mean,
         whole.mean_low,
@@ -325,4 +356,4 @@ def _part(whole: _ClassMeans, part: _ClassMeans) -> tuple[Float, Float, Float, F
         part.mean,
         part.mean_low,
     )
-    return weight, mean, low, delta, cross[:, 0]
+    return weight, joint

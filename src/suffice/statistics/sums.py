@@ -5,6 +5,7 @@ With no columns it is the statistic of the class prior.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.remaining import nothing_left, remaining_weight
 from suffice.statistics.sparse_sums import class_sums_of_cells
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.statistic import ByClass, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
 
 __all__ = ["Sums"]
@@ -41,7 +43,7 @@ class Sums(Statistic):
     """
 
     weight: ByClass
-    total: ByClass
+    total: ByColumn
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Sums:
@@ -71,9 +73,10 @@ class Sums(Statistic):
     def _merged(self, other: Sums) -> Sums:
         return Sums(self.classes, self.weight + other.weight, self.total + other.total)
 
-    def _subtracted(self, other: Sums) -> Sums:
-        weight = remaining_weight(self.weight, other.weight)
-        total = np.where(weight[:, None] > 0, self.total - other.total, 0.0)
+    def _subtracted(self, other: Sums, columns: Sequence[object]) -> Sums:
+        weight = remaining_weight(self.weight, other.weight, self._place(columns))
+        total = self.total - other.total
+        total = np.where((weight[:, None] > 0) & ~nothing_left(self.total, total), total, 0.0)
         return Sums(self.classes, weight, total)
 
     def _scaled(self, factor: float) -> Sums:
