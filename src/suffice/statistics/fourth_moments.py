@@ -209,7 +209,7 @@ def _products(m: FourthMoments) -> tuple[Doubled, Doubled, Doubled]:
 
 def _shift(m: FourthMoments, mean: Doubled) -> Doubled:
     """How far each class mean lies from another point; zero for a class without rows."""
-    return (Doubled(m.mean, m.mean_low) - mean) * (m.weight[:, None] > 0)
+    return (Doubled(m.mean, m.mean_low) - mean) * np.where(m.weight[:, None] > 0, 1.0, 0.0)
 
 
 def _moved(m: FourthMoments, s: Doubled) -> tuple[Doubled, Doubled, Doubled]:

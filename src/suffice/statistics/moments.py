@@ -63,7 +63,7 @@ class Moments(Statistic):
 
     @classmethod
     def summarize(
-        cls, x: Float, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
+        cls, x: Any, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
     ) -> Moments:
         """The statistic of a batch of rows (n, d); NaN is a missing value unless ``missing`` is false."""
         if is_sparse(x) and x.shape[0] * x.shape[1] <= EXACT_CELLS:

@@ -200,8 +200,9 @@ class PooledScatter(_ClassMeans):
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> PooledScatter:
         """The statistic of a batch of rows (n, d)."""
         if _is_small(x, members):
-            *means, scatter, low = _exactly(x, members, matrices=1)
-            return cls(members.classes, *means, scatter[0], low[0]).looking_again(x).check(columns)
+            weight, mean, mean_low, scatter, low = _exactly(x, members, matrices=1)
+            found = cls(members.classes, weight, mean, mean_low, scatter[0], low[0])
+            return found.looking_again(x).check(columns)
         scatter, low = np.zeros((2, x.shape[1], x.shape[1]))
         done = centred_pass(x, members, lambda rows, _: _add_products(rows, scatter, low))
         scatter, low = _completed(scatter, low, _summed(done.squares, done.squares_low))

@@ -116,6 +116,17 @@ class Statistic(ABC):
         kept |= {name: getattr(self, name)[places] for name, axes in _axes_of(type(self)).items() if axes.classes}
         return replace(self, classes=ClassAxis(self.classes.labels[places]), **kept)
 
+    def emptied(self, where: NDArray[np.bool_]) -> Self:
+        """The statistic with nothing in the classes where a mask is true, which have no rows."""
+        if not (where & (self.class_weights() > 0)).any():
+            return self
+        left: dict[str, Any] = {name: part.emptied(where) for name, part in self._inner().items()}
+        for name, axes in _axes_of(type(self)).items():
+            if axes.classes:
+                left[name] = getattr(self, name).copy()
+                left[name][where] = 0.0
+        return replace(self, **left)
+
     def columns(self, at: Sequence[int] | NDArray[np.intp]) -> Self:
         """The statistic of some of the columns, in the order given.
 
