@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.families import Multinomial
-from suffice.families.estimation import left_totals
 from suffice.families.linear import scores_of_cells
 from suffice.families.multinomial import MultinomialParameters
 from suffice.model import Block, Model
@@ -41,10 +40,6 @@ class _Frequencies(Multinomial):
     def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> Any:
         """Rows and Σ x."""
         return Sums.summarize(x, members)
-
-    def left(self, before: Sums, left: Sums, columns: Sequence[object]) -> Any:
-        """What is left after rows were taken out, if rows can have it."""
-        return left_totals(before, left, columns)
 
 
 class _WholeRows(NotNegative):

@@ -7,7 +7,7 @@ statistics.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.compensated import add, product
 from suffice.statistics.remaining import nothing_left, remaining_weight
 from suffice.statistics.sparse_sums import class_sums_of_cells, left_of, same_cells
-from suffice.statistics.statistic import ByColumn, Statistic
+from suffice.statistics.statistic import LOW, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
+from suffice.statistics.weights import cell_weights, class_weights
 
 __all__ = ["CellSums", "identity"]
 
@@ -37,8 +39,8 @@ class CellSums(Statistic):
 
     Attributes
     ----------
-    weight : array of shape (K, d)
-        Sum of the weights of the cells that were there.
+    weight, weight_low : array of shape (K, d)
+        Sum of the weights of the cells that were there, the unevaluated sum of the two.
     total : array of shape (K, m, d)
         Sum of each of the m functions.
 
@@ -53,6 +55,8 @@ class CellSums(Statistic):
 
     weight: ByColumn
     total: ByColumn
+    _: KW_ONLY
+    weight_low: ByColumn = LOW
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int, n_functions: int = 1) -> CellSums:
@@ -71,8 +75,8 @@ class CellSums(Statistic):
         if tuple(functions) == (identity,):
             total = _class_sums(x, members)
             if not np.isnan(total).any():
-                weight = np.repeat(members.class_weights()[:, None], x.shape[1], axis=1)
-                return cls(members.classes, weight, total[:, None])
+                weight, low = _wide(members, x.shape[1])
+                return cls(members.classes, weight, total[:, None], weight_low=low)
         # Functions, and cells counted one by one where there are holes, of blocks of rows: no copy of x is made.
         found = cls.zero(members.classes, x.shape[1], len(functions))
         step = max(1024, (1 << 20) // max(x.shape[1], 1))
@@ -85,19 +89,17 @@ class CellSums(Statistic):
     def _of_block(cls, x: Float, members: Membership, functions: Sequence[Function]) -> CellSums:
         missing = np.isnan(x)
         holes = bool(missing.any())
-        weight = np.repeat(members.class_weights()[:, None], x.shape[1], axis=1)
-        if holes:
-            weight = _class_sums((~missing).astype(np.float64), members)
+        weight, low = cell_weights(missing, members) if holes else _wide(members, x.shape[1])
         total = []
         for function in functions:
             with np.errstate(all="ignore"):  # rows that do not count may hold anything
                 values = function(x)
             total.append(_class_sums(np.where(missing, 0.0, values) if holes else values, members))
-        return cls(members.classes, weight, np.stack(total, axis=1))
+        return cls(members.classes, weight, np.stack(total, axis=1), weight_low=low)
 
     @classmethod
     def _of_sparse(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
-        weight = np.repeat(members.class_weights()[:, None], x.shape[1], axis=1)
+        weight, low = _wide(members, x.shape[1])
         missing = np.isnan(x.data)
         data = np.where(missing, 0, x.data).astype(np.float64)
         with np.errstate(all="ignore"):  # rows that do not count may hold anything
@@ -105,7 +107,8 @@ class CellSums(Statistic):
         total = [class_sums_of_cells(same_cells(x, each), members) for each in values]
         if missing.any():
             weight = left_of(weight, class_sums_of_cells(same_cells(x, missing.astype(np.float64)), members))
-        return cls(members.classes, weight, np.stack(total, axis=1))
+            low = np.where(weight > 0, low, 0.0)
+        return cls(members.classes, weight, np.stack(total, axis=1), weight_low=low)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -117,16 +120,26 @@ class CellSums(Statistic):
         return CellSums(ClassAxis.of([0]), self.weight.sum(axis=0)[None], self.total.sum(axis=0)[None])
 
     def _merged(self, other: CellSums) -> CellSums:
-        return CellSums(self.classes, self.weight + other.weight, self.total + other.total)
+        weight, low = add(self.weight, self.weight_low, other.weight, other.weight_low)
+        return CellSums(self.classes, weight, self.total + other.total, weight_low=low)
 
     def _subtracted(self, other: CellSums, columns: Sequence[object]) -> CellSums:
-        weight = remaining_weight(self.weight, other.weight, self._place(columns))
+        weight, low = remaining_weight(
+            self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
+        )
         total = self.total - other.total
         total = np.where((weight[:, None] > 0) & ~nothing_left(self.total, total), total, 0.0)
-        return CellSums(self.classes, weight, total)
+        return CellSums(self.classes, weight, total, weight_low=low)
 
     def _scaled(self, factor: float) -> CellSums:
-        return CellSums(self.classes, self.weight * factor, self.total * factor)
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
+        return CellSums(self.classes, weight, self.total * factor, weight_low=low)
+
+
+def _wide(members: Membership, n_columns: int) -> tuple[Float, Float]:
+    """The weight of each class, for each column (K, d), in two doubles."""
+    high, low = class_weights(members)
+    return np.repeat(high[:, None], n_columns, axis=1), np.repeat(low[:, None], n_columns, axis=1)
 
 
 def _class_sums(x: Any, members: Membership) -> Float:

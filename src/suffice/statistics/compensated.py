@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Group",
     "Joint",
     "add",
     "difference",
@@ -95,12 +96,23 @@ def product(a: Float, a_low: Float, b: Float, b_low: Float | float = 0.0) -> tup
     return total, low - (total - high)
 
 
-def quotient(a: Float, a_low: Float, b: Float) -> tuple[Float, Float]:
-    """``(a + a_low) / b`` in two doubles; zero where b is not above zero."""
+def quotient(a: Float, a_low: Float, b: Float, b_low: Float | float = 0.0) -> tuple[Float, Float]:
+    """``(a + a_low) / (b + b_low)`` in two doubles; zero where b is not above zero."""
     some = b > 0
-    high, low = divided(a, a_low, np.where(some, b, 1.0))
+    divisor = np.where(some, b, 1.0)
+    high = a / divisor
+    low = divided(a, a_low - high * b_low, divisor)[1]
     total = np.where(some, high + low, 0.0)
     return total, np.where(some, low - (total - high), 0.0)
+
+
+class Group(NamedTuple):
+    """Weight and mean of rows, each an unevaluated sum."""
+
+    weight: Float
+    weight_low: Float
+    mean: Float
+    mean_low: Float
 
 
 class Joint(NamedTuple):
@@ -108,7 +120,7 @@ class Joint(NamedTuple):
 
     Attributes
     ----------
-    mean, mean_low : array
+    weight, weight_low, mean, mean_low : array
         Of the joined group (`join_means`), or of group a (`part_mean`).
     delta, delta_low : array
         ``δ = mean_b − mean_a``, zero where either group is empty.
@@ -116,6 +128,8 @@ class Joint(NamedTuple):
         ``n_a n_b/(n_a + n_b)``: what multiplies δδᵀ in the scatter of the joined group.
     """
 
+    weight: Float
+    weight_low: Float
     mean: Float
     mean_low: Float
     delta: Float
@@ -129,28 +143,32 @@ class Joint(NamedTuple):
         return product(*square, self.cross, self.cross_low)
 
 
-def join_means(n_a: Float, mean_a: Float, low_a: Float, n_b: Float, mean_b: Float, low_b: Float) -> Joint:
-    """Mean of two groups joined, ``mean_a + δ n_b/(n_a + n_b)`` (Chan, Golub and LeVeque 1979)."""
-    both = (n_a > 0) & (n_b > 0)
-    delta, delta_low = (np.where(both, part, 0.0) for part in add(mean_b, low_b, -mean_a, -low_a))
-    step = quotient(*product(delta, delta_low, n_b), n_a + n_b)
-    mean, low = add(mean_a, low_a, *step)
-    only_b = (n_a == 0) & (n_b > 0)
-    mean, low = np.where(only_b, mean_b, mean), np.where(only_b, low_b, low)
-    return Joint(mean, low, delta, delta_low, *quotient(*two_product(n_a, n_b), n_a + n_b))
+def join_means(a: Group, b: Group) -> Joint:
+    """Two groups joined: their mean is ``mean_a + δ n_b/(n_a + n_b)`` (Chan, Golub and LeVeque 1979)."""
+    both, only_b = (a.weight > 0) & (b.weight > 0), (a.weight == 0) & (b.weight > 0)
+    total = add(a.weight, a.weight_low, b.weight, b.weight_low)
+    delta, delta_low = (np.where(both, part, 0.0) for part in add(b.mean, b.mean_low, -a.mean, -a.mean_low))
+    step = quotient(*product(delta, delta_low, b.weight, b.weight_low), *total)
+    mean, low = add(a.mean, a.mean_low, *step)
+    mean, low = np.where(only_b, b.mean, mean), np.where(only_b, b.mean_low, low)
+    return Joint(*total, mean, low, delta, delta_low, *_cross(a.weight, a.weight_low, b, total))
 
 
-def part_mean(n: Float, mean: Float, low: Float, n_b: Float, mean_b: Float, low_b: Float) -> Joint:
-    """The inverse of `join_means`: group a, given the joined group and group b.
+def part_mean(whole: Group, b: Group, left: Float, left_low: Float) -> Joint:
+    """The inverse of `join_means`: group a, of weight ``left + left_low``, given the joined group and group b.
 
     δ and cross are those of the join that is undone. Where nothing is left of a, all are zero.
     """
-    n_a = n - n_b
-    left = n_a > 0
-    step = quotient(*product(*add(mean, low, -mean_b, -low_b), n_b), n_a)
-    met = left & (n_b > 0)
-    moved = zip(add(mean, low, *step), (mean, low), strict=True)
-    mean_a, low_a = (np.where(met, new, np.where(left, old, 0.0)) for new, old in moved)
-    delta, delta_low = (np.where(met, part, 0.0) for part in add(mean_b, low_b, -mean_a, -low_a))
-    cross = (np.where(met, part, 0.0) for part in quotient(*two_product(n_a, n_b), n))
-    return Joint(mean_a, low_a, delta, delta_low, *cross)
+    some = left > 0
+    met = some & (b.weight > 0)
+    away = add(whole.mean, whole.mean_low, -b.mean, -b.mean_low)
+    step = quotient(*product(*away, b.weight, b.weight_low), left, left_low)
+    moved = zip(add(whole.mean, whole.mean_low, *step), (whole.mean, whole.mean_low), strict=True)
+    mean, low = (np.where(met, new, np.where(some, old, 0.0)) for new, old in moved)
+    delta, delta_low = (np.where(met, part, 0.0) for part in add(b.mean, b.mean_low, -mean, -low))
+    cross = (np.where(met, part, 0.0) for part in _cross(left, left_low, b, (whole.weight, whole.weight_low)))
+    return Joint(left, left_low, mean, low, delta, delta_low, *cross)
+
+
+def _cross(n: Float, n_low: Float, b: Group, total: tuple[Float, Float]) -> tuple[Float, Float]:
+    return quotient(*product(n, n_low, b.weight, b.weight_low), *total)

@@ -25,6 +25,7 @@ from suffice.statistics.number_range import SMALLEST, check_squares
 from suffice.statistics.remaining import remaining_weight
 from suffice.statistics.scatter import Scatter, still_varies
 from suffice.statistics.statistic import ByPair
+from suffice.statistics.weights import class_weights
 
 __all__ = ["FourthMoments"]
 
@@ -93,8 +94,8 @@ class FourthMoments(Scatter):
     def _exactly(cls, x: Float, members: Membership) -> FourthMoments:
         """In two doubles throughout: the products of (z, z²) hold all three matrices."""
         k, d = len(members.classes), x.shape[1]
-        found = class_moments(x, members, missing=False)
-        weight = found.weight[:, 0].copy() if d else members.class_weights()
+        found, _ = class_moments(x, members, missing=False)
+        weight, weight_low = class_weights(members)
         parts = np.zeros((6, k, d, d))
         above = np.triu_indices(d, 1)
         for c in range(k):
@@ -111,7 +112,7 @@ class FourthMoments(Scatter):
                 for matrix in (part[:d, :d], part[d:, d:]):
                     matrix[above] = matrix.T[above]
                 parts[at, c], parts[2 + at, c], parts[4 + at, c] = part[:d, :d], part[d:, :d], part[d:, d:]
-        return cls(members.classes, weight, found.mean, found.mean_low, *parts)
+        return cls(members.classes, weight, found.mean, found.mean_low, *parts, weight_low=weight_low)
 
     def check(self, columns: Sequence[object] | None = None) -> Self:
         """Raise if a column's squares or fourth powers over- or underflowed."""
@@ -144,35 +145,31 @@ class FourthMoments(Scatter):
         return super().rounding() | {"cubic": cubic.max(axis=0, initial=0.0)}
 
     def _merged(self, other: FourthMoments) -> FourthMoments:  # type: ignore[override]
-        joint = join_means(
-            self.weight[:, None], self.mean, self.mean_low, other.weight[:, None], other.mean, other.mean_low
-        )
+        joint = join_means(self.group(), other.group())
         mean = Doubled(joint.mean, joint.mean_low)
         mine, theirs = (_moved(each, _shift(each, mean)) for each in (self, other))
         parts = (part for a, b in zip(mine, theirs, strict=True) for part in _both(a + b))
-        return FourthMoments(self.classes, self.weight + other.weight, mean.high, mean.low, *parts)
+        weight, low = joint.weight[:, 0], joint.weight_low[:, 0]
+        return FourthMoments(self.classes, weight, mean.high, mean.low, *parts, weight_low=low)
 
     def _subtracted(self, other: FourthMoments, columns: Sequence[object]) -> FourthMoments:  # type: ignore[override]
-        weight = remaining_weight(self.weight, other.weight, self._place(columns))
-        joint = part_mean(
-            self.weight[:, None],
-            self.mean,
-            self.mean_low,
-            (self.weight - weight)[:, None],
-            other.mean,
-            other.mean_low,
+        weight, weight_low = remaining_weight(
+            self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
         )
+        joint = part_mean(self.group(), other.group(), weight[:, None], weight_low[:, None])
         mean = Doubled(joint.mean, joint.mean_low)
         whole, part = (_moved(each, _shift(each, mean)) for each in (self, other))
         parts = [each for a, b in zip(whole, part, strict=True) for each in _both(a - b)]
         left = (weight[:, None, None] > 0) & still_varies(self, (parts[0], parts[1]), columns)
-        return FourthMoments(self.classes, weight, mean.high, mean.low, *(np.where(left, each, 0.0) for each in parts))
+        kept = (np.where(left, each, 0.0) for each in parts)
+        return FourthMoments(self.classes, weight, mean.high, mean.low, *kept, weight_low=weight_low)
 
     def _scaled(self, factor: float) -> FourthMoments:
         if factor == 0:
             return FourthMoments.zero(self.classes, self.shape[0])
         parts = (each for part in _products(self) for each in _both(part * factor))
-        return FourthMoments(self.classes, self.weight * factor, self.mean, self.mean_low, *parts)
+        weight, low = _both(Doubled(self.weight, self.weight_low) * factor)
+        return FourthMoments(self.classes, weight, self.mean, self.mean_low, *parts, weight_low=low)
 
 
 def _rows_of(x: Float, members: Membership, k: int) -> tuple[Float, Float]:
@@ -214,7 +211,7 @@ def _shift(m: FourthMoments, mean: Doubled) -> Doubled:
 
 def _moved(m: FourthMoments, s: Doubled) -> tuple[Doubled, Doubled, Doubled]:
     """The products about the point ``mean − s`` of each class, with s of shape (K, d)."""
-    n = m.weight[:, None, None]
+    n = Doubled(m.weight, m.weight_low)[:, None, None]
     scatter, cubic, quartic = _products(m)
     variance = scatter.diagonal()
     s_i, s_j, v_i, v_j = s[:, :, None], s[:, None, :], variance[:, :, None], variance[:, None, :]

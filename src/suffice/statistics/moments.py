@@ -6,7 +6,7 @@ Joined by Chan's formula ``m2 = m2_a + m2_b + n_a n_b/(n_a + n_b) δ²``, never 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError
 from suffice.statistics.aggregation import Answer, by_class
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import add, difference, join_means, part_mean, product, two_sum
+from suffice.statistics.compensated import Group, add, difference, join_means, part_mean, product, two_sum
 from suffice.statistics.exact_moments import EXACT_CELLS, class_moments
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
 from suffice.statistics.remaining import remaining_squares, remaining_weight
 from suffice.statistics.sparse_sums import cell_columns, cell_rows, class_sums_of_cells, left_of, same_cells
-from suffice.statistics.statistic import ByColumn, Statistic
+from suffice.statistics.statistic import LOW, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
 
 __all__ = ["Moments"]
@@ -34,10 +34,11 @@ class Moments(Statistic):
 
     Attributes
     ----------
-    weight : array of shape (K, d)
-        Sum of the weights of the cells that were there; a missing value is not counted.
+    weight, weight_low : array of shape (K, d)
+        Sum of the weights of the cells that were there; a missing value is not counted. It is the unevaluated sum of
+        the two.
     mean, mean_low : array of shape (K, d)
-        The mean is the unevaluated sum of the two.
+        The mean, and so is this.
     m2, m2_low : array of shape (K, d)
         Centred sum of squares, and so is this: taking rows out leaves all its digits.
 
@@ -55,6 +56,8 @@ class Moments(Statistic):
     mean_low: ByColumn
     m2: ByColumn
     m2_low: ByColumn
+    _: KW_ONLY
+    weight_low: ByColumn = LOW
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Moments:
@@ -71,7 +74,8 @@ class Moments(Statistic):
         if is_sparse(x):
             with np.errstate(over="ignore", invalid="ignore"):
                 return cls._of_sparse(x, members, missing=missing).check(columns)
-        return cls(members.classes, *class_moments(x, members, missing=missing)).check(columns)
+        found, low = class_moments(x, members, missing=missing)
+        return cls(members.classes, *found, weight_low=low).check(columns)
 
     @classmethod
     def _of_sparse(cls, x: Any, members: Membership, *, missing: bool) -> Moments:
@@ -147,24 +151,29 @@ class Moments(Statistic):
         parts = weight, mean, shift - (mean - origin), m2, np.zeros_like(m2)
         return Moments(ClassAxis.of([0]), *(row[None] for row in parts))
 
+    def _group(self) -> Group:
+        return Group(self.weight, self.weight_low, self.mean, self.mean_low)
+
     def _merged(self, other: Moments) -> Moments:
-        joint = join_means(self.weight, self.mean, self.mean_low, other.weight, other.mean, other.mean_low)
+        joint = join_means(self._group(), other._group())
         apart, apart_low = joint.squares()
         apart = np.where((apart == 0) & (joint.delta != 0), SMALLEST, apart)
         m2 = add(*add(self.m2, self.m2_low, other.m2, other.m2_low), apart, apart_low)
-        return Moments(self.classes, self.weight + other.weight, joint.mean, joint.mean_low, *m2)
+        return Moments(self.classes, joint.weight, joint.mean, joint.mean_low, *m2, weight_low=joint.weight_low)
 
     def _subtracted(self, other: Moments, columns: Sequence[object]) -> Moments:
         place = self._place(columns)
-        weight = remaining_weight(self.weight, other.weight, place)
-        joint = part_mean(self.weight, self.mean, self.mean_low, self.weight - weight, other.mean, other.mean_low)
+        left = remaining_weight(self.weight, self.weight_low, other.weight, other.weight_low, place)
+        joint = part_mean(self._group(), other._group(), *left)
         m2 = add(self.m2, self.m2_low, -other.m2, -other.m2_low)
         m2 = add(*m2, *(-part for part in joint.squares()))
-        varies = remaining_squares(self.m2, *m2, self.mean, self.weight, place) & (weight > 0)
-        return Moments(self.classes, weight, joint.mean, joint.mean_low, *(np.where(varies, part, 0.0) for part in m2))
+        varies = remaining_squares(self.m2, *m2, self.mean, self.weight, place) & (joint.weight > 0)
+        squares = (np.where(varies, part, 0.0) for part in m2)
+        return Moments(self.classes, joint.weight, joint.mean, joint.mean_low, *squares, weight_low=joint.weight_low)
 
     def _scaled(self, factor: float) -> Moments:
         if factor == 0:
             return Moments.zero(self.classes, self.shape[0])
         m2 = product(self.m2, self.m2_low, np.asarray(factor))
-        return Moments(self.classes, self.weight * factor, self.mean, self.mean_low, *m2)
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
+        return Moments(self.classes, weight, self.mean, self.mean_low, *m2, weight_low=low)

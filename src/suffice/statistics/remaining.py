@@ -1,9 +1,8 @@
 """What is left when rows are taken out, and how it shows that they were never there.
 
 Rounding is measured by what there was before. Whole numbers are exact, and one row too many is noticed. Other
-weights are summed with errors of 1e-16 of the whole, and sums that were added to and taken from a thousand times
-have some 1e-14 of it: what is left below 1e-10 of the whole is nothing, and what is missing below that is no reason to
-refuse. A sum of squares is refused when it would fall clearly below zero.
+weights are summed in two doubles: what is left below 1e-13 of the whole is nothing, and what is missing below that is
+no reason to refuse. A sum of squares is refused when it would fall clearly below zero.
 """
 
 from __future__ import annotations
@@ -14,26 +13,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import MergeError
+from suffice.statistics.compensated import add
 
 __all__ = ["nothing_left", "remaining_squares", "remaining_weight"]
 
 Float = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
-NOTHING = 1e-10  # of a sum of weights that are not whole numbers
+NOTHING = 1e-13  # of a sum of weights that are not whole numbers
 IMPOSSIBLE = 1e-9  # of a sum of squares: so far below zero it is no rounding
 # Rows of a large table are summed 32 at a time in one double, and what is wrong by chance averages out.
 FLAT = 4 * EPS
 
 
-def remaining_weight(whole: Float, part: Float, place: Callable[..., str]) -> Float:
-    """``whole − part``, where no weight may become negative; what is left of rounding is zero.
+def remaining_weight(
+    whole: Float, whole_low: Float, part: Float, part_low: Float, place: Callable[..., str]
+) -> tuple[Float, Float]:
+    """``whole − part`` in two doubles, where no weight may become negative; what is left of rounding is zero.
 
     Parameters
     ----------
+    whole, whole_low, part, part_low : array
+        Sums of weights.
     place : callable
         From the indices of an entry to what a message calls it.
     """
-    left = whole - part
+    left, left_low = add(whole, whole_low, -part, -part_low)
     exact = (whole == np.floor(whole)) & (part == np.floor(part)) & (whole < 2.0**53)
     negligible = np.where(exact, 0.0, NOTHING * whole)
     wrong = ~(left >= -negligible)
@@ -43,7 +47,8 @@ def remaining_weight(whole: Float, part: Float, place: Callable[..., str]) -> Fl
             f"More weight would be taken out than there is in {place(*at)}: {part[at]:.6g} of {whole[at]:.6g}. "
             "These rows were not all in the model, or not with these weights; nothing was changed."
         )
-    return np.where(left <= negligible, 0.0, left)
+    none = left <= negligible
+    return np.where(none, 0.0, left), np.where(none, 0.0, left_low)
 
 
 def remaining_squares(

@@ -9,7 +9,7 @@ and nothing cancels.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,11 +19,12 @@ from scipy.linalg.blas import dsyrk
 from suffice import kernels
 from suffice.exceptions import MergeError, columns_at
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import Joint, add, difference, join_means, part_mean, product, two_sum
+from suffice.statistics.compensated import Group, Joint, add, difference, join_means, part_mean, product, two_sum
 from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
 from suffice.statistics.remaining import remaining_squares, remaining_weight
-from suffice.statistics.statistic import ByClass, ByColumn, ByPair, Pairs, Statistic
+from suffice.statistics.statistic import LOW, ByClass, ByColumn, ByPair, Pairs, Statistic
+from suffice.statistics.weights import class_weights
 
 __all__ = ["PooledScatter", "Scatter", "centred_pass", "still_varies"]
 
@@ -48,11 +49,17 @@ class _ClassMeans(Statistic):
     weight: ByClass
     mean: ByColumn
     mean_low: ByColumn
+    _: KW_ONLY
+    weight_low: ByClass = LOW
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of columns."""
         return self.mean.shape[1:]
+
+    def group(self) -> Group:
+        """Weight and mean, as they are joined."""
+        return Group(self.weight[:, None], self.weight_low[:, None], self.mean, self.mean_low)
 
     def rounding(self) -> dict[str, Float]:
         """The size of the numbers that each entry was summed from; deviations cancel in their sums."""
@@ -138,7 +145,8 @@ class Scatter(_ClassMeans):
         """
         k, d = len(members.classes), x.shape[1]
         if _is_small(x, members):
-            return cls(members.classes, *_exactly(x, members, matrices=k)).looking_again(x).check(columns)
+            *parts, low = _exactly(x, members, matrices=k)
+            return cls(members.classes, *parts, weight_low=low).looking_again(x).check(columns)
         scatter, low = np.zeros((2, k, d, d))
 
         def add_groups(rows: Float, offsets: NDArray[np.int64]) -> None:
@@ -158,21 +166,22 @@ class Scatter(_ClassMeans):
         joint = _join(self, other)
         scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
         scatter = add(*scatter, *_outer(joint, len(self.classes)))
-        return Scatter(self.classes, self.weight + other.weight, joint.mean, joint.mean_low, *scatter)
+        return Scatter(self.classes, *_means(joint), *scatter, weight_low=joint.weight_low[:, 0])
 
     def _subtracted(self, other: Scatter, columns: Sequence[object]) -> Scatter:
-        weight, joint = _part(self, other, columns)
+        joint = _part(self, other, columns)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
         scatter = add(*scatter, *(-part for part in _outer(joint, len(self.classes))))
-        left = (weight[:, None, None] > 0) & still_varies(self, scatter, columns)
+        left = (joint.weight[:, :, None] > 0) & still_varies(self, scatter, columns)
         parts = (np.where(left, part, 0.0) for part in scatter)
-        return Scatter(self.classes, weight, joint.mean, joint.mean_low, *parts)
+        return Scatter(self.classes, *_means(joint), *parts, weight_low=joint.weight_low[:, 0])
 
     def _scaled(self, factor: float) -> Scatter:
         if factor == 0:
             return Scatter.zero(self.classes, self.shape[0])
         scatter = product(self.scatter, self.scatter_low, np.asarray(factor))
-        return Scatter(self.classes, self.weight * factor, self.mean, self.mean_low, *scatter)
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
+        return Scatter(self.classes, weight, self.mean, self.mean_low, *scatter, weight_low=low)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +209,8 @@ class PooledScatter(_ClassMeans):
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> PooledScatter:
         """The statistic of a batch of rows (n, d)."""
         if _is_small(x, members):
-            weight, mean, mean_low, scatter, low = _exactly(x, members, matrices=1)
-            found = cls(members.classes, weight, mean, mean_low, scatter[0], low[0])
+            weight, mean, mean_low, scatter, low, weight_low = _exactly(x, members, matrices=1)
+            found = cls(members.classes, weight, mean, mean_low, scatter[0], low[0], weight_low=weight_low)
             return found.looking_again(x).check(columns)
         scatter, low = np.zeros((2, x.shape[1], x.shape[1]))
         done = centred_pass(x, members, lambda rows, _: _add_products(rows, scatter, low))
@@ -227,21 +236,22 @@ class PooledScatter(_ClassMeans):
         joint = _join(self, other)
         scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
         scatter = add(*scatter, *(part[0] for part in _outer(joint, 1)))
-        return PooledScatter(self.classes, self.weight + other.weight, joint.mean, joint.mean_low, *scatter)
+        return PooledScatter(self.classes, *_means(joint), *scatter, weight_low=joint.weight_low[:, 0])
 
     def _subtracted(self, other: PooledScatter, columns: Sequence[object]) -> PooledScatter:
-        weight, joint = _part(self, other, columns)
+        joint = _part(self, other, columns)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
         scatter = add(*scatter, *(-part[0] for part in _outer(joint, 1)))
-        left = bool(weight.any()) & still_varies(self, scatter, columns)
+        left = bool(joint.weight.any()) & still_varies(self, scatter, columns)
         parts = (np.where(left, part, 0.0) for part in scatter)
-        return PooledScatter(self.classes, weight, joint.mean, joint.mean_low, *parts)
+        return PooledScatter(self.classes, *_means(joint), *parts, weight_low=joint.weight_low[:, 0])
 
     def _scaled(self, factor: float) -> PooledScatter:
         if factor == 0:
             return PooledScatter.zero(self.classes, self.shape[0])
         scatter = product(self.scatter, self.scatter_low, np.asarray(factor))
-        return PooledScatter(self.classes, self.weight * factor, self.mean, self.mean_low, *scatter)
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
+        return PooledScatter(self.classes, weight, self.mean, self.mean_low, *scatter, weight_low=low)
 
 
 def centred_pass(
@@ -273,18 +283,18 @@ def _add_products(rows: Float, total: Float, total_low: Float) -> None:
     kernels.accumulate(dsyrk(1.0, rows.T, lower=0).T, total, total_low)
 
 
-def _exactly(x: Float, members: Membership, matrices: int) -> tuple[Float, Float, Float, Float, Float]:
-    """Weight, mean and scatter of each class, or one scatter for all (1, d, d), in two doubles throughout.
+def _exactly(x: Float, members: Membership, matrices: int) -> tuple[Float, Float, Float, Float, Float, Float]:
+    """Weight, mean and scatter of each class, or one scatter for all (1, d, d), and the low part of the weight.
 
     An entry that BLAS sums is wrong by a rounding or two, which an ill-conditioned matrix magnifies, and so does taking
     out a row that lies far away.
     """
-    found = class_moments(x, members, missing=False)
-    weight = found.weight[:, 0].copy() if x.shape[1] else members.class_weights()
+    found, _ = class_moments(x, members, missing=False)
+    weight, weight_low = class_weights(members)
     scatter, low = np.zeros((2, matrices, x.shape[1], x.shape[1]))
     who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
     kernels.exact_scatter(x, found.mean, found.mean_low, scatter, low, **who)
-    return weight, found.mean, found.mean_low, *_completed(scatter, low, None)
+    return weight, found.mean, found.mean_low, *_completed(scatter, low, None), weight_low
 
 
 def _is_small(x: Float, members: Membership) -> bool:
@@ -344,17 +354,13 @@ def _outer(joint: Joint, matrices: int) -> tuple[Float, Float]:
 
 
 def _join(a: _ClassMeans, b: _ClassMeans) -> Joint:
-    return join_means(a.weight[:, None], a.mean, a.mean_low, b.weight[:, None], b.mean, b.mean_low)
+    return join_means(a.group(), b.group())
 
 
-def _part(whole: _ClassMeans, part: _ClassMeans, columns: Sequence[object]) -> tuple[Float, Joint]:
-    weight = remaining_weight(whole.weight, part.weight, whole._place(columns))
-    joint = part_mean(
-        whole.weight[:, None],
-        whole.mean,
-        whole.mean_low,
-        (whole.weight - weight)[:, None],
-        part.mean,
-        part.mean_low,
-    )
-    return weight, joint
+def _part(whole: _ClassMeans, part: _ClassMeans, columns: Sequence[object]) -> Joint:
+    left, low = remaining_weight(whole.weight, whole.weight_low, part.weight, part.weight_low, whole._place(columns))
+    return part_mean(whole.group(), part.group(), left[:, None], low[:, None])
+
+
+def _means(joint: Joint) -> tuple[Float, Float, Float]:
+    return joint.weight[:, 0], joint.mean, joint.mean_low

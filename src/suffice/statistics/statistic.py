@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError, MergeError, columns_at, listed
 from suffice.statistics.classes import ClassAxis
 
-__all__ = ["ByClass", "ByColumn", "ByPair", "Pairs", "Statistic"]
+__all__ = ["LOW", "ByClass", "ByColumn", "ByPair", "Pairs", "Statistic"]
 
 Float = NDArray[np.float64]
 
@@ -40,6 +40,8 @@ ByPair = Annotated[NDArray[np.float64], _Axes(True, 2)]
 """The same, and the last two axes are those of the columns."""
 Pairs = Annotated[NDArray[np.float64], _Axes(False, 2)]
 """The type of a field (d, d) that all classes share."""
+LOW: Any = None
+"""The default of the low part of a sum: zero, of a sum that is known to one double."""
 
 
 @functools.cache
@@ -190,6 +192,10 @@ class Statistic(ABC):
         return self
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            if getattr(self, each.name) is None:  # the low part of a sum that is known to one double
+                high = getattr(self, each.name.removesuffix("_low"))
+                object.__setattr__(self, each.name, np.zeros_like(high))
         for array in self.arrays().values():
             array.flags.writeable = False
 
