@@ -23,8 +23,7 @@ def aligned(
     blocks: Sequence[Block], mine: Sequence[Statistic], theirs: Sequence[Block], others: Sequence[Statistic]
 ) -> tuple[Statistic, ...]:
     """The statistics ``others`` of the blocks ``theirs``, as those of ``blocks``; a sentence where there are none."""
-    _check_columns(blocks, theirs)
-    found = tuple(_in_block(block, theirs, others) for block in blocks)
+    found = tuple(others) if _alike(blocks, theirs) else _rearranged(blocks, theirs, others)
     for block, a, b in zip(blocks, mine, found, strict=True):
         if type(a) is not type(b):
             raise MergeError(
@@ -33,6 +32,19 @@ def aligned(
                 f"{columns_at(block.names, range(len(block.names)))})."
             )
     return found
+
+
+def _alike(blocks: Sequence[Block], theirs: Sequence[Block]) -> bool:
+    """Whether blocks are of the same families and columns, in one order."""
+    return len(blocks) == len(theirs) and all(
+        a is b or (a.family.name == b.family.name and list(a.names) == list(b.names))
+        for a, b in zip(blocks, theirs, strict=True)
+    )
+
+
+def _rearranged(blocks: Sequence[Block], theirs: Sequence[Block], others: Sequence[Statistic]) -> tuple[Statistic, ...]:
+    _check_columns(blocks, theirs)
+    return tuple(_in_block(block, theirs, others) for block in blocks)
 
 
 def _check_columns(blocks: Sequence[Block], theirs: Sequence[Block]) -> None:

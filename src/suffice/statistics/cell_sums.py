@@ -20,7 +20,7 @@ from suffice.statistics.remaining import nothing_left, remaining_weight
 from suffice.statistics.sparse_sums import class_sums_of_cells, left_of, same_cells
 from suffice.statistics.statistic import LOW, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
-from suffice.statistics.weights import cell_weights, class_weights
+from suffice.statistics.weights import cell_weights
 
 __all__ = ["CellSums", "identity"]
 
@@ -75,7 +75,7 @@ class CellSums(Statistic):
         if tuple(functions) == (identity,):
             total = _class_sums(x, members)
             if not np.isnan(total).any():
-                weight, low = _wide(members, x.shape[1])
+                weight, low = cell_weights(members, x.shape[1])
                 return cls(members.classes, weight, total[:, None], weight_low=low)
         # Functions, and cells counted one by one where there are holes, of blocks of rows: no copy of x is made.
         found = cls.zero(members.classes, x.shape[1], len(functions))
@@ -89,7 +89,7 @@ class CellSums(Statistic):
     def _of_block(cls, x: Float, members: Membership, functions: Sequence[Function]) -> CellSums:
         missing = np.isnan(x)
         holes = bool(missing.any())
-        weight, low = cell_weights(missing, members) if holes else _wide(members, x.shape[1])
+        weight, low = cell_weights(members, x.shape[1], missing if holes else None)
         total = []
         for function in functions:
             with np.errstate(all="ignore"):  # rows that do not count may hold anything
@@ -99,7 +99,7 @@ class CellSums(Statistic):
 
     @classmethod
     def _of_sparse(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
-        weight, low = _wide(members, x.shape[1])
+        weight, low = cell_weights(members, x.shape[1])
         missing = np.isnan(x.data)
         data = np.where(missing, 0, x.data).astype(np.float64)
         with np.errstate(all="ignore"):  # rows that do not count may hold anything
@@ -134,12 +134,6 @@ class CellSums(Statistic):
     def _scaled(self, factor: float) -> CellSums:
         weight, low = product(self.weight, self.weight_low, np.asarray(factor))
         return CellSums(self.classes, weight, self.total * factor, weight_low=low)
-
-
-def _wide(members: Membership, n_columns: int) -> tuple[Float, Float]:
-    """The weight of each class, for each column (K, d), in two doubles."""
-    high, low = class_weights(members)
-    return np.repeat(high[:, None], n_columns, axis=1), np.repeat(low[:, None], n_columns, axis=1)
 
 
 def _class_sums(x: Any, members: Membership) -> Float:

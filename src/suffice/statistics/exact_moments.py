@@ -36,7 +36,7 @@ def class_moments(x: Any, members: Membership, *, missing: bool) -> tuple[kernel
         found, holes = kernels.class_moments(x, len(members.classes), missing=True, **who), True
     if x.shape[0] * x.shape[1] * (1 if members.soft is None else len(members.classes)) > EXACT_CELLS:
         return found, np.zeros_like(found.weight)
-    weight, low = cell_weights(np.isnan(x) if holes else np.zeros(x.shape, dtype=bool), members)
+    weight, low = cell_weights(members, x.shape[1], np.isnan(x) if holes else None)
     total, total_low, square, square_low = kernels.exact_moments(x, found.mean, found.mean_low, missing=holes, **who)
     with np.errstate(over="ignore", invalid="ignore"):  # such squares stay as they were found
         offset = quotient(total, total_low, weight, low)

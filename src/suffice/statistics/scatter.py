@@ -321,7 +321,7 @@ def still_varies(
     else:
         size, most = weight.sum(), np.abs(mean).max(axis=0, initial=0.0)
         varies = remaining_squares(
-            before, after, after_low, most, size, lambda j: f"their classes, {columns_at(columns, [j])}"
+            before, after, after_low, most, size, lambda j: f"the classes together, {columns_at(columns, [j])}"
         )
     return np.asarray(varies[..., :, None] & varies[..., None, :])
 

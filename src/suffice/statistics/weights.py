@@ -48,9 +48,11 @@ def class_weights(members: Membership) -> tuple[Float, Float]:
     return _by_class(members, None)
 
 
-def cell_weights(missing: Any, members: Membership) -> tuple[Float, Float]:
+def cell_weights(members: Membership, n_columns: int, missing: Any = None) -> tuple[Float, Float]:
     """Sum of the weights of the cells that are there (K, d), where ``missing`` (n, d) marks those that are not."""
-    high, low = (np.repeat(part[:, None], missing.shape[1], axis=1) for part in class_weights(members))
+    high, low = (np.repeat(part[:, None], n_columns, axis=1) for part in class_weights(members))
+    if missing is None:
+        return high, low
     for j in np.flatnonzero(missing.any(axis=0)):
         lost = _by_class(members, missing[:, j])
         left = add(high[:, j], low[:, j], -lost[0], -lost[1])
