@@ -21,6 +21,7 @@ PUBLIC = {
         "SufficeError",
         "SufficeWarning",
         "__version__",
+        "merge",
     ],
     "suffice.discriminant_analysis": [
         "GaussianDiscriminant",
@@ -57,6 +58,8 @@ PUBLIC = {
     ],
     "suffice.statistics": [
         "ByClass",
+        "ByColumn",
+        "ByPair",
         "CellSums",
         "ClassAxis",
         "Coded",
@@ -69,6 +72,7 @@ PUBLIC = {
         "MatrixTable",
         "Membership",
         "Moments",
+        "Pairs",
         "PooledScatter",
         "RowMoments",
         "Scatter",
@@ -82,6 +86,7 @@ PUBLIC = {
         "Rows",
         "assert_same",
         "check_classes",
+        "check_columns",
         "check_estimation",
         "check_family",
         "check_layout",

@@ -7,7 +7,8 @@
 0.98
 
 `GaussianDiscriminant` and `NaiveBayes` are the library's own classifiers. ``suffice.naive_bayes`` and
-``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names.
+``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names. `merge` joins
+models that were fitted apart.
 ``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
 ``suffice.testing`` the laws that both keep.
 """
@@ -24,6 +25,7 @@ from suffice.exceptions import (
     SufficeError,
     SufficeWarning,
 )
+from suffice.merging import merge
 from suffice.naive_bayes.general import NaiveBayes
 
 __version__ = "0.1.0"
@@ -41,4 +43,5 @@ __all__ = [
     "SufficeError",
     "SufficeWarning",
     "__version__",
+    "merge",
 ]

@@ -154,8 +154,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         other : estimator of the same kind
-            Fitted on the same columns, and perhaps on other classes. It is not changed. A model that
-            was not fitted yet adds nothing.
+            Fitted on the same columns, in any order if they have names, and perhaps on other classes. It is not
+            changed. A model that was not fitted yet adds nothing.
 
         Returns
         -------
@@ -173,10 +173,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         merged = mine.merge(theirs)
         if self._model is None:
             self._schema, self._dtype = other._schema, other._dtype
+            self.n_features_in_ = other.n_features_in_
+            if hasattr(other, "feature_names_in_"):
+                self.feature_names_in_ = other.feature_names_in_
         self._take(merged)
-        self.n_features_in_ = other.n_features_in_
-        if hasattr(other, "feature_names_in_"):
-            self.feature_names_in_ = other.feature_names_in_
         return self
 
     def _summarize(self, table: Table, members: Membership) -> Model:

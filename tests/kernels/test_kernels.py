@@ -153,8 +153,12 @@ def test_every_instruction_set_gives_the_same_bits():
         "m = kernels.class_moments(x, 4, codes=c, weights=rng.random(5000))\n"
         "l = kernels.diagonal_log_likelihood(x, m.mean, m.mean_low, 1 / np.sqrt(m.m2), np.zeros_like(m.m2))\n"
         "b = kernels.CentredBlocks(4, 13, 5000); z = b.centre(x, c, None, rng.random(5000))\n"
-        "g = np.zeros((2, 13, 13)); kernels.gram(z, *g); kernels.accumulate(z[:13], *g)\n"
-        "a = (*m, l, kernels.class_sums(x, 4, codes=c), z, b.squares, b.squares_low, b.mean, *g)\n"
+        "g = np.zeros((2, 13, 13)); kernels.accumulate(z[:13], *g)\n"
+        "o = np.zeros((2, 1, 13, 13)); s = np.zeros((2, 4, 13, 13))\n"
+        "kernels.outer(np.ones(len(z)), np.zeros(len(z)), z, 1e-17 * z, *o)\n"
+        "kernels.exact_scatter(x, *m[1:3], *s, codes=c)\n"
+        "e = kernels.exact_moments(x, *m[1:3], codes=c, weights=rng.random(5000))\n"
+        "a = (*m, l, kernels.class_sums(x, 4, codes=c), z, b.squares, b.squares_low, b.mean, *g, *o, *s, *e)\n"
         "print(kernels.instruction_set(), hashlib.sha256(b''.join(each.tobytes() for each in a)).hexdigest())\n"
     )
     found = {}
@@ -168,11 +172,12 @@ def test_every_instruction_set_gives_the_same_bits():
     assert len(set(found.values())) == 1, found
 
 
-def test_gram_is_exact():
+def test_outer_products_are_exact():
     rng = np.random.default_rng(9)
     z = rng.standard_normal((40, 3)) * [1, 1e8, 1e-8]
-    total, low = np.zeros((2, 3, 3))
-    kernels.gram(z, total, low)
+    totals, lows = np.zeros((2, 1, 3, 3))
+    kernels.outer(np.ones(40), np.zeros(40), z, np.zeros((40, 3)), totals, lows)
+    total, low = totals[0], lows[0]
     for i in range(3):
         for j in range(i + 1):
             exact = sum(Fraction(float(row[i])) * Fraction(float(row[j])) for row in z)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from suffice import ClassError, InputError, MergeError
 from suffice.statistics import ClassAxis, FourthMoments, Membership, Moments, PooledScatter, Scatter, Sums
-from suffice.statistics.compensated import difference, join_means, part_mean, two_sum
+from suffice.statistics.compensated import Group, difference, join_means, part_mean, two_sum
 
 KINDS = [Sums, Moments, Scatter, PooledScatter, FourthMoments]
 
@@ -141,13 +141,14 @@ def test_two_sum_is_exact(a, b):
 @given(st.integers(1, 1000), st.floats(-1e8, 1e8), st.integers(1, 1000), st.floats(-1e8, 1e8))
 def test_part_mean_inverts_join_means(n_a, mean_a, n_b, mean_b):
     n_a, mean_a, n_b, mean_b, zero = (np.array([v], dtype=float) for v in (n_a, mean_a, n_b, mean_b, 0.0))
-    mean, low, delta, cross = join_means(n_a, mean_a, zero, n_b, mean_b, zero)
-    back, back_low, delta_back, cross_back = part_mean(n_a + n_b, mean, low, n_b, mean_b, zero)
+    a, b = Group(n_a, zero, mean_a, zero), Group(n_b, zero, mean_b, zero)
+    whole = join_means(a, b)
+    part = part_mean(Group(*whole[:4]), b, n_a, zero)
     # Taking a large group away from a small one magnifies the rounding of the joined mean.
-    scale = abs(difference(mean_b, zero, mean_a, zero)) * (1 + n_b / n_a)
-    assert abs(difference(back, back_low, mean_a, zero)) <= 1e-15 * scale
-    assert abs(delta_back - delta) <= 1e-14 * scale
-    assert cross_back == pytest.approx(cross)
+    scale = abs(mean_a) + abs(mean_b) * (1 + n_b / n_a)
+    assert abs(difference(part.mean, part.mean_low, mean_a, zero)) <= 1e-29 * scale
+    assert abs(difference(part.delta, part.delta_low, whole.delta, whole.delta_low)) <= 1e-29 * scale
+    assert abs(difference(part.cross, part.cross_low, whole.cross, whole.cross_low)) <= 1e-30 * n_a
 
 
 @pytest.mark.parametrize("kind", [Moments, Scatter, PooledScatter, FourthMoments])

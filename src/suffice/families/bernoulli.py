@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from suffice.families.contract import read_only, register
-from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior
+from suffice.families.estimation import Estimation, check_cells, check_estimation, left_totals, no_proper_prior
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
@@ -87,6 +87,11 @@ class Bernoulli(IndependentColumns):
     def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
         """How many cells there are, and how many are yes."""
         return CellSums.summarize(x, members)
+
+    def left(self, before: CellSums, left: CellSums, columns: Sequence[object]) -> CellSums:
+        """What is left after rows were taken out, if rows can have it."""
+        found: CellSums = left_totals(before, left, columns, most=True)
+        return found
 
     # ------------------------------------------------------------------ estimate
 

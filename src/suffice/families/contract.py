@@ -45,6 +45,10 @@ class Family(Protocol):
     - ``table(parameters, j)`` or ``block_table(parameters, names)``: p(x_j | y) as named columns, a row for each class;
       or ``level_table(parameters, j)``: levels, and their shares in each class (L, K)
     - ``directions(parameters, prior)``, what tells the classes apart best
+    - ``places(n_columns)``: where the columns of a block stand in its statistic (m, n_columns), if that has m columns
+      for each; without it the statistic has the columns of the block
+    - ``left(before, left, columns)``, the statistic that is left after rows were taken out: raises `MergeError` where
+      no rows have such a one, and puts right what rounding left beyond the possible
     - ``aggregates(columns)`` and ``from_aggregates``, for query engines; see `suffice.statistics.aggregation`
 
     Attributes

@@ -13,17 +13,26 @@ prior of α the mode is then (n + α)/(N + Lα), which is also the posterior mea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, columns_at
+from suffice.exceptions import InputError, MergeError, columns_at
 from suffice.statistics import CellSums, Moments
 from suffice.statistics.sparse_sums import cell_columns, cell_rows
 from suffice.statistics.table import is_sparse
 
-__all__ = ["Estimation", "check_cells", "check_estimation", "no_proper_prior", "pseudo_moments", "pseudo_rows"]
+__all__ = [
+    "Estimation",
+    "check_cells",
+    "check_estimation",
+    "left_totals",
+    "no_proper_prior",
+    "pseudo_moments",
+    "pseudo_rows",
+]
 
 Float = NDArray[np.float64]
 Estimation = Literal["mle", "map", "bayes"]
@@ -55,8 +64,30 @@ def pseudo_moments(statistic: Moments, smoothing: float) -> Moments:
     """For each class, ``smoothing`` rows like all rows together."""
     pooled = statistic.pooled()
     share = np.divide(smoothing, pooled.weight, out=np.zeros_like(pooled.weight), where=pooled.weight > 0)
-    parts = pooled.weight * share, pooled.mean, pooled.mean_low, pooled.m2 * share
+    parts = pooled.weight * share, pooled.mean, pooled.mean_low, pooled.m2 * share, pooled.m2_low * share
     return Moments(statistic.classes, *(np.repeat(part, len(statistic.classes), axis=0) for part in parts))
+
+
+def left_totals(before: Any, left: Any, columns: Sequence[object], *, most: bool = False) -> Any:
+    """What is left of sums that are never below zero, nor above the weight if ``most``; rounding below is zero.
+
+    Raises where sums would be left that no rows have: those taken out were not there.
+    """
+    # Whole numbers are exact. Other sums keep the rounding of the largest they ever were.
+    exact = (before.total == np.floor(before.total)) & (left.total == np.floor(left.total))
+    total, unsure = left.total, np.where(exact, 0.0, 1e-6 * np.abs(before.total))
+    weight = left.weight[:, None]  # of each column, or of each class
+    wrong = total < -unsure
+    if most:
+        wrong |= total > weight + unsure
+    if wrong.any():
+        at = tuple(np.argwhere(wrong)[0].tolist())
+        raise MergeError(
+            f"More would be taken out of class {left.classes.label(at[0])!r}, {columns_at(columns, [at[-1]])}, than "
+            f"there is: a sum of {float(total[at]):.6g} would be left. These rows were not in the model; "
+            "nothing was changed."
+        )
+    return replace(left, total=np.clip(total, 0.0, weight if most else None))
 
 
 def no_proper_prior(name: str) -> InputError:

@@ -18,7 +18,14 @@ from scipy.special import gammaln
 
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import read_only, register
-from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_rows
+from suffice.families.estimation import (
+    Estimation,
+    check_cells,
+    check_estimation,
+    left_totals,
+    no_proper_prior,
+    pseudo_rows,
+)
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
 from suffice.statistics import CellSums, ClassAxis, Membership
@@ -86,6 +93,11 @@ class Exponential(IndependentColumns):
     def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
         """Rows and Σ x."""
         return CellSums.summarize(x, members)
+
+    def left(self, before: CellSums, left: CellSums, columns: Sequence[object]) -> CellSums:
+        """What is left after rows were taken out, if rows can have it."""
+        found: CellSums = left_totals(before, left, columns)
+        return found
 
     # ------------------------------------------------------------------ estimate
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, polygamma
 
+from suffice.exceptions import MergeError, columns_at
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_moments
 from suffice.families.gamma_function import excess, stirling_gap
@@ -96,6 +97,22 @@ class Gamma(IndependentColumns):
             part = Moments.summarize(both, members.rows(start, start + len(block)), [*names, *names])
             found = found.merge(part)
         return found
+
+    def places(self, n_columns: int) -> NDArray[np.intp]:
+        """Where each column, and then its logarithm, stands in the statistic (2, d)."""
+        return np.arange(2 * n_columns).reshape(2, n_columns)
+
+    def left(self, before: Moments, left: Moments, columns: Sequence[object]) -> Moments:
+        """What is left after rows were taken out, if rows can have it: their mean is above 0."""
+        d = len(columns)
+        wrong = (left.mean[:, :d] <= 0) & (left.weight[:, :d] > 0)
+        if wrong.any():
+            k, j = np.argwhere(wrong)[0].tolist()
+            raise MergeError(
+                f"More would be taken out of class {left.classes.label(k)!r}, {columns_at(columns, [j])}, than "
+                "there is: its mean would not be above 0. These rows were not in the model; nothing was changed."
+            )
+        return left
 
     # ------------------------------------------------------------------ estimate
 

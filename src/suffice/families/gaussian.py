@@ -223,8 +223,7 @@ class Gaussian(IndependentColumns):
         if not self._is_shared:
             return prior
         seen = statistic.weight > 0
-        parts = (np.where(seen, array, 0.0) for array in (prior.weight, prior.mean, prior.mean_low, prior.m2))
-        return Moments(prior.classes, *parts)
+        return Moments(prior.classes, **{name: np.where(seen, each, 0.0) for name, each in prior.arrays().items()})
 
     def _lost(self, statistic: Moments) -> Float:
         """Degrees of freedom that the mean of each class and column takes."""

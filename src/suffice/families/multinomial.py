@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, NotLinearError
 from suffice.families.contract import read_only, register
-from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior
+from suffice.families.estimation import Estimation, check_cells, check_estimation, left_totals, no_proper_prior
 from suffice.families.gamma_function import log_rise
 from suffice.families.left_out import nonzero_cells, remaining
 from suffice.families.linear import Linear, scores_of_cells
@@ -118,6 +118,10 @@ class Multinomial:
     def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CountVectors:
         """Rows, Σ x, and the multinomial coefficients for the evidence."""
         return CountVectors.summarize(x, members)
+
+    def left(self, before: CountVectors, left: CountVectors, columns: Sequence[object]) -> Any:
+        """What is left after rows were taken out, if rows can have it."""
+        return left_totals(before, left, columns)
 
     # ------------------------------------------------------------------ estimate
 

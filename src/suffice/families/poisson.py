@@ -18,7 +18,14 @@ from scipy.special import gammaln, xlogy
 
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import read_only, register
-from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_rows
+from suffice.families.estimation import (
+    Estimation,
+    check_cells,
+    check_estimation,
+    left_totals,
+    no_proper_prior,
+    pseudo_rows,
+)
 from suffice.families.gamma_function import excess, log_rise
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, linear_scores, row_sums, scores_of_cells
@@ -96,6 +103,11 @@ class Poisson(IndependentColumns):
     def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
         """Rows, Σ x, and Σ log x! for the evidence."""
         return CellSums.summarize(x, members, (identity, log_factorial))
+
+    def left(self, before: CellSums, left: CellSums, columns: Sequence[object]) -> CellSums:
+        """What is left after rows were taken out, if rows can have it."""
+        found: CellSums = left_totals(before, left, columns)
+        return found
 
     # ------------------------------------------------------------------ estimate
 

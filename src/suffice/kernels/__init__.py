@@ -1,9 +1,10 @@
 """Passes over memory, in C++.
 
 Each function takes rows as float64 or float32 with any strides, and releases the interpreter lock. Those that
-summarise or evaluate return new float64 arrays; `gram` and `accumulate` add to arrays they are given, and
+summarise or evaluate return new float64 arrays; `outer` and `accumulate` add to arrays they are given, and
 `CentredBlocks` uses one buffer again for each block. The result does not depend on the number of threads
 (``OMP_NUM_THREADS`` and threadpoolctl are obeyed), nor on the instruction set that was picked for the processor.
+Those called exact keep two doubles of everything, and are for rows that are few.
 
 Membership is given in one of two ways: ``codes`` (n,) with the class of each row, where a code outside
 ``0..n_classes-1`` leaves the row out; or ``soft`` (n, n_classes) with a weight for each row and class.
@@ -26,9 +27,11 @@ __all__ = [
     "class_moments",
     "class_sums",
     "diagonal_log_likelihood",
-    "gram",
+    "exact_moments",
+    "exact_scatter",
     "instruction_set",
     "left_out",
+    "outer",
 ]
 
 Float = NDArray[np.float64]
@@ -72,7 +75,7 @@ class Moments(NamedTuple):
     """What `class_moments` returns; (n_classes, d) each.
 
     The mean is the unevaluated sum ``mean + mean_low``: a mean of 1e8 with a spread of 1 keeps all its
-    digits. ``m2`` is the centred sum of squares. Where values differ but their squared differences
+    digits. The centred sum of squares is ``m2 + m2_low``. Where values differ but their squared differences
     underflow, ``m2`` is the smallest positive number instead of zero.
     """
 
@@ -80,6 +83,7 @@ class Moments(NamedTuple):
     mean: Float
     mean_low: Float
     m2: Float
+    m2_low: Float
 
 
 def class_moments(
@@ -99,7 +103,7 @@ def class_moments(
     >>> m.mean.ravel(), m.m2.ravel()
     (array([1., 4.]), array([0., 8.]))
     """
-    out = Moments(*(np.zeros((n_classes, x.shape[1])) for _ in range(4)))
+    out = Moments(*(np.zeros((n_classes, x.shape[1])) for _ in range(5)))
     _core.class_moments(_readable(x), codes, soft, weights, missing, *out)
     return out
 
@@ -149,15 +153,57 @@ class CentredBlocks:
         return self._rows[: self.offsets[-1]]
 
 
-def gram(z: Float, total: Float, total_low: Float) -> None:
-    """Add the lower triangle of zᵀz to ``total + total_low`` in place, with exact products.
+def outer(weight: Float, weight_low: Float, z: Float, z_low: Float, total: Float, total_low: Float) -> None:
+    """Add the lower triangles of w zzᵀ of each row to ``total + total_low`` in place, everything in two doubles.
 
-    >>> total, low = np.zeros((2, 1, 1))
-    >>> gram(np.array([[1.0 + 2.0**-30]]), total, low)
+    ``total`` (n, d, d) has a matrix for each row of z, or one (1, d, d) for their sum.
+
+    >>> total, low = np.zeros((2, 1, 1, 1))
+    >>> outer(np.ones(1), np.zeros(1), np.array([[1.0 + 2.0**-30]]), np.zeros((1, 1)), total, low)
     >>> total.item() == 1 + 2.0**-29, low.item() == 2.0**-60
     (True, True)
     """
-    _core.gram(z, total, total_low)
+    _core.outer(weight, weight_low, z, z_low, total, total_low)
+
+
+def exact_scatter(
+    x: Numbers,
+    mean: Float,
+    mean_low: Float,
+    total: Float,
+    total_low: Float,
+    *,
+    codes: Codes | None = None,
+    soft: Float | None = None,
+    weights: Float | None = None,
+) -> None:
+    """Add the lower triangles of Σ w (x − mean)(x − mean)ᵀ to ``total + total_low`` in place.
+
+    ``total`` (n_classes, d, d) has a matrix for each class, or one (1, d, d) for all of them.
+    """
+    _core.exact_scatter(_readable(x), codes, soft, weights, mean, mean_low, total, total_low)
+
+
+def exact_moments(
+    x: Numbers,
+    mean: Float,
+    mean_low: Float,
+    *,
+    codes: Codes | None = None,
+    soft: Float | None = None,
+    weights: Float | None = None,
+    missing: bool = False,
+) -> tuple[Float, Float, Float, Float]:
+    """Σ w (x − c) and Σ w (x − c)² of each class and column about ``c = mean + mean_low``, in two doubles each.
+
+    >>> at = np.array([[1.0]])
+    >>> total, _, square, low = exact_moments(np.array([[2.0], [1e9]]), at, 0 * at, codes=np.array([0, 0]))
+    >>> total.item(), int(square.item()) + int(low.item()) == 1 + (10**9 - 1) ** 2
+    (1000000000.0, True)
+    """
+    out = tuple(np.zeros((4, *mean.shape)))
+    _core.exact_moments(_readable(x), codes, soft, weights, missing, mean, mean_low, *out)
+    return out[0], out[1], out[2], out[3]
 
 
 def accumulate(part: Float, total: Float, total_low: Float) -> None:

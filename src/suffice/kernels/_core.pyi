@@ -21,6 +21,7 @@ def class_moments(
     mean: NDArray[float64],
     mean_low: NDArray[float64],
     m2: NDArray[float64],
+    m2_low: NDArray[float64],
 ) -> None: ...
 def centre_block(
     x: Numbers,
@@ -35,7 +36,37 @@ def centre_block(
     offsets: NDArray[int64],
     out: NDArray[float64],
 ) -> None: ...
-def gram(z: NDArray[float64], total: NDArray[float64], total_low: NDArray[float64]) -> None: ...
+def outer(
+    weight: NDArray[float64],
+    weight_low: NDArray[float64],
+    z: NDArray[float64],
+    z_low: NDArray[float64],
+    total: NDArray[float64],
+    total_low: NDArray[float64],
+) -> None: ...
+def exact_scatter(
+    x: Numbers,
+    codes: NDArray[int64] | None,
+    soft: NDArray[float64] | None,
+    weights: NDArray[float64] | None,
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    total: NDArray[float64],
+    total_low: NDArray[float64],
+) -> None: ...
+def exact_moments(
+    x: Numbers,
+    codes: NDArray[int64] | None,
+    soft: NDArray[float64] | None,
+    weights: NDArray[float64] | None,
+    missing: bool,
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    total: NDArray[float64],
+    total_low: NDArray[float64],
+    square: NDArray[float64],
+    square_low: NDArray[float64],
+) -> None: ...
 def accumulate(part: NDArray[float64], total: NDArray[float64], total_low: NDArray[float64]) -> None: ...
 def diagonal_log_likelihood(
     x: Numbers,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice import bayes
 from suffice.exceptions import InputError, MergeError, columns_at, listed
+from suffice.model.alignment import aligned
 from suffice.model.block import Block
 from suffice.model.estimate import Estimate
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
@@ -68,36 +69,38 @@ class Model:
         """The same model on a wider class axis."""
         return replace(self, weights=self.weights.on(axis), statistics=tuple(each.on(axis) for each in self.statistics))
 
-    def taking(self, at: NDArray[np.intp]) -> Model:
-        """The model of some of its classes, without the others."""
-        return replace(self, weights=self.weights.taking(at), statistics=tuple(s.taking(at) for s in self.statistics))
+    def taking(self, at: Any) -> Model:
+        """The model of some of its classes, by position or where a mask is true; the others are dropped."""
+        return replace(
+            self, weights=self.weights.taking(at), statistics=tuple(each.taking(at) for each in self.statistics)
+        )
 
     def merge(self, other: Model) -> Model:
-        """The model of the rows of both."""
-        self._check_blocks(other)
-        for a, b in zip(self.statistics, other.statistics, strict=True):
-            if type(a) is not type(b):
-                raise MergeError(
-                    "Models of other settings cannot be joined: a covariance that is shared, own, or shrunk by Ledoit "
-                    f"and Wolf keeps statistics of its own kind ({type(a).__name__} here, {type(b).__name__} there)."
-                )
+        """The model of the rows of both, in the blocks and the column order of self."""
+        theirs = aligned(self.blocks, self.statistics, other.blocks, other.statistics)
         return replace(
             self,
             weights=self.weights.merge(other.weights),
             statistics=tuple(
-                a.merge(b).check(block.names)
-                for block, a, b in zip(self.blocks, self.statistics, other.statistics, strict=True)
+                a.merge(b).check(block.names) for block, a, b in zip(self.blocks, self.statistics, theirs, strict=True)
             ),
         )
 
     def subtract(self, other: Model) -> Model:
-        """The model of the rows of self without those of other."""
-        self._check_blocks(other)
-        return replace(
-            self,
-            weights=self.weights.subtract(other.weights),
-            statistics=tuple(a.subtract(b) for a, b in zip(self.statistics, other.statistics, strict=True)),
-        )
+        """The model of the rows of self without those of other; a sentence where it shows that they were not in it.
+
+        A class whose rows were all taken out stays, with weight zero; see `taking`.
+        """
+        theirs = aligned(self.blocks, self.statistics, other.blocks, other.statistics)
+        weights = self.weights.subtract(other.weights)
+        left = []
+        for block, a, b in zip(self.blocks, self.statistics, theirs, strict=True):
+            statistic = a.subtract(b, block.names)
+            if hasattr(block.family, "left"):
+                statistic = block.family.left(a, statistic, block.names)
+            # What is known of a class without rows is nothing, whatever rounding left of it.
+            left.append(statistic.emptied(weights.weight == 0).check(block.names))
+        return replace(self, weights=weights, statistics=tuple(left))
 
     def scale(self, factor: float) -> Model:
         """The model with the weight of every row times ``factor``."""
@@ -160,15 +163,17 @@ class Model:
         ours, others = ([name for block in model.blocks for name in block.names] for model in (self, other))
         if ours != others and len(ours) == len(others) and set(ours) == set(others):
             raise MergeError(
-                "The models have the same columns in another order, or in other blocks. Fit both on columns in one "
-                f"order: {listed(ours)} here, {listed(others)} there."
+                "The new settings put the columns into other blocks, and the model has kept the statistics of these: "
+                f"{listed(ours)} before, {listed(others)} now. Call fit again."
             )
         mine, theirs = ([block.family.name for block in model.blocks] for model in (self, other))
         if mine != theirs:
-            raise MergeError(f"Models of other families cannot be joined: {listed(mine)} here, {listed(theirs)} there.")
+            raise MergeError(
+                f"The new settings need other families, {listed(theirs)} instead of {listed(mine)}. Call fit again."
+            )
         for here, there in zip(self.blocks, other.blocks, strict=True):
             if list(here.names) != list(there.names):
                 raise MergeError(
-                    f"Models of other columns cannot be joined: {len(here.names)} columns here, {listed(here.names)}, "
-                    f"and {len(there.names)} columns there, {listed(there.names)}."
+                    f"The new settings are of other columns, {listed(there.names)} instead of {listed(here.names)}. "
+                    "Call fit again."
                 )

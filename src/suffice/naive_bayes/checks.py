@@ -13,7 +13,7 @@ from suffice.exceptions import EmptyColumnWarning, InputError, MergeError, Suffi
 from suffice.families.categorical import check_unseen
 from suffice.model import Block, Model
 from suffice.sources.tables import same_kind
-from suffice.statistics import Table
+from suffice.statistics import Levels, Table
 from suffice.statistics.table import Schema
 
 __all__ = ["check_empty", "check_levels", "check_merge", "warn_about_empty", "warn_about_levels"]
@@ -42,17 +42,24 @@ def check_levels(before: Model, batch: Model, table: Table) -> None:
 
 def check_merge(mine: Schema, ours: Model, theirs: Schema, others: Model) -> None:
     """Raise if a column of two models is of different kinds."""
-    if list(mine.names) == list(theirs.names):
-        for name, here, there in zip(mine.names, mine.kinds, theirs.kinds, strict=True):
-            if not same_kind(here, there):
-                raise MergeError(f"Column {name!r} is a {here} here and a {there} there; convert one of them.")
-    for block, a, b in zip(ours.blocks, ours.statistics, others.statistics, strict=False):
-        for name, x, y in zip(block.names, getattr(a, "levels", ()), getattr(b, "levels", ()), strict=False):
-            if x.kinds and y.kinds and not x.kinds & y.kinds:
-                raise MergeError(
-                    f"Column {name!r} has levels such as {x.values[0]!r} here and {y.values[0]!r} there; convert one "
-                    "of them to the type of the other."
-                )
+    there = dict(zip(theirs.names, theirs.kinds, strict=True))
+    for name, kind in zip(mine.names, mine.kinds, strict=True):
+        if name in there and not same_kind(kind, there[name]):
+            raise MergeError(f"Column {name!r} is a {kind} here and a {there[name]} there; convert one of them.")
+    known, found = _levels(ours), _levels(others)
+    for name in known.keys() & found.keys():
+        x, y = known[name], found[name]
+        if x.kinds and y.kinds and not x.kinds & y.kinds:
+            raise MergeError(
+                f"Column {name!r} has levels such as {x.values[0]!r} here and {y.values[0]!r} there; convert one "
+                "of them to the type of the other."
+            )
+
+
+def _levels(model: Model) -> dict[object, Levels]:
+    """The levels of each column that has any."""
+    pairs = zip(model.blocks, model.statistics, strict=True)
+    return {name: each for block, a in pairs for name, each in zip(block.names, getattr(a, "levels", ()), strict=False)}
 
 
 def warn_about_empty(model: Model, table: Table) -> None:

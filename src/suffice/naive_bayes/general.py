@@ -263,8 +263,8 @@ class NaiveBayes(OwnClassifier):
         Parameters
         ----------
         other : NaiveBayes
-            Fitted on the same columns, and perhaps on other classes and other levels. It is not changed. A
-            model that was not fitted yet adds nothing.
+            Fitted on the same columns, in any order if they have names, and perhaps on other classes and other
+            levels. It is not changed. A model that was not fitted yet adds nothing.
 
         Returns
         -------

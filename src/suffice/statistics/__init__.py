@@ -1,4 +1,4 @@
-"""Values that summarise rows and add: zero, merge, subtract, scale.
+"""Values that summarise rows and add: zero, merge, subtract, scale; and the columns of one.
 
 ==================  =======================================================  =====================
 statistic           holds, for each class                                    used by
@@ -26,12 +26,14 @@ from suffice.statistics.levels import Coded, CodedColumn, Levels
 from suffice.statistics.moments import Moments
 from suffice.statistics.row_moments import RowMoments
 from suffice.statistics.scatter import PooledScatter, Scatter
-from suffice.statistics.statistic import ByClass, Statistic
+from suffice.statistics.statistic import ByClass, ByColumn, ByPair, Pairs, Statistic
 from suffice.statistics.sums import Sums
 from suffice.statistics.table import MatrixTable, Table
 
 __all__ = [
     "ByClass",
+    "ByColumn",
+    "ByPair",
     "CellSums",
     "ClassAxis",
     "Coded",
@@ -44,6 +46,7 @@ __all__ = [
     "MatrixTable",
     "Membership",
     "Moments",
+    "Pairs",
     "PooledScatter",
     "RowMoments",
     "Scatter",

@@ -6,9 +6,8 @@ statistics.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,12 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.compensated import add, product
+from suffice.statistics.remaining import nothing_left, remaining_weight
 from suffice.statistics.sparse_sums import class_sums_of_cells, left_of, same_cells
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.statistic import LOW, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
+from suffice.statistics.weights import cell_weights
 
 __all__ = ["CellSums", "identity"]
 
@@ -37,8 +39,8 @@ class CellSums(Statistic):
 
     Attributes
     ----------
-    weight : array of shape (K, d)
-        Sum of the weights of the cells that were there.
+    weight, weight_low : array of shape (K, d)
+        Sum of the weights of the cells that were there, the unevaluated sum of the two.
     total : array of shape (K, m, d)
         Sum of each of the m functions.
 
@@ -51,8 +53,10 @@ class CellSums(Statistic):
     (array([1., 2.]), array([1., 6.]), array([0., 3.]))
     """
 
-    weight: ByClass
-    total: ByClass
+    weight: ByColumn
+    total: ByColumn
+    _: KW_ONLY
+    weight_low: ByColumn = LOW
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int, n_functions: int = 1) -> CellSums:
@@ -71,8 +75,8 @@ class CellSums(Statistic):
         if tuple(functions) == (identity,):
             total = _class_sums(x, members)
             if not np.isnan(total).any():
-                weight = np.repeat(members.class_weights()[:, None], x.shape[1], axis=1)
-                return cls(members.classes, weight, total[:, None])
+                weight, low = cell_weights(members, x.shape[1])
+                return cls(members.classes, weight, total[:, None], weight_low=low)
         # Functions, and cells counted one by one where there are holes, of blocks of rows: no copy of x is made.
         found = cls.zero(members.classes, x.shape[1], len(functions))
         step = max(1024, (1 << 20) // max(x.shape[1], 1))
@@ -85,19 +89,17 @@ class CellSums(Statistic):
     def _of_block(cls, x: Float, members: Membership, functions: Sequence[Function]) -> CellSums:
         missing = np.isnan(x)
         holes = bool(missing.any())
-        weight = np.repeat(members.class_weights()[:, None], x.shape[1], axis=1)
-        if holes:
-            weight = _class_sums((~missing).astype(np.float64), members)
+        weight, low = cell_weights(members, x.shape[1], missing if holes else None)
         total = []
         for function in functions:
             with np.errstate(all="ignore"):  # rows that do not count may hold anything
                 values = function(x)
             total.append(_class_sums(np.where(missing, 0.0, values) if holes else values, members))
-        return cls(members.classes, weight, np.stack(total, axis=1))
+        return cls(members.classes, weight, np.stack(total, axis=1), weight_low=low)
 
     @classmethod
     def _of_sparse(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
-        weight = np.repeat(members.class_weights()[:, None], x.shape[1], axis=1)
+        weight, low = cell_weights(members, x.shape[1])
         missing = np.isnan(x.data)
         data = np.where(missing, 0, x.data).astype(np.float64)
         with np.errstate(all="ignore"):  # rows that do not count may hold anything
@@ -105,37 +107,33 @@ class CellSums(Statistic):
         total = [class_sums_of_cells(same_cells(x, each), members) for each in values]
         if missing.any():
             weight = left_of(weight, class_sums_of_cells(same_cells(x, missing.astype(np.float64)), members))
-        return cls(members.classes, weight, np.stack(total, axis=1))
+            low = np.where(weight > 0, low, 0.0)
+        return cls(members.classes, weight, np.stack(total, axis=1), weight_low=low)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of columns, and of functions."""
         return self.total.shape[2], self.total.shape[1]
 
-    @classmethod
-    def beside(cls, parts: Sequence[CellSums]) -> CellSums:
-        """The statistic of several columns, from that of each."""
-        axis = functools.reduce(ClassAxis.union, (part.classes for part in parts))
-        wide = [part.on(axis) for part in parts]
-        total = np.concatenate([part.total for part in wide], axis=2)
-        return cls(axis, np.hstack([part.weight for part in wide]), total)
-
     def pooled(self) -> CellSums:
         """All classes as one, on an axis of one unnamed class."""
         return CellSums(ClassAxis.of([0]), self.weight.sum(axis=0)[None], self.total.sum(axis=0)[None])
 
     def _merged(self, other: CellSums) -> CellSums:
-        return CellSums(self.classes, self.weight + other.weight, self.total + other.total)
+        weight, low = add(self.weight, self.weight_low, other.weight, other.weight_low)
+        return CellSums(self.classes, weight, self.total + other.total, weight_low=low)
 
-    def _subtracted(self, other: CellSums) -> CellSums:
-        weight = remaining_weight(self.weight, other.weight)
-        total = np.where(weight[:, None] > 0, self.total - other.total, 0.0)
-        # What is left of sums that were only ever added to is not below zero, and rounding is nothing.
-        rounding = 64 * np.finfo(np.float64).eps * np.abs(self.total)
-        return CellSums(self.classes, weight, np.where(np.abs(total) <= rounding, 0.0, total))
+    def _subtracted(self, other: CellSums, columns: Sequence[object]) -> CellSums:
+        weight, low = remaining_weight(
+            self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
+        )
+        total = self.total - other.total
+        total = np.where((weight[:, None] > 0) & ~nothing_left(self.total, total), total, 0.0)
+        return CellSums(self.classes, weight, total, weight_low=low)
 
     def _scaled(self, factor: float) -> CellSums:
-        return CellSums(self.classes, self.weight * factor, self.total * factor)
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
+        return CellSums(self.classes, weight, self.total * factor, weight_low=low)
 
 
 def _class_sums(x: Any, members: Membership) -> Float:

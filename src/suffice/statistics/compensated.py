@@ -7,10 +7,24 @@ posteriors known to ten. Two doubles cost one more array, and remove the questio
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["add", "difference", "divided", "join_means", "part_mean", "two_product", "two_sum"]
+__all__ = [
+    "Group",
+    "Joint",
+    "add",
+    "difference",
+    "divided",
+    "join_means",
+    "part_mean",
+    "product",
+    "quotient",
+    "two_product",
+    "two_sum",
+]
 
 Float = NDArray[np.float64]
 
@@ -40,7 +54,7 @@ def _halves(a: Float) -> tuple[Float, Float]:
     return high, a - high
 
 
-def divided(high: Float, low: Float, divisor: float) -> tuple[Float, Float]:
+def divided(high: Float, low: Float, divisor: Float | float) -> tuple[Float, Float]:
     """``(high + low) / divisor`` in two doubles.
 
     >>> q, rest = divided(np.array(1.0), np.array(0.0), 3.0)
@@ -67,43 +81,94 @@ def add(a: Float, a_low: Float, b: Float, b_low: Float | float = 0.0) -> tuple[F
     return total, low - (total - high)
 
 
-def join_means(
-    n_a: Float, mean_a: Float, low_a: Float, n_b: Float, mean_b: Float, low_b: Float
-) -> tuple[Float, Float, Float, Float]:
-    """Mean of two groups joined (Chan, Golub and LeVeque 1979).
+def product(a: Float, a_low: Float, b: Float, b_low: Float | float = 0.0) -> tuple[Float, Float]:
+    """``(a + a_low)(b + b_low)`` in two doubles.
 
-    Returns
-    -------
-    mean, low : array
-        ``mean_a + δ n_b/(n_a + n_b)`` in two doubles.
-    delta : array
+    >>> from fractions import Fraction
+    >>> third = divided(np.array(1.0), np.array(0.0), 3.0)
+    >>> nearly = sum(Fraction(float(part)) for part in product(*third, *third))
+    >>> abs(nearly - Fraction(1, 9)) < Fraction(1, 10**31)
+    True
+    """
+    high, error = two_product(a, b)
+    low = np.where(np.isfinite(error), error, 0.0) + (a * b_low + a_low * b)
+    total = high + low
+    return total, low - (total - high)
+
+
+def quotient(a: Float, a_low: Float, b: Float, b_low: Float | float = 0.0) -> tuple[Float, Float]:
+    """``(a + a_low) / (b + b_low)`` in two doubles; zero where b is not above zero."""
+    some = b > 0
+    divisor = np.where(some, b, 1.0)
+    high = a / divisor
+    low = divided(a, a_low - high * b_low, divisor)[1]
+    total = np.where(some, high + low, 0.0)
+    return total, np.where(some, low - (total - high), 0.0)
+
+
+class Group(NamedTuple):
+    """Weight and mean of rows, each an unevaluated sum."""
+
+    weight: Float
+    weight_low: Float
+    mean: Float
+    mean_low: Float
+
+
+class Joint(NamedTuple):
+    """Two groups a and b that are joined, each pair of arrays an unevaluated sum.
+
+    Attributes
+    ----------
+    weight, weight_low, mean, mean_low : array
+        Of the joined group (`join_means`), or of group a (`part_mean`).
+    delta, delta_low : array
         ``δ = mean_b − mean_a``, zero where either group is empty.
-    cross : array
+    cross, cross_low : array
         ``n_a n_b/(n_a + n_b)``: what multiplies δδᵀ in the scatter of the joined group.
     """
-    total = n_a + n_b
-    share = np.divide(n_b, total, out=np.zeros(np.shape(total)), where=total > 0)
-    only_b = (n_a == 0) & (n_b > 0)
-    delta = np.where((n_a > 0) & (n_b > 0), difference(mean_b, low_b, mean_a, low_a), 0.0)
-    mean, low = add(mean_a, low_a, delta * share)
-    return np.where(only_b, mean_b, mean), np.where(only_b, low_b, low), delta, n_a * share
+
+    weight: Float
+    weight_low: Float
+    mean: Float
+    mean_low: Float
+    delta: Float
+    delta_low: Float
+    cross: Float
+    cross_low: Float
+
+    def squares(self) -> tuple[Float, Float]:
+        """``cross δ²`` in two doubles: what joining the groups adds to the sum of squares."""
+        square = product(self.delta, self.delta_low, self.delta, self.delta_low)
+        return product(*square, self.cross, self.cross_low)
 
 
-def part_mean(
-    n: Float, mean: Float, low: Float, n_b: Float, mean_b: Float, low_b: Float
-) -> tuple[Float, Float, Float, Float]:
-    """The inverse of `join_means`: the mean of group a, given the joined group and group b.
+def join_means(a: Group, b: Group) -> Joint:
+    """Two groups joined: their mean is ``mean_a + δ n_b/(n_a + n_b)`` (Chan, Golub and LeVeque 1979)."""
+    both, only_b = (a.weight > 0) & (b.weight > 0), (a.weight == 0) & (b.weight > 0)
+    total = add(a.weight, a.weight_low, b.weight, b.weight_low)
+    delta, delta_low = (np.where(both, part, 0.0) for part in add(b.mean, b.mean_low, -a.mean, -a.mean_low))
+    step = quotient(*product(delta, delta_low, b.weight, b.weight_low), *total)
+    mean, low = add(a.mean, a.mean_low, *step)
+    mean, low = np.where(only_b, b.mean, mean), np.where(only_b, b.mean_low, low)
+    return Joint(*total, mean, low, delta, delta_low, *_cross(a.weight, a.weight_low, b, total))
 
-    Returns the same four arrays, where δ and cross are those of the join that is undone. Where nothing
-    is left of a, all are zero.
+
+def part_mean(whole: Group, b: Group, left: Float, left_low: Float) -> Joint:
+    """The inverse of `join_means`: group a, of weight ``left + left_low``, given the joined group and group b.
+
+    δ and cross are those of the join that is undone. Where nothing is left of a, all are zero.
     """
-    n_a = n - n_b
-    left = n_a > 0
-    share = np.divide(n_b, n_a, out=np.zeros(np.shape(n_a)), where=left)
-    step = difference(mean, low, mean_b, low_b)
-    moved, moved_low = add(mean, low, step * share)
-    mean_a, low_a = np.where(left, moved, 0.0), np.where(left, moved_low, 0.0)
-    met = left & (n_b > 0)
-    delta = np.where(met, difference(mean_b, low_b, mean_a, low_a), 0.0)
-    cross = np.divide(n_a * n_b, n, out=np.zeros(np.shape(n_a)), where=met)
-    return mean_a, low_a, delta, cross
+    some = left > 0
+    met = some & (b.weight > 0)
+    away = add(whole.mean, whole.mean_low, -b.mean, -b.mean_low)
+    step = quotient(*product(*away, b.weight, b.weight_low), left, left_low)
+    moved = zip(add(whole.mean, whole.mean_low, *step), (whole.mean, whole.mean_low), strict=True)
+    mean, low = (np.where(met, new, np.where(some, old, 0.0)) for new, old in moved)
+    delta, delta_low = (np.where(met, part, 0.0) for part in add(b.mean, b.mean_low, -mean, -low))
+    cross = (np.where(met, part, 0.0) for part in _cross(left, left_low, b, (whole.weight, whole.weight_low)))
+    return Joint(left, left_low, mean, low, delta, delta_low, *cross)
+
+
+def _cross(n: Float, n_low: Float, b: Group, total: tuple[Float, Float]) -> tuple[Float, Float]:
+    return quotient(*product(n, n_low, b.weight, b.weight_low), *total)

@@ -5,18 +5,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from suffice import kernels
+from suffice.exceptions import InputError
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.compensated import add, product
+from suffice.statistics.remaining import nothing_left, remaining_weight
 from suffice.statistics.sparse_sums import class_sums_of_cells, same_cells
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
+from suffice.statistics.weights import class_weights
 
 __all__ = ["CountVectors", "log_coefficients", "log_factorial"]
 
@@ -29,7 +34,8 @@ class CountVectors(Statistic):
 
     Attributes
     ----------
-    weight : array of shape (K,)
+    weight, weight_low : array of shape (K,)
+        The weight is the unevaluated sum of the two.
     total : array of shape (K, d)
     log_coefficient : array of shape (K,)
 
@@ -43,8 +49,10 @@ class CountVectors(Statistic):
     """
 
     weight: ByClass
-    total: ByClass
+    total: ByColumn
     log_coefficient: ByClass
+    _: KW_ONLY
+    weight_low: ByClass = LOW
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> CountVectors:
@@ -61,26 +69,41 @@ class CountVectors(Statistic):
         with np.errstate(over="ignore", invalid="ignore"):  # rows that do not count may hold anything
             coefficients = log_coefficients(x)
         each = kernels.class_sums(coefficients[:, None], k, **who)
-        return cls(members.classes, members.class_weights(), total, each[:, 0])
+        weight, low = class_weights(members)
+        return cls(members.classes, weight, total, each[:, 0], weight_low=low)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of columns."""
         return self.total.shape[1:]
 
-    def _merged(self, other: CountVectors) -> CountVectors:
-        parts = (a + b for a, b in zip(self.arrays().values(), other.arrays().values(), strict=True))
-        return CountVectors(self.classes, *parts)
+    def _columns(self, at: NDArray[np.intp]) -> Self:
+        if len(at) < self.shape[0]:
+            raise InputError(
+                "The multinomial coefficients that CountVectors keep are of whole rows: its columns come in another "
+                f"order, but not without some; {len(at)} of {self.shape[0]} were asked for."
+            )
+        return super()._columns(at)
 
-    def _subtracted(self, other: CountVectors) -> CountVectors:
-        weight = remaining_weight(self.weight, other.weight)
+    def _merged(self, other: CountVectors) -> CountVectors:
+        weight, low = add(self.weight, self.weight_low, other.weight, other.weight_low)
+        coefficient = self.log_coefficient + other.log_coefficient
+        return CountVectors(self.classes, weight, self.total + other.total, coefficient, weight_low=low)
+
+    def _subtracted(self, other: CountVectors, columns: Sequence[object]) -> CountVectors:
+        weight, low = remaining_weight(
+            self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
+        )
         left = weight > 0
-        coefficient = np.where(left, self.log_coefficient - other.log_coefficient, 0.0)
-        total = np.where(left[:, None], remaining_weight(self.total, other.total), 0.0)
-        return CountVectors(self.classes, weight, total, coefficient)
+        coefficient = self.log_coefficient - other.log_coefficient
+        coefficient = np.where(left & ~nothing_left(self.log_coefficient, coefficient), coefficient, 0.0)
+        total = self.total - other.total
+        total = np.where(left[:, None] & ~nothing_left(self.total, total), total, 0.0)
+        return CountVectors(self.classes, weight, total, coefficient, weight_low=low)
 
     def _scaled(self, factor: float) -> CountVectors:
-        return CountVectors(self.classes, *(array * factor for array in self.arrays().values()))
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
+        return CountVectors(self.classes, weight, self.total * factor, self.log_coefficient * factor, weight_low=low)
 
 
 SMALL = gammaln(np.arange(1.0, 4097.0))  # log 0!, log 1!, … : most counts are small, and looking up is quick

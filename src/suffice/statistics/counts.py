@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import MergeError
+from suffice.exceptions import MergeError, columns_at, listed
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.compensated import add, product
 from suffice.statistics.levels import Coded, CodedColumn, Levels
-from suffice.statistics.sparse_sums import left_of
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.remaining import remaining_weight
+from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
+from suffice.statistics.weights import class_weights, counted
 
-__all__ = ["Counts", "class_counts"]
+__all__ = ["Counts", "class_counts", "scaled_counts"]
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -28,9 +31,10 @@ class Counts(Statistic):
 
     Attributes
     ----------
-    count : array of shape (K, C)
-        C is the number of levels of all columns together.
-    missing : array of shape (K, d)
+    count, count_low : array of shape (K, C)
+        C is the number of levels of all columns together. The count is the unevaluated sum of the two; and so is
+        the next.
+    missing, missing_low : array of shape (K, d)
         Weight of the cells that were not there.
     levels : tuple of Levels
         One for each column. They unite in `merge`.
@@ -47,8 +51,11 @@ class Counts(Statistic):
     """
 
     count: ByClass
-    missing: ByClass
+    missing: ByColumn
     levels: tuple[Levels, ...]
+    _: KW_ONLY
+    count_low: ByClass = LOW
+    missing_low: ByColumn = LOW
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Counts:
@@ -60,21 +67,32 @@ class Counts(Statistic):
     def summarize(cls, x: Coded, members: Membership) -> Counts:
         """The statistic of a batch of rows."""
         k = len(members.classes)
-        parts, missing, levels = [np.zeros((k, 0))], np.zeros((k, x.shape[1])), []
-        for j, column in enumerate(x.columns):
-            counted = _column_counts(column, members)
-            parts.append(counted[:, :-1])
-            missing[:, j] = counted[:, -1]
-            levels.append(column.levels)
-        return cls(members.classes, np.hstack(parts), missing, tuple(levels))._pruned()
+        found = [_column_counts(column, members) for column in x.columns]
+        parts = {}
+        for at, end in enumerate(("", "_low")):
+            parts[f"count{end}"] = np.hstack([np.zeros((k, 0)), *(each[at][:, :-1] for each in found)])
+            parts[f"missing{end}"] = np.hstack([np.zeros((k, 0)), *(each[at][:, -1:] for each in found)])
+        return cls(members.classes, levels=tuple(column.levels for column in x.columns), **parts)._pruned()
 
     @classmethod
     def beside(cls, parts: Sequence[Counts]) -> Counts:
-        """The statistic of several columns, from that of each."""
+        """The statistic of several columns, from those of one or some each."""
         axis = functools.reduce(ClassAxis.union, (part.classes for part in parts))
         wide = [part.on(axis) for part in parts]
         levels = tuple(levels for part in wide for levels in part.levels)
-        return cls(axis, np.hstack([part.count for part in wide]), np.hstack([part.missing for part in wide]), levels)
+        names = ("count", "missing", "count_low", "missing_low")
+        return cls(axis, levels=levels, **{name: np.hstack([getattr(part, name) for part in wide]) for name in names})
+
+    def _columns(self, at: NDArray[np.intp]) -> Counts:
+        bounds = [np.arange(self.offsets[j], self.offsets[j + 1]) for j in at]
+        places = np.concatenate([np.empty(0, dtype=np.int64), *bounds])
+        parts = {name: getattr(self, name)[:, places] for name in ("count", "count_low")}
+        parts |= {name: getattr(self, name)[:, at] for name in ("missing", "missing_low")}
+        return Counts(self.classes, levels=tuple(self.levels[j] for j in at), **parts)
+
+    def taking(self, at: Any) -> Counts:
+        """The statistic of some of the classes, and of the levels that these have."""
+        return super().taking(at)._pruned()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -101,42 +119,53 @@ class Counts(Statistic):
         present = [self.of_column(j).sum(axis=1) + self.missing[:, j] for j in range(len(self.levels))]
         return np.asarray(np.max(present, axis=0))
 
-    def taking(self, at: NDArray[np.intp]) -> Counts:
-        """The statistic of some of the classes; a level that only the others have is not kept."""
-        return super().taking(at)._pruned()
-
     def _on_levels(self, levels: Sequence[Levels]) -> Counts:
         """The same counts on wider levels."""
         if all(mine is wider for mine, wider in zip(self.levels, levels, strict=True)):
             return self
-        parts = [np.zeros((len(self.classes), 0))]
-        for j, (mine, wider) in enumerate(zip(self.levels, levels, strict=True)):
-            part = self.of_column(j)
-            if mine.values != wider.values:
-                wide = np.zeros((len(self.classes), len(wider)))
-                wide[:, wider.positions(mine.values)] = part
-                part = wide
-            parts.append(part)
-        return replace(self, count=np.hstack(parts), levels=tuple(levels))
+        starts = np.concatenate([[0], np.cumsum([len(each) for each in levels])]).astype(np.int64)
+        pairs = zip(self.levels, levels, starts[:-1], strict=True)
+        places = [start + wider.positions(mine.values) for mine, wider, start in pairs]
+        at = np.concatenate([np.empty(0, dtype=np.int64), *places])
+        count, low = np.zeros((2, len(self.classes), starts[-1]))
+        count[:, at], low[:, at] = self.count, self.count_low
+        return replace(self, count=count, count_low=low, levels=tuple(levels))
 
     def _merged(self, other: Counts) -> Counts:
         levels = [a.union(b) for a, b in zip(self.levels, other.levels, strict=True)]
         a, b = self._on_levels(levels), other._on_levels(levels)
-        return Counts(self.classes, a.count + b.count, self.missing + other.missing, tuple(levels))
+        count, low = add(a.count, a.count_low, b.count, b.count_low)
+        missing, missing_low = add(a.missing, a.missing_low, b.missing, b.missing_low)
+        return Counts(self.classes, count, missing, tuple(levels), count_low=low, missing_low=missing_low)
 
-    def _subtracted(self, other: Counts) -> Counts:
+    def _subtracted(self, other: Counts, columns: Sequence[object]) -> Counts:
         other = other._pruned()
-        for mine, theirs in zip(self.levels, other.levels, strict=True):
-            strange = [value for value in theirs.values if value not in mine.place]
-            if any(value not in theirs.declared for value in strange):
-                raise MergeError(f"Rows of level {strange[0]!r} cannot be taken out: there are none.")
+        for j, (mine, theirs) in enumerate(zip(self.levels, other.levels, strict=True)):
+            held = other.of_column(j).sum(axis=0) > 0
+            strange = [value for value, has in zip(theirs.values, held, strict=True) if has and value not in mine.place]
+            if strange:
+                raise MergeError(
+                    f"Rows with {listed(strange)} in {columns_at(columns, [j])} cannot be taken out: there are none. "
+                    "Nothing was changed."
+                )
         levels = [a.union(b) for a, b in zip(self.levels, other.levels, strict=True)]
-        count = remaining_weight(self._on_levels(levels).count, other._on_levels(levels).count)
-        missing = remaining_weight(self.missing, other.missing)
-        return Counts(self.classes, count, missing, tuple(levels))._pruned()
+        a, b = self._on_levels(levels), other._on_levels(levels)
+        place = self._place(columns)
+
+        def level(k: int, c: int) -> str:
+            j = int(np.searchsorted(a.offsets, c, side="right")) - 1
+            return f"{place(k, j)}, level {levels[j].values[c - a.offsets[j]]!r}"
+
+        def hole(k: int, j: int) -> str:
+            return f"{place(k, j)}, among missing cells"
+
+        count, low = remaining_weight(a.count, a.count_low, b.count, b.count_low, level)
+        missing, missing_low = remaining_weight(a.missing, a.missing_low, b.missing, b.missing_low, hole)
+        left = Counts(self.classes, count, missing, tuple(levels), count_low=low, missing_low=missing_low)
+        return left._pruned()
 
     def _scaled(self, factor: float) -> Counts:
-        return replace(self, count=self.count * factor, missing=self.missing * factor)._pruned()
+        return replace(self, **scaled_counts(self, factor))._pruned()
 
     def _pruned(self) -> Counts:
         """Without the levels that no row has, unless they are declared: weight zero is absence."""
@@ -154,22 +183,33 @@ class Counts(Statistic):
             each if (here := keep[start:stop]).all() else each.taking(here)
             for each, start, stop in zip(self.levels, bounds[:-1], bounds[1:], strict=True)
         )
-        return replace(self, count=self.count[:, keep], levels=levels)
+        return replace(self, count=self.count[:, keep], count_low=self.count_low[:, keep], levels=levels)
 
 
-def _column_counts(column: CodedColumn, members: Membership) -> Float:
-    """Counts of each level (K, L + 1), the missing cells last."""
-    size = len(column.levels) + 1
-    if column.rows is None:
-        return class_counts(column.codes, size, members)
-    some = members.take(column.rows)
-    out = class_counts(column.codes, size, some)
-    out[:, column.rest] += left_of(members.class_weights(), some.class_weights())
+def scaled_counts(counts: Any, factor: float) -> dict[str, Any]:
+    """Counts of levels or cells, and missing ones, with every weight times ``factor``."""
+    out: dict[str, Any] = {}
+    for name in ("count", "missing"):
+        parts = getattr(counts, name), getattr(counts, f"{name}_low")
+        out[name], out[f"{name}_low"] = product(*parts, np.asarray(factor))
     return out
 
 
-def class_counts(codes: Codes, size: int, members: Membership) -> Float:
-    """Weight of the rows of each class and code (K, size); code −1 counts as the last."""
+def _column_counts(column: CodedColumn, members: Membership) -> tuple[Float, Float]:
+    """Counts of each level (K, L + 1), the missing cells last, in two doubles."""
+    size = len(column.levels) + 1
+    if column.rows is None:
+        return class_counts(column.codes, size, members)
+    stored = np.zeros(len(members), dtype=bool)
+    stored[column.rows] = True
+    high, low = class_counts(column.codes, size, members.take(column.rows))
+    rest = class_weights(members.take(~stored))
+    high[:, column.rest], low[:, column.rest] = add(high[:, column.rest], low[:, column.rest], *rest)
+    return high, low
+
+
+def class_counts(codes: Codes, size: int, members: Membership) -> tuple[Float, Float]:
+    """Weight of the rows of each class and code (K, size), in two doubles; code −1 counts as the last."""
     k = len(members.classes)
     codes = np.where(codes < 0, size - 1, codes) if len(codes) and codes.min() < 0 else codes
     if members.codes is not None:
@@ -178,10 +218,11 @@ def class_counts(codes: Codes, size: int, members: Membership) -> Float:
         if len(joint) and members.codes.min() < 0:
             here = members.codes >= 0
             joint, weights = joint[here], None if weights is None else weights[here]
-        return np.bincount(joint, weights, minlength=k * size).astype(np.float64).reshape(k, size)
+        high, low = counted(joint, weights, k * size)
+        return high.reshape(k, size), low.reshape(k, size)
     assert members.soft is not None
     weights = members.soft if members.weights is None else members.soft * members.weights[:, None]
-    out = np.zeros((k, size))
+    high, low = np.zeros((2, k, size))
     for i in range(k):
-        out[i] = np.bincount(codes, weights[:, i], minlength=size)
-    return out
+        high[i], low[i] = counted(codes, np.ascontiguousarray(weights[:, i]), size)
+    return high, low

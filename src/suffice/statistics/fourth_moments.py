@@ -18,16 +18,21 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import add, difference, join_means, part_mean
+from suffice.statistics.compensated import add, join_means, part_mean
+from suffice.statistics.doubled import Doubled
+from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.number_range import SMALLEST, check_squares
+from suffice.statistics.remaining import remaining_weight
 from suffice.statistics.scatter import Scatter, still_varies
-from suffice.statistics.statistic import ByClass, remaining_weight
+from suffice.statistics.statistic import ByPair
+from suffice.statistics.weights import class_weights
 
 __all__ = ["FourthMoments"]
 
 Float = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 22  # of centred rows
+EXACT_PRODUCTS = 1 << 23  # up to so many, products are summed in two doubles, in milliseconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,23 +43,28 @@ class FourthMoments(Scatter):
     ----------
     weight : array of shape (K,)
     mean, mean_low : array of shape (K, d)
-    scatter, scatter_low, cubic, quartic : array of shape (K, d, d)
+    scatter, scatter_low, cubic, cubic_low, quartic, quartic_low : array of shape (K, d, d)
+        Each an unevaluated sum of two: a fourth power leaves few digits of what it is taken from.
     """
 
-    cubic: ByClass
-    quartic: ByClass
+    cubic: ByPair
+    cubic_low: ByPair
+    quartic: ByPair
+    quartic_low: ByPair
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> FourthMoments:
         """The statistic of no rows."""
         k, d = len(classes), n_columns
-        return cls(classes, np.zeros(k), *np.zeros((2, k, d)), *np.zeros((4, k, d, d)))
+        return cls(classes, np.zeros(k), *np.zeros((2, k, d)), *np.zeros((6, k, d, d)))
 
     @classmethod
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> FourthMoments:
         """The statistic of a batch of rows (n, d)."""
         n, d = x.shape
         k = len(members.classes)
+        if n * d**2 * (1 if members.soft is None else k) <= EXACT_PRODUCTS:
+            return cls._exactly(x, members).looking_again(x).check(columns)
         soft = members.soft is not None
         step = max(256, 4 * k, BLOCK_BYTES // (8 * max(d, 1))) // (k if soft else 1) + 1
         whole = cls.zero(members.classes, d)
@@ -63,7 +73,7 @@ class FourthMoments(Scatter):
             blocks = kernels.CentredBlocks(k, d, min(step, n), soft=soft)
             rows = blocks.centre(x[start : start + step], part.codes, part.soft, part.weights)
             weights = _group_weights(part)
-            products = np.zeros((4, k, d, d))
+            products = np.zeros((6, k, d, d))
             for c in np.flatnonzero(np.diff(blocks.offsets)):
                 group = slice(blocks.offsets[c], blocks.offsets[c + 1])
                 root_z = rows[group]
@@ -72,13 +82,37 @@ class FourthMoments(Scatter):
                     root_square = z * root_z
                     products[0, c] = root_z.T @ root_z
                     products[2, c] = root_square.T @ root_z
-                    products[3, c] = root_square.T @ root_square
+                    products[4, c] = root_square.T @ root_square
                 np.fill_diagonal(products[0, c], blocks.squares[c])
                 np.fill_diagonal(products[1, c], blocks.squares_low[c])
             block = cls(members.classes, blocks.weight, blocks.mean, blocks.mean_low, *products)
             with np.errstate(over="ignore", invalid="ignore"):
                 whole = block if start == 0 else whole._merged(block)
         return whole.looking_again(x).check(columns)
+
+    @classmethod
+    def _exactly(cls, x: Float, members: Membership) -> FourthMoments:
+        """In two doubles throughout: the products of (z, z²) hold all three matrices."""
+        k, d = len(members.classes), x.shape[1]
+        found, _ = class_moments(x, members, missing=False)
+        weight, weight_low = class_weights(members)
+        parts = np.zeros((6, k, d, d))
+        above = np.triu_indices(d, 1)
+        for c in range(k):
+            rows, weights = _rows_of(x, members, c)
+            mean, low = (np.broadcast_to(part[c], rows.shape) for part in (found.mean, found.mean_low))
+            total, total_low = np.zeros((2, 1, 2 * d, 2 * d))
+            with np.errstate(over="ignore", invalid="ignore"):  # found out by `check`
+                z = Doubled(rows, np.zeros_like(rows)) - Doubled(mean, low)
+                square = z * z
+                high, low = (np.hstack(pair) for pair in ((z.high, square.high), (z.low, square.low)))
+                kernels.outer(weights, np.zeros_like(weights), high, low, total, total_low)
+                whole = add(total[0], total_low[0], np.zeros_like(total[0]))
+            for at, part in enumerate(whole):
+                for matrix in (part[:d, :d], part[d:, d:]):
+                    matrix[above] = matrix.T[above]
+                parts[at, c], parts[2 + at, c], parts[4 + at, c] = part[:d, :d], part[d:, :d], part[d:, d:]
+        return cls(members.classes, weight, found.mean, found.mean_low, *parts, weight_low=weight_low)
 
     def check(self, columns: Sequence[object] | None = None) -> Self:
         """Raise if a column's squares or fourth powers over- or underflowed."""
@@ -94,13 +128,13 @@ class FourthMoments(Scatter):
     def pooled(self) -> FourthMoments:
         """All classes as one, about the common mean, on an axis of one unnamed class."""
         grand = self.grand_mean()
-        parts = _moved(self, grand.away)
+        parts = _moved(self, Doubled.of(grand.away))
         return FourthMoments(
             ClassAxis.of([0]),
             np.array([self.weight.sum()]),
             grand.mean[None],
             grand.low[None],
-            *(part.sum(axis=0, keepdims=True) for part in parts),
+            *(each.sum(axis=0, keepdims=True) for part in parts for each in (part.high, part.low)),
         )
 
     def rounding(self) -> dict[str, Float]:
@@ -111,42 +145,43 @@ class FourthMoments(Scatter):
         return super().rounding() | {"cubic": cubic.max(axis=0, initial=0.0)}
 
     def _merged(self, other: FourthMoments) -> FourthMoments:  # type: ignore[override]
-        mean, low, _, _ = join_means(
-            self.weight[:, None], self.mean, self.mean_low, other.weight[:, None], other.mean, other.mean_low
-        )
-        mine, theirs = (_moved(each, _shift(each, mean, low)) for each in (self, other))
-        scatter = add(mine[0], mine[1], theirs[0], theirs[1])
-        rest = (a + b for a, b in zip(mine[2:], theirs[2:], strict=True))
-        return FourthMoments(self.classes, self.weight + other.weight, mean, low, *scatter, *rest)
+        joint = join_means(self.group(), other.group())
+        mean = Doubled(joint.mean, joint.mean_low)
+        mine, theirs = (_moved(each, _shift(each, mean)) for each in (self, other))
+        parts = (part for a, b in zip(mine, theirs, strict=True) for part in _both(a + b))
+        weight, low = joint.weight[:, 0], joint.weight_low[:, 0]
+        return FourthMoments(self.classes, weight, mean.high, mean.low, *parts, weight_low=low)
 
-    def _subtracted(self, other: FourthMoments) -> FourthMoments:  # type: ignore[override]
-        weight = remaining_weight(self.weight, other.weight)
-        mean, low, _, _ = part_mean(
-            self.weight[:, None],
-            self.mean,
-            self.mean_low,
-            (self.weight - weight)[:, None],
-            other.mean,
-            other.mean_low,
+    def _subtracted(self, other: FourthMoments, columns: Sequence[object]) -> FourthMoments:  # type: ignore[override]
+        weight, weight_low = remaining_weight(
+            self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
         )
-        whole, part = (_moved(each, _shift(each, mean, low)) for each in (self, other))
-        scatter = add(whole[0], whole[1], -part[0], -part[1])
-        rest = (a - b for a, b in zip(whole[2:], part[2:], strict=True))
-        left = (weight[:, None, None] > 0) & still_varies(self.scatter, scatter[0])
-        return FourthMoments(
-            self.classes, weight, mean, low, *(np.where(left, each, 0.0) for each in (*scatter, *rest))
-        )
+        joint = part_mean(self.group(), other.group(), weight[:, None], weight_low[:, None])
+        mean = Doubled(joint.mean, joint.mean_low)
+        whole, part = (_moved(each, _shift(each, mean)) for each in (self, other))
+        parts = [each for a, b in zip(whole, part, strict=True) for each in _both(a - b)]
+        left = (weight[:, None, None] > 0) & still_varies(self, (parts[0], parts[1]), columns)
+        kept = (np.where(left, each, 0.0) for each in parts)
+        return FourthMoments(self.classes, weight, mean.high, mean.low, *kept, weight_low=weight_low)
 
     def _scaled(self, factor: float) -> FourthMoments:
         if factor == 0:
             return FourthMoments.zero(self.classes, self.shape[0])
-        return FourthMoments(
-            self.classes,
-            self.weight * factor,
-            self.mean,
-            self.mean_low,
-            *(part * factor for part in (self.scatter, self.scatter_low, self.cubic, self.quartic)),
-        )
+        parts = (each for part in _products(self) for each in _both(part * factor))
+        weight, low = _both(Doubled(self.weight, self.weight_low) * factor)
+        return FourthMoments(self.classes, weight, self.mean, self.mean_low, *parts, weight_low=low)
+
+
+def _rows_of(x: Float, members: Membership, k: int) -> tuple[Float, Float]:
+    """The rows that belong to a class, and their weights."""
+    if members.codes is not None:
+        weights = np.ones(len(members)) if members.weights is None else members.weights
+        here = (members.codes == k) & (weights > 0)
+    else:
+        assert members.soft is not None
+        weights = members.soft[:, k] if members.weights is None else members.soft[:, k] * members.weights
+        here = weights > 0
+    return np.asarray(x[here], dtype=np.float64), np.ascontiguousarray(weights[here])
 
 
 def _group_weights(part: Membership) -> Float:
@@ -161,26 +196,34 @@ def _group_weights(part: Membership) -> Float:
     return np.asarray(by_group[by_group > 0])
 
 
-def _shift(m: FourthMoments, mean: Float, low: Float) -> Float:
+def _both(value: Doubled) -> tuple[Float, Float]:
+    return value.high, value.low
+
+
+def _products(m: FourthMoments) -> tuple[Doubled, Doubled, Doubled]:
+    return Doubled(m.scatter, m.scatter_low), Doubled(m.cubic, m.cubic_low), Doubled(m.quartic, m.quartic_low)
+
+
+def _shift(m: FourthMoments, mean: Doubled) -> Doubled:
     """How far each class mean lies from another point; zero for a class without rows."""
-    return difference(m.mean, m.mean_low, mean, low) * (m.weight[:, None] > 0)
+    return (Doubled(m.mean, m.mean_low) - mean) * np.where(m.weight[:, None] > 0, 1.0, 0.0)
 
 
-def _moved(m: FourthMoments, s: Float) -> tuple[Float, Float, Float, Float]:
+def _moved(m: FourthMoments, s: Doubled) -> tuple[Doubled, Doubled, Doubled]:
     """The products about the point ``mean − s`` of each class, with s of shape (K, d)."""
-    n = m.weight[:, None, None]
-    s_i, s_j = s[:, :, None], s[:, None, :]
-    variance = np.diagonal(m.scatter, axis1=1, axis2=2)
-    v_i, v_j = variance[:, :, None], variance[:, None, :]
-    scatter = add(m.scatter, m.scatter_low, n * s_i * s_j)
-    cubic = m.cubic + s_j * v_i + 2 * s_i * m.scatter + n * s_i**2 * s_j
-    quartic = (
-        m.quartic
-        + 2 * s_j * m.cubic
-        + 2 * s_i * np.swapaxes(m.cubic, 1, 2)
-        + s_j**2 * v_i
-        + s_i**2 * v_j
-        + 4 * s_i * s_j * m.scatter
-        + n * s_i**2 * s_j**2
+    n = Doubled(m.weight, m.weight_low)[:, None, None]
+    scatter, cubic, quartic = _products(m)
+    variance = scatter.diagonal()
+    s_i, s_j, v_i, v_j = s[:, :, None], s[:, None, :], variance[:, :, None], variance[:, None, :]
+    apart, square_i, square_j = s_i * s_j, s_i * s_i, s_j * s_j
+    return (
+        scatter + apart * n,
+        cubic + s_j * v_i + s_i * scatter * 2.0 + square_i * s_j * n,
+        quartic
+        + s_j * cubic * 2.0
+        + s_i * cubic.transposed() * 2.0
+        + square_j * v_i
+        + square_i * v_j
+        + apart * scatter * 4.0
+        + apart * apart * n,
     )
-    return *scatter, cubic, quartic

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import MergeError
+from suffice.exceptions import InputError, MergeError, columns_at, listed
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.counts import class_counts
+from suffice.statistics.compensated import add
+from suffice.statistics.counts import class_counts, scaled_counts
 from suffice.statistics.levels import Coded, Levels
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.remaining import remaining_weight
+from suffice.statistics.statistic import LOW, ByClass, Statistic
 
 __all__ = ["JointCounts", "distinct_cells"]
 
@@ -27,8 +30,9 @@ class JointCounts(Statistic):
 
     Attributes
     ----------
-    count : array of shape (K, C)
-    missing : array of shape (K, 1)
+    count, count_low : array of shape (K, C)
+        The count is the unevaluated sum of the two; and so is the next.
+    missing, missing_low : array of shape (K, 1)
         Weight of the rows with a hole, which are in no cell.
     levels : tuple of Levels
         One for each column.
@@ -40,6 +44,9 @@ class JointCounts(Statistic):
     missing: ByClass
     levels: tuple[Levels, ...]
     cells: Codes
+    _: KW_ONLY
+    count_low: ByClass = LOW
+    missing_low: ByClass = LOW
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> JointCounts:
@@ -57,8 +64,9 @@ class JointCounts(Statistic):
         cells, place = distinct_cells(codes[whole], levels)
         where = np.full(len(codes), -1, dtype=np.int64)
         where[whole] = place
-        counted = class_counts(where, len(cells) + 1, members)
-        return cls(members.classes, counted[:, :-1], counted[:, -1:], levels, cells)._pruned()
+        high, low = class_counts(where, len(cells) + 1, members)
+        lows = {"count_low": low[:, :-1], "missing_low": low[:, -1:]}
+        return cls(members.classes, high[:, :-1], high[:, -1:], levels, cells, **lows)._pruned()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -74,33 +82,63 @@ class JointCounts(Statistic):
         weights: Float = self.count.sum(axis=1) + self.missing[:, 0]
         return weights
 
-    def taking(self, at: NDArray[np.intp]) -> JointCounts:
-        """The statistic of some of the classes; a cell that only the others have is not kept."""
-        return super().taking(at)._pruned()
-
     def _merged(self, other: JointCounts) -> JointCounts:
         levels, mine, theirs = self._united(other)
         cells, place = distinct_cells(np.vstack([mine, theirs]), levels)
-        count = np.zeros((len(self.classes), len(cells)))
-        count[:, place[: len(mine)]] += self.count
-        count[:, place[len(mine) :]] += other.count
-        return JointCounts(self.classes, count, self.missing + other.missing, levels, cells)
+        ours = _spread(self, place[: len(mine)], len(cells))
+        count, low = add(*ours, *_spread(other, place[len(mine) :], len(cells)))
+        missing, missing_low = add(self.missing, self.missing_low, other.missing, other.missing_low)
+        return JointCounts(self.classes, count, missing, levels, cells, count_low=low, missing_low=missing_low)
 
-    def _subtracted(self, other: JointCounts) -> JointCounts:
+    def _columns(self, at: NDArray[np.intp]) -> JointCounts:
+        if len(at) < len(self.levels) and self.missing.any():
+            raise InputError(
+                "Rows with a hole in one column of a joint table are counted in no cell, so that its other columns "
+                "cannot be told without it. Take all columns, in any order."
+            )
+        levels = tuple(self.levels[j] for j in at)
+        cells, place = distinct_cells(self.cells[:, at], levels)
+        count, low = np.zeros((2, len(self.classes), len(cells)))
+        for i, j in enumerate(place.tolist()):
+            count[:, j], low[:, j] = add(count[:, j], low[:, j], self.count[:, i], self.count_low[:, i])
+        return replace(self, count=count, count_low=low, levels=levels, cells=cells)
+
+    def taking(self, at: Any) -> JointCounts:
+        """The statistic of some of the classes, and of the cells that these have."""
+        return super().taking(at)._pruned()
+
+    def _subtracted(self, other: JointCounts, columns: Sequence[object]) -> JointCounts:
         other = other._pruned()
         levels, mine, theirs = self._united(other)
         cells, place = distinct_cells(np.vstack([mine, theirs]), levels)
+        names = columns_at(columns, range(len(levels)))
+
+        def combination(c: int) -> str:
+            return listed([each.values[code] for each, code in zip(levels, cells[c], strict=True)])
+
         if len(cells) > len(mine):
-            raise MergeError("Rows of a combination of levels that was never seen cannot be taken out.")
-        count = np.zeros((len(self.classes), len(cells)))
-        taken = np.zeros_like(count)
-        count[:, place[: len(mine)]] = self.count
-        taken[:, place[len(mine) :]] = other.count
-        left = remaining_weight(count, taken)
-        return JointCounts(self.classes, left, remaining_weight(self.missing, other.missing), levels, cells)._pruned()
+            new = int(np.setdiff1d(place[len(mine) :], place[: len(mine)])[0])
+            raise MergeError(
+                f"Rows with {combination(new)} in {names} cannot be taken out: there are none. Nothing was changed."
+            )
+        where = self._place(columns)
+        count, low = remaining_weight(
+            *_spread(self, place[: len(mine)], len(cells)),
+            *_spread(other, place[len(mine) :], len(cells)),
+            lambda k, c: f"{where(k)}, {names}, {combination(c)}",
+        )
+        missing, missing_low = remaining_weight(
+            self.missing,
+            self.missing_low,
+            other.missing,
+            other.missing_low,
+            lambda k, _: f"{where(k)}, rows with a hole in {names}",
+        )
+        left = JointCounts(self.classes, count, missing, levels, cells, count_low=low, missing_low=missing_low)
+        return left._pruned()
 
     def _scaled(self, factor: float) -> JointCounts:
-        return replace(self, count=self.count * factor, missing=self.missing * factor)._pruned()
+        return replace(self, **scaled_counts(self, factor))._pruned()
 
     def _united(self, other: JointCounts) -> tuple[tuple[Levels, ...], Codes, Codes]:
         """The levels of both, and the cells of each as codes of those."""
@@ -119,7 +157,8 @@ class JointCounts(Statistic):
         if held.all() and all(a is b for a, b in zip(levels, self.levels, strict=True)):
             return self
         cells = _recoded(cells, self.levels, levels)
-        return replace(self, count=self.count[:, held], levels=tuple(levels), cells=cells)
+        parts = {name: getattr(self, name)[:, held] for name in ("count", "count_low")}
+        return replace(self, levels=tuple(levels), cells=cells, **parts)
 
 
 def distinct_cells(codes: Codes, levels: Sequence[Levels]) -> tuple[Codes, Codes]:
@@ -142,6 +181,13 @@ def distinct_cells(codes: Codes, levels: Sequence[Levels]) -> tuple[Codes, Codes
         return cells, place.ravel()
     cells, place = np.unique(codes, axis=0, return_inverse=True)
     return cells.reshape(-1, len(sizes)), place.ravel()
+
+
+def _spread(counts: JointCounts, place: Codes, size: int) -> tuple[Float, Float]:
+    """Counts among more cells (K, size), in two doubles."""
+    high, low = np.zeros((2, len(counts.classes), size))
+    high[:, place], low[:, place] = counts.count, counts.count_low
+    return high, low
 
 
 def _recoded(cells: Codes, old: tuple[Levels, ...], new: tuple[Levels, ...] | list[Levels]) -> Codes:

@@ -6,20 +6,21 @@ Joined by Chan's formula ``m2 = m2_a + m2_b + n_a n_b/(n_a + n_b) δ²``, never 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.statistics.aggregation import Answer, by_class
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import difference, join_means, part_mean, two_sum
+from suffice.statistics.compensated import Group, add, difference, join_means, part_mean, product, two_sum
+from suffice.statistics.exact_moments import EXACT_CELLS, class_moments
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
+from suffice.statistics.remaining import remaining_squares, remaining_weight
 from suffice.statistics.sparse_sums import cell_columns, cell_rows, class_sums_of_cells, left_of, same_cells
-from suffice.statistics.statistic import ByClass, Statistic, remaining_squares, remaining_weight
+from suffice.statistics.statistic import LOW, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
 
 __all__ = ["Moments"]
@@ -33,12 +34,13 @@ class Moments(Statistic):
 
     Attributes
     ----------
-    weight : array of shape (K, d)
-        Sum of the weights of the cells that were there; a missing value is not counted.
+    weight, weight_low : array of shape (K, d)
+        Sum of the weights of the cells that were there; a missing value is not counted. It is the unevaluated sum of
+        the two.
     mean, mean_low : array of shape (K, d)
-        The mean is the unevaluated sum of the two.
-    m2 : array of shape (K, d)
-        Centred sum of squares.
+        The mean, and so is this.
+    m2, m2_low : array of shape (K, d)
+        Centred sum of squares, and so is this: taking rows out leaves all its digits.
 
     Examples
     --------
@@ -49,30 +51,31 @@ class Moments(Statistic):
     (array([1., 2.]), array([1., 4.]), array([0., 8.]))
     """
 
-    weight: ByClass
-    mean: ByClass
-    mean_low: ByClass
-    m2: ByClass
+    weight: ByColumn
+    mean: ByColumn
+    mean_low: ByColumn
+    m2: ByColumn
+    m2_low: ByColumn
+    _: KW_ONLY
+    weight_low: ByColumn = LOW
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Moments:
         """The statistic of no rows."""
-        return cls(classes, *(np.zeros((len(classes), n_columns)) for _ in range(4)))
+        return cls(classes, *(np.zeros((len(classes), n_columns)) for _ in range(5)))
 
     @classmethod
     def summarize(
-        cls, x: Float, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
+        cls, x: Any, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
     ) -> Moments:
         """The statistic of a batch of rows (n, d); NaN is a missing value unless ``missing`` is false."""
+        if is_sparse(x) and x.shape[0] * x.shape[1] <= EXACT_CELLS:
+            x = x.toarray().astype(np.float64, copy=False)
         if is_sparse(x):
             with np.errstate(over="ignore", invalid="ignore"):
                 return cls._of_sparse(x, members, missing=missing).check(columns)
-        who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
-        found = kernels.class_moments(x, len(members.classes), **who)
-        if missing and np.isnan(found.mean).any():
-            # A NaN was met. Cells are counted one by one only for data that have holes.
-            found = kernels.class_moments(x, len(members.classes), missing=True, **who)
-        return cls(members.classes, *found).check(columns)
+        found, low = class_moments(x, members, missing=missing)
+        return cls(members.classes, *found, weight_low=low).check(columns)
 
     @classmethod
     def _of_sparse(cls, x: Any, members: Membership, *, missing: bool) -> Moments:
@@ -100,8 +103,8 @@ class Moments(Statistic):
                 m2[k] = class_sums_of_cells(same_cells(x, away**2), members)[k]
         m2 = np.maximum(m2 - size * low**2, 0.0)
         nothing = np.zeros_like(mean)
-        return cls(members.classes, size, *two_sum(mean, low), m2).merge(
-            cls(members.classes, zeros, nothing, nothing, nothing)
+        return cls(members.classes, size, *two_sum(mean, low), m2, nothing).merge(
+            cls(members.classes, zeros, nothing, nothing, nothing, nothing)
         )
 
     @classmethod
@@ -110,7 +113,8 @@ class Moments(Statistic):
         axis, count = by_class(answer, "count", len(names), names)
         _, mean = by_class(answer, "mean", len(names), names)
         _, variance = by_class(answer, "variance", len(names), names)
-        return cls(axis, count, mean, np.zeros_like(mean), count * variance)
+        nothing = np.zeros_like(mean)
+        return cls(axis, count, mean, nothing, count * variance, nothing)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -122,7 +126,9 @@ class Moments(Statistic):
         with np.errstate(over="ignore", invalid="ignore"):
             check_squares(self.pooled().m2, range(self.shape[0]) if columns is None else columns)
         tiny = (self.m2 > 0) & (self.m2 < SMALLEST_SQUARE)
-        return replace(self, m2=np.where(tiny, 0.0, self.m2)) if tiny.any() else self
+        if not tiny.any():
+            return self
+        return replace(self, m2=np.where(tiny, 0.0, self.m2), m2_low=np.where(tiny, 0.0, self.m2_low))
 
     def rounding(self) -> dict[str, Float]:
         """The size of the numbers that each entry was summed from; deviations cancel in their sum."""
@@ -142,25 +148,32 @@ class Moments(Statistic):
         apart = np.where((apart == 0) & (offset != shift) & (self.weight > 0), SMALLEST, apart)
         m2 = (self.m2 + apart).sum(axis=0)
         mean = origin + shift
-        return Moments(ClassAxis.of([0]), *(row[None] for row in (weight, mean, shift - (mean - origin), m2)))
+        parts = weight, mean, shift - (mean - origin), m2, np.zeros_like(m2)
+        return Moments(ClassAxis.of([0]), *(row[None] for row in parts))
+
+    def _group(self) -> Group:
+        return Group(self.weight, self.weight_low, self.mean, self.mean_low)
 
     def _merged(self, other: Moments) -> Moments:
-        mean, low, delta, cross = join_means(
-            self.weight, self.mean, self.mean_low, other.weight, other.mean, other.mean_low
-        )
-        apart = cross * delta**2
-        m2 = self.m2 + other.m2 + np.where((apart == 0) & (delta != 0), SMALLEST, apart)
-        return Moments(self.classes, self.weight + other.weight, mean, low, m2)
+        joint = join_means(self._group(), other._group())
+        apart, apart_low = joint.squares()
+        apart = np.where((apart == 0) & (joint.delta != 0), SMALLEST, apart)
+        m2 = add(*add(self.m2, self.m2_low, other.m2, other.m2_low), apart, apart_low)
+        return Moments(self.classes, joint.weight, joint.mean, joint.mean_low, *m2, weight_low=joint.weight_low)
 
-    def _subtracted(self, other: Moments) -> Moments:
-        weight = remaining_weight(self.weight, other.weight)
-        mean, low, delta, cross = part_mean(
-            self.weight, self.mean, self.mean_low, self.weight - weight, other.mean, other.mean_low
-        )
-        m2 = np.where(weight > 0, self.m2 - other.m2 - cross * delta**2, 0.0)
-        return Moments(self.classes, weight, mean, low, remaining_squares(self.m2, m2))
+    def _subtracted(self, other: Moments, columns: Sequence[object]) -> Moments:
+        place = self._place(columns)
+        left = remaining_weight(self.weight, self.weight_low, other.weight, other.weight_low, place)
+        joint = part_mean(self._group(), other._group(), *left)
+        m2 = add(self.m2, self.m2_low, -other.m2, -other.m2_low)
+        m2 = add(*m2, *(-part for part in joint.squares()))
+        varies = remaining_squares(self.m2, *m2, self.mean, self.weight, place) & (joint.weight > 0)
+        squares = (np.where(varies, part, 0.0) for part in m2)
+        return Moments(self.classes, joint.weight, joint.mean, joint.mean_low, *squares, weight_low=joint.weight_low)
 
     def _scaled(self, factor: float) -> Moments:
         if factor == 0:
             return Moments.zero(self.classes, self.shape[0])
-        return Moments(self.classes, self.weight * factor, self.mean, self.mean_low, self.m2 * factor)
+        m2 = product(self.m2, self.m2_low, np.asarray(factor))
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
+        return Moments(self.classes, weight, self.mean, self.mean_low, *m2, weight_low=low)

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.moments import Moments
@@ -68,25 +65,14 @@ class RowMoments(Moments):
         """Raise if the squares of a column over- or underflowed."""
         return self._with(self.weighted().check(columns), self.rows)
 
-    def on(self, axis: ClassAxis) -> Self:
-        """The same statistic on a wider axis."""
-        return replace(super().on(axis), rows=self.rows.on(axis))
-
-    def taking(self, at: NDArray[np.intp]) -> Self:
-        """The statistic of some of the classes, without the others."""
-        return replace(super().taking(at), rows=self.rows.taking(at))
-
-    def relabelled(self, axis: ClassAxis) -> Self:
-        """The same numbers with other labels of the classes."""
-        return replace(super().relabelled(axis), rows=self.rows.relabelled(axis))
-
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)
         return self._with(self.weighted()._merged(other.weighted()), self.rows._merged(other.rows))
 
-    def _subtracted(self, other: Moments) -> RowMoments:
+    def _subtracted(self, other: Moments, columns: Sequence[object]) -> RowMoments:
         assert isinstance(other, RowMoments)
-        return self._with(self.weighted()._subtracted(other.weighted()), self.rows._subtracted(other.rows))
+        rows = self.rows._subtracted(other.rows, columns)
+        return self._with(self.weighted()._subtracted(other.weighted(), columns), rows)
 
     def _scaled(self, factor: float) -> RowMoments:
         return self._with(self.weighted()._scaled(factor), self.rows._scaled(factor))

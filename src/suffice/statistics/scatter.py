@@ -9,7 +9,7 @@ and nothing cancels.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 
 from suffice import kernels
-from suffice.exceptions import MergeError
+from suffice.exceptions import MergeError, columns_at
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import add, difference, join_means, part_mean, two_sum
+from suffice.statistics.compensated import Group, Joint, add, difference, join_means, part_mean, product, two_sum
+from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.folds import of_folds
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
-from suffice.statistics.statistic import ByClass, Statistic, remaining_squares, remaining_weight
+from suffice.statistics.remaining import remaining_squares, remaining_weight
+from suffice.statistics.statistic import LOW, ByClass, ByColumn, ByPair, Pairs, Statistic
+from suffice.statistics.weights import class_weights
 
 __all__ = ["PooledScatter", "Scatter", "centred_pass", "still_varies"]
 
@@ -45,13 +48,19 @@ class _ClassMeans(Statistic):
     """The part that both layouts share: weight and mean of each class."""
 
     weight: ByClass
-    mean: ByClass
-    mean_low: ByClass
+    mean: ByColumn
+    mean_low: ByColumn
+    _: KW_ONLY
+    weight_low: ByClass = LOW
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of columns."""
         return self.mean.shape[1:]
+
+    def group(self) -> Group:
+        """Weight and mean, as they are joined."""
+        return Group(self.weight[:, None], self.weight_low[:, None], self.mean, self.mean_low)
 
     def rounding(self) -> dict[str, Float]:
         """The size of the numbers that each entry was summed from; deviations cancel in their sums."""
@@ -116,8 +125,8 @@ class Scatter(_ClassMeans):
     scatter, scatter_low : array of shape (K, d, d)
     """
 
-    scatter: ByClass
-    scatter_low: ByClass
+    scatter: ByPair
+    scatter_low: ByPair
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Scatter:
@@ -135,16 +144,18 @@ class Scatter(_ClassMeans):
         array([[2., 4.],
                [4., 8.]])
         """
-        d = x.shape[1]
-        scatter, low = np.zeros((2, len(members.classes), d, d))
-        exact = _is_small(x, members)
+        k, d = len(members.classes), x.shape[1]
+        if _is_small(x, members):
+            *parts, low = _exactly(x, members, matrices=k)
+            return cls(members.classes, *parts, weight_low=low).looking_again(x).check(columns)
+        scatter, low = np.zeros((2, k, d, d))
 
         def add_groups(rows: Float, offsets: NDArray[np.int64]) -> None:
             for k in np.flatnonzero(np.diff(offsets)):
-                _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k], low[k], exact=exact)
+                _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k], low[k])
 
-        done = centred_pass(x, members, add_groups, groups=len(members.classes))
-        scatter, low = _completed(scatter, low, None if exact else (done.squares, done.squares_low))
+        done = centred_pass(x, members, add_groups, groups=k)
+        scatter, low = _completed(scatter, low, (done.squares, done.squares_low))
         found = cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
         return found.looking_again(x).check(columns)
 
@@ -153,23 +164,25 @@ class Scatter(_ClassMeans):
         return _summed(self.scatter, self.scatter_low)
 
     def _merged(self, other: Scatter) -> Scatter:
-        mean, low, delta, cross = _join(self, other)
+        joint = _join(self, other)
         scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
-        scatter = add(*scatter, *_outer(delta, cross))
-        return Scatter(self.classes, self.weight + other.weight, mean, low, *scatter)
+        scatter = add(*scatter, *_outer(joint, len(self.classes)))
+        return Scatter(self.classes, *_means(joint), *scatter, weight_low=joint.weight_low[:, 0])
 
-    def _subtracted(self, other: Scatter) -> Scatter:
-        weight, mean, low, delta, cross = _part(self, other)
+    def _subtracted(self, other: Scatter, columns: Sequence[object]) -> Scatter:
+        joint = _part(self, other, columns)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
-        scatter = add(*scatter, *(-part for part in _outer(delta, cross)))
-        left = (weight[:, None, None] > 0) & still_varies(self.scatter, scatter[0])
-        return Scatter(self.classes, weight, mean, low, *(np.where(left, part, 0.0) for part in scatter))
+        scatter = add(*scatter, *(-part for part in _outer(joint, len(self.classes))))
+        left = (joint.weight[:, :, None] > 0) & still_varies(self, scatter, columns)
+        parts = (np.where(left, part, 0.0) for part in scatter)
+        return Scatter(self.classes, *_means(joint), *parts, weight_low=joint.weight_low[:, 0])
 
     def _scaled(self, factor: float) -> Scatter:
         if factor == 0:
             return Scatter.zero(self.classes, self.shape[0])
-        scatter = self.scatter * factor, self.scatter_low * factor
-        return Scatter(self.classes, self.weight * factor, self.mean, self.mean_low, *scatter)
+        scatter = product(self.scatter, self.scatter_low, np.asarray(factor))
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
+        return Scatter(self.classes, weight, self.mean, self.mean_low, *scatter, weight_low=low)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +197,8 @@ class PooledScatter(_ClassMeans):
     scatter, scatter_low : array of shape (d, d)
     """
 
-    scatter: Float
-    scatter_low: Float
+    scatter: Pairs
+    scatter_low: Pairs
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> PooledScatter:
@@ -196,11 +209,13 @@ class PooledScatter(_ClassMeans):
     @classmethod
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> PooledScatter:
         """The statistic of a batch of rows (n, d)."""
+        if _is_small(x, members):
+            weight, mean, mean_low, scatter, low, weight_low = _exactly(x, members, matrices=1)
+            found = cls(members.classes, weight, mean, mean_low, scatter[0], low[0], weight_low=weight_low)
+            return found.looking_again(x).check(columns)
         scatter, low = np.zeros((2, x.shape[1], x.shape[1]))
-        exact = _is_small(x, members)
-        done = centred_pass(x, members, lambda rows, _: _add_products(rows, scatter, low, exact=exact))
-        squares = None if exact else _summed(done.squares, done.squares_low)
-        scatter, low = _completed(scatter, low, squares)
+        done = centred_pass(x, members, lambda rows, _: _add_products(rows, scatter, low))
+        scatter, low = _completed(scatter, low, _summed(done.squares, done.squares_low))
         found = cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
         return found.looking_again(x).check(columns)
 
@@ -209,54 +224,60 @@ class PooledScatter(_ClassMeans):
         cls, x: Float, members: Membership, folds: NDArray[np.int64], n_folds: int, columns: Sequence[object]
     ) -> list[PooledScatter]:
         """The statistic of each fold of the rows, in one pass; a fold of −1 leaves a row out."""
+        if _is_small(x, members):
+            places = [np.flatnonzero(folds == f) for f in range(n_folds)]
+            return [cls.summarize(x[rows], members.take(rows), columns) for rows in places]
         k, d = len(members.classes), x.shape[1]
         scatter, low = np.zeros((2, n_folds, d, d))
-        exact = _is_small(x, members)
 
         def add_folds(rows: Float, offsets: NDArray[np.int64]) -> None:
             for f in np.flatnonzero(np.diff(offsets[::k])):
-                _add_products(rows[offsets[f * k] : offsets[(f + 1) * k]], scatter[f], low[f], exact=exact)
+                _add_products(rows[offsets[f * k] : offsets[(f + 1) * k]], scatter[f], low[f])
 
         done = centred_pass(x, of_folds(members, folds, n_folds), add_folds, groups=n_folds)
         out = []
         for f in range(n_folds):
             here = slice(f * k, (f + 1) * k)
-            squares = None if exact else _summed(done.squares[here], done.squares_low[here])
-            whole = _completed(scatter[f], low[f], squares)
+            whole = _completed(scatter[f], low[f], _summed(done.squares[here], done.squares_low[here]))
             found = cls(members.classes, done.weight[here], done.mean[here], done.mean_low[here], *whole)
             flat = (np.diagonal(found.scatter) < SMALLEST_SQUARE).any()
             out.append((found.looking_again(x[folds == f]) if flat else found).check(columns))
         return out
 
-    def taking(self, at: NDArray[np.intp]) -> PooledScatter:
-        """The same scatter without some of the classes, which must be empty: what is pooled has no classes."""
-        others = np.setdiff1d(np.arange(len(self.classes)), at)
-        if self.weight[others].any():
-            raise MergeError("A pooled scatter matrix cannot be told apart by class.")
-        return super().taking(at)
-
     def within(self) -> tuple[Float, Float]:
         """Scatter about the class means, summed over the classes (d, d), in two doubles."""
         return self.scatter, self.scatter_low
 
-    def _merged(self, other: PooledScatter) -> PooledScatter:
-        mean, low, delta, cross = _join(self, other)
-        scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
-        scatter = add(*scatter, *_outer_sum(delta, cross))
-        return PooledScatter(self.classes, self.weight + other.weight, mean, low, *scatter)
+    def taking(self, at: Any) -> Self:
+        """The statistic of some of the classes, where the others have no rows."""
+        kept = super().taking(at)
+        if kept.weight.sum() < self.weight.sum():
+            raise MergeError(
+                "Classes that share one scatter matrix cannot be dropped while they have rows: what they added to it "
+                "is not known. Take their rows out first."
+            )
+        return kept
 
-    def _subtracted(self, other: PooledScatter) -> PooledScatter:
-        weight, mean, low, delta, cross = _part(self, other)
+    def _merged(self, other: PooledScatter) -> PooledScatter:
+        joint = _join(self, other)
+        scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
+        scatter = add(*scatter, *(part[0] for part in _outer(joint, 1)))
+        return PooledScatter(self.classes, *_means(joint), *scatter, weight_low=joint.weight_low[:, 0])
+
+    def _subtracted(self, other: PooledScatter, columns: Sequence[object]) -> PooledScatter:
+        joint = _part(self, other, columns)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
-        scatter = add(*scatter, *(-part for part in _outer_sum(delta, cross)))
-        left = bool(weight.any()) & still_varies(self.scatter, scatter[0])
-        return PooledScatter(self.classes, weight, mean, low, *(np.where(left, part, 0.0) for part in scatter))
+        scatter = add(*scatter, *(-part[0] for part in _outer(joint, 1)))
+        left = bool(joint.weight.any()) & still_varies(self, scatter, columns)
+        parts = (np.where(left, part, 0.0) for part in scatter)
+        return PooledScatter(self.classes, *_means(joint), *parts, weight_low=joint.weight_low[:, 0])
 
     def _scaled(self, factor: float) -> PooledScatter:
         if factor == 0:
             return PooledScatter.zero(self.classes, self.shape[0])
-        scatter = self.scatter * factor, self.scatter_low * factor
-        return PooledScatter(self.classes, self.weight * factor, self.mean, self.mean_low, *scatter)
+        scatter = product(self.scatter, self.scatter_low, np.asarray(factor))
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
+        return PooledScatter(self.classes, weight, self.mean, self.mean_low, *scatter, weight_low=low)
 
 
 def centred_pass(
@@ -282,16 +303,24 @@ def centred_pass(
     return blocks
 
 
-def _add_products(rows: Float, total: Float, total_low: Float, *, exact: bool) -> None:
-    """Add rowsᵀ rows to the lower triangle of ``total + total_low``, in place.
+def _add_products(rows: Float, total: Float, total_low: Float) -> None:
+    """Add rowsᵀ rows to the lower triangle of ``total + total_low``, in place."""
+    # BLAS counts columns first: the upper triangle of what it returns is our lower one.
+    kernels.accumulate(dsyrk(1.0, rows.T, lower=0).T, total, total_low)
 
-    An entry that BLAS sums is wrong by a rounding or two, which an ill-conditioned matrix magnifies.
+
+def _exactly(x: Float, members: Membership, matrices: int) -> tuple[Float, Float, Float, Float, Float, Float]:
+    """Weight, mean and scatter of each class, or one scatter for all (1, d, d), and the low part of the weight.
+
+    An entry that BLAS sums is wrong by a rounding or two, which an ill-conditioned matrix magnifies, and so does taking
+    out a row that lies far away.
     """
-    if exact:
-        kernels.gram(rows, total, total_low)
-    else:
-        # BLAS counts columns first: the upper triangle of what it returns is our lower one.
-        kernels.accumulate(dsyrk(1.0, rows.T, lower=0).T, total, total_low)
+    found, _ = class_moments(x, members, missing=False)
+    weight, weight_low = class_weights(members)
+    scatter, low = np.zeros((2, matrices, x.shape[1], x.shape[1]))
+    who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
+    kernels.exact_scatter(x, found.mean, found.mean_low, scatter, low, **who)
+    return weight, found.mean, found.mean_low, *_completed(scatter, low, None), weight_low
 
 
 def _is_small(x: Float, members: Membership) -> bool:
@@ -307,11 +336,20 @@ def _summed(parts: Float, parts_low: Float) -> tuple[Float, Float]:
     return high, low
 
 
-def still_varies(whole: Float, left: Float) -> NDArray[np.bool_]:
+def still_varies(
+    whole: Scatter | PooledScatter, left: tuple[Float, Float], columns: Sequence[object]
+) -> NDArray[np.bool_]:
     """Entries (..., d, d) of columns that vary in what is left; elsewhere there is only rounding."""
-    before, after = (np.diagonal(each, axis1=-2, axis2=-1) for each in (whole, left))
-    varies = remaining_squares(before, after) > 0
-    return varies[..., :, None] & varies[..., None, :]
+    before, after, after_low = (np.diagonal(each, axis1=-2, axis2=-1) for each in (whole.scatter, *left))
+    mean, weight = whole.mean, whole.weight[:, None]
+    if before.ndim == 2:
+        varies = remaining_squares(before, after, after_low, mean, weight, whole._place(columns))
+    else:
+        size, most = weight.sum(), np.abs(mean).max(axis=0, initial=0.0)
+        varies = remaining_squares(
+            before, after, after_low, most, size, lambda j: f"the classes together, {columns_at(columns, [j])}"
+        )
+    return np.asarray(varies[..., :, None] & varies[..., None, :])
 
 
 def _completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> tuple[Float, Float]:
@@ -325,37 +363,30 @@ def _completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> 
     return two_sum(high, low)
 
 
-def _outer(delta: Float, cross: Float) -> tuple[Float, Float]:
-    """``cross_k δ_k δ_kᵀ`` for each class, in two doubles."""
-    high, low = np.zeros((2, *delta.shape, delta.shape[1]))
-    for k in np.flatnonzero(cross):
-        high[k], low[k] = _outer_sum(delta[k : k + 1], cross[k : k + 1])
-    return high, low
+def _outer(joint: Joint, matrices: int) -> tuple[Float, Float]:
+    """``cross_k δ_k δ_kᵀ`` of each class (K, d, d), or their sum (1, d, d), in two doubles.
 
-
-def _outer_sum(delta: Float, cross: Float) -> tuple[Float, Float]:
-    """``Σ_k cross_k δ_k δ_kᵀ`` in two doubles. A square that underflows is the smallest number, not zero."""
-    high, low = np.zeros((2, delta.shape[1], delta.shape[1]))
-    here = cross > 0
-    kernels.gram(np.ascontiguousarray(np.sqrt(cross[here])[:, None] * delta[here]), high, low)
-    vanished = np.flatnonzero((np.diagonal(high) == 0) & (delta[here] != 0).any(axis=0))
-    high[vanished, vanished] = SMALLEST
+    A square that underflows is the smallest number, not zero.
+    """
+    d = joint.delta.shape[1]
+    high, low = np.zeros((2, matrices, d, d))
+    cross, cross_low = (np.ascontiguousarray(part[:, 0]) for part in (joint.cross, joint.cross_low))
+    kernels.outer(cross, cross_low, joint.delta, joint.delta_low, high, low)
+    apart = (joint.delta != 0) & (joint.cross > 0)
+    apart = apart if matrices == len(apart) else apart.any(axis=0, keepdims=True)
+    k, j = np.nonzero(apart & (np.diagonal(high, axis1=1, axis2=2) == 0))
+    high[k, j, j] = SMALLEST
     return _completed(high, low, None)
 
 
-def _join(a: _ClassMeans, b: _ClassMeans) -> tuple[Float, Float, Float, Float]:
-    mean, low, delta, cross = join_means(a.weight[:, None], a.mean, a.mean_low, b.weight[:, None], b.mean, b.mean_low)
-    return mean, low, delta, cross[:, 0]
+def _join(a: _ClassMeans, b: _ClassMeans) -> Joint:
+    return join_means(a.group(), b.group())
 
 
-def _part(whole: _ClassMeans, part: _ClassMeans) -> tuple[Float, Float, Float, Float, Float]:
-    weight = remaining_weight(whole.weight, part.weight)
-    mean, low, delta, cross = part_mean(
-        whole.weight[:, None],
-        whole.mean,
-        whole.mean_low,
-        (whole.weight - weight)[:, None],
-        part.mean,
-        part.mean_low,
-    )
-    return weight, mean, low, delta, cross[:, 0]
+def _part(whole: _ClassMeans, part: _ClassMeans, columns: Sequence[object]) -> Joint:
+    left, low = remaining_weight(whole.weight, whole.weight_low, part.weight, part.weight_low, whole._place(columns))
+    return part_mean(whole.group(), part.group(), left[:, None], low[:, None])
+
+
+def _means(joint: Joint) -> tuple[Float, Float, Float]:
+    return joint.weight[:, 0], joint.mean, joint.mean_low

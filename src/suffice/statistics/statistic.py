@@ -1,28 +1,55 @@
-"""What every statistic can do: merge, subtract, scale, and stand on a wider class axis.
+"""What every statistic can do: merge, subtract, scale, stand on a wider class axis, and give some of its columns.
 
 A statistic is an immutable value with a labelled class axis. The public verbs here check their arguments
 and bring both sides onto one axis; a statistic's own file gives the arithmetic on equal axes
-(``_merged``, ``_subtracted``, ``_scaled``) and nothing else.
+(``_merged``, ``_subtracted``, ``_scaled``) and says by the types of its fields which of their axes are classes
+and columns.
 """
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, MergeError, listed
+from suffice.exceptions import InputError, MergeError, columns_at, listed
 from suffice.statistics.classes import ClassAxis
 
-__all__ = ["ByClass", "Statistic", "remaining_squares", "remaining_weight"]
+__all__ = ["LOW", "ByClass", "ByColumn", "ByPair", "Pairs", "Statistic"]
 
 Float = NDArray[np.float64]
-ByClass = Annotated[NDArray[np.float64], "by class"]
+
+
+class _Axes(NamedTuple):
+    """Whether the first axis of a field is the class axis, and how many of the last are columns."""
+
+    classes: bool
+    columns: int
+
+
+ByClass = Annotated[NDArray[np.float64], _Axes(True, 0)]
 """The type of a statistic's field whose first axis is the class axis."""
+ByColumn = Annotated[NDArray[np.float64], _Axes(True, 1)]
+"""The same, and the last axis is that of the columns."""
+ByPair = Annotated[NDArray[np.float64], _Axes(True, 2)]
+"""The same, and the last two axes are those of the columns."""
+Pairs = Annotated[NDArray[np.float64], _Axes(False, 2)]
+"""The type of a field (d, d) that all classes share."""
+LOW: Any = None
+"""The default of the low part of a sum: zero, of a sum that is known to one double."""
+
+
+@functools.cache
+def _axes_of(kind: type[Statistic]) -> dict[str, _Axes]:
+    """The axes of each field that has any."""
+    hints = get_type_hints(kind, include_extras=True)
+    marks = ((each.name, part) for each in fields(kind) for part in get_args(hints[each.name]))
+    return {name: part for name, part in marks if isinstance(part, _Axes)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +58,7 @@ class Statistic(ABC):
 
     ``a.merge(b)`` is the statistic of the rows of both; it is associative and commutative up to
     rounding, and `zero` is its neutral element. ``subtract`` undoes it. ``scale`` multiplies every
-    row's weight.
+    row's weight. ``columns`` is the statistic of some of the columns.
     """
 
     classes: ClassAxis
@@ -43,21 +70,29 @@ class Statistic(ABC):
         with np.errstate(over="ignore", invalid="ignore"):  # the owner of the result looks at it with `check`
             return self.on(axis)._merged(other.on(axis))
 
-    def subtract(self, other: Self) -> Self:
-        """The statistic of the rows of self without those of other."""
+    def subtract(self, other: Self, columns: Sequence[object] | None = None) -> Self:
+        """The statistic of the rows of self without those of other.
+
+        Where it shows that those rows were not among the rows of self, a `MergeError` names class, column and
+        level; ``columns`` are the names.
+        """
         self._check_kind(other)
         strange = self.classes.positions(other.classes.labels) < 0
         held = other.class_weights() > 0
         if (strange & held).any():
             unknown = other.classes.labels[strange & held].tolist()
             raise MergeError(f"Rows of class {listed(unknown)} cannot be taken out: there are none.")
-        return self._subtracted(other.taking(np.flatnonzero(~strange)).on(self.classes))
+        other = other.taking(~strange).on(self.classes)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._subtracted(other, range(self.shape[0]) if columns is None else columns)
 
     def scale(self, factor: float) -> Self:
         """The statistic of the same rows with every weight times ``factor``."""
         if not (np.isfinite(factor) and factor >= 0):
             raise InputError(f"A statistic is scaled by a finite number of at least 0, got {factor!r}.")
         return self._scaled(float(factor))
+
+    # ------------------------------------------------------------------ axes
 
     def on(self, axis: ClassAxis) -> Self:
         """The same statistic on an axis that holds at least its own classes; the others are empty."""
@@ -66,26 +101,86 @@ class Statistic(ABC):
         at = axis.positions(self.classes.labels)
         if (at < 0).any():
             raise MergeError(f"Class {listed(self.classes.labels[at < 0].tolist())} is not on the axis.")
-        wider = {}
-        for name in self._by_class():
-            values = getattr(self, name)
-            wider[name] = np.zeros((len(axis), *values.shape[1:]))
-            wider[name][at] = values
+        wider: dict[str, Any] = {name: part.on(axis) for name, part in self._inner().items()}
+        for name, axes in _axes_of(type(self)).items():
+            if axes.classes:
+                values = getattr(self, name)
+                wider[name] = np.zeros((len(axis), *values.shape[1:]))
+                wider[name][at] = values
         return replace(self, classes=axis, **wider)
 
-    def taking(self, at: NDArray[np.intp]) -> Self:
-        """The statistic of some of the classes, without the others."""
-        if len(at) == len(self.classes):
+    def taking(self, at: Any) -> Self:
+        """The statistic of some of the classes, by position or where a mask is true; the others are dropped."""
+        places = np.sort(np.arange(len(self.classes))[at])
+        if len(places) == len(self.classes):
             return self
-        kept: dict[str, Any] = {name: getattr(self, name)[at] for name in self._by_class()}
-        return replace(self, classes=ClassAxis(self.classes.labels[at]), **kept)
+        kept: dict[str, Any] = {name: part.taking(places) for name, part in self._inner().items()}
+        kept |= {name: getattr(self, name)[places] for name, axes in _axes_of(type(self)).items() if axes.classes}
+        return replace(self, classes=ClassAxis(self.classes.labels[places]), **kept)
 
     def relabelled(self, axis: ClassAxis) -> Self:
         """The same numbers with other labels of the classes."""
-        return replace(self, classes=axis)
+        inner: dict[str, Any] = {name: part.relabelled(axis) for name, part in self._inner().items()}
+        return replace(self, classes=axis, **inner)
 
-    def _by_class(self) -> list[str]:
-        return [each.name for each in fields(self) if each.type in (ByClass, "ByClass")]
+    def emptied(self, where: NDArray[np.bool_]) -> Self:
+        """The statistic with nothing in the classes where a mask is true, which have no rows."""
+        if not (where & (self.class_weights() > 0)).any():
+            return self
+        left: dict[str, Any] = {name: part.emptied(where) for name, part in self._inner().items()}
+        for name, axes in _axes_of(type(self)).items():
+            if axes.classes:
+                left[name] = getattr(self, name).copy()
+                left[name][where] = 0.0
+        return replace(self, **left)
+
+    def columns(self, at: Sequence[int] | NDArray[np.intp]) -> Self:
+        """The statistic of some of the columns, in the order given.
+
+        Parameters
+        ----------
+        at : sequence of int
+            Positions of columns, none of them twice.
+        """
+        places = np.asarray(at, dtype=np.intp)
+        d = self.shape[0]
+        if len(np.unique(places)) < len(places) or not ((places >= 0) & (places < d)).all():
+            raise InputError(f"Columns are taken by positions from 0 to {d - 1}, none twice; got {listed(list(at))}.")
+        return self if np.array_equal(places, np.arange(d)) else self._columns(places)
+
+    def _columns(self, at: NDArray[np.intp]) -> Self:
+        taken: dict[str, Any] = {name: part.columns(at) for name, part in self._inner().items()}
+        for name, axes in _axes_of(type(self)).items():
+            values = getattr(self, name)
+            for axis in range(-axes.columns, 0):
+                values = np.take(values, at, axis=axis)
+            taken[name] = np.ascontiguousarray(values)
+        return replace(self, **taken)
+
+    @classmethod
+    def beside(cls, parts: Sequence[Self]) -> Self:
+        """The statistic of several columns, from those of one or some each, where columns are independent."""
+        axis = functools.reduce(ClassAxis.union, (part.classes for part in parts))
+        wide = [part.on(axis) for part in parts]
+        joined: dict[str, Any] = {
+            name: type(part).beside([getattr(each, name) for each in wide]) for name, part in wide[0]._inner().items()
+        }
+        for name, axes in _axes_of(cls).items():
+            if axes.columns != 1:
+                raise MergeError(f"A {cls.__name__} of several columns is of whole rows, and not made from columns.")
+            joined[name] = np.concatenate([getattr(each, name) for each in wide], axis=-1)
+        return replace(wide[0], **joined)
+
+    def _inner(self) -> dict[str, Statistic]:
+        """Fields that are statistics themselves, of the same classes and columns."""
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in named.items() if isinstance(value, Statistic)}
+
+    def axes(self) -> tuple[object, ...]:
+        """What the axes of the numbers are labelled with."""
+        return (self.classes,)
+
+    # ------------------------------------------------------------------ what it holds
 
     def class_weights(self) -> Float:
         """Weight of each class (K,); the most of its columns where they differ."""
@@ -97,21 +192,23 @@ class Statistic(ABC):
         named = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
 
-    def axes(self) -> tuple[object, ...]:
-        """What the axes of the numbers are labelled with."""
-        return (self.classes,)
-
     def check(self, columns: Sequence[object] | None = None) -> Self:
         """Raise if numbers over- or underflowed, naming the columns; the statistic itself otherwise."""
         return self
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            if getattr(self, each.name) is None:  # the low part of a sum that is known to one double
+                high = getattr(self, each.name.removesuffix("_low"))
+                object.__setattr__(self, each.name, np.zeros_like(high))
         for array in self.arrays().values():
             array.flags.writeable = False
 
     def rounding(self) -> dict[str, Float]:
         """The size of the numbers that each entry was summed from: differences far below it are rounding."""
         return {name: np.max(np.abs(array), axis=0, initial=0.0) for name, array in self.arrays().items()}
+
+    # ------------------------------------------------------------------ what a statistic's own file gives
 
     @property
     @abstractmethod
@@ -122,7 +219,7 @@ class Statistic(ABC):
     def _merged(self, other: Self) -> Self: ...
 
     @abstractmethod
-    def _subtracted(self, other: Self) -> Self: ...
+    def _subtracted(self, other: Self, columns: Sequence[object]) -> Self: ...
 
     @abstractmethod
     def _scaled(self, factor: float) -> Self: ...
@@ -135,16 +232,12 @@ class Statistic(ABC):
                 f"{type(self).__name__} of {self.shape[0]} columns cannot be joined with one of {other.shape[0]}."
             )
 
+    def _place(self, columns: Sequence[object]) -> Callable[..., str]:
+        """A function that names the place of a number: its class, and its column if it has one."""
 
-def remaining_weight(whole: Float, part: Float) -> Float:
-    """``whole − part``, where no weight may become negative; what is left of rounding is zero."""
-    left = whole - part
-    negligible = 1e-12 * whole
-    if np.any(left < -negligible):
-        raise MergeError("More weight would be taken out than there is; these rows were not in the statistic.")
-    return np.where(left <= negligible, 0.0, left)
+        def place(k: int, j: int | None = None) -> str:
+            where = f"class {self.classes.label(k)!r}"
+            # A family may keep several columns of its own for each of a block.
+            return where if j is None else f"{where}, {columns_at(columns, [j % len(columns)])}"
 
-
-def remaining_squares(whole: Float, left: Float) -> Float:
-    """Sums of squares after a part was taken out; what is left of rounding, or below zero, is zero."""
-    return np.where(left <= 64 * np.finfo(np.float64).eps * whole, 0.0, left)
+        return place

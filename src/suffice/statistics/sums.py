@@ -5,7 +5,8 @@ With no columns it is the statistic of the class prior.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.compensated import add, product
+from suffice.statistics.remaining import nothing_left, remaining_weight
 from suffice.statistics.sparse_sums import class_sums_of_cells
-from suffice.statistics.statistic import ByClass, Statistic, remaining_weight
+from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
+from suffice.statistics.weights import class_weights
 
 __all__ = ["Sums"]
 
@@ -28,7 +32,8 @@ class Sums(Statistic):
 
     Attributes
     ----------
-    weight : array of shape (K,)
+    weight, weight_low : array of shape (K,)
+        The weight is the unevaluated sum of the two.
     total : array of shape (K, d)
 
     Examples
@@ -41,7 +46,9 @@ class Sums(Statistic):
     """
 
     weight: ByClass
-    total: ByClass
+    total: ByColumn
+    _: KW_ONLY
+    weight_low: ByClass = LOW
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Sums:
@@ -51,17 +58,19 @@ class Sums(Statistic):
     @classmethod
     def summarize(cls, x: Any, members: Membership) -> Sums:
         """The statistic of a batch of rows (n, d)."""
+        weight, low = class_weights(members)
         if is_sparse(x):
-            return cls(members.classes, members.class_weights(), class_sums_of_cells(x, members))
+            return cls(members.classes, weight, class_sums_of_cells(x, members), weight_low=low)
         total = kernels.class_sums(
             x, len(members.classes), codes=members.codes, soft=members.soft, weights=members.weights
         )
-        return cls(members.classes, members.class_weights(), total)
+        return cls(members.classes, weight, total, weight_low=low)
 
     @classmethod
     def of_classes(cls, members: Membership) -> Sums:
         """The class weights alone."""
-        return cls(members.classes, members.class_weights(), np.zeros((len(members.classes), 0)))
+        weight, low = class_weights(members)
+        return cls(members.classes, weight, np.zeros((len(members.classes), 0)), weight_low=low)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -69,12 +78,17 @@ class Sums(Statistic):
         return self.total.shape[1:]
 
     def _merged(self, other: Sums) -> Sums:
-        return Sums(self.classes, self.weight + other.weight, self.total + other.total)
+        weight, low = add(self.weight, self.weight_low, other.weight, other.weight_low)
+        return Sums(self.classes, weight, self.total + other.total, weight_low=low)
 
-    def _subtracted(self, other: Sums) -> Sums:
-        weight = remaining_weight(self.weight, other.weight)
-        total = np.where(weight[:, None] > 0, self.total - other.total, 0.0)
-        return Sums(self.classes, weight, total)
+    def _subtracted(self, other: Sums, columns: Sequence[object]) -> Sums:
+        weight, low = remaining_weight(
+            self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
+        )
+        total = self.total - other.total
+        total = np.where((weight[:, None] > 0) & ~nothing_left(self.total, total), total, 0.0)
+        return Sums(self.classes, weight, total, weight_low=low)
 
     def _scaled(self, factor: float) -> Sums:
-        return Sums(self.classes, self.weight * factor, self.total * factor)
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
+        return Sums(self.classes, weight, self.total * factor, weight_low=low)

@@ -12,10 +12,11 @@ law                             says
 ==============================  =====================================================================
 `check_zero`                    the statistic of no rows is neutral in merge
 `check_merge`                   merge is commutative and associative
-`check_subtract`                subtract undoes merge
+`check_subtract`                subtract undoes merge, and takes rows out of one pass over all of them
 `check_scale`                   scale(a) scale(b) = scale(ab); scale(0) is zero; scale(2) = merge with itself
 `check_split`                   any split of the rows, in any order, with empty pieces, equals one pass
 `check_classes`                 shards that saw other classes unite
+`check_columns`                 columns in another order, or some of them where they are independent
 `check_weights`                 weight k is the row k times; weight 0 is its absence
 `check_soft_membership`         one-hot class weights are labels; class weights add like row weights
 `check_layout`                  memory order, strides, read-only arrays and float32 change nothing
@@ -33,6 +34,7 @@ from suffice.testing.laws import (
     LAWS,
     assert_same,
     check_classes,
+    check_columns,
     check_estimation,
     check_family,
     check_layout,
@@ -58,6 +60,7 @@ __all__ = [
     "Rows",
     "assert_same",
     "check_classes",
+    "check_columns",
     "check_estimation",
     "check_family",
     "check_layout",

@@ -20,6 +20,7 @@ __all__ = [
     "LAWS",
     "assert_same",
     "check_classes",
+    "check_columns",
     "check_estimation",
     "check_family",
     "check_layout",
@@ -145,6 +146,7 @@ def check_subtract(family: Family, rows: Rows, rng: np.random.Generator) -> None
     a, b = _summarize(family, rows.take(~part)), _summarize(family, rows.take(part))
     both = a.merge(b)
     assert_same(both.subtract(b), a, "subtract", beside=both)
+    assert_same(_summarize(family, rows).subtract(b), a, "subtract from one pass", beside=both)
     assert_same(a.subtract(a), family.zero(a.classes, rows.x.shape[1]), "subtract all", 0.0)
 
 
@@ -182,6 +184,27 @@ def check_classes(family: Family, rows: Rows, rng: np.random.Generator) -> None:
         alone = replace(here, codes=np.zeros_like(here.codes), labels=rows.labels[k : k + 1])
         total = total.merge(_summarize(family, alone))
     _assert_same_model(family, total, _summarize(family, rows), rows, "union of classes")
+
+
+def check_columns(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+    """Columns in another order, or some of them where they are independent: of the statistic as of the rows."""
+    n = rows.x.shape[1]
+    order = rng.permutation(n)
+    made: Any = family
+    independent = getattr(family, "independent", False)
+    for at in (order, order[: 1 + n // 2]) if independent else (order,):
+        places = made.places(n)[:, at].ravel() if hasattr(family, "places") else at
+        found = _summarize(family, rows).columns(places)
+        _assert_same_model(family, found, _summarize(family, _columns_of(rows, at)), _columns_of(rows, at), "columns")
+    if independent and not hasattr(family, "places"):
+        single = [_summarize(family, _columns_of(rows, np.array([j]))) for j in range(n)]
+        assert_same(type(single[0]).beside(single), _summarize(family, rows), "columns beside each other")
+
+
+def _columns_of(rows: Rows, at: NDArray[np.intp]) -> Rows:
+    if isinstance(rows.x, Coded):
+        return replace(rows, x=Coded(rows.x.n_rows, tuple(rows.x.columns[j] for j in at)))
+    return replace(rows, x=np.ascontiguousarray(rows.x[:, at]))
 
 
 def check_weights(family: Family, rows: Rows, rng: np.random.Generator) -> None:
@@ -399,6 +422,7 @@ LAWS: tuple[Law, ...] = (
     check_scale,
     check_split,
     check_classes,
+    check_columns,
     check_weights,
     check_soft_membership,
     check_layout,

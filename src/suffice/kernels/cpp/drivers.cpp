@@ -133,7 +133,7 @@ void class_sums(const Matrix &x, const Membership &m, double *total) {
 }
 
 void class_moments(const Matrix &x, const Membership &m, bool missing, double *weight, double *mean,
-                   double *mean_low, double *m2) {
+                   double *mean_low, double *m2, double *m2_low) {
     struct Part {
         std::vector<double> buffer;
         MomentStore store;
@@ -160,6 +160,7 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
                 mean[to] = w.mean[from];
                 mean_low[to] = w.mean_low[from];
                 m2[to] = w.m2[from];
+                m2_low[to] = w.m2_low[from];
             }
     }
 }

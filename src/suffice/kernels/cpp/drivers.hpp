@@ -8,10 +8,10 @@ namespace suffice {
 // total (classes x columns) += per-class weighted sums.
 void class_sums(const Matrix &x, const Membership &m, double *total);
 
-// Per-class weight, mean (as mean + mean_low) and centred sum of squares; classes x columns each,
-// zero on entry.
+// Per-class weight, mean (as mean + mean_low) and centred sum of squares (as m2 + m2_low); classes x
+// columns each, zero on entry.
 void class_moments(const Matrix &x, const Membership &m, bool missing, double *weight, double *mean,
-                   double *mean_low, double *m2);
+                   double *mean_low, double *m2, double *m2_low);
 
 // Centres one block of rows on its class means for a following matrix product, and merges those
 // means into the running ones (classes x columns; `weight` has one entry per class).

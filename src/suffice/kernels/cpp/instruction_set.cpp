@@ -102,22 +102,71 @@ void accumulate(int64_t count, const double *RESTRICT part, double *RESTRICT tot
     for (int64_t i = 0; i < count; ++i) add(total[i], total_low[i], part[i]);
 }
 
-void gram(int64_t rows, int64_t columns, const double *z, double *total, double *total_low) {
-    for (int64_t r = 0; r < rows; ++r) {
-        const double *RESTRICT row = z + r * columns;
-        for (int64_t i = 0; i < columns; ++i) {
-            double *RESTRICT high = total + i * columns;
-            double *RESTRICT low = total_low + i * columns;
-            const double factor = row[i];
-            for (int64_t j = 0; j <= i; ++j) {
-                double product, lost, sum, error;
-                two_product(factor, row[j], product, lost);
-                two_sum(high[j], product, sum, error);
-                high[j] = sum;
-                low[j] += error + lost;
-            }
+void outer(int64_t columns, double w, double w_low, const double *RESTRICT z, const double *RESTRICT z_low,
+           double *total, double *total_low) {
+    for (int64_t i = 0; i < columns; ++i) {
+        double *RESTRICT high = total + i * columns;
+        double *RESTRICT low = total_low + i * columns;
+        double factor, factor_low;
+        two_product(w, z[i], factor, factor_low);
+        factor_low += w * z_low[i] + w_low * z[i];
+        for (int64_t j = 0; j <= i; ++j) {
+            double product, lost, sum, error;
+            two_product(factor, z[j], product, lost);
+            lost += factor * z_low[j] + factor_low * z[j];
+            two_sum(high[j], product, sum, error);
+            high[j] = sum;
+            low[j] += error + lost;
         }
     }
+}
+
+// x - mean - mean_low in two doubles.
+inline void deviation(double x, double mean, double mean_low, double &z, double &z_low) {
+    double rough, error;
+    two_sum(x, -mean, rough, error);
+    two_sum(rough, error - mean_low, z, z_low);
+}
+
+inline void exact_deviations(int64_t d, const double *RESTRICT value, const double *RESTRICT mean,
+                             const double *RESTRICT mean_low, double *RESTRICT z, double *RESTRICT z_low) {
+    for (int64_t j = 0; j < d; ++j) deviation(value[j], mean[j], mean_low[j], z[j], z_low[j]);
+}
+
+void exact_scatter(const Matrix &x, const Membership &m, const double *mean, const double *mean_low, bool pooled,
+                   double *buffer, double *total, double *total_low) {
+    const int64_t d = x.columns;
+    double *const z = buffer + TILE * d, *const z_low = z + d;
+    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *value, int64_t k, double w) {
+        const int64_t at = pooled ? 0 : k * d * d;
+        exact_deviations(d, value, mean + k * d, mean_low + k * d, z, z_low);
+        outer(d, w, 0.0, z, z_low, total + at, total_low + at);
+    });
+}
+
+void exact_moments(const Matrix &x, const Membership &m, bool missing, const double *mean, const double *mean_low,
+                   double *buffer, double *sum, double *sum_low, double *square, double *square_low) {
+    const int64_t d = x.columns;
+    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *RESTRICT value, int64_t k, double w) {
+        const int64_t at = k * d;
+        for (int64_t j = 0; j < d; ++j) {
+            const int64_t c = at + j;
+            double z, z_low, product, lost, total, error;
+            deviation(value[j], mean[c], mean_low[c], z, z_low);
+            if (missing && value[j] != value[j]) z = z_low = 0;
+            double wz, wz_low;
+            two_product(w, z, wz, wz_low);
+            wz_low += w * z_low;
+            two_product(wz, z, product, lost);
+            lost += wz * z_low + wz_low * z;
+            two_sum(sum[c], wz, total, error);
+            sum[c] = total;
+            sum_low[c] += error + wz_low;
+            two_sum(square[c], product, total, error);
+            square[c] = total;
+            square_low[c] += error + lost;
+        }
+    });
 }
 
 // Plain sums of up to 32 squares are folded into the compensated ones.
@@ -343,8 +392,9 @@ extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET), SUFFICE_SET::sums,         SUFFICE_SET::moments,
     SUFFICE_SET::finish,         SUFFICE_SET::merge,        SUFFICE_SET::shifted_sums,
-    SUFFICE_SET::centre,         SUFFICE_SET::gram,         SUFFICE_SET::accumulate,
-    SUFFICE_SET::diagonal_log_likelihood, SUFFICE_SET::left_out,
+    SUFFICE_SET::centre,         SUFFICE_SET::outer,        SUFFICE_SET::exact_scatter,
+    SUFFICE_SET::exact_moments,  SUFFICE_SET::accumulate,   SUFFICE_SET::diagonal_log_likelihood,
+    SUFFICE_SET::left_out,
 };
 
 }  // namespace suffice

@@ -76,8 +76,19 @@ struct Kernels {
     void (*centre)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low,
                    int64_t *next, double *buffer, double *chunk, int64_t *chunk_rows, double *squares,
                    double *squares_low, double *out);
-    // total + total_low += the lower triangle of rows' rows (columns x columns), each product exact.
-    void (*gram)(int64_t rows, int64_t columns, const double *z, double *total, double *total_low);
+    // total + total_low += the lower triangle of w z z' (columns x columns), where w and z are in two
+    // doubles, too.
+    void (*outer)(int64_t columns, double w, double w_low, const double *z, const double *z_low, double *total,
+                  double *total_low);
+    // total + total_low += the lower triangles of w (x - mean)(x - mean)' of each class, or of all together;
+    // the deviations are in two doubles. `buffer` holds (TILE + 2) x columns.
+    void (*exact_scatter)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low,
+                          bool pooled, double *buffer, double *total, double *total_low);
+    // sum + sum_low += w (x - mean), square + square_low += w (x - mean)^2 (classes x columns), in two
+    // doubles throughout.
+    void (*exact_moments)(const Matrix &x, const Membership &m, bool missing, const double *mean,
+                          const double *mean_low, double *buffer, double *sum, double *sum_low, double *square,
+                          double *square_low);
     // total + total_low += part, entry by entry.
     void (*accumulate)(int64_t count, const double *part, double *total, double *total_low);
     // out[row, class] = sum of log normal densities; `buffer` holds columns x TILE + 2 TILE.

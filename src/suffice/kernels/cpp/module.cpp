@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <vector>
+
 #include "drivers.hpp"
 
 namespace nb = nanobind;
@@ -16,6 +18,7 @@ using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Output = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Cube = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Offsets = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 Matrix matrix(const Numbers &x) {
@@ -45,6 +48,14 @@ template <typename Array> void require_shape(const Array &array, size_t classes,
     require(array.shape(0) == classes && array.shape(1) == columns, "an array of classes x columns has another shape");
 }
 
+// Matrices of each class, or one for all.
+void require_matrices(const Cube &total, const Cube &total_low, size_t classes, size_t columns) {
+    for (const Cube &each : {total, total_low})
+        require((each.shape(0) == classes || each.shape(0) == 1) && each.shape(0) == total.shape(0) &&
+                    each.shape(1) == columns && each.shape(2) == columns,
+                "total must have a matrix for each class, or one");
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -64,15 +75,17 @@ NB_MODULE(_core, m) {
     m.def(
         "class_moments",
         [](Numbers x, Codes codes, Table soft, Vector weights, bool missing, Output weight, Output mean,
-           Output mean_low, Output m2) {
+           Output mean_low, Output m2, Output m2_low) {
             const Matrix view = matrix(x);
             const Membership who = membership(view, codes, soft, weights, mean.shape(0));
-            for (const Output &each : {weight, mean, mean_low, m2}) require_shape(each, mean.shape(0), x.shape(1));
+            for (const Output &each : {weight, mean, mean_low, m2, m2_low})
+                require_shape(each, mean.shape(0), x.shape(1));
             nb::gil_scoped_release release;
-            class_moments(view, who, missing, weight.data(), mean.data(), mean_low.data(), m2.data());
+            class_moments(view, who, missing, weight.data(), mean.data(), mean_low.data(), m2.data(),
+                          m2_low.data());
         },
         "x"_a.noconvert(), "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a, "weight"_a.noconvert(), "mean"_a.noconvert(),
-        "mean_low"_a.noconvert(), "m2"_a.noconvert());
+        "mean_low"_a.noconvert(), "m2"_a.noconvert(), "m2_low"_a.noconvert());
 
     m.def(
         "centre_block",
@@ -94,14 +107,55 @@ NB_MODULE(_core, m) {
         "squares"_a.noconvert(), "squares_low"_a.noconvert(), "offsets"_a.noconvert(), "out"_a.noconvert());
 
     m.def(
-        "gram",
-        [](Table z, Output total, Output total_low) {
-            for (const Output &each : {total, total_low}) require_shape(each, z.shape(1), z.shape(1));
+        "outer",
+        [](Vector weight, Vector weight_low, Table z, Table z_low, Cube total, Cube total_low) {
+            const size_t rows = z.shape(0), d = z.shape(1);
+            require_shape(z_low, rows, d);
+            require(weight.shape(0) == rows && weight_low.shape(0) == rows, "weight and z differ in length");
+            require_matrices(total, total_low, rows, d);
+            const bool pooled = total.shape(0) == 1;
             nb::gil_scoped_release release;
-            kernels().gram(static_cast<int64_t>(z.shape(0)), static_cast<int64_t>(z.shape(1)), z.data(),
-                           total.data(), total_low.data());
+            for (size_t r = 0; r < rows; ++r) {
+                const size_t at = pooled ? 0 : r * d * d;
+                kernels().outer(static_cast<int64_t>(d), weight.data()[r], weight_low.data()[r], z.data() + r * d,
+                                z_low.data() + r * d, total.data() + at, total_low.data() + at);
+            }
         },
-        "z"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
+        "weight"_a.noconvert(), "weight_low"_a.noconvert(), "z"_a.noconvert(), "z_low"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
+
+    m.def(
+        "exact_scatter",
+        [](Numbers x, Codes codes, Table soft, Vector weights, Table mean, Table mean_low, Cube total,
+           Cube total_low) {
+            const Matrix view = matrix(x);
+            const size_t classes = mean.shape(0), d = x.shape(1);
+            const Membership who = membership(view, codes, soft, weights, classes);
+            for (const Table &each : {mean, mean_low}) require_shape(each, classes, d);
+            require_matrices(total, total_low, classes, d);
+            nb::gil_scoped_release release;
+            std::vector<double> buffer((TILE + 2) * d);
+            kernels().exact_scatter(view, who, mean.data(), mean_low.data(), total.shape(0) == 1, buffer.data(),
+                                    total.data(), total_low.data());
+        },
+        "x"_a.noconvert(), "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
+        "total"_a.noconvert(), "total_low"_a.noconvert());
+
+    m.def(
+        "exact_moments",
+        [](Numbers x, Codes codes, Table soft, Vector weights, bool missing, Table mean, Table mean_low, Output sum,
+           Output sum_low, Output square, Output square_low) {
+            const Matrix view = matrix(x);
+            const Membership who = membership(view, codes, soft, weights, mean.shape(0));
+            for (const Table &each : {mean, mean_low}) require_shape(each, mean.shape(0), x.shape(1));
+            for (const Output &each : {sum, sum_low, square, square_low})
+                require_shape(each, mean.shape(0), x.shape(1));
+            nb::gil_scoped_release release;
+            std::vector<double> buffer(TILE * x.shape(1));
+            kernels().exact_moments(view, who, missing, mean.data(), mean_low.data(), buffer.data(), sum.data(),
+                                    sum_low.data(), square.data(), square_low.data());
+        },
+        "x"_a.noconvert(), "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(),
+        "total"_a.noconvert(), "total_low"_a.noconvert(), "square"_a.noconvert(), "square_low"_a.noconvert());
 
     m.def(
         "accumulate",

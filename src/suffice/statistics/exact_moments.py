@@ -1,0 +1,47 @@
+"""Class moments of rows, to twice the digits where they are few.
+
+Taking out a row that lies 10⁶ deviations away leaves what is left known to 10⁻¹⁶ · 10¹² / n of itself, if squares were
+summed in one double. Of up to a million cells a second look, at rows that are still in the cache, therefore sums the
+deviations and their squares in two; of more rows n makes up for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import kernels
+from suffice.statistics.classes import Membership
+from suffice.statistics.compensated import add, product, quotient
+from suffice.statistics.number_range import SMALLEST_SQUARE
+from suffice.statistics.weights import cell_weights
+
+__all__ = ["EXACT_CELLS", "class_moments"]
+
+Float = NDArray[np.float64]
+EXACT_CELLS = 1 << 20
+
+
+def class_moments(x: Any, members: Membership, *, missing: bool) -> tuple[kernels.Moments, Float]:
+    """Weight, mean and centred sum of squares of each class and column, and the low part of the weight.
+
+    NaN is a missing cell if ``missing``.
+    """
+    who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
+    found, holes = kernels.class_moments(x, len(members.classes), **who), False
+    if missing and np.isnan(found.mean).any():
+        # A NaN was met. Cells are counted one by one only for data that have holes.
+        found, holes = kernels.class_moments(x, len(members.classes), missing=True, **who), True
+    if x.shape[0] * x.shape[1] * (1 if members.soft is None else len(members.classes)) > EXACT_CELLS:
+        return found, np.zeros_like(found.weight)
+    weight, low = cell_weights(members, x.shape[1], np.isnan(x) if holes else None)
+    total, total_low, square, square_low = kernels.exact_moments(x, found.mean, found.mean_low, missing=holes, **who)
+    with np.errstate(over="ignore", invalid="ignore"):  # such squares stay as they were found
+        offset = quotient(total, total_low, weight, low)
+        mean = add(found.mean, found.mean_low, *offset)
+        m2 = add(square, square_low, *(-part for part in product(*offset, total, total_low)))
+        better = (found.m2 >= SMALLEST_SQUARE) & np.isfinite(m2[0]) & (m2[0] > 0)
+    parts = zip((*mean, *m2), found[1:], strict=True)
+    return kernels.Moments(weight, *(np.where(better, new, old) for new, old in parts)), low

@@ -1,0 +1,82 @@
+"""What is left when rows are taken out, and how it shows that they were never there.
+
+Rounding is measured by what there was before. Whole numbers are exact, and one row too many is noticed. Other
+weights are summed in two doubles: what is left below 1e-13 of the whole is nothing, and what is missing below that is
+no reason to refuse. A sum of squares is refused when it would fall clearly below zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import MergeError
+from suffice.statistics.compensated import add
+
+__all__ = ["nothing_left", "remaining_squares", "remaining_weight"]
+
+Float = NDArray[np.float64]
+EPS = float(np.finfo(np.float64).eps)
+NOTHING = 1e-13  # of a sum of weights that are not whole numbers
+IMPOSSIBLE = 1e-9  # of a sum of squares: so far below zero it is no rounding
+# Rows of a large table are summed 32 at a time in one double, and what is wrong by chance averages out.
+FLAT = 4 * EPS
+
+
+def remaining_weight(
+    whole: Float, whole_low: Float, part: Float, part_low: Float, place: Callable[..., str]
+) -> tuple[Float, Float]:
+    """``whole − part`` in two doubles, where no weight may become negative; what is left of rounding is zero.
+
+    Parameters
+    ----------
+    whole, whole_low, part, part_low : array
+        Sums of weights.
+    place : callable
+        From the indices of an entry to what a message calls it.
+    """
+    left, left_low = add(whole, whole_low, -part, -part_low)
+    exact = (whole == np.floor(whole)) & (part == np.floor(part)) & (whole < 2.0**53)
+    negligible = np.where(exact, 0.0, NOTHING * whole)
+    wrong = ~(left >= -negligible)
+    if wrong.any():
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise MergeError(
+            f"More weight would be taken out than there is in {place(*at)}: {part[at]:.6g} of {whole[at]:.6g}. "
+            "These rows were not all in the model, or not with these weights; nothing was changed."
+        )
+    none = left <= negligible
+    return np.where(none, 0.0, left), np.where(none, 0.0, left_low)
+
+
+def remaining_squares(
+    whole: Float, left: Float, left_low: Float, mean: Float, weight: Float, place: Callable[..., str]
+) -> NDArray[np.bool_]:
+    """Where columns (K, d) vary in what is left; elsewhere there is only rounding.
+
+    Parameters
+    ----------
+    whole : array
+        Sum of squares before.
+    left, left_low : array
+        What was computed for after.
+    mean, weight : array
+        Before. A mean is known to one part in 2⁵² at least, wherever it came from, and so is what its square adds.
+    """
+    total = left + left_low
+    unsure = IMPOSSIBLE * whole + 64 * EPS * np.abs(mean) * np.sqrt(weight * np.abs(whole))
+    wrong = total < -unsure
+    if wrong.any():
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise MergeError(
+            f"The rows to take out lie farther from the mean of {place(*at)} than any rows of it can: a negative sum "
+            "of squares would be left. They were not in the model; nothing was changed."
+        )
+    return np.asarray(total > FLAT * whole)
+
+
+def nothing_left(whole: Float, left: Float) -> NDArray[np.bool_]:
+    """Where a plain sum is only rounding of what it was."""
+    return np.asarray(np.abs(left) <= 64 * EPS * np.abs(whole))
