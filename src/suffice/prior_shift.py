@@ -4,11 +4,11 @@
 
 Saerens, Latinne and Decaestecker (2002) climb it by EM: ``π_k ← mean_i p(k | x_i; π)``. It is concave, so that Newton's
 steps within the simplex, shortened where they would not climb, end at the same place in a few rounds; EM starts them.
-With g_k = Σ_i p(x_i | k)/p(x_i; π), no shares are better than these by more than max_k g_k − n: the search ends when that
-is nothing.
+With g_k = Σ_i p(x_i | k)/p(x_i; π), no shares are better than these by more than max_k g_k − n: the search ends when
+that is nothing.
 
-Standard errors are those of the observed information −∂²ℓ within the simplex, and the likelihood-ratio test against the
-shares of the training rows is χ² with one degree of freedom for each class less one. Both take p(x | y) for known.
+Standard errors come from the observed information −∂²ℓ within the simplex, and from the number of rows that p(x | y) was
+estimated from; and so does the likelihood-ratio test of no shift.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class AdaptedPrior:
         The model with these shares for its prior; p(x | y) is as it was.
     classes : array of shape (K,)
     shares, standard_errors : array of shape (K,)
-        The likeliest shares, and their standard errors if p(x | y) is right.
+        The likeliest shares, and their standard errors: by the chance of these rows and of those of training.
     trained : array of shape (K,)
         The prior that the model had.
     statistic, p_value : float
-        Likelihood-ratio test of no shift: twice the log-likelihood gained, and how probable as much or more would be
-        if the shares were still those of training.
+        Likelihood-ratio test of no shift: χ² of the log-likelihood gained, and how probable as much or more would be if
+        the shares were still those of training.
     level : float
         A p-value below it is called significant.
     n_iter : int
@@ -106,7 +106,7 @@ class AdaptedPrior:
         return f"{self.listing()._repr_html_()}<p>{self._verdict()}</p>"
 
 
-def estimate_shares(log_ratios: Float, start: Float | None = None) -> Shares:
+def estimate_shares(log_ratios: Float, start: Float | None = None, counts: Float | None = None) -> Shares:
     """The likeliest class shares of rows.
 
     Parameters
@@ -115,6 +115,8 @@ def estimate_shares(log_ratios: Float, start: Float | None = None) -> Shares:
         log p(x | y) of each row, up to a term that all classes share; no row is −∞ throughout.
     start : array of shape (K,), optional
         Shares to start from; where they lead does not depend on it.
+    counts : array of shape (K,), optional
+        Weight of the training rows of each class that p(x | y) was estimated from; known p(x | y) by default.
 
     Examples
     --------
@@ -150,8 +152,8 @@ def estimate_shares(log_ratios: Float, start: Float | None = None) -> Shares:
             converged = True  # no step climbs any more: what is left is rounding
             break
         mixture = ratios @ shares
-    relative = ratios / mixture[:, None]
-    return Shares(shares, _standard_errors(shares, relative), best + row_terms, step, converged)
+    errors = _standard_errors(shares, *_covariance(shares, ratios / mixture[:, None], counts)) if k > 1 else np.zeros(1)
+    return Shares(shares, errors, best + row_terms, step, converged)
 
 
 def _newton(shares: Float, relative: Float) -> list[Float]:
@@ -172,42 +174,73 @@ def _newton(shares: Float, relative: Float) -> list[Float]:
     return [target if length == 1 else shares + length * (target - shares) for length in (1.0, 0.5, 0.25, 0.0625)]
 
 
-def _standard_errors(shares: Float, relative: Float) -> Float:
-    """Square roots of the diagonal of the inverse information within the simplex; ∞ where rows say nothing.
+def _covariance(shares: Float, relative: Float, counts: Float | None) -> tuple[Float, Float, Float]:
+    """The covariance of the shares, the information, and the moves that both are written in.
 
-    Moves are away from the shares toward each class, ``e_k − π``, so that a class of share zero, too, has information:
-    that of the rows that are not of it.
+    Moves are away from the shares toward each class but the likeliest, ``e_k − π`` (K − 1, K), along which a row's
+    log-likelihood climbs by ψ_k = p(x | k)/p(x) − 1; so that a class of share zero, too, has information: that of the
+    rows that are not of it. The information is I = Σ ψψᵀ. With densities estimated from n_c rows of each class, Σ ψ is
+    off by more than the rows' own chance, at most by n² Σ_c π_c² Cov_c(ψ)/n_c, where the densities follow their rows in
+    every respect that matters to the shares (those of a family follow in fewer).
     """
-    k = len(shares)
-    if k == 1:
-        return np.zeros(1)
-    away = relative - 1.0  # the derivative of each row's log-likelihood along e_k − π
-    information = away.T @ away
-    # These moves hang together by Σ_k π_k (e_k − π) = 0: the likeliest class's is left out.
-    top = int(np.argmax(shares))
-    kept = np.flatnonzero(np.arange(k) != top)
-    moves = np.eye(k)[kept] - shares
-    values, vectors = np.linalg.eigh(information[np.ix_(kept, kept)])
-    known = values > k * np.finfo(np.float64).eps * max(float(values[-1]), np.finfo(np.float64).tiny)
-    along = vectors.T @ moves
-    variance = (along[known] ** 2 / values[known, None]).sum(axis=0)
-    unknown = (along[~known] ** 2).sum(axis=0) > k * np.finfo(np.float64).eps
-    return np.where(unknown, np.inf, np.sqrt(variance))
+    n, k = relative.shape
+    moved = np.flatnonzero(np.arange(k) != int(np.argmax(shares)))
+    slope = relative[:, moved] - 1.0
+    information = slope.T @ slope
+    spread = information
+    if counts is not None:
+        # A class without rows has the density of all rows.
+        rows = np.where(counts > 0, counts, counts.sum())
+        belongs = relative * shares
+        size = np.maximum(belongs.sum(axis=0), np.finfo(np.float64).tiny)
+        factor = shares**2 / rows
+        centre = (belongs.T @ slope) / size[:, None]
+        each = belongs @ (factor / size)
+        spread = information + n**2 * ((slope.T * each) @ slope - (centre.T * factor) @ centre)
+    inverse = np.linalg.pinv(information, rcond=k * np.finfo(np.float64).eps, hermitian=True)
+    return inverse @ spread @ inverse, information, np.eye(k)[moved] - shares
 
 
-def shift_test(log_ratios: Float, found: Shares, trained: Float) -> tuple[float, float]:
+def _standard_errors(shares: Float, covariance: Float, information: Float, moves: Float) -> Float:
+    """Square roots of the diagonal of the covariance; ∞ where rows say nothing of a share."""
+    values, vectors = np.linalg.eigh(information)
+    tiny = len(shares) * np.finfo(np.float64).eps
+    unknown = values <= tiny * max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
+    lost = ((vectors[:, unknown].T @ moves) ** 2).sum(axis=0) > tiny
+    variance = np.einsum("ik,ij,jk->k", moves, covariance, moves)
+    return np.where(lost, np.inf, np.sqrt(np.maximum(variance, 0.0)))
+
+
+def shift_test(log_ratios: Float, found: Shares, trained: Float, counts: Float | None = None) -> tuple[float, float]:
     """Likelihood-ratio statistic and p-value of no shift away from the shares of training.
 
-    A class that neither the training rows nor these have is no degree of freedom.
+    Twice the log-likelihood gained is χ² with one degree of freedom for each class less one, if p(x | y) and the shares
+    of training are known. Estimated from rows of these ``counts``, they make it larger by a factor, by which it is
+    divided (Rao and Scott 1984). A class that neither the training rows nor these have is no degree of freedom.
 
     >>> rows = np.log([[0.9, 0.1]] * 30 + [[0.1, 0.9]] * 70)
-    >>> statistic, p_value = shift_test(rows, estimate_shares(rows), np.array([0.5, 0.5]))
+    >>> found = estimate_shares(rows)
+    >>> statistic, p_value = shift_test(rows, found, np.array([0.5, 0.5]))
     >>> round(statistic, 3), round(p_value, 6)
     (16.457, 5e-05)
+    >>> statistic, p_value = shift_test(rows, found, np.array([0.5, 0.5]), np.array([20, 20]))
+    >>> round(statistic, 3), round(p_value, 3)
     """
     top = log_ratios.max(axis=1)
+    ratios = np.exp(log_ratios - top[:, None])
     with np.errstate(divide="ignore"):
-        before = float((top + np.log(np.exp(log_ratios - top[:, None]) @ trained)).sum())
+        before = float((top + np.log(ratios @ trained)).sum())
     statistic = max(2 * (found.log_likelihood - before), 0.0)
     freedom = int(((trained > 0) | (found.shares > 0)).sum()) - 1
-    return statistic, float(chi2.sf(statistic, freedom)) if freedom > 0 else 1.0
+    if freedom < 1:
+        return 0.0, 1.0
+    if counts is not None:
+        relative = ratios / (ratios @ found.shares)[:, None]
+        covariance, information, moves = _covariance(found.shares, relative, counts)
+        whole = counts.sum()
+        if np.allclose(trained, counts / whole, rtol=1e-6, atol=0.0):  # counted shares, with their own chance
+            back = np.linalg.pinv(moves.T)
+            covariance = covariance + back @ ((np.diag(trained) - np.outer(trained, trained)) / whole) @ back.T
+        rank = max(int(np.linalg.matrix_rank(information, hermitian=True)), 1)
+        statistic /= max(float(np.sum(information * covariance)) / rank, 1.0)
+    return statistic, float(chi2.sf(statistic, freedom))

@@ -67,7 +67,9 @@ class DiscriminantDropIn(GenerativeClassifier):
         family = _KeptScatter("own" if own else "shared", missing=False, kind=kind)
         return [Block(family, slice(None), schema.names)]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -76,6 +78,9 @@ class DiscriminantDropIn(GenerativeClassifier):
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
             Weight of each row; weight 2 is the row twice.
+        unlabelled : array-like of shape (m, d), optional
+            Rows without labels, to learn from as well; see `GaussianDiscriminant.fit`.
+        unlabelled_weight : float or array-like of shape (m,), default=1
 
         Returns
         -------
@@ -83,6 +88,8 @@ class DiscriminantDropIn(GenerativeClassifier):
         """
         self._validate_params()
         self._forget()
+        if unlabelled is not None:
+            self._refuse_estimator("learning from unlabelled rows")
         X, y = read_training(self, X, y, reset=True, min_rows=self._min_rows)
         axis, codes = encode(y)
         members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, len(X))))
@@ -95,17 +102,30 @@ class DiscriminantDropIn(GenerativeClassifier):
             if members.weights is not None:
                 raise InputError("A covariance_estimator takes no sample_weight; use shrinkage, or leave one out.")
             self._given = self._given_covariances(X, codes, len(axis))
-        solution = self._solve(model)
+        model, solution, trace = self._fitted(model, table, members, unlabelled, unlabelled_weight)
         self._adopt(model, table)
         self._cached = solution
+        self._show_trace(trace)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
+    ) -> Self:
         """Learn from these rows in addition to those already seen; see `GaussianDiscriminant.partial_fit`."""
         self._validate_params()
         self._check_settings()
         self._refuse_estimator("partial_fit")
-        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight, decay=decay)
+
+    def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows out again; see `GaussianDiscriminant.remove`."""
+        self._refuse_estimator("remove")
+        return super().remove(X, y, sample_weight)
+
+    def decay(self, factor: float) -> Self:
+        """Forget a part of what was learned; see `GaussianDiscriminant.decay`."""
+        self._refuse_estimator("decay")
+        return super().decay(factor)
 
     def merge(self, other: Self) -> Self:
         """Take in what another model has learned from other rows; see `GaussianDiscriminant.merge`."""

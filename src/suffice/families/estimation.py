@@ -23,7 +23,15 @@ from suffice.statistics import CellSums, Moments
 from suffice.statistics.sparse_sums import cell_columns, cell_rows
 from suffice.statistics.table import is_sparse
 
-__all__ = ["Estimation", "check_cells", "check_estimation", "no_proper_prior", "pseudo_moments", "pseudo_rows"]
+__all__ = [
+    "Estimation",
+    "check_cells",
+    "check_estimation",
+    "no_proper_prior",
+    "pseudo_moments",
+    "pseudo_rows",
+    "weighted_logs",
+]
 
 Float = NDArray[np.float64]
 Estimation = Literal["mle", "map", "bayes"]
@@ -57,6 +65,16 @@ def pseudo_moments(statistic: Moments, smoothing: float) -> Moments:
     share = np.divide(smoothing, pooled.weight, out=np.zeros_like(pooled.weight), where=pooled.weight > 0)
     parts = pooled.weight * share, pooled.mean, pooled.mean_low, pooled.m2 * share
     return Moments(statistic.classes, *(np.repeat(part, len(statistic.classes), axis=0) for part in parts))
+
+
+def weighted_logs(weight: Any, logs: Any) -> float:
+    """Σ weight · log over all entries, where a weight of zero times −∞ is nothing: a Dirichlet's log-density.
+
+    >>> weighted_logs(2.0, np.array([[-1.0, -2.0]])), weighted_logs(0.0, np.array([-np.inf]))
+    (-6.0, 0.0)
+    """
+    weight, logs = np.broadcast_arrays(weight, logs)
+    return float(np.sum(np.where(weight > 0, weight * np.where(weight > 0, logs, 0.0), 0.0)))
 
 
 def no_proper_prior(name: str) -> InputError:

@@ -11,7 +11,8 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.families import Bernoulli
 from suffice.families.bernoulli import BernoulliParameters
-from suffice.model import Block
+from suffice.families.estimation import weighted_logs
+from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn
 from suffice.statistics import CellSums, MatrixTable, Table
 from suffice.statistics.sparse_sums import same_cells
@@ -106,6 +107,10 @@ class BernoulliNB(DiscreteDropIn):
         unknown = np.isneginf(size)  # no cell and no smoothing: nothing is known, nothing is said
         log_yes, log_no = np.where(unknown, -np.log(2), log_yes), np.where(unknown, -np.log(2), log_no)
         return BernoulliParameters(np.exp(log_yes), log_yes, log_no)
+
+    def _prior_density(self, estimate: Estimate, model: Model) -> float:
+        alpha, parameters = self._alpha(), estimate.parameters[0]
+        return weighted_logs(alpha, parameters.log_yes) + weighted_logs(alpha, parameters.log_no)
 
     @property
     def feature_log_prob_(self) -> Float:

@@ -36,7 +36,9 @@ class NaiveBayesDropIn(GenerativeClassifier):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -44,6 +46,9 @@ class NaiveBayesDropIn(GenerativeClassifier):
         X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
+        unlabelled : array-like or sparse matrix of shape (m, d), optional
+            Rows without labels, to learn from as well; see `suffice.NaiveBayes.fit`.
+        unlabelled_weight : float or array-like of shape (m,), default=1
 
         Returns
         -------
@@ -66,13 +71,17 @@ class NaiveBayesDropIn(GenerativeClassifier):
         self._check_settings(len(axis))
         weights = read_weights(sample_weight, len(table))
         self._schema = self._schema_of(table)
-        model = self._summarize(table, Membership(axis, codes=codes, weights=weights))
-        solved = self._solve(model)
+        members = Membership(axis, codes=codes, weights=weights)
+        model = self._summarize(table, members)
+        model, solved, trace = self._fitted(model, table, members, unlabelled, unlabelled_weight)
         self._adopt(model, table)
         self._cached = solved
+        self._show_trace(trace)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
+    ) -> Self:
         """Learn from these rows in addition to those already seen.
 
         Parameters
@@ -82,12 +91,15 @@ class NaiveBayesDropIn(GenerativeClassifier):
         classes : array-like of shape (K,)
             All classes that will ever come; needed in the first call.
         sample_weight : array-like of shape (n,), optional
+        decay : float in [0, 1], optional
+            The weight of all rows seen before is multiplied by it first.
 
         Returns
         -------
         self
         """
         self._validate_params()
+        before = self._decayed(decay)
         first = self._model is None
         _check_partial_fit_first_call(self, classes)
         try:
@@ -104,10 +116,12 @@ class NaiveBayesDropIn(GenerativeClassifier):
                 self._schema = self._schema_of(table)
             weights = read_weights(sample_weight, len(table))
             model = self._summarize(table, Membership(axis, codes=codes, weights=weights))
-            model = model if first else self._learned().merge(model)
+            model = model if before is None else before.merge(model)
         except Exception:
             if first:
                 del self.classes_
             raise
         self._adopt(model, table)
+        if classes is not None:
+            self._declared = axis
         return self

@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.exceptions import InputError
 from suffice.families import Multinomial
+from suffice.families.estimation import weighted_logs
 from suffice.families.linear import scores_of_cells
 from suffice.families.multinomial import MultinomialParameters
-from suffice.model import Block, Model
+from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import NotNegative
 from suffice.statistics import ClassAxis, Membership, Sums, Table
 from suffice.statistics.table import Schema
@@ -105,6 +107,9 @@ class MultinomialNB(_WholeRows):
         weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
         return MultinomialParameters(log_share, draws, statistic.total.sum(axis=1) / weight)
 
+    def _prior_density(self, estimate: Estimate, model: Model) -> float:
+        return weighted_logs(self._alpha(), estimate.parameters[0].log_share)
+
     @property
     def feature_log_prob_(self) -> Float:
         """Logarithm of the share of each column in each class (K, d)."""
@@ -182,6 +187,25 @@ class ComplementNB(_WholeRows):
                 return -logged
             total = logged.sum(axis=1, keepdims=True)
             return np.where(total != 0, logged / total, 0.0)
+
+    def _fitted(self, model: Model, table: Table, members: Membership, unlabelled: Any, weight: Any) -> Any:
+        if unlabelled is not None:
+            raise self._no_density("learning from unlabelled rows")
+        return super()._fitted(model, table, members, None, weight)
+
+    def with_prior(self, prior: Any) -> Any:
+        """There is none: scikit-learn's scores of this model have no class prior in them."""
+        raise self._no_density("with_prior")
+
+    def adapt_prior(self, X: Any, *, level: float = 0.05) -> Any:
+        """There is none, as there is no p(x | y)."""
+        raise self._no_density("adapt_prior")
+
+    def _no_density(self, verb: str) -> InputError:
+        return InputError(
+            f"{verb} needs p(x | y) and p(y), and ComplementNB has neither: it scores a class by what lies outside it, "
+            "with no class prior. Use MultinomialNB."
+        )
 
     def _joint_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
         weights: Float = solved.parameters[0]
