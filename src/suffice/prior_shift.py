@@ -7,8 +7,8 @@ steps within the simplex, shortened where they would not climb, end at the same 
 With g_k = Σ_i p(x_i | k)/p(x_i; π), no shares are better than these by more than max_k g_k − n: the search ends when
 that is nothing.
 
-Standard errors come from the observed information −∂²ℓ within the simplex, and from the number of rows that p(x | y) was
-estimated from; and so does the likelihood-ratio test of no shift.
+Standard errors come from the observed information −∂²ℓ within the simplex, and from the number of rows that p(x | y)
+was estimated from; and so does the likelihood-ratio test of no shift.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ Float = NDArray[np.float64]
 
 EM_STEPS = 3  # before Newton's: enough to leave the corners
 MOST_STEPS = 500
+NOTHING = 1e-14  # a share that is the rounding of zero
 CLOSE = 1e-8  # log-likelihood that better shares might still have: a ten-thousandth of a standard error
 
 
@@ -152,7 +153,9 @@ def estimate_shares(log_ratios: Float, start: Float | None = None, counts: Float
             converged = True  # no step climbs any more: what is left is rounding
             break
         mixture = ratios @ shares
-    errors = _standard_errors(shares, *_covariance(shares, ratios / mixture[:, None], counts)) if k > 1 else np.zeros(1)
+    shares = np.where(shares > NOTHING, shares, 0.0)
+    shares /= shares.sum()
+    errors = _standard_errors(shares, ratios / (ratios @ shares)[:, None], counts)
     return Shares(shares, errors, best + row_terms, step, converged)
 
 
@@ -201,14 +204,33 @@ def _covariance(shares: Float, relative: Float, counts: Float | None) -> tuple[F
     return inverse @ spread @ inverse, information, np.eye(k)[moved] - shares
 
 
-def _standard_errors(shares: Float, covariance: Float, information: Float, moves: Float) -> Float:
-    """Square roots of the diagonal of the covariance; ∞ where rows say nothing of a share."""
+def _standard_errors(shares: Float, relative: Float, counts: Float | None) -> Float:
+    """Standard error of each share (K,); ∞ where rows say nothing of it.
+
+    Those of the classes that are there are what they would be without the others; that of a class of share zero is what
+    it would be beside them. With one class alone, it is the largest of what the others might take.
+    """
+    free = shares > 0
+    errors = _errors_among(np.flatnonzero(free), shares, relative, counts)
+    for k in np.flatnonzero(~free):
+        errors[k] = _errors_among(np.append(np.flatnonzero(free), k), shares, relative, counts)[k]
+    if free.sum() == 1 and len(shares) > 1:
+        errors[free] = errors[~free].max()
+    return errors
+
+
+def _errors_among(classes: NDArray[np.intp], shares: Float, relative: Float, counts: Float | None) -> Float:
+    """Standard errors (K,) where the shares of these classes alone are not known."""
+    part = None if counts is None else counts[classes]
+    covariance, information, moves = _covariance(shares[classes], relative[:, classes], part)
     values, vectors = np.linalg.eigh(information)
-    tiny = len(shares) * np.finfo(np.float64).eps
-    unknown = values <= tiny * max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
+    tiny = len(classes) * np.finfo(np.float64).eps
+    unknown = values <= tiny * max(float(values.max(initial=0.0)), float(len(relative)))
     lost = ((vectors[:, unknown].T @ moves) ** 2).sum(axis=0) > tiny
     variance = np.einsum("ik,ij,jk->k", moves, covariance, moves)
-    return np.where(lost, np.inf, np.sqrt(np.maximum(variance, 0.0)))
+    errors = np.zeros(len(shares))
+    errors[classes] = np.where(lost, np.inf, np.sqrt(np.maximum(variance, 0.0)))
+    return errors
 
 
 def shift_test(log_ratios: Float, found: Shares, trained: Float, counts: Float | None = None) -> tuple[float, float]:
@@ -225,6 +247,7 @@ def shift_test(log_ratios: Float, found: Shares, trained: Float, counts: Float |
     (16.457, 5e-05)
     >>> statistic, p_value = shift_test(rows, found, np.array([0.5, 0.5]), np.array([20, 20]))
     >>> round(statistic, 3), round(p_value, 3)
+    (3.878, 0.049)
     """
     top = log_ratios.max(axis=1)
     ratios = np.exp(log_ratios - top[:, None])

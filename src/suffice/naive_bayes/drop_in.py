@@ -101,8 +101,10 @@ class NaiveBayesDropIn(GenerativeClassifier):
         self._validate_params()
         before = self._decayed(decay)
         first = self._model is None
-        _check_partial_fit_first_call(self, classes)
+        if not first and not len(self.classes_):  # all rows were taken out, and classes may be declared again
+            self.__dict__.pop("classes_")
         try:
+            _check_partial_fit_first_call(self, classes)
             table, y = self._read_training(X, y, reset=first)
             axis = ClassAxis.of(self.classes_)
             self._check_settings(len(axis))
@@ -118,8 +120,9 @@ class NaiveBayesDropIn(GenerativeClassifier):
             model = self._summarize(table, Membership(axis, codes=codes, weights=weights))
             model = model if before is None else before.merge(model)
         except Exception:
-            if first:
-                del self.classes_
+            self.__dict__.pop("classes_", None)
+            if not first:
+                self.classes_ = self._learned().classes.labels
             raise
         self._adopt(model, table)
         if classes is not None:
