@@ -202,6 +202,14 @@ def test_tables_with_holes_and_levels_that_no_labelled_row_has(engine):
     assert model.score(rest, y[60:]) > 0.5
 
 
+def test_levels_of_unlabelled_rows_are_learned_whatever_unseen_says():
+    labelled, rest = pd.DataFrame({"kind": ["a", "b"] * 4}), pd.DataFrame({"kind": ["c", "a", "b", "c"]})
+    model = NaiveBayes(unseen="error").fit(labelled, [0, 1] * 4, unlabelled=rest)
+    assert model.parameters("kind")["level"] == ["a", "b", "c"]
+    with pytest.raises(InputError, match=r"row 0 holds 3"):
+        NaiveBayes().fit(labelled, [0, 1] * 4, unlabelled=pd.DataFrame({"kind": pd.Series([3], dtype="category")}))
+
+
 def test_a_row_that_no_class_explains_yet():
     labelled = np.array([[1.0, 0], [1, 0], [0, 0], [0, 0]])
     rest = np.array([[1.0, 1], [1, 1], [0, 1], [0, 0]])  # no labelled row has a 1 in the second column

@@ -14,7 +14,7 @@ that would fall.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,13 @@ class TakenRows:
         """The rows of a table."""
         return cls(blocks, tuple(block.take(table) for block in blocks))
 
+    def check(self, present: NDArray[np.bool_]) -> TakenRows:
+        """The rows themselves, unless one that is present has a value that is none of its family's."""
+        for block, rows in zip(self.blocks, self.parts, strict=True):
+            if hasattr(block.family, "check"):
+                block.family.check(rows, block.names, present)
+        return self
+
     def summarize(self, members: Membership) -> Model:
         """The model of the rows; they were checked before."""
         found = (
@@ -60,6 +67,8 @@ class TakenRows:
         with np.errstate(over="ignore", invalid="ignore"):
             for block, parameters, rows in zip(estimate.blocks, estimate.parameters, self.parts, strict=True):
                 family: Any = block.family
+                if getattr(family, "unseen", None) == "error":
+                    family = replace(family, unseen="ignore")  # a level that no labelled row has is learned
                 known = family.check_seen(parameters, rows, block.names) if hasattr(family, "check_seen") else rows
                 out = out + family.log_likelihood(parameters, known)
             out = bayes.joint(estimate.log_prior, out)

@@ -47,7 +47,7 @@ class Verbs:
         def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, Any]: ...
         def _read_rows(self, X: Any) -> Table: ...
         def _joint(self, X: Any, *, relative: bool) -> Float: ...
-        def _joint_of(self, model: Model, solved: Any, table: Table, *, relative: bool) -> Float: ...
+        def _usable(self, out: Float, table: Table) -> Float: ...
 
     # ------------------------------------------------------------------ taking out
 
@@ -259,11 +259,12 @@ class Verbs:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SufficeWarning)  # the last model says what is to be said
             solved = self._solve(model)
-            joint = self._joint_of(model, solved, rows, relative=True).astype(np.float64, copy=False)
-            soft = memberships(joint, self._estimate_of(model, solved).prior)
+            start = self._estimate_of(model, solved)
+            own, others = (TakenRows.of(model.blocks, each) for each in (table, rows))
+            joint = self._usable(others.check(weights > 0).joint(start), rows)
+            soft = memberships(joint, start.prior)
             first = self._summarize(rows, Membership(model.classes, soft=soft, weights=weights))
-            taken = (TakenRows.of(model.blocks, each) for each in (table, rows))
-            trace = climb(model, next(taken), members, next(taken), weights, first, solve, self._prior_density)
+            trace = climb(model, own, members, others, weights, first, solve, self._prior_density)
         return trace.model, self._solve(trace.model), trace
 
     def _show_trace(self, trace: EMTrace | None) -> None:
