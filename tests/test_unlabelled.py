@@ -218,6 +218,19 @@ def test_a_row_that_no_class_explains_yet():
     assert model.predict(rest[:1]).tolist() == ["a"]
 
 
+@pytest.mark.parametrize("apart", [20.0, 38.0, 39.0, 1e3])
+@pytest.mark.parametrize(
+    "make", [lambda: GaussianDiscriminant("own"), NaiveBayes, GaussianNB, QuadraticDiscriminantAnalysis]
+)
+def test_a_class_that_no_unlabelled_row_belongs_to(make, apart):
+    rng = np.random.default_rng(12)
+    near, far = rng.standard_normal((30, 2)), rng.standard_normal((30, 2)) + apart
+    model = make().fit(np.vstack([near[:10], far]), [0] * 10 + [1] * 30, unlabelled=near[10:])
+    known = make().fit(np.vstack([near, far]), [0] * 30 + [1] * 30)
+    assert model.converged_
+    np.testing.assert_allclose(model.predict_proba(near * 10), known.predict_proba(near * 10), atol=1e-6)
+
+
 def test_streams_go_on():
     model, X, y = example("own", np.random.default_rng(9), n=300)
     model.fit(X[:60], y[:60], unlabelled=X[60:200])

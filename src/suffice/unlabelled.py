@@ -30,7 +30,8 @@ __all__ = ["EMTrace", "TakenRows", "climb", "log_prior", "memberships", "read_un
 Float = NDArray[np.float64]
 
 MOST_STEPS = 500
-CLOSE = 1e-7  # gain of a step, in nats for each row, that ends the steps
+CLOSE = 1e-6  # gain of a step, in nats for each row, that ends the steps
+NEGLIGIBLE = 1e-100  # a membership whose moments would underflow
 ROUNDING = 1e-11  # of the sizes of the summed terms: a fall by less is none
 
 
@@ -121,7 +122,9 @@ def memberships(joint: Float, prior: Float) -> Float:
     lost = ~np.isfinite(joint.max(axis=1))
     if lost.any():
         joint[lost] = bayes.log_prior(prior)
-    return bayes.posterior(joint)
+    soft = bayes.posterior(joint)
+    soft[soft < NEGLIGIBLE] = 0.0
+    return soft
 
 
 def log_prior(estimate: Estimate, model: Model) -> float:
@@ -201,10 +204,10 @@ def _objective(
     if members.weights is not None:
         here &= members.weights > 0
     own = rows.joint(estimate)[here, members.codes[here]]
-    own_weights = np.ones(len(own)) if members.weights is None else members.weights[here]
+    if members.weights is not None:
+        own = own * members.weights[here]
     counted = weights > 0
-    other = bayes.log_evidence(joint[counted])
-    value = float(own_weights @ own) + float(weights[counted] @ other) + density
-    with np.errstate(invalid="ignore"):
-        size = float(own_weights @ np.abs(own)) + float(weights[counted] @ np.abs(other)) + abs(density)
+    other = weights[counted] * bayes.log_evidence(joint[counted])
+    value = float(own.sum()) + float(other.sum()) + density
+    size = float(np.abs(own).sum()) + float(np.abs(other).sum()) + abs(density)
     return value, size

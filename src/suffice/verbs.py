@@ -7,6 +7,7 @@ climbs.
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
@@ -169,9 +170,9 @@ class Verbs:
         other._set_prior(prior, shares)
         return other
 
+    @abstractmethod
     def _set_prior(self, prior: Any, shares: Float) -> None:
         """Make this the prior: "data", "uniform" or a mapping; and the shares that it means in the order of classes."""
-        raise NotImplementedError
 
     def _log_ratios(self, X: Any) -> Float:
         """log p(x | y) of each row and class (n, K), up to a term that all classes share."""
