@@ -24,13 +24,14 @@ from suffice.sources.arrays import encode, explain_values, read_rows, read_train
 from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
 from suffice.statistics.drawn import as_matrix
 from suffice.statistics.table import Schema
+from suffice.verbs import Verbs, read_batch, seen_classes
 
 __all__ = ["GenerativeClassifier", "OwnClassifier", "seen_classes"]
 
 Float = NDArray[np.float64]
 
 
-class GenerativeClassifier(ClassifierMixin, BaseEstimator):
+class GenerativeClassifier(Verbs, ClassifierMixin, BaseEstimator):
     """A classifier that knows p(x | y) and p(y).
 
     The statistics of all rows seen are in ``_model``; parameters are made from them when they are first
@@ -62,7 +63,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0
+    ) -> Self:
         """Learn from these rows alone, and forget what was learned before.
 
         Parameters
@@ -72,6 +75,13 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             Class labels: numbers, strings or booleans.
         sample_weight : array-like of shape (n,), optional
             Weight of each row; weight 2 is the row twice, weight 0 is its absence.
+        unlabelled : array-like of shape (m, d), optional
+            Rows without labels, to learn from as well (EM of Nigam et al. 2000). ``log_likelihoods_`` then holds
+            Σ log p(x, y) + Σ log p(x) + log p(parameters) after each step, which never falls; ``n_iter_``,
+            ``converged_`` and ``stop_reason_`` tell how the steps ended.
+        unlabelled_weight : float or array-like of shape (m,), default=1
+            Weight of the unlabelled rows. There are often so many that they drown the labelled ones; less than 1
+            lets those keep their say.
 
         Returns
         -------
@@ -80,9 +90,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         table, members = self._begin(X, y, sample_weight)
         model = self._summarize(table, members)
         self._check_columns(model, table)
-        solved = self._solve(model)
+        model, solved, trace = self._fitted(model, table, members, unlabelled, unlabelled_weight)
         self._adopt(model, table)
         self._cached = solved
+        self._show_trace(trace)
         return self
 
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Membership]:
@@ -95,7 +106,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         self._schema = self._schema_of(table)
         return table, members
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
+    ) -> Self:
         """Learn from these rows in addition to those already seen.
 
         Any split of the rows into batches, in any order, gives the same model as one `fit`.
@@ -110,21 +123,25 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             Classes to expect. A class that is declared and never seen has prior probability zero,
             unless the prior is uniform or given.
         sample_weight : array-like of shape (n,), optional
+        decay : float in [0, 1], optional
+            The weight of all rows seen before is multiplied by it first; see `decay`.
 
         Returns
         -------
         self
         """
-        table, y = self._read_training(X, y, reset=self._model is None, min_rows=0)
-        axis, codes = encode(y) if len(y) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
-        weights = read_weights(sample_weight, len(table), may_be_zero=True)
-        members = seen_classes(Membership(axis, codes=codes, weights=weights))
+        before = self._decayed(decay)
+        table, members = read_batch(self, X, y, sample_weight, reset=self._model is None)
         if self._model is None:
             self._schema = self._schema_of(table)
         model = self._summarize(table, members)
+        expected = self._declared
         if classes is not None:
-            model = model.on(model.classes.union(declared(classes)))
-        self._adopt(model if self._model is None else self._model.merge(model), table)
+            named = declared(classes)
+            model = model.on(model.classes.union(named))
+            expected = named if expected is None else expected.union(named)
+        self._adopt(model if before is None else before.merge(model), table)
+        self._declared = expected
         return self
 
     def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
@@ -176,6 +193,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             self.n_features_in_ = other.n_features_in_
             if hasattr(other, "feature_names_in_"):
                 self.feature_names_in_ = other.feature_names_in_
+        if other._declared is not None:
+            mine_too = self._declared
+            self._declared = other._declared if mine_too is None else mine_too.union(other._declared)
         self._take(merged)
         return self
 
@@ -209,8 +229,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     def _forget(self) -> None:
         """What was learned before does not outlive a fit that fails."""
-        self._model = self._cached = self._schema = None
+        self._model = self._cached = self._schema = self._declared = None
         self.__dict__.pop("classes_", None)
+        self._show_trace(None)
 
     def _names(self, n_columns: int) -> Sequence[object]:
         names = getattr(self, "feature_names_in_", None)
@@ -264,6 +285,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     def _solved(self) -> Any:
         model = self._learned()
         if self._cached is None:
+            model.check_rows()
             self._cached = self._solve(model)
         return self._cached
 
@@ -409,6 +431,9 @@ class OwnClassifier(GenerativeClassifier):
         assert self._schema is not None
         return left_out_joint(model.with_blocks(self._blocks(self._schema)), solved, table, members, self.prior)
 
+    def _set_prior(self, prior: Any, shares: Float) -> None:
+        self.prior = prior
+
     @property
     def class_count_(self) -> Float:
         """Weight of the rows of each class (K,)."""
@@ -444,13 +469,3 @@ def declared(classes: Any) -> ClassAxis:
     if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()) or labels.dtype.kind == "c":
         raise ClassError(f"classes must be a list of labels, got {classes!r}.")
     return ClassAxis.of(labels)
-
-
-def seen_classes(members: Membership) -> Membership:
-    """The same rows on an axis without the classes whose rows all have weight zero."""
-    seen = members.class_weights() > 0
-    if seen.all():
-        return members
-    assert members.codes is not None
-    place = np.where(seen, np.cumsum(seen) - 1, -1)
-    return Membership(ClassAxis(members.classes.labels[seen]), codes=place[members.codes], weights=members.weights)

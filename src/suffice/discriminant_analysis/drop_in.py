@@ -85,6 +85,11 @@ class DiscriminantDropIn(GenerativeClassifier):
             self._given = self._given_covariances(X, codes, len(axis))
         return table, members
 
+    def _fitted(self, model: Model, table: Table, members: Membership, unlabelled: Any, weight: Any) -> Any:
+        if unlabelled is not None:
+            self._refuse_estimator("learning from unlabelled rows")
+        return super()._fitted(model, table, members, unlabelled, weight)
+
     def _is_of_statistics(self) -> bool:
         return self.covariance_estimator is None
 
@@ -105,12 +110,24 @@ class DiscriminantDropIn(GenerativeClassifier):
     def _check_rest(self, model: Model, n_rows: int) -> None:
         self._check_training(n_rows, len(model.classes))
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
+    ) -> Self:
         """Learn from these rows in addition to those already seen; see `GaussianDiscriminant.partial_fit`."""
         self._validate_params()
         self._check_settings()
         self._refuse_estimator("partial_fit")
-        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight, decay=decay)
+
+    def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows out again; see `GaussianDiscriminant.remove`."""
+        self._refuse_estimator("remove")
+        return super().remove(X, y, sample_weight)
+
+    def decay(self, factor: float) -> Self:
+        """Forget a part of what was learned; see `GaussianDiscriminant.decay`."""
+        self._refuse_estimator("decay")
+        return super().decay(factor)
 
     def merge(self, other: Self) -> Self:
         """Take in what another model has learned from other rows; see `GaussianDiscriminant.merge`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -81,6 +82,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "covariance_estimator": [HasMethods("fit"), None],
     }
     _min_rows = 2
+    _shares: Any = None  # class shares given after the fit, which touch the class densities no more
 
     def __init__(
         self,
@@ -136,7 +138,19 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._check_prior_length(priors, model)
         return priors
 
+    def _set_prior(self, prior: Any, shares: Float) -> None:
+        # As a parameter, priors also weigh the covariance (lsqr, eigen) and the directions: p(x | y) would move.
+        self._shares = prior
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._shares = None
+
     def _solve(self, model: Model) -> LinearSolution:
+        found = self._solve_by_parameters(model)
+        return found if self._shares is None else replace(found, priors=model.class_prior(self._shares))
+
+    def _solve_by_parameters(self, model: Model) -> LinearSolution:
         statistic = self._kept(model)
         priors = self._class_priors(model)
         components = min(len(priors) - 1, statistic.shape[0])

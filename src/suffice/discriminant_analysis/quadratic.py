@@ -90,7 +90,11 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         self.covariance_estimator = covariance_estimator
 
     # Metadata routing is told what the signature of `fit` does not show.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": None}
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {
+        "sample_weight": None,
+        "unlabelled": None,
+        "unlabelled_weight": None,
+    }
 
     # ------------------------------------------------------------------ fitting
 
@@ -103,6 +107,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         y : array-like of shape (n,)
         **fit_params
             ``sample_weight``, array-like of shape (n,): weight of each row; weight 2 is the row twice.
+            ``unlabelled`` and ``unlabelled_weight``: rows without labels, to learn from as well; see
+            `GaussianDiscriminant.fit`.
             It is not named in the signature because scikit-learn's checks of estimators that name it fit
             rows which span no volume, where this class must raise (see ``docs/decisions``).
 
@@ -110,10 +116,12 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         -------
         self
         """
-        sample_weight = fit_params.pop("sample_weight", None)
-        if fit_params:
-            raise TypeError(f"fit takes X, y and sample_weight, not {', '.join(sorted(fit_params))}.")
-        return super().fit(X, y, sample_weight)
+        unknown = sorted(set(fit_params) - {"sample_weight", "unlabelled", "unlabelled_weight"})
+        if unknown:
+            raise TypeError(
+                "fit takes X, y, sample_weight, unlabelled and unlabelled_weight, not " + ", ".join(unknown) + "."
+            )
+        return super().fit(X, y, **fit_params)
 
     def _check_settings(self) -> None:
         if self.solver == "svd":
@@ -142,6 +150,9 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         if np.any(priors < 0):
             raise ValueError("priors must be non-negative")
         return priors
+
+    def _set_prior(self, prior: Any, shares: Float) -> None:
+        self.priors = None if isinstance(prior, str) and prior == "data" else shares
 
     def _solve(self, model: Model) -> QuadraticSolution:
         statistic = self._kept(model)

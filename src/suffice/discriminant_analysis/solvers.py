@@ -32,20 +32,26 @@ Shrinkage = float | str | None
 class LinearSolution:
     """What a solver of linear discriminant analysis finds; a part that it does not find is None.
 
-    ``within`` is the covariance of the model, ``covariance`` what scikit-learn shows, and ``whitening`` the
-    solver's own where it left directions out.
+    ``scores`` are log p(x | y) up to a term that all classes share. ``within`` is the covariance of the model,
+    ``covariance`` what scikit-learn shows, and ``whitening`` the solver's own where it left directions out.
     """
 
     statistic: Scatter | PooledScatter
     priors: Float
     means: Float
-    form: Linear
+    scores: Linear
     covariance: Float | None
     within: Float
     whitening: Whitening | None = None
     xbar: Float | None = None
     scalings: Float | None = None
     explained_variance_ratio: Float | None = None
+
+    @cached_property
+    def form(self) -> Linear:
+        """The scores with the class priors: log p(y | x) up to a term that all classes share."""
+        coef, offset, origin = self.scores
+        return Linear(coef, offset + log_prior(self.priors), origin)
 
     @cached_property
     def gaussians(self) -> MultivariateGaussianParameters:
@@ -56,7 +62,7 @@ class LinearSolution:
     @cached_property
     def about_origin(self) -> MultivariateGaussianParameters:
         """One Gaussian of the shared covariance, about the origin of the form."""
-        origin = self.form.origin[None]
+        origin = self.scores.origin[None]
         return replace(self.gaussians, mean=origin, mean_low=np.zeros_like(origin), origin=origin[0])
 
 
@@ -187,7 +193,7 @@ def solve_svd(
     scalings = whitening @ rows[:kept].T
     scores = centred @ scalings
     coef = scores @ scalings.T
-    offset = -0.5 * (scores**2).sum(axis=1) + log_prior(priors)
+    offset = -0.5 * (scores**2).sum(axis=1)
     return LinearSolution(
         statistic,
         priors,
@@ -248,9 +254,9 @@ def solve_eigen(
 def _plain_solution(
     statistic: Scatter | PooledScatter, priors: Float, within: Float, coef: Float, **found: Any
 ) -> LinearSolution:
-    offset = -0.5 * np.einsum("kd,kd->k", statistic.mean, coef) + log_prior(priors)
-    form = Linear(coef, offset, np.zeros(statistic.shape))
-    return LinearSolution(statistic, priors, statistic.mean, form, covariance=within, within=within, **found)
+    offset = -0.5 * np.einsum("kd,kd->k", statistic.mean, coef)
+    scores = Linear(coef, offset, np.zeros(statistic.shape))
+    return LinearSolution(statistic, priors, statistic.mean, scores, covariance=within, within=within, **found)
 
 
 # ---------------------------------------------------------------------- quadratic

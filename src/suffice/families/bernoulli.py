@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from suffice.families.contract import read_only, register
-from suffice.families.estimation import Estimation, check_cells, check_estimation, left_totals, no_proper_prior
+from suffice.families.estimation import (
+    Estimation,
+    check_cells,
+    check_estimation,
+    left_totals,
+    no_proper_prior,
+    weighted_logs,
+)
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
@@ -172,6 +179,10 @@ class Bernoulli(IndependentColumns):
         """``coef = log φ/(1 − φ)``, ``offset = Σ_j log(1 − φ_j)``."""
         p = parameters
         return Linear(p.log_odds, p.log_no.sum(axis=1), np.zeros(p.log_no.shape[1]))
+
+    def log_prior(self, parameters: BernoulliParameters, statistic: CellSums) -> float:
+        """α Σ (log φ + log(1 − φ)), up to a constant."""
+        return weighted_logs(self.smoothing, parameters.log_yes) + weighted_logs(self.smoothing, parameters.log_no)
 
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.families.contract import read_only, register
-from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
+from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, weighted_logs
 from suffice.families.gamma_function import log_rise
 from suffice.families.left_out import remaining
 from suffice.families.linear import Linear
@@ -320,6 +320,11 @@ class Categorical:
         also = [MISSING] if self.missing == "category" else []
         also += [UNSEEN] if self.unseen == "share" else []
         return [[*each.levels.values, *also] for each in parameters.columns]
+
+    def log_prior(self, parameters: CategoricalParameters, statistic: Counts) -> float:
+        """α Σ log θ over all levels, up to a constant; what says nothing has log θ = 0."""
+        parts = ((each.log_share, each.missing, each.unseen) for each in parameters.columns)
+        return sum(weighted_logs(self.smoothing, part) for each in parts for part in each)
 
     def log_evidence(self, statistic: Counts) -> float:
         """log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class and column."""

@@ -40,6 +40,9 @@ class Family(Protocol):
     - ``relative_log_likelihood(parameters, x)``, cheaper or more accurate than `log_likelihood` and equal to
       it up to a term that all classes share
     - ``linear_form(parameters)``, a `Linear`, over the ``indicators(parameters)`` where there are any
+    - ``log_prior(parameters, statistic)``, the log-density of ``map`` parameters under their prior, up to what does not
+      depend on them: the log-likelihood of the rows that the prior is worth. `estimate` makes the sum of it and the
+      log-likelihood of the rows largest. Learning from unlabelled rows counts it in
     - ``log_evidence(statistic)``, the log marginal likelihood of the rows
     - ``mean_and_variance(parameters, k)`` where columns are independent, ``mean_and_covariance`` where not
     - ``table(parameters, j)`` or ``block_table(parameters, names)``: p(x_j | y) as named columns, a row for each class;

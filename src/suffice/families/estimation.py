@@ -32,6 +32,7 @@ __all__ = [
     "no_proper_prior",
     "pseudo_moments",
     "pseudo_rows",
+    "weighted_logs",
 ]
 
 Float = NDArray[np.float64]
@@ -88,6 +89,16 @@ def left_totals(before: Any, left: Any, columns: Sequence[object], *, most: bool
             "nothing was changed."
         )
     return replace(left, total=np.clip(total, 0.0, weight if most else None))
+
+
+def weighted_logs(weight: Any, logs: Any) -> float:
+    """Σ weight · log over all entries, where a weight of zero times −∞ is nothing: a Dirichlet's log-density.
+
+    >>> weighted_logs(2.0, np.array([[-1.0, -2.0]])), weighted_logs(0.0, np.array([-np.inf]))
+    (-6.0, 0.0)
+    """
+    weight, logs = np.broadcast_arrays(weight, logs)
+    return float(np.sum(np.where(weight > 0, weight * np.where(weight > 0, logs, 0.0), 0.0)))
 
 
 def no_proper_prior(name: str) -> InputError:

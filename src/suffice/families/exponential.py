@@ -153,6 +153,12 @@ class Exponential(IndependentColumns):
         coef = np.where(mean > 0, -1 / safe, 0.0)
         return Linear(coef, -np.log(safe).sum(axis=1), np.zeros(mean.shape[1]))
 
+    def log_prior(self, parameters: ExponentialParameters, statistic: CellSums) -> float:
+        """Σ (rows log λ − λ time) with the rows and time of the prior, up to a constant."""
+        prior, known = pseudo_rows(statistic, self.smoothing), parameters.mean > 0
+        mean = np.where(known, parameters.mean, 1.0)
+        return float(np.where(known, -prior.weight * np.log(mean) - prior.total[:, 0] / mean, 0.0).sum())
+
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
         if self.smoothing == 0:

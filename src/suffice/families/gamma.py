@@ -172,6 +172,20 @@ class Gamma(IndependentColumns):
 
     # ------------------------------------------------------------------ evidence, moments
 
+    def log_prior(self, parameters: GammaParameters, statistic: Moments) -> float:
+        """The log-density of the rows of the prior: s (stirling_gap(a) − a (gap + excess)), and a constant.
+
+        gap is log mean(x) − mean(log x) of all rows, and excess is t − log(1 + t) with 1 + t = mean(x)/mean.
+        """
+        d, prior = statistic.shape[0] // 2, pseudo_moments(statistic, self.smoothing)
+        a, weight = parameters.shape, prior.weight[:, :d]
+        known = (a > 0) & (weight > 0)
+        safe, mean = np.where(known, a, 1.0), np.where(known, parameters.mean, 1.0)
+        every = np.where(known, prior.mean[:, :d], 1.0)
+        gap = _gap(every, prior.mean[:, d:], _variance(prior)[:, d:])
+        each = weight * (stirling_gap(safe) - safe * (gap + excess((every - mean) / mean)))
+        return float(np.where(known, each, 0.0).sum())
+
     def log_evidence(self, statistic: Moments) -> float:
         """log ∫ p(rows | a, b) p(b) db, at the ``map`` estimate of the shapes, which are not integrated out."""
         if self.smoothing == 0:

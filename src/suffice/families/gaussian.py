@@ -381,6 +381,14 @@ class Gaussian(IndependentColumns):
         whitening[varies, np.arange(len(varies))] = 1 / np.sqrt(within[varies])
         return discriminant_directions((p.mean - p.origin) + p.mean_low, whitening, np.sqrt(within), prior)
 
+    def log_prior(self, parameters: GaussianParameters, statistic: Moments) -> float:
+        """The log-density of the rows of the prior: Σ (n log 1/σ − (m2 + n (mean − μ)²)/2σ²), and a constant."""
+        p, prior = parameters, self._prior(statistic)
+        away = np.where(prior.weight > 0, (prior.mean - p.mean) + (prior.mean_low - p.mean_low), 0.0)
+        square = (prior.m2 + prior.weight * away**2) * p.scale**2
+        norm = prior.weight * np.log(np.where(p.scale > 0, p.scale, 1.0))
+        return float(np.where(p.scale > 0, norm - 0.5 * square, 0.0).sum())
+
     def log_evidence(self, statistic: Moments) -> float:
         """log ∫ p(rows | μ, σ²) p(μ, σ²) dμ dσ², a ratio of normalisers in each class and column.
 

@@ -24,6 +24,7 @@ from suffice.families.estimation import (
     left_totals,
     no_proper_prior,
     pseudo_rows,
+    weighted_logs,
 )
 from suffice.families.gamma_function import log_rise
 from suffice.families.independent import IndependentColumns
@@ -168,6 +169,12 @@ class Geometric(IndependentColumns):
             raise NotLinearError("The log-odds of beta-geometric counts (estimation='bayes') are not linear in x.")
         p = parameters
         return Linear(self._slope(p), _log_chance(p).sum(axis=1), np.zeros(p.probability.shape[1]))
+
+    def log_prior(self, parameters: GeometricParameters, statistic: CellSums) -> float:
+        """Σ (successes log φ + failures log(1 − φ)) with those of the prior, up to a constant."""
+        prior = self._prior(statistic)
+        chance, slope = _log_chance(parameters), self._slope(parameters)
+        return weighted_logs(prior.weight, chance) + weighted_logs(prior.total[:, 0], slope)
 
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | φ) p(φ) dφ, a ratio of beta functions in each class and column."""

@@ -258,6 +258,15 @@ class JointTable:
 
     # ------------------------------------------------------------------ evidence, table
 
+    def log_prior(self, parameters: JointTableParameters, statistic: JointCounts) -> float:
+        """α Σ log θ over all M cells, up to a constant: α (Σ log(1 + n_c/α) − M log(1 + n/αM)), whatever M is."""
+        p = parameters
+        rows = p.count.sum(axis=1) / p.alpha
+        share = rows * np.exp(-_log_product(p.levels)) if p.n_cells else np.zeros_like(rows)
+        # M log(1 + t) with t = n/αM is n/α where there are so many cells that t is nothing.
+        whole = rows * np.divide(np.log1p(share), share, out=np.ones_like(share), where=share > 0)
+        return float(self.smoothing * (np.log1p(p.count / p.alpha).sum() - whole.sum()))
+
     def log_evidence(self, statistic: JointCounts) -> float:
         """log ∫ p(rows | θ) p(θ) dθ, a ratio of Dirichlet normalisers in each class."""
         if self.smoothing == 0:

@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, NotLinearError
 from suffice.families.contract import read_only, register
-from suffice.families.estimation import Estimation, check_cells, check_estimation, left_totals, no_proper_prior
+from suffice.families.estimation import (
+    Estimation,
+    check_cells,
+    check_estimation,
+    left_totals,
+    no_proper_prior,
+    weighted_logs,
+)
 from suffice.families.gamma_function import log_rise
 from suffice.families.left_out import nonzero_cells, remaining
 from suffice.families.linear import Linear, scores_of_cells
@@ -232,6 +239,10 @@ class Multinomial:
             )
         k, d = parameters.log_share.shape
         return Linear(parameters.log_share, np.zeros(k), np.zeros(d))
+
+    def log_prior(self, parameters: MultinomialParameters, statistic: CountVectors) -> float:
+        """α Σ log θ, up to a constant."""
+        return weighted_logs(self.smoothing, parameters.log_share)
 
     def log_evidence(self, statistic: CountVectors) -> float:
         """log ∫ p(rows | θ) p(θ) dθ given their lengths, a ratio of Dirichlet normalisers in each class."""

@@ -29,7 +29,7 @@ from suffice.families.estimation import Estimation, check_estimation, no_proper_
 from suffice.families.left_out_gaussian import left_out_log_density
 from suffice.families.linear import Linear, centred_blocks, linear_scores, row_blocks
 from suffice.families.singular import check_regular, warn_if_singular
-from suffice.families.wishart import log_student, pseudo_scatter, wishart_evidence
+from suffice.families.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 from suffice.statistics.aggregation import Aggregation, Answer
 from suffice.statistics.compensated import divided
@@ -485,6 +485,10 @@ class MultivariateGaussian:
             wide = p.spread[k] * v / (v - 2) if v > 2 else np.inf
             return p.mean[k], p.covariance_of(k) * wide
         return p.mean[k], p.covariance_of(k)
+
+    def log_prior(self, parameters: MultivariateGaussianParameters, statistic: Scatter | PooledScatter) -> float:
+        """The log-density of the rows of the prior, up to a constant."""
+        return log_wishart(parameters, pseudo_scatter(statistic, self.smoothing))
 
     def log_evidence(self, statistic: Scatter | PooledScatter) -> float:
         """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ: a ratio of normal-inverse-Wishart normalisers."""

@@ -209,6 +209,11 @@ class Poisson(IndependentColumns):
         p = parameters
         return Linear(p.log_ratio, self._offset(p).sum(axis=1), p.origin)
 
+    def log_prior(self, parameters: PoissonParameters, statistic: CellSums) -> float:
+        """Σ (events log λ − rows λ) with the events and rows of the prior, up to a constant."""
+        prior = self._prior(statistic)
+        return float((xlogy(prior.total[:, 0], parameters.rate) - prior.weight * parameters.rate).sum())
+
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
         if self.smoothing == 0:

@@ -20,7 +20,7 @@ from suffice.families.linear import centred_blocks
 from suffice.statistics import ClassAxis, PooledScatter, Scatter
 from suffice.statistics.compensated import add, divided
 
-__all__ = ["log_student", "pseudo_scatter", "wishart_evidence"]
+__all__ = ["log_student", "log_wishart", "pseudo_scatter", "wishart_evidence"]
 
 Float = NDArray[np.float64]
 
@@ -86,6 +86,27 @@ def _wishart_ratio(d: int, n0: float, scatter0: Float, n1: float, scatter1: Floa
     v0, v1 = n0 + d - 1, n1 + d - 1
     ratio = 0.5 * (v0 * before.log_det - v1 * after.log_det)
     return float(ratio + multigammaln(v1 / 2, d) - multigammaln(v0 / 2, d))
+
+
+def log_wishart(parameters: Any, rows: Any) -> float:
+    """Log-likelihood of rows by their scatter: −½ Σ (n log|Σ| + tr Σ⁻¹(S + n (mean − μ)(mean − μ)ᵀ)) and a constant."""
+    p, total = parameters, 0.0
+    for k in range(len(p.mean)):
+        white = p.whitening[0 if p.covariance.ndim == 2 else k]
+        n = float(rows.weight[k])
+        if n > 0:
+            away = ((rows.mean[k] - p.mean[k]) + (rows.mean_low[k] - p.mean_low[k])) @ white.matrix
+            total -= 0.5 * n * (white.log_det + float(away @ away))
+        if isinstance(rows, Scatter):
+            total -= 0.5 * _white_trace(rows.scatter[k], white.matrix)
+    if not isinstance(rows, Scatter):
+        total -= 0.5 * _white_trace(rows.within()[0], p.whitening[0].matrix)
+    return total
+
+
+def _white_trace(scatter: Float, whitening: Float) -> float:
+    """tr WᵀSW."""
+    return float(np.einsum("ir,ij,jr->", whitening, scatter, whitening, optimize=True))
 
 
 def log_student(parameters: Any, x: Float) -> Float:

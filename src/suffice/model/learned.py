@@ -110,10 +110,14 @@ class Model:
             statistics=tuple(each.scale(factor) for each in self.statistics),
         )
 
-    def class_prior(self, prior: bayes.Prior = "data") -> Float:
-        """p(y) of each class (K,)."""
+    def check_rows(self) -> None:
+        """Raise if there are no rows, seen or left."""
         if not self.weights.weight.any():
             raise InputError("The model has seen no rows yet; give it some with fit or partial_fit.")
+
+    def class_prior(self, prior: bayes.Prior = "data") -> Float:
+        """p(y) of each class (K,)."""
+        self.check_rows()
         return bayes.class_prior(prior, self.weights.weight, self.classes.labels.tolist())
 
     def estimate(self, prior: bayes.Prior = "data") -> Estimate:

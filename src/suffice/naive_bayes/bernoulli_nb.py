@@ -11,7 +11,8 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.families import Bernoulli, Family
 from suffice.families.bernoulli import BernoulliParameters
-from suffice.model import Block
+from suffice.families.estimation import weighted_logs
+from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn
 from suffice.statistics import CellSums, MatrixTable, Table
 from suffice.statistics.sparse_sums import same_cells
@@ -109,6 +110,10 @@ class BernoulliNB(DiscreteDropIn):
 
     def _family_of_alpha(self, alpha: float) -> Family:
         return Bernoulli(smoothing=alpha)
+
+    def _prior_density(self, estimate: Estimate, model: Model) -> float:
+        alpha, parameters = self._alpha(), estimate.parameters[0]
+        return weighted_logs(alpha, parameters.log_yes) + weighted_logs(alpha, parameters.log_no)
 
     @property
     def feature_log_prob_(self) -> Float:

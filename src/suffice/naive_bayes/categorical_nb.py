@@ -13,7 +13,8 @@ from sklearn.utils._param_validation import Interval
 from suffice.exceptions import InputError
 from suffice.families import Categorical, Family
 from suffice.families.categorical import CategoricalParameters, LevelShares
-from suffice.model import Block, Model
+from suffice.families.estimation import weighted_logs
+from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn, check_not_negative
 from suffice.statistics import Coded, CodedColumn, Counts, Levels, MatrixTable, Table
 from suffice.statistics.levels import coded_numbers
@@ -157,6 +158,9 @@ class CategoricalNB(DiscreteDropIn):
             beyond = x >= most
         return MatrixTable(np.where(beyond, np.nan, x)) if beyond.any() else table
 
+    def _read_unlabelled(self, X: Any) -> Table:
+        return self._categories(super()._read_rows(X))
+
     def _categories(self, table: Table) -> Table:
         """Whole numbers, cut off as scikit-learn does."""
         assert isinstance(table, MatrixTable)
@@ -217,6 +221,15 @@ class CategoricalNB(DiscreteDropIn):
                 unseen = np.where(size > 0, np.log(alpha) - log_size, alike)
             columns.append(LevelShares(levels, log_share, np.zeros(len(size)), unseen))
         return _CategoryParameters(tuple(columns), len(statistic.classes), tuple(sizes.tolist()))
+
+    def _prior_density(self, estimate: Estimate, model: Model) -> float:
+        parameters: _CategoryParameters = estimate.parameters[0]
+        alphas = np.broadcast_to(self._alpha(), (len(parameters.columns),))
+        total = 0.0
+        for shares, size, alpha in zip(parameters.columns, parameters.sizes, alphas, strict=True):
+            total += weighted_logs(alpha, shares.log_share)
+            total += weighted_logs(alpha * (size - len(shares.levels)), shares.unseen)
+        return total
 
     def _sizes(self, statistic: Counts) -> NDArray[np.int64]:
         largest = [1 + int(each.values[-1]) if len(each) else 0 for each in statistic.levels]  # type: ignore[call-overload]

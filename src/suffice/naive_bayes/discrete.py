@@ -94,6 +94,10 @@ class DiscreteDropIn(NaiveBayesDropIn):
     def _parameters(self, statistic: Any) -> Any:
         """Parameters of each class by scikit-learn's formula."""
 
+    def _set_prior(self, prior: Any, shares: Float) -> None:
+        self.fit_prior = prior != "uniform"
+        self.class_prior = None if isinstance(prior, str) else shares
+
     def _solve(self, model: Model) -> Estimate:
         prior = np.exp(self._log_prior(model.weights.weight))
         return Estimate(model.blocks, model.classes, prior, (self._parameters(model.statistics[0]),))
@@ -147,10 +151,16 @@ class NotNegative(DiscreteDropIn):
 
     def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
         table, y = super()._read_training(X, y, reset=reset, min_rows=min_rows)
+        return self._checked(table), y
+
+    def _read_unlabelled(self, X: Any) -> Table:
+        return self._checked(self._read_rows(X))
+
+    def _checked(self, table: Table) -> Table:
         self._explain_values(table)
         assert isinstance(table, MatrixTable)
         check_not_negative(table.x, type(self).__name__)
-        return table, y
+        return table
 
 
 def check_not_negative(x: Any, name: str) -> None:

@@ -61,7 +61,9 @@ class NaiveBayesDropIn(GenerativeClassifier):
         self._schema = self._schema_of(table)
         return table, Membership(axis, codes=codes, weights=weights)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
+    ) -> Self:
         """Learn from these rows in addition to those already seen.
 
         Parameters
@@ -71,15 +73,20 @@ class NaiveBayesDropIn(GenerativeClassifier):
         classes : array-like of shape (K,)
             All classes that will ever come; needed in the first call.
         sample_weight : array-like of shape (n,), optional
+        decay : float in [0, 1], optional
+            The weight of all rows seen before is multiplied by it first.
 
         Returns
         -------
         self
         """
         self._validate_params()
+        before = self._decayed(decay)
         first = self._model is None
-        _check_partial_fit_first_call(self, classes)
+        if not first and not len(self.classes_):  # all rows were taken out, and classes may be declared again
+            self.__dict__.pop("classes_")
         try:
+            _check_partial_fit_first_call(self, classes)
             table, y = self._read_training(X, y, reset=first)
             axis = ClassAxis.of(self.classes_)
             self._check_settings(len(axis))
@@ -93,10 +100,13 @@ class NaiveBayesDropIn(GenerativeClassifier):
                 self._schema = self._schema_of(table)
             weights = read_weights(sample_weight, len(table))
             model = self._summarize(table, Membership(axis, codes=codes, weights=weights))
-            model = model if first else self._learned().merge(model)
+            model = model if before is None else before.merge(model)
         except Exception:
-            if first:
-                del self.classes_
+            self.__dict__.pop("classes_", None)
+            if not first:
+                self.classes_ = self._learned().classes.labels
             raise
         self._adopt(model, table)
+        if classes is not None:
+            self._declared = axis
         return self

@@ -83,6 +83,9 @@ class GaussianNB(NaiveBayesDropIn):
         if (priors < 0).any():
             raise ValueError("Priors must be non-negative.")
 
+    def _set_prior(self, prior: Any, shares: Float) -> None:
+        self.priors = None if isinstance(prior, str) and prior == "data" else shares
+
     def _solve(self, model: Model) -> Estimate:
         self._check_priors(len(model.classes))
         prior = model.class_prior() if self.priors is None else np.array(self.priors, dtype=np.float64)

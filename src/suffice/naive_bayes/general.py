@@ -165,6 +165,12 @@ class NaiveBayes(OwnClassifier):
         check_kinds(table, self._schema)
         return table
 
+    def _read_unlabelled(self, X: Any) -> Table:
+        assert self._schema is not None
+        table = self._read_rows(X)
+        check_empty(table, self._schema, self._named())
+        return table
+
     def _left_out(self) -> list[Any]:
         """Columns that no family reads, and that need not be there."""
         if not isinstance(self.families, Mapping):
@@ -230,7 +236,9 @@ class NaiveBayes(OwnClassifier):
             check_levels(self._model, model, table)
         return model
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
+    ) -> Self:
         """Learn from these rows in addition to those already seen.
 
         Any split of the rows into batches, in any order, gives the same model as one `fit`, as long as the families
@@ -246,13 +254,15 @@ class NaiveBayes(OwnClassifier):
             Classes to expect. A class that is declared and never seen has prior probability zero, unless the prior is
             uniform or given.
         sample_weight : array-like of shape (n,), optional
+        decay : float in [0, 1], optional
+            The weight of all rows seen before is multiplied by it first; see `decay`.
 
         Returns
         -------
         self
         """
         first = self._model is None
-        super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+        super().partial_fit(X, y, classes=classes, sample_weight=sample_weight, decay=decay)
         if first:
             self._warn_about_levels(self._learned())
         return self

@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.exceptions import InputError
 from suffice.families import Family, Multinomial
+from suffice.families.estimation import weighted_logs
 from suffice.families.left_out import nonzero_cells
 from suffice.families.linear import scores_of_cells
 from suffice.families.multinomial import MultinomialParameters
-from suffice.model import Block, Model
+from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import NotNegative
 from suffice.statistics import ClassAxis, Membership, Sums, Table
 from suffice.statistics.table import Schema
@@ -108,6 +110,9 @@ class MultinomialNB(_WholeRows):
 
     def _family_of_alpha(self, alpha: float) -> Family:
         return _Frequencies(estimation="map" if alpha > 0 else "mle", smoothing=alpha)
+
+    def _prior_density(self, estimate: Estimate, model: Model) -> float:
+        return weighted_logs(self._alpha(), estimate.parameters[0].log_share)
 
     @property
     def feature_log_prob_(self) -> Float:
@@ -206,6 +211,25 @@ class ComplementNB(_WholeRows):
             out[:, k] -= np.bincount(rows, values * logs, minlength=len(w))
         out[~np.isfinite(out).all(axis=1)] = np.nan
         return out
+
+    def _fitted(self, model: Model, table: Table, members: Membership, unlabelled: Any, weight: Any) -> Any:
+        if unlabelled is not None:
+            raise self._no_density("learning from unlabelled rows")
+        return super()._fitted(model, table, members, None, weight)
+
+    def with_prior(self, prior: Any) -> Any:
+        """There is none: scikit-learn's scores of this model have no class prior in them."""
+        raise self._no_density("with_prior")
+
+    def adapt_prior(self, X: Any, *, level: float = 0.05) -> Any:
+        """There is none, as there is no p(x | y)."""
+        raise self._no_density("adapt_prior")
+
+    def _no_density(self, verb: str) -> InputError:
+        return InputError(
+            f"{verb} needs p(x | y) and p(y), and ComplementNB has neither: it scores a class by what lies outside it, "
+            "with no class prior. Use MultinomialNB."
+        )
 
     def _joint_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
         weights: Float = solved.parameters[0]

@@ -1,0 +1,68 @@
+"""Every estimator, with rows that it can be fitted to: what the tests of verbs run over."""
+
+import numpy as np
+import pandas as pd
+
+from suffice import GaussianDiscriminant, NaiveBayes
+from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
+
+
+def numbers(rng, y):
+    return rng.standard_normal((len(y), 3)) @ np.array([[1, 0.5, 0], [0, 1, 0.3], [0, 0, 1]]) + 1.2 * y[:, None]
+
+
+def counts(rng, y):
+    return rng.poisson(np.array([[2.0, 1, 3, 1], [1, 3, 1, 1], [1, 1, 1, 4]])[y]).astype(float)
+
+
+def answers(rng, y):
+    return (rng.random((len(y), 4)) < np.array([[0.2, 0.5, 0.7, 0.4], [0.6, 0.5, 0.2, 0.6]])[y % 2]).astype(float)
+
+
+def categories(rng, y):
+    return (rng.integers(0, 3, (len(y), 3)) + (rng.random((len(y), 3)) < 0.5) * y[:, None]) % 4
+
+
+def table(rng, y):
+    return pd.DataFrame(
+        {
+            "size": np.where(rng.random(len(y)) < 0.1, np.nan, rng.standard_normal(len(y)) + y),
+            "member": rng.random(len(y)) < 0.3 + 0.2 * y,
+            "kind": np.array(["red", "green", "blue", None], dtype=object)[categories(rng, y)[:, 0]],
+            "visits": rng.poisson(1 + 2 * y).astype(float),
+        }
+    )
+
+
+ESTIMATORS = {
+    "shared": (lambda: GaussianDiscriminant(), numbers),
+    "own": (lambda: GaussianDiscriminant("own"), numbers),
+    "diagonal": (lambda: GaussianDiscriminant("own", shape="diagonal"), numbers),
+    "gda_map": (lambda: GaussianDiscriminant("own", estimation="map"), numbers),
+    "naive": (lambda: NaiveBayes(), numbers),
+    "mixed": (lambda: NaiveBayes({"visits": "poisson"}), table),
+    "GaussianNB": (lambda: GaussianNB(), numbers),
+    "BernoulliNB": (lambda: BernoulliNB(), answers),
+    "CategoricalNB": (lambda: CategoricalNB(), categories),
+    "MultinomialNB": (lambda: MultinomialNB(), counts),
+    "ComplementNB": (lambda: ComplementNB(), counts),
+    "PoissonNB": (lambda: PoissonNB(), counts),
+    "svd": (lambda: LinearDiscriminantAnalysis(), numbers),
+    "lsqr": (lambda: LinearDiscriminantAnalysis("lsqr", shrinkage=0.1), numbers),
+    "eigen": (lambda: LinearDiscriminantAnalysis("eigen"), numbers),
+    "QDA": (lambda: QuadraticDiscriminantAnalysis(), numbers),
+}
+WITH_DENSITY = sorted(set(ESTIMATORS) - {"ComplementNB"})
+
+
+def take(X, index):
+    """Some rows of an array or a frame."""
+    return X.iloc[index] if hasattr(X, "iloc") else X[index]
+
+
+def example(name, rng, n=120, n_classes=3):
+    """An estimator, rows and labels; each class has rows."""
+    make, rows = ESTIMATORS[name]
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)])
+    return make(), rows(rng, y), y
