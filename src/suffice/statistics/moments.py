@@ -27,6 +27,8 @@ __all__ = ["Moments"]
 
 Float = NDArray[np.float64]
 
+ALIKE = (64 * float(np.finfo(np.float64).eps)) ** 2  # of the variation that rows had: what is left of rounding
+
 
 @dataclass(frozen=True, eq=False)
 class Moments(Statistic):
@@ -169,7 +171,18 @@ class Moments(Statistic):
         m2 = add(*m2, *(-part for part in joint.squares()))
         varies = remaining_squares(self.m2, *m2, self.mean, self.weight, place) & (joint.weight > 0)
         squares = (np.where(varies, part, 0.0) for part in m2)
-        return Moments(self.classes, joint.weight, joint.mean, joint.mean_low, *squares, weight_low=joint.weight_low)
+        found = Moments(self.classes, joint.weight, joint.mean, joint.mean_low, *squares, weight_low=joint.weight_low)
+        return found._levelled(self)
+
+    def _levelled(self, before: Moments) -> Moments:
+        """With one mean for all classes in columns that are constant now, where means differ by rounding alone."""
+        pooled = self.pooled()
+        still = (pooled.m2 > 0) & (pooled.m2 <= ALIKE * before.pooled().m2)
+        if not still.any():
+            return self
+        parts = (self.mean, pooled.mean), (self.mean_low, pooled.mean_low), (self.m2, 0.0), (self.m2_low, 0.0)
+        mean, low, m2, m2_low = (np.where(still, common, mine) for mine, common in parts)
+        return replace(self, mean=mean, mean_low=low, m2=m2, m2_low=m2_low)
 
     def _scaled(self, factor: float) -> Moments:
         if factor == 0:
