@@ -18,12 +18,15 @@ from suffice.exceptions import (
     EmptyColumnWarning,
     InputError,
     MergeError,
+    ModelFileError,
+    ModelFileMissingError,
     NotLinearError,
     SingularCovarianceError,
     SingularCovarianceWarning,
     SufficeError,
     SufficeWarning,
 )
+from suffice.loading import load
 from suffice.naive_bayes.general import NaiveBayes
 
 __version__ = "0.1.0"
@@ -34,6 +37,8 @@ __all__ = [
     "GaussianDiscriminant",
     "InputError",
     "MergeError",
+    "ModelFileError",
+    "ModelFileMissingError",
     "NaiveBayes",
     "NotLinearError",
     "SingularCovarianceError",
@@ -41,4 +46,5 @@ __all__ = [
     "SufficeError",
     "SufficeWarning",
     "__version__",
+    "load",
 ]

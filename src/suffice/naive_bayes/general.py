@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,8 @@ from suffice.naive_bayes.checks import (
     warn_about_levels,
 )
 from suffice.naive_bayes.choice import POLICIES, chosen_blocks, columns_of, family_of
-from suffice.sources.tables import (
-    Form,
-    check_kinds,
-    explain_table,
-    read_training_table,
-    table_of_rows,
-)
+from suffice.sources.forms import Form
+from suffice.sources.tables import check_kinds, explain_table, read_training_table, table_of_rows
 from suffice.statistics import Membership, Table
 from suffice.statistics.table import Schema
 
@@ -129,6 +124,7 @@ class NaiveBayes(OwnClassifier):
     """
 
     _form: Form | None = None  # of the rows that were fitted first
+    _stored: ClassVar[tuple[str, ...]] = ("_form",)
 
     def __init__(
         self,
