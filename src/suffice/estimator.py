@@ -318,7 +318,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         names = vars(self).get("feature_names_in_")
         if type(vars(self).get("n_features_in_")) is not int or self.n_features_in_ != len(schema):
             raise InputError(f"n_features_in_ is not {len(schema)}, the number of columns.")
-        if names is not None and (not isinstance(names, np.ndarray) or names.shape != (len(schema),)):
+        texts = isinstance(names, np.ndarray) and all(isinstance(name, str) for name in names.tolist())
+        if names is not None and not (texts and names.shape == (len(schema),)):
             raise InputError("feature_names_in_ does not name the columns.")
         if "_dtype" in vars(self) and (not isinstance(self._dtype, np.dtype) or self._dtype.kind != "f"):
             raise InputError(f"{self._dtype!r} is not the type of rows.")

@@ -38,7 +38,8 @@ def dtype_name(dtype: np.dtype[Any]) -> str | None:
     if dtype.kind == "T":
         return "T" if dtype == np.dtypes.StringDType() else None
     name = dtype.newbyteorder("<").str
-    return name if DTYPE.fullmatch(name) and np.dtype(name).itemsize == dtype.itemsize else None
+    plain = name[1:] in DIRECT if dtype.kind in "biuf" else DTYPE.fullmatch(name)
+    return name if plain else None
 
 
 def numbers_of(values: Sequence[Any]) -> NDArray[Any] | None:
@@ -110,7 +111,7 @@ def unpack_array(about: dict[str, Any], content: Any) -> NDArray[Any]:
     """The array."""
     if isinstance(content, list):
         return _array_of_list(dtype_named(about["dtype"]), about["shape"], content)
-    array: NDArray[Any] = np.array(content)
+    array: NDArray[Any] = np.asarray(content)
     if array.dtype.str[1:] not in DIRECT:
         raise ValueError(f"an array of {array.dtype} is none that Suffice writes")
     if array.dtype == np.bool_ and (array.view(np.uint8) > 1).any():

@@ -68,6 +68,8 @@ def check_statistic(found: Any, zero: Statistic, names: Sequence[object]) -> Non
         here, there = getattr(found, each.name), getattr(zero, each.name)
         if type(here) is not type(there):
             raise ModelFileError(f"{where}: {each.name} is a {type(here).__name__}")
+        if each.name in zero._by_class() and len(here) != len(zero.classes):
+            raise ModelFileError(f"{where}: {each.name} is of {len(here)} classes, not {len(zero.classes)}")
         if isinstance(there, np.ndarray):
             _check_array(here, there, f"{where}: {each.name}", negative=each.name not in NOT_NEGATIVE)
         elif isinstance(there, Statistic):

@@ -91,7 +91,9 @@ def _read(file: OpenFile) -> tuple[bytearray, bytearray]:
             f"The file {file.path!r} {what}: its header speaks of {end:,} bytes, and it has {file.size:,}. Take "
             "another copy of it, or fit and save the model again."
         )
-    content = start + header + file.read(end - 8 - size)
+    content = start
+    content += header
+    content += file.read(end - 8 - size)
     if len(content) != end:
         raise ModelFileError(f"The file {file.path!r} was changed while it was read. Load it again.")
     return header, content

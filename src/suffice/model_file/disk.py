@@ -35,6 +35,8 @@ def write_whole(path: str, content: Any) -> None:
         target = os.path.realpath(path)
         mode = _mode_of(path, target)
         _replace(target, content, mode)
+    except ModelFileError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it
         raise ModelFileError(
             f"The model cannot be saved to {path!r}: {_reason(error)}. Nothing was changed there; give a path in a "
@@ -97,6 +99,8 @@ class OpenFile:
             # What was a file a moment ago may be a pipe now: do not wait for its writer.
             flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
             self._file = os.fdopen(os.open(path, flags), "rb", buffering=0)
+        except ModelFileError:
+            raise
         except FileNotFoundError as error:
             raise ModelFileMissingError(f"There is no file {path!r}. Give the path of a saved model.") from error
         except (OSError, ValueError) as error:

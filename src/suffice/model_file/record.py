@@ -52,7 +52,7 @@ class SavedModel:
     names : sequence of sequences
         Names of the columns of each block.
     attributes : mapping
-        What else it keeps, by the names of its attributes.
+        What else it keeps, by the names of its attributes; a file has them without the underscores about them.
     """
 
     estimator: Any
@@ -74,6 +74,7 @@ def write_model(path: Path, model: SavedModel) -> None:
             f"Suffice ({', '.join(ESTIMATORS)}). Use pickle or joblib for your own."
         )
     try:
+        check_statistic(model.weights, Sums.zero(model.weights.classes, 0), ["(class weights)"])
         for statistic, zero, names in zip(model.statistics, model.zeros, model.names, strict=True):
             check_statistic(statistic, zero, names)
     except ModelFileError as error:
@@ -84,14 +85,17 @@ def write_model(path: Path, model: SavedModel) -> None:
             "format": FORMAT,
             "library": version("suffice"),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
-            "rows": float(model.weights.weight.sum()),
+            "rows": writer.value(float(model.weights.weight.sum()), "rows"),
             "estimator": name,
             "parameters": {key: writer.value(each, "parameters", key) for key, each in model.parameters.items()},
             "schema": _stored_schema(model.schema, writer),
             "classes": writer.value(model.weights.classes.labels, "classes"),
             "weights": writer.value(model.weights.weight, "weights"),
             "statistics": [writer.value(each, "statistics", i) for i, each in enumerate(model.statistics)],
-            "attributes": {key: writer.value(each, "attributes", key) for key, each in model.attributes.items()},
+            "attributes": {
+                key.strip("_"): writer.value(each, "attributes", key.strip("_"))
+                for key, each in model.attributes.items()
+            },
         }
     except NotStorableError as error:
         raise ModelFileError(_sentence(error, name, model)) from None
@@ -152,7 +156,8 @@ class StoredModel:
 
     def attributes(self, allowed: Sequence[str]) -> dict[str, Any]:
         """What else the estimator keeps, by the names of its attributes."""
-        return self._named("attributes", allowed)
+        names = {name.strip("_"): name for name in allowed}
+        return {names[key]: each for key, each in self._named("attributes", list(names)).items()}
 
     def _named(self, part: str, allowed: Sequence[str]) -> dict[str, Any]:
         stored = self._document[part]

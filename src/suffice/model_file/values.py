@@ -19,6 +19,7 @@ from suffice.families import family_named, family_names
 from suffice.model_file.arrays import LONG, numbers_of, pack_array, pack_texts, unpack_array, unpack_texts
 from suffice.model_file.container import Arrays
 from suffice.model_file.plain_values import plain_named, plain_of
+from suffice.sources.forms import FrameForm
 from suffice.statistics import ClassAxis, Statistic
 
 __all__ = ["NotStorableError", "Reader", "Writer", "storable"]
@@ -101,7 +102,7 @@ class Writer:
             return {kind.__name__: self._fields(value, trail)}
         if isinstance(getattr(value, "name", None), str) and hasattr(value, "summarize"):
             return {"family": [value.name, self._family(value, trail)]}
-        if hasattr(value, "plain"):
+        if isinstance(value, FrameForm):
             return self.value(value.plain(), *trail)
         if kind.__name__ == "Series" and callable(getattr(value, "to_numpy", None)):
             return self.value(np.asarray(value.to_numpy()), *trail)

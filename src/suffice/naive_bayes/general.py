@@ -23,7 +23,7 @@ from suffice.naive_bayes.checks import (
     warn_about_levels,
 )
 from suffice.naive_bayes.choice import POLICIES, chosen_blocks, columns_of, family_of
-from suffice.sources.forms import Form
+from suffice.sources.forms import ArrayForm, Form, SparseForm, StoredFrameForm
 from suffice.sources.tables import check_kinds, explain_table, read_training_table, table_of_rows
 from suffice.statistics import Membership, Table
 from suffice.statistics.table import Schema
@@ -176,6 +176,14 @@ class NaiveBayes(OwnClassifier):
             keys = [key for key, family in self.families.items() if not (isinstance(family, str) and family == "auto")]
             return [name for key in keys for name in columns_of(key, names)]
         return [] if isinstance(self.families, str) and self.families == "auto" else names
+
+    def _check_stored(self, schema: Schema) -> None:
+        super()._check_stored(schema)
+        form = self._form
+        if not isinstance(form, ArrayForm | SparseForm | StoredFrameForm):
+            raise InputError(f"{form!r} is no form of rows.")
+        if isinstance(form, StoredFrameForm) and len(form.names) != len(schema):
+            raise InputError(f"There are {len(form.names)} columns in a frame of {len(schema)}.")
 
     def _write_rows(self, columns: list[Any]) -> Any:
         columns = columns + [None] * (self.n_features_in_ - len(columns))  # left out at the end of a row
