@@ -10,12 +10,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from model_file.cases import CASES, N, fitted, labels, numbers
 from sklearn.base import clone
 from sklearn.covariance import LedoitWolf
 from sklearn.exceptions import NotFittedError
 
 import suffice
+from model_file.cases import CASES, N, fitted, labels, numbers
 from suffice import GaussianDiscriminant, MergeError, ModelFileError, NaiveBayes, load
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.estimator import GenerativeClassifier
@@ -202,7 +202,7 @@ def test_not_fitted(tmp_path):
 
 def test_settings_changed_after_fit(tmp_path):
     model = GaussianDiscriminant().fit(numbers(), labels()).set_params(covariance="own")
-    with pytest.raises(ModelFileError, match="settings were changed.*Scatter.*Call fit again"):
+    with pytest.raises(ModelFileError, match=r"settings were changed.*Scatter.*Call fit again"):
         model.save(tmp_path / "x")
     auto = NaiveBayes().fit(numbers(), labels()).set_params(families="poisson")
     with pytest.raises(ModelFileError, match="settings were changed"):
@@ -233,14 +233,14 @@ def test_values_that_no_file_holds(tmp_path):
     given = LinearDiscriminantAnalysis("lsqr", covariance_estimator=LedoitWolf()).fit(x, y)
     with pytest.raises(ModelFileError, match="its parameter 'covariance_estimator' holds a LedoitWolf"):
         given.save(path)
-    with pytest.raises(ModelFileError, match="its parameter 'families' holds .* is not registered"):
+    with pytest.raises(ModelFileError, match=r"its parameter 'families' holds .* is not registered"):
         NaiveBayes(Mine()).fit(x, y).save(path)
     coins = np.array([[1.0, Coin(i % 2)] for i in range(N)], dtype=object)
-    with pytest.raises(ModelFileError, match="column 1 has the level .*, a Coin, which a model file cannot hold"):
+    with pytest.raises(ModelFileError, match=r"column 1 has the level .*, a Coin, which a model file cannot hold"):
         NaiveBayes({1: "categorical"}).fit(coins, y).save(path)
     nested = []
     nested.append(nested)
-    with pytest.raises(ModelFileError, match="'prior' holds .*nested too deeply"):
+    with pytest.raises(ModelFileError, match=r"'prior' holds .*nested too deeply"):
         NaiveBayes().fit(x, y).set_params(prior=nested).save(path)
     with pytest.raises(ModelFileError, match="'prior' holds a function"):
         NaiveBayes().fit(x, y).set_params(prior=lambda: None).save(path)

@@ -58,44 +58,49 @@ def check_statistic(found: Any, zero: Statistic, names: Sequence[object]) -> Non
     names : sequence
         Of its columns.
     """
-    where = columns_at(names, range(len(names)))
     if type(found) is not type(zero):
         needed = type(zero).__name__
-        raise ModelFileError(f"{where}: the settings need {needed}, and the statistic is {type(found).__name__}")
+        raise _fault(names, f"the settings need {needed}, and the statistic is {type(found).__name__}")
     if found.classes != zero.classes:
-        raise ModelFileError(f"{where}: the statistic is of other classes than the model")
+        raise _fault(names, "the statistic is of other classes than the model")
     for each in fields(zero):
         here, there = getattr(found, each.name), getattr(zero, each.name)
         if type(here) is not type(there):
-            raise ModelFileError(f"{where}: {each.name} is a {type(here).__name__}")
+            raise _fault(names, f"{each.name} is a {type(here).__name__}")
         if each.name in zero._by_class() and len(here) != len(zero.classes):
-            raise ModelFileError(f"{where}: {each.name} is of {len(here)} classes, not {len(zero.classes)}")
+            raise _fault(names, f"{each.name} is of {len(here)} classes, not {len(zero.classes)}")
         if isinstance(there, np.ndarray):
-            _check_array(here, there, f"{where}: {each.name}", negative=each.name not in NOT_NEGATIVE)
+            wrong = _wrong_with(here, there, negative=each.name not in NOT_NEGATIVE)
+            if wrong:
+                raise _fault(names, f"{each.name} {wrong}")
         elif isinstance(there, Statistic):
             check_statistic(here, there, names)
     levels = getattr(found, "levels", None)
     if levels is not None:
         _check_levels(levels, names)
-        _check_counts(found, levels, where)
+        if not _fits(found, levels):
+            raise _fault(names, "there are not as many counts as levels, or counts of no level")
     if found.shape != zero.shape:
-        raise ModelFileError(f"{where}: the statistic is of {found.shape} columns, not {zero.shape}")
+        raise _fault(names, f"the statistic is of {found.shape} columns, not {zero.shape}")
 
 
-def _check_array(here: NDArray[Any], there: NDArray[Any], what: str, *, negative: bool) -> None:
+def _fault(names: Sequence[object], why: str) -> ModelFileError:
+    return ModelFileError(f"{columns_at(names, range(len(names)))}: {why}")
+
+
+def _wrong_with(here: NDArray[Any], there: NDArray[Any], *, negative: bool) -> str | None:
     # An axis that no rows leave empty is as long as what was seen.
     alike = here.ndim == there.ndim and all(b in (a, 0) for a, b in zip(here.shape, there.shape, strict=True))
     if not alike or here.dtype != there.dtype:
-        raise ModelFileError(f"{what} has shape {here.shape} and type {here.dtype}")
+        return f"has shape {here.shape} and type {here.dtype}"
     if here.dtype.kind == "f" and not np.isfinite(here).all():
-        raise ModelFileError(f"{what} holds a number that is not finite")
-    if not negative and (here < 0).any():
-        raise ModelFileError(f"{what} holds a number below zero")
+        return "holds a number that is not finite"
+    return None if negative or not (here < 0).any() else "holds a number below zero"
 
 
 def _check_levels(levels: Any, names: Sequence[object]) -> None:
     if not isinstance(levels, tuple) or len(levels) != len(names):
-        raise ModelFileError(f"{columns_at(names, range(len(names)))}: there are levels of other columns")
+        raise _fault(names, "there are levels of other columns")
     for each, name in zip(levels, names, strict=True):
         good = isinstance(each, Levels) and isinstance(each.values, tuple) and isinstance(each.declared, frozenset)
         if not good or any(map(is_missing, each.values)):
@@ -105,14 +110,12 @@ def _check_levels(levels: Any, names: Sequence[object]) -> None:
             raise ModelFileError(f"column {name!r} has a level twice, or declares one that it has not")
 
 
-def _check_counts(found: Any, levels: tuple[Levels, ...], where: str) -> None:
-    """Counts have a place for each level; those of a joint table for each of its cells."""
+def _fits(found: Any, levels: tuple[Levels, ...]) -> bool:
+    """Whether there is a count for each level; in a joint table, for each of its cells."""
     cells = getattr(found, "cells", None)
     if cells is None:
-        fits = found.count.shape[1] == sum(map(len, levels))
-    else:
-        sizes = np.array([len(each) for each in levels], dtype=np.int64)
-        fits = len(cells) == found.count.shape[1] and bool(((cells >= 0) & (cells < sizes)).all())
-        fits = fits and len(np.unique(cells, axis=0)) == len(cells)
-    if not fits:
-        raise ModelFileError(f"{where}: there are not as many counts as levels, or counts of no level")
+        return bool(found.count.shape[1] == sum(map(len, levels)))
+    sizes = np.array([len(each) for each in levels], dtype=np.int64)
+    if len(cells) != found.count.shape[1] or not ((cells >= 0) & (cells < sizes)).all():
+        return False
+    return len(np.unique(cells, axis=0)) == len(cells)
