@@ -2,6 +2,7 @@
 
 import importlib
 import pickle
+import sys
 from dataclasses import fields
 
 import joblib
@@ -111,6 +112,15 @@ def test_a_loaded_model_draws_rows_of_the_same_form(name, tmp_path):
         assert_equal(x.toarray(), same_x.toarray())
     else:
         assert_equal(x, same_x)
+
+
+def test_rows_are_an_array_where_the_library_of_the_frame_is_not_installed(tmp_path, monkeypatch):
+    model, rows = fitted("NaiveBayes, polars")
+    again = round_trip(model, tmp_path)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    x, _ = again.sample(5, random_state=0)
+    assert type(x) is np.ndarray
+    assert x.shape == (5, len(rows.columns))
 
 
 @pytest.mark.parametrize("kind", ["text", "wide", "object", "int", "small", "float", "bool"])

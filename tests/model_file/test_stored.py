@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,8 @@ import pytest
 
 from suffice import load
 from suffice.model_file import ESTIMATORS
+from suffice.model_file.checks import KINDS
+from suffice.statistics.table import Kind
 
 STORED = pathlib.Path(__file__).parent / "stored"
 ANSWERS = json.loads((STORED / "v1.json").read_text())
@@ -36,6 +39,11 @@ def test_a_file_of_the_first_format(name, tmp_path):
     assert model._model.weights.weight.sum() == pytest.approx(before + len(labels))
     model.save(tmp_path / "x")
     np.testing.assert_array_equal(load(tmp_path / "x").predict_proba(rows), model.predict_proba(rows))
+
+
+def test_every_kind_of_column_has_its_number():
+    assert KINDS[:7] == ("number", "bool", "time", "duration", "category", "text", "empty")
+    assert set(KINDS) == set(get_args(Kind))
 
 
 def test_there_is_a_file_of_every_estimator():
