@@ -15,9 +15,6 @@ import json
 from typing import Any
 
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load as read_arrays
-from safetensors.numpy import save as lay_out
 
 from suffice.exceptions import ModelFileError
 from suffice.model_file.disk import OpenFile, write_whole
@@ -34,6 +31,8 @@ NO_DIGEST = b"0" * 64
 
 def write_container(path: str, document: dict[str, Any], arrays: Arrays) -> None:
     """Write the file, or leave what is there."""
+    from safetensors.numpy import save as lay_out  # who has no file to write need not wait for it
+
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     content = bytearray(lay_out(arrays, metadata={"suffice": text, "sha256": NO_DIGEST.decode()}))
     size = int.from_bytes(content[:8], "little")
@@ -51,6 +50,9 @@ def write_container(path: str, document: dict[str, Any], arrays: Arrays) -> None
 
 def read_container(path: str) -> tuple[dict[str, Any], Arrays]:
     """The document and the arrays, after every check that needs no knowledge of models."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as read_arrays
+
     with OpenFile(path) as file:
         header, content = _read(file)
     at = _digest_place(header)
