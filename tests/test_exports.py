@@ -14,6 +14,8 @@ PUBLIC = {
         "GaussianDiscriminant",
         "InputError",
         "MergeError",
+        "ModelFileError",
+        "ModelFileMissingError",
         "NaiveBayes",
         "NotLinearError",
         "SingularCovarianceError",
@@ -21,6 +23,7 @@ PUBLIC = {
         "SufficeError",
         "SufficeWarning",
         "__version__",
+        "load",
         "merge",
     ],
     "suffice.discriminant_analysis": [
@@ -46,6 +49,14 @@ PUBLIC = {
         "family_named",
         "family_names",
         "register",
+    ],
+    "suffice.model_file": [
+        "ESTIMATORS",
+        "SavedModel",
+        "StoredModel",
+        "read_model",
+        "storable",
+        "write_model",
     ],
     "suffice.naive_bayes": [
         "BernoulliNB",

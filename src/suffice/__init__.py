@@ -19,12 +19,15 @@ from suffice.exceptions import (
     EmptyColumnWarning,
     InputError,
     MergeError,
+    ModelFileError,
+    ModelFileMissingError,
     NotLinearError,
     SingularCovarianceError,
     SingularCovarianceWarning,
     SufficeError,
     SufficeWarning,
 )
+from suffice.loading import load
 from suffice.merging import merge
 from suffice.naive_bayes.general import NaiveBayes
 
@@ -36,6 +39,8 @@ __all__ = [
     "GaussianDiscriminant",
     "InputError",
     "MergeError",
+    "ModelFileError",
+    "ModelFileMissingError",
     "NaiveBayes",
     "NotLinearError",
     "SingularCovarianceError",
@@ -43,5 +48,6 @@ __all__ = [
     "SufficeError",
     "SufficeWarning",
     "__version__",
+    "load",
     "merge",
 ]

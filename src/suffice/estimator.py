@@ -19,19 +19,19 @@ from sklearn.exceptions import NotFittedError
 from suffice import bayes
 from suffice.exceptions import ClassError, InputError, MergeError, listed
 from suffice.model import Block, Conditional, Estimate, LinearForm, Model, generator, row_count
-from suffice.model.left_out import left_out_joint
+from suffice.saving import Saving
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
 from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
 from suffice.statistics.drawn import as_matrix
 from suffice.statistics.table import Schema
 from suffice.verbs import Verbs, read_batch, seen_classes
 
-__all__ = ["GenerativeClassifier", "OwnClassifier", "seen_classes"]
+__all__ = ["GenerativeClassifier", "seen_classes"]
 
 Float = NDArray[np.float64]
 
 
-class GenerativeClassifier(Verbs, ClassifierMixin, BaseEstimator):
+class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
     """A classifier that knows p(x | y) and p(y).
 
     The statistics of all rows seen are in ``_model``; parameters are made from them when they are first
@@ -416,51 +416,6 @@ class GenerativeClassifier(Verbs, ClassifierMixin, BaseEstimator):
         log-odds are not linear raises `NotLinearError`.
         """
         return self._estimated().linear_form()
-
-
-class OwnClassifier(GenerativeClassifier):
-    """A classifier of the library's own, with a setting ``prior`` and parameters as its families make them."""
-
-    prior: bayes.Prior
-
-    def _solve(self, model: Model) -> Estimate:
-        assert self._schema is not None
-        return model.with_blocks(self._blocks(self._schema)).estimate(self.prior)
-
-    def _closed_form(self, model: Model, solved: Any, table: Table, members: Membership) -> Float | None:
-        assert self._schema is not None
-        return left_out_joint(model.with_blocks(self._blocks(self._schema)), solved, table, members, self.prior)
-
-    def _set_prior(self, prior: Any, shares: Float) -> None:
-        self.prior = prior
-
-    @property
-    def class_count_(self) -> Float:
-        """Weight of the rows of each class (K,)."""
-        return self._learned().weights.weight
-
-    @property
-    def class_prior_(self) -> Float:
-        """p(y) of each class (K,)."""
-        model = self._learned()
-        return model.class_prior(self.prior) if self._cached is None else np.asarray(self._cached.prior)
-
-    def log_marginal_likelihood(self) -> float:
-        """log p(rows, labels) of all rows seen, with the parameters integrated out: the evidence of the model.
-
-        Of two models of the same rows, the one with the larger evidence explains them better for its number of
-        parameters. The prior is the one that ``"map"`` and ``"bayes"`` use, whatever ``estimation`` is; it is
-        centred on the rows themselves. Class shares of ``prior="data"`` are integrated out under a flat prior.
-        """
-        model = self._learned()
-        assert self._schema is not None
-        return model.with_blocks(self._blocks(self._schema)).log_marginal_likelihood(self.prior)
-
-    @property
-    def means_(self) -> Float:
-        """Mean of each class and column (K, d)."""
-        means: Float = self._estimated().parameters[0].mean
-        return means
 
 
 def declared(classes: Any) -> ClassAxis:

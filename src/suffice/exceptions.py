@@ -6,6 +6,8 @@
     ├── InputError                (also a ValueError)   data or parameters that no model can be made of
     ├── ClassError                (also a ValueError)   labels that are not classes, or not these classes
     ├── MergeError                (also a ValueError)   models or statistics that do not fit together
+    ├── ModelFileError            (also a ValueError)   a file that is no saved model, or cannot become one
+    │   └── ModelFileMissingError (also a FileNotFoundError)
     ├── NotLinearError            (also a ValueError)   a linear form was asked of a model that has none
     └── SingularCovarianceError   (also numpy's LinAlgError, and so a ValueError)
 
@@ -30,6 +32,8 @@ __all__ = [
     "EmptyColumnWarning",
     "InputError",
     "MergeError",
+    "ModelFileError",
+    "ModelFileMissingError",
     "NotLinearError",
     "SingularCovarianceError",
     "SingularCovarianceWarning",
@@ -55,6 +59,14 @@ class ClassError(SufficeError, ValueError):
 
 class MergeError(SufficeError, ValueError):
     """Models or statistics that do not fit together."""
+
+
+class ModelFileError(SufficeError, ValueError):
+    """A file that is no saved model, or that a model cannot be saved to; or a model that no file can hold."""
+
+
+class ModelFileMissingError(ModelFileError, FileNotFoundError):
+    """There is no file at the path of a model."""
 
 
 class NotLinearError(SufficeError, ValueError):

@@ -176,7 +176,15 @@ class Verbs:
 
     def _log_ratios(self, X: Any) -> Float:
         """log p(x | y) of each row and class (n, K), up to a term that all classes share."""
-        return bayes.log_posterior(self.with_prior("uniform")._joint(X, relative=True).astype(np.float64, copy=False))
+        equal = self.with_prior("uniform")
+        joint = equal._calibrated(
+            equal._joint(X, relative=True).astype(np.float64, copy=False), equal._learned().classes
+        )
+        return bayes.log_posterior(joint)
+
+    def _calibrated(self, joint: Float, classes: ClassAxis) -> Float:
+        """log p(x, y) up to a term of each row, mended where the estimator does so."""
+        return joint
 
     def adapt_prior(self, X: Any, *, level: float = 0.05) -> AdaptedPrior:
         """The class shares of unlabelled rows, and the model that has them for its prior (Saerens et al. 2002).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ class DiscriminantDropIn(GenerativeClassifier):
     """
 
     _given: Any = None
+    _stored: ClassVar[tuple[str, ...]] = ("_given",)
     _min_rows = 1
 
     @abstractmethod
@@ -160,6 +161,15 @@ class DiscriminantDropIn(GenerativeClassifier):
     def _check_prior_length(self, priors: Float, model: Model) -> None:
         if len(priors) != len(model.classes):
             raise InputError(f"priors has {len(priors)} numbers for {len(model.classes)} classes.")
+
+    def _check_stored(self, schema: Schema) -> None:
+        super()._check_stored(schema)
+        if self._given is not None:
+            k, d = len(self.classes_), len(schema)
+            own, total = self._given if isinstance(self._given, tuple) else (self._given, None)
+            found = [*own] if total is None else [*own, total]
+            if len(own) != k or not all(np.shape(each) == (d, d) and np.isfinite(each).all() for each in found):
+                raise InputError(f"The covariances that an estimator gave are not {k} matrices of {d} columns.")
 
     # ------------------------------------------------------------------ fitted attributes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,20 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from suffice.bayes import Prior
-from suffice.estimator import OwnClassifier
 from suffice.exceptions import InputError
 from suffice.families import Family, Gaussian, Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
 from suffice.model import Block, Estimate, Model
+from suffice.own_classifier import PATH, OwnClassifier, is_auto
 from suffice.sources.arrays import explain_values, read_rows
 from suffice.statistics.table import Schema
 
 __all__ = ["GaussianDiscriminant"]
 
 Float = NDArray[np.float64]
+
+MIXES = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0)
+SHRINKAGES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0)
 
 
 class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OwnClassifier):
@@ -36,22 +40,27 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         One covariance matrix for all classes, or one for each.
     shape : {"full", "diagonal", "spherical"}, default="full"
         All covariances, only variances, or one variance for all columns.
-    mix : float in [0, 1], default=0
+    mix : float in [0, 1] or "auto", default=0
         With own covariances, the share of the shared one: Friedman's λ.
-    shrinkage : float in [0, 1], "ledoit_wolf", "oas" or None, default=None
+    shrinkage : float in [0, 1], "ledoit_wolf", "oas", "auto" or None, default=None
         Share of the diagonal in each full covariance matrix, given or estimated; on standardised
-        columns. A diagonal shape has nothing to shrink.
+        columns. A diagonal shape has nothing to shrink. ``"auto"``, for mix, shrinkage and smoothing alike, chooses by
+        the log-loss of rows that are left out, one by one where that has a closed form, else in ten folds; see
+        ``tuning_``.
     divisor : {"ml", "unbiased"}, default="ml"
         Maximum likelihood (n, n_k), or unbiased (n − K, n_k − 1: what R's ``lda`` and ``qda`` use).
     estimation : {"mle", "map", "bayes"}, default="mle"
         Maximum likelihood; with a conjugate prior (normal-inverse-Wishart, or -χ² for variances); or integrated over
         its posterior, so that a row is multivariate t distributed given the rows seen.
-    smoothing : float, default=1
+    smoothing : float or "auto", default=1
         Rows that the prior of ``"map"`` and ``"bayes"`` is worth; they are like all rows together.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
     n_components : int or None, default=None
         How many discriminant directions `transform` keeps; all min(K − 1, d) by default.
+    calibrate : bool or {"temperature", "isotonic"}, default=False
+        Whether `predict_proba` mends the posterior by a map that is fitted to rows which are left out one by one: a
+        temperature and an offset for each class (True), or a monotone function (``"isotonic"``).
 
     Attributes
     ----------
@@ -62,6 +71,12 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         With mix and shrinkage applied.
     shrinkage_ : float, or array of shape (K,)
         The amount of shrinkage that was applied.
+    mix_, smoothing_ : float
+        What was used.
+    tuning_ : Tuning
+        What was tried for settings that are "auto", and its log-loss.
+    calibration_ : Calibration
+        The map, if there is one.
     directions_ : array of shape (d, n_components)
         Discriminant directions, orthonormal in the metric of the model's shared covariance (that of all
         classes together where each has its own): projected rows then have the within-class covariance I.
@@ -93,13 +108,14 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         covariance: str = "shared",
         *,
         shape: str = "full",
-        mix: float = 0.0,
+        mix: float | str = 0.0,
         shrinkage: float | str | None = None,
         divisor: str = "ml",
         estimation: str = "mle",
-        smoothing: float = 1.0,
+        smoothing: float | str = 1.0,
         prior: Prior = "data",
         n_components: int | None = None,
+        calibrate: bool | str = False,
     ) -> None:
         self.covariance = covariance
         self.shape = shape
@@ -110,20 +126,32 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         self.smoothing = smoothing
         self.prior = prior
         self.n_components = n_components
+        self.calibrate = calibrate
+
+    def _paths(self) -> dict[str, Sequence[float]]:
+        """What has an effect, and is "auto"."""
+        paths: dict[str, Sequence[float]] = {"mix": MIXES, "shrinkage": SHRINKAGES, "smoothing": PATH}
+        effect = {
+            "mix": self.covariance == "own",
+            "shrinkage": self.shape == "full",
+            "smoothing": self.estimation != "mle",
+        }
+        return {name: path for name, path in paths.items() if effect[name] and is_auto(getattr(self, name))}
 
     def _blocks(self, schema: Schema) -> list[Block]:
         return [Block(self._family(), slice(None), schema.names)]
 
     def _family(self) -> Family:
-        how: dict[str, Any] = {"missing": False, "estimation": self.estimation, "smoothing": self.smoothing}
-        full = MultivariateGaussian(self.covariance, self.mix, self.shrinkage, self.divisor, **how)  # type: ignore[arg-type]
+        how: dict[str, Any] = {"missing": False, "estimation": self.estimation, "smoothing": self.smoothing_}
+        shrinkage = self._setting("shrinkage", 0.0)
+        full = MultivariateGaussian(self.covariance, self.mix_, shrinkage, self.divisor, **how)  # type: ignore[arg-type]
         if self.shape == "full":
             return full
         if self.shape not in ("diagonal", "spherical"):
             raise InputError(f"shape must be 'full', 'diagonal' or 'spherical', got {self.shape!r}.")
         return Gaussian(
             variance=full.covariance,
-            mix=self.mix,
+            mix=self.mix_,
             spherical=self.shape == "spherical",
             divisor=full.divisor,
             floor=0.0,
@@ -140,9 +168,19 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         if isinstance(family, MultivariateGaussian):
             found: Float = parameters.covariance
             return found
-        if self.covariance == "shared" or self.mix == 1:
+        if self.covariance == "shared" or self.mix_ == 1:
             return np.diag(parameters.variance[0])
         return np.array([np.diag(row) for row in parameters.variance])
+
+    @property
+    def mix_(self) -> Any:
+        """The share of the shared covariance that is used."""
+        return self._setting("mix", 0.0)
+
+    @property
+    def smoothing_(self) -> Any:
+        """The weight of the prior that is used."""
+        return self._setting("smoothing", 1.0)
 
     @property
     def shrinkage_(self) -> Any:

@@ -82,6 +82,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "covariance_estimator": [HasMethods("fit"), None],
     }
     _min_rows = 2
+    _stored: ClassVar[tuple[str, ...]] = ("_shares",)
     _shares: Any = None  # class shares given after the fit, which touch the class densities no more
 
     def __init__(

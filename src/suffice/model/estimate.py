@@ -94,8 +94,11 @@ class Estimate:
         last = (len(b.names) if isinstance(b.columns, slice) else 1 + max(b.columns) for b in self.blocks)
         return max(last, default=0)
 
-    def linear_form(self) -> LinearForm:
-        """The log-odds as a linear function of x, or of the indicators of its levels, where they are one."""
+    def linear_form(self, scale: float = 1.0, shift: Float | float = 0.0) -> LinearForm:
+        """The log-odds as a linear function of x, or of the indicators of its levels, where they are one.
+
+        Of ``scale · log p(x, y) + shift`` of each class, if those are given.
+        """
         pieces: list[tuple[int, Float, Float, list[Any]]] = []
         offset = self.log_prior.copy()
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
@@ -115,7 +118,9 @@ class Estimate:
         pieces.sort(key=lambda each: each[0])
         coef = np.hstack([np.zeros((len(self.classes), 0)), *(each[1] for each in pieces)])
         origin = np.concatenate([np.zeros(0), *(each[2] for each in pieces)])
-        return LinearForm.of(Linear(coef, offset, origin), [label for each in pieces for label in each[3]])
+        return LinearForm.of(
+            Linear(scale * coef, scale * offset + shift, origin), [label for each in pieces for label in each[3]]
+        )
 
     def sample(self, codes: NDArray[np.int64], rng: np.random.Generator) -> list[Any]:
         """One row from p(x | y = code) for each code, column by column: numbers, coded, or None if left out."""

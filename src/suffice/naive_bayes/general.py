@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.bayes import Prior
-from suffice.estimator import OwnClassifier
 from suffice.exceptions import InputError, listed
 from suffice.explanation import Explanation, explain
 from suffice.families import Family
@@ -23,13 +22,9 @@ from suffice.naive_bayes.checks import (
     warn_about_levels,
 )
 from suffice.naive_bayes.choice import POLICIES, chosen_blocks, columns_of, family_of
-from suffice.sources.tables import (
-    Form,
-    check_kinds,
-    explain_table,
-    read_training_table,
-    table_of_rows,
-)
+from suffice.own_classifier import PATH, OwnClassifier, is_auto
+from suffice.sources.forms import ArrayForm, Form, SparseForm, StoredFrameForm
+from suffice.sources.tables import check_kinds, explain_table, read_training_table, table_of_rows
 from suffice.statistics import Membership, Table
 from suffice.statistics.table import Schema
 
@@ -57,9 +52,11 @@ class NaiveBayes(OwnClassifier):
         How parameters are made from what was counted: by maximum likelihood, with a conjugate prior, or
         integrated over the posterior. None is each family's own way: ``"mle"`` for numbers, ``"map"`` for counts
         and categories (Laplace smoothing). A family object speaks for itself.
-    smoothing : float or None, default=None
-        Weight of the prior: rows of each level or answer, or rows like all rows together. None is 1. Maximum
-        likelihood, the default for numbers, has no prior: give them ``estimation="map"`` or ``"bayes"`` as well.
+    smoothing : float, "auto" or None, default=None
+        Weight of the prior: rows of each level or answer, or rows like all rows together. None is 1. ``"auto"`` chooses
+        by the log-loss of rows that are left out, one by one where that has a closed form, else in ten folds; see
+        ``tuning_``. Maximum likelihood, the default for numbers, has no prior: give them ``estimation="map"`` or
+        ``"bayes"`` as well.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
     missing : {"ignore", "category"}, default="ignore"
@@ -69,10 +66,21 @@ class NaiveBayes(OwnClassifier):
         By default nothing, because its share would be largest in the class with the fewest rows, whatever the
         level is.
 
+    calibrate : bool or {"temperature", "isotonic"}, default=False
+        Whether `predict_proba` mends the posterior by a map that is fitted to rows which are left out one by one: a
+        temperature and an offset for each class (True), or a monotone function (``"isotonic"``). Naive Bayes counts
+        columns that depend on each other as often as they come, and is too sure of itself without.
+
     Attributes
     ----------
     classes_ : array of shape (K,)
     class_count_, class_prior_ : array of shape (K,)
+    smoothing_ : float
+        The weight of the prior that is used.
+    tuning_ : Tuning
+        What was tried for a setting that is "auto", and its log-loss.
+    calibration_ : Calibration
+        The map, if there is one.
     families_ : dict
         The family of each column, or of each tuple of columns.
     means_, variances_ : array of shape (K, d)
@@ -129,16 +137,18 @@ class NaiveBayes(OwnClassifier):
     """
 
     _form: Form | None = None  # of the rows that were fitted first
+    _stored: ClassVar[tuple[str, ...]] = ("_form",)
 
     def __init__(
         self,
         families: str | Family | Mapping[Any, Any] = "auto",
         *,
         estimation: str | None = None,
-        smoothing: float | None = None,
+        smoothing: float | str | None = None,
         prior: Prior = "data",
         missing: str = "ignore",
         unseen: str = "ignore",
+        calibrate: bool | str = False,
     ) -> None:
         self.families = families
         self.estimation = estimation
@@ -146,6 +156,7 @@ class NaiveBayes(OwnClassifier):
         self.prior = prior
         self.missing = missing
         self.unseen = unseen
+        self.calibrate = calibrate
 
     # ------------------------------------------------------------------ rows
 
@@ -187,6 +198,14 @@ class NaiveBayes(OwnClassifier):
             return [name for key in keys for name in columns_of(key, names)]
         return [] if isinstance(self.families, str) and self.families == "auto" else names
 
+    def _check_stored(self, schema: Schema) -> None:
+        super()._check_stored(schema)
+        form = self._form
+        if not isinstance(form, ArrayForm | SparseForm | StoredFrameForm):
+            raise InputError(f"{form!r} is no form of rows.")
+        if isinstance(form, StoredFrameForm) and len(form.names) != len(schema):
+            raise InputError(f"There are {len(form.names)} columns in a frame of {len(schema)}.")
+
     def _write_rows(self, columns: list[Any]) -> Any:
         columns = columns + [None] * (self.n_features_in_ - len(columns))  # left out at the end of a row
         assert self._form is not None
@@ -211,7 +230,7 @@ class NaiveBayes(OwnClassifier):
 
     def _settings(self) -> dict[str, Any]:
         """The settings that hold for families which were not given as objects."""
-        given = {"estimation": self.estimation, "smoothing": self.smoothing}
+        given = {"estimation": self.estimation, "smoothing": self._setting("smoothing", 1.0)}
         kept = {name: value for name, value in given.items() if value is not None}
         policies = {"missing": self.missing, "unseen": self.unseen}
         for name, value in policies.items():
@@ -291,6 +310,16 @@ class NaiveBayes(OwnClassifier):
         return self
 
     # ------------------------------------------------------------------ what was learned
+
+    def _paths(self) -> dict[str, Sequence[float]]:
+        return {"smoothing": PATH} if is_auto(self.smoothing) else {}
+
+    @property
+    def smoothing_(self) -> float:
+        """The weight of the prior that is used, where a family has one and does not speak for itself."""
+        self._learned()
+        value = self._setting("smoothing", 1.0)
+        return 1.0 if value is None else float(value)
 
     @property
     def families_(self) -> dict[Any, Family]:

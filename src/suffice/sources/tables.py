@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,13 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 from suffice.exceptions import InputError, listed
 from suffice.sources.arrays import read_labels, read_rows, read_training
 from suffice.sources.columns import ColumnTable, NoColumn, ObjectColumn
-from suffice.sources.frames import FrameColumn, as_frame, column_names, frame_of, in_seconds
+from suffice.sources.forms import ArrayForm, Form, FrameForm, SparseForm
+from suffice.sources.frames import FrameColumn, as_frame, column_names, in_seconds
 from suffice.statistics import MatrixTable, Table
-from suffice.statistics.drawn import as_matrix
 from suffice.statistics.table import Schema
 
-__all__ = ["Form", "check_kinds", "explain_table", "read_training_table", "same_kind", "table_of_rows"]
+__all__ = ["check_kinds", "explain_table", "read_training_table", "same_kind", "table_of_rows"]
 
-Form = Callable[[list[Any]], Any]
-"""Turns drawn columns into rows of the kind that was read."""
 EXACT = 2**53  # beyond, whole numbers are not exact in float64
 
 
@@ -42,16 +39,16 @@ def read_training_table(
     if frame is not None:
         table = _of_frame(estimator, X, frame, schema, left_out)
         _check_rows(len(table), len(table.kinds), min_rows)
-        return table, read_labels(estimator, y, len(table)), partial(frame_of, frame.head(0).to_native())
+        return table, read_labels(estimator, y, len(table)), FrameForm(frame.head(0).to_native())
     values = _objects(X)
     if values is not None:
         _count_columns(estimator, values, reset=schema is None)
         _check_rows(values.shape[0], values.shape[1], min_rows)
-        return _of_objects(values), read_labels(estimator, y, len(values)), partial(_array_of, values.dtype)
+        return _of_objects(values), read_labels(estimator, y, len(values)), ArrayForm(values.dtype)
     reset = schema is None
     data, y = _exactly(read_training, estimator, _plain(X), y, reset=reset, min_rows=min_rows, sparse=True)
     dtype = getattr(X, "dtype", np.dtype(np.float64))
-    form = partial(_sparse_of, type(data), dtype) if issparse(data) else partial(_array_of, dtype)
+    form: Form = SparseForm(type(data).__name__, dtype) if issparse(data) else ArrayForm(dtype)
     return _of_matrix(X, data), y, form
 
 
@@ -200,31 +197,3 @@ def _check_rows(n_rows: int, n_columns: int, min_rows: int) -> None:
         raise ValueError(f"Found array with {n_rows} sample(s) while a minimum of {min_rows} is required.")
     if n_columns < 1:
         raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
-
-
-# ---------------------------------------------------------------------- rows that go back
-
-
-def _array_of(dtype: Any, columns: list[Any]) -> NDArray[Any]:
-    """Drawn columns as an array of that type, if it holds them; a column that was left out is NaN."""
-    x = as_matrix(columns)
-    if x.dtype.kind == "O":
-        return x.astype(str) if dtype.kind == "U" and all(isinstance(value, str) for value in x.flat) else x
-    return x.astype(object) if dtype.kind == "O" else _as_type(x, dtype)
-
-
-def _sparse_of(kind: Any, dtype: Any, columns: list[Any]) -> Any:
-    """Drawn columns as a sparse matrix of that kind and type; a column that was left out is zero."""
-    return kind(_as_type(as_matrix(columns, left_out=0.0), dtype))
-
-
-def _as_type(x: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
-    """Numbers as the type of the rows that were fitted, rounded where it is of whole numbers."""
-    if dtype.kind == "f":
-        return x.astype(dtype, copy=False)
-    if dtype.kind not in "biu" or np.isnan(x).any() or (dtype.kind != "b" and not x.size):
-        return x
-    if dtype.kind == "b":
-        return x > 0.5
-    limits = np.iinfo(dtype)
-    return np.clip(np.rint(x), max(limits.min, -(2.0**62)), min(limits.max, 2.0**62)).astype(dtype)

@@ -171,6 +171,11 @@ class Statistic(ABC):
             joined[name] = np.concatenate([getattr(each, name) for each in wide], axis=-1)
         return replace(wide[0], **joined)
 
+    @classmethod
+    def fields_by_class(cls) -> list[str]:
+        """Names of the fields whose first axis is the class axis."""
+        return [name for name, axes in _axes_of(cls).items() if axes.classes]
+
     def _inner(self) -> dict[str, Statistic]:
         """Fields that are statistics themselves, of the same classes and columns."""
         named = {each.name: getattr(self, each.name) for each in fields(self)}

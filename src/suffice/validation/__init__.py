@@ -5,7 +5,18 @@ rows says of each row; settings are chosen (`tune`) and probabilities mended (`C
 An estimator is passed in, and asked how it makes parameters of a model.
 """
 
+from suffice.validation.calibration import Calibration, fit_isotonic, fit_temperature
 from suffice.validation.left_out import left_out_joint
 from suffice.validation.splits import Split, training_sets
+from suffice.validation.tuning import Tuning, tune
 
-__all__ = ["Split", "left_out_joint", "training_sets"]
+__all__ = [
+    "Calibration",
+    "Split",
+    "Tuning",
+    "fit_isotonic",
+    "fit_temperature",
+    "left_out_joint",
+    "training_sets",
+    "tune",
+]

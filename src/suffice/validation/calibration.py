@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
 from suffice import bayes
+from suffice.exceptions import InputError
 from suffice.statistics import ClassAxis
 
 __all__ = ["Calibration", "fit_isotonic", "fit_temperature"]
@@ -57,10 +58,7 @@ class Calibration:
 
         A class that the map does not know is treated as one without an offset.
         """
-        at = self.classes.positions(classes.labels)
-        share = np.where(at >= 0, self.share[at], prior)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shift = np.where(prior > 0, np.log(prior) - np.log(share), 0.0)
+        at, shift = self._shift(classes, prior)
         known = bayes.log_posterior(joint - shift)
         if not self.knots:
             with np.errstate(invalid="ignore"):
@@ -72,6 +70,29 @@ class Calibration:
                 probability[:, k] = np.interp(_log_odds(known, k), self.knots[place], self.values[place])
         probability[np.isneginf(known)] = 0.0
         return bayes.log_prior(probability) + shift
+
+    def linear(self, classes: ClassAxis, prior: Float) -> tuple[float, Float]:
+        """What a temperature makes of a linear log p(x, y): ``scale · log p(x, y) + offset`` of each class (K,)."""
+        at, shift = self._shift(classes, prior)
+        return self.slope, (1 - self.slope) * shift + np.where(at >= 0, self.offset[at], 0.0)
+
+    def _shift(self, classes: ClassAxis, prior: Float) -> tuple[NDArray[np.int64], Float]:
+        """Where the classes are on the map, and log prior/share of each; of a class it does not know nothing."""
+        at = self.classes.positions(classes.labels)
+        share = np.where(at >= 0, self.share[at], prior)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return at, np.where((prior > 0) & (share > 0), np.log(prior) - np.log(share), 0.0)
+
+    def check(self) -> None:
+        """Raise unless this is a map, wherever it came from."""
+        k, finite = len(self.classes), [self.share, self.offset, np.array(self.slope), *self.knots, *self.values]
+        shaped = self.share.shape == self.offset.shape == (k,) and len(self.knots) == len(self.values) in (0, k)
+        pairs = zip(self.knots, self.values, strict=False)
+        risen = all(
+            len(a) == len(b) > 0 and (np.diff(a) > 0).all() and (b >= 0).all() and (b <= 1).all() for a, b in pairs
+        )
+        if not (shaped and risen and all(np.isfinite(each).all() for each in finite) and self.slope > 0):
+            raise InputError("calibration is no map of the posteriors of its classes.")
 
 
 def _log_odds(log_posterior: Float, k: int) -> Float:

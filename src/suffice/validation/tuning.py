@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import bayes
-from suffice.exceptions import SufficeError
+from suffice.exceptions import InputError, SufficeError
 from suffice.listing import Listing
 from suffice.model import Model
 from suffice.statistics import Membership, Table
@@ -54,6 +54,12 @@ class Tuning:
     def chosen(self) -> dict[str, float]:
         """The settings of least log-loss."""
         return dict(zip(self.names, self.tried[self.best].tolist(), strict=True))
+
+    def check(self) -> None:
+        """Raise unless this is a path, wherever it came from."""
+        size = len(self.log_loss)
+        if self.tried.shape != (size, len(self.names)) or not 0 <= self.best < size:
+            raise InputError("tuning is no path of settings.")
 
     def table(self) -> Listing:
         """The path, as a table."""

@@ -1,0 +1,223 @@
+"""A checksum anyone can compute: files that Suffice did not write are refused with a sentence, and run nothing."""
+
+import copy
+import functools
+
+import numpy as np
+import pytest
+
+from model_file.cases import CASES, fitted
+from suffice import ModelFileError, SufficeError, load
+from suffice.model_file.container import read_container, write_container
+
+NAME = "NaiveBayes, blocks"
+
+
+@pytest.fixture
+def forge(tmp_path):
+    """A function that saves a model, changes what the file says, and writes it again with the right checksum."""
+
+    def forged(name, change):
+        path = str(tmp_path / "forged")
+        fitted(name)[0].save(path)
+        document, arrays = read_container(path)
+        change(document, arrays)
+        write_container(path, document, arrays)
+        return path
+
+    return forged
+
+
+def put(part, value):
+    """A change of the document: the value at a path."""
+
+    def change(document, _):
+        at = document
+        for key in part[:-1]:
+            at = at[key]
+        at[part[-1]] = value
+
+    return change
+
+
+def turn(name, function):
+    """A change of an array."""
+
+    def change(_, arrays):
+        arrays[name] = np.ascontiguousarray(function(arrays[name]))
+
+    return change
+
+
+def fill(value):
+    def filled(array):
+        out = array.copy()
+        out.flat[0] = value
+        return out
+
+    return filled
+
+
+FORGED = {
+    "unknown estimator": (put(["estimator"], "Popen"), "no estimator 'Popen'"),
+    "estimator of a module": (put(["estimator"], "os.system"), "no estimator"),
+    "estimator is a list": (put(["estimator"], ["NaiveBayes"]), "no estimator"),
+    "another estimator": (put(["estimator"], "GaussianNB"), "GaussianNB has no 'estimation' among its parameters"),
+    "unknown parameter": (put(["parameters", "shell"], "ls"), "has no 'shell' among its parameters"),
+    "unknown attribute": (put(["attributes", "predict"], "ls"), "has no 'predict' among its attributes"),
+    "attribute of another name": (put(["attributes", "_model"], None), "has no '_model'"),
+    "unknown tag": (put(["parameters", "prior"], {"object": "os.system"}), "no values of the kind 'object'"),
+    "unknown family": (put(["parameters", "families"], {"family": ["os", {}]}), "family 'os', which is not registered"),
+    "a class that is no value": (put(["parameters", "prior"], {"Popen": {"args": "ls"}}), "no values of the kind"),
+    "two tags": (put(["parameters", "prior"], {"list": [], "tuple": []}), "has the tags"),
+    "no tag": (put(["parameters", "prior"], {}), "has the tags"),
+    "a setting that is none": (put(["parameters", "unseen"], "explode"), "unseen must be one of"),
+    "families of other columns": (put(["parameters", "families"], {"dict": [["nose", "gaussian"]]}), "nose"),
+    "other families": (put(["parameters", "families"], "poisson"), "statistics"),
+    "no such array": (put(["weights"], {"array": {"at": "nowhere"}}), "no array 'nowhere'"),
+    "an array used twice": (put(["schema", "names"], {"array": {"at": "schema.kinds"}}), "it is used twice"),
+    "an array of no type": (put(["classes"], {"array": {"at": "weights", "dtype": "V8"}}), "no type of an array"),
+    "an array of objects by its bytes": (put(["classes"], {"array": {"at": "weights", "dtype": "O"}}), "cannot be one"),
+    "an array of a huge shape": (
+        put(["classes"], {"array": {"dtype": "<U3", "shape": [10**15], "values": ["a"]}}),
+        "do not make an array",
+    ),
+    "texts of a huge width": (
+        put(["classes"], {"array": {"dtype": "<U99999999", "shape": [3], "values": ["a", "b", "c"]}}),
+        "another width",
+    ),
+    "axes that are not there": (put(["weights"], {"array": {"at": "weights", "axes": [5]}}), "axes"),
+    "a huge whole number": (put(["attributes", "n_features_in"], {"int": "0x" + "f" * 10000}), "n_features_in_ is not"),
+    "too few columns": (put(["attributes", "n_features_in"], 2), "n_features_in_ is not 7"),
+    "names of other columns": (put(["attributes", "feature_names_in"], ["a"]), "feature_names_in_ does not name"),
+    "a type of rows": (put(["attributes", "dtype"], {"dtype": "O"}), "is not the type of rows"),
+    "a form of rows": (put(["attributes", "form"], "ls"), "is no form of rows"),
+    "a form of other rows": (
+        put(["attributes", "form"], {"StoredFrameForm": {"backend": "os", "names": [], "types": []}}),
+        "0 columns",
+    ),
+    "nested": (put(["parameters", "prior"], functools.reduce(lambda inner, _: [inner], range(60), [])), "nested too"),
+    "columns of one name": (put(["schema", "names"], ["size"] * 7), "two of its columns have one name"),
+    "no columns": (put(["schema"], None), "holds no model that can be loaded"),
+    "no statistics": (put(["statistics"], []), "0 statistics, and its settings make"),
+    "statistics of another kind": (put(["statistics", 0], {"list": []}), "the settings need"),
+    "a negative weight": (turn("weights", fill(-1.0)), "weight holds a number below zero"),
+    "no weight": (turn("weights", fill(np.nan)), "weight holds a number that is not finite"),
+    "weights of another type": (turn("weights", lambda x: x.astype(np.float32)), "type float32"),
+    "weights of other classes": (turn("weights", lambda x: x[:2]), "weight is of 2 classes, not 3"),
+    "kinds that are not there": (turn("schema.kinds", fill(200)), "holds no model"),
+    "other columns": (turn("schema.kinds", lambda x: x[:3]), "7 names and 3 kinds"),
+    "an array that nobody needs": (turn("weights", lambda x: x), None),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged(name, forge):
+    change, message = FORGED[name]
+    if message is None:
+        with pytest.raises(ModelFileError, match="nothing refers to its array 'more'"):
+            load(forge(NAME, lambda _, arrays: arrays.update(more=np.zeros(3))))
+        return
+    with pytest.raises(ModelFileError, match=message):
+        load(forge(NAME, change))
+
+
+def test_forged_classes(forge):
+    def swapped(document, _):
+        values = document["classes"]["array"]["values"]
+        values[0], values[1] = values[1], values[0]
+
+    with pytest.raises(ModelFileError, match="classes are not sorted and distinct"):
+        load(forge(NAME, swapped))
+
+    def doubled(document, _):
+        values = document["classes"]["array"]["values"]
+        values[0] = values[1]
+
+    with pytest.raises(ModelFileError, match="classes are not sorted and distinct"):
+        load(forge(NAME, doubled))
+
+
+def level_twice(document, _):
+    values = document["statistics"][0]["Counts"]["levels"]["tuple"][2]["Levels"]["values"]["tuple"]
+    values[1] = values[0]
+
+
+def test_forged_levels(forge):
+    with pytest.raises(ModelFileError, match="column 2 has a level twice"):
+        load(forge("CategoricalNB", level_twice))
+    with pytest.raises(ModelFileError, match="not as many counts as levels"):
+        load(forge("CategoricalNB", turn("statistics.0.count", lambda x: x[:, 1:])))
+    with pytest.raises(ModelFileError, match="counts of no level"):
+        load(forge("family joint_table", turn("statistics.0.cells", fill(99))))
+    with pytest.raises(ModelFileError, match="texts do not end where they should"):
+        load(forge("NaiveBayes, odd levels", turn("statistics.0.levels.18.values.ends", lambda x: x[::-1])))
+
+
+JUNK = [
+    *[None, True, -1, 0, 2**80, 1.5, "", "x", [], [[]], {}],
+    *[{"list": 3}, {"array": {}}, {"tuple": {"texts": "weights"}}, {"dict": [[[], 1]]}, {"dict": [1]}],
+    *[{"float": "nan"}, {"dtype": "<f8"}, {"axis": 1}, {"family": ["gaussian", {"mix": "a"}]}, {"Moments": {}}],
+    *[{"Levels": {"values": [[]]}}, {"ClassAxis": {"labels": 3}}, {"date": "x"}, {"interval": [1, 0, "x"]}],
+]
+
+
+def nodes(value, trail=()):
+    """The places of a document."""
+    yield trail
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in items:
+        yield from nodes(each, (*trail, key))
+
+
+@pytest.mark.filterwarnings("ignore")  # of settings that are junk
+@pytest.mark.parametrize("name", [NAME, "NaiveBayes, polars", "GaussianNB", "LDA, eigen", "CategoricalNB"])
+def test_junk_anywhere_is_a_sentence_or_a_model(name, tmp_path):
+    rng = np.random.default_rng(1)
+    path = str(tmp_path / "forged")
+    model, rows = fitted(name)
+    model.save(path)
+    document, arrays = read_container(path)
+    places = [trail for trail in nodes(document) if trail]
+    refused = 0
+    for _ in range(250):
+        changed, parts = copy.deepcopy(document), dict(arrays)
+        if rng.random() < 0.8:
+            put(places[rng.integers(len(places))], JUNK[rng.integers(len(JUNK))])(changed, parts)
+        else:
+            key = list(parts)[rng.integers(len(parts))]
+            array = parts[key]
+            parts[key] = [
+                np.zeros(array.shape, dtype=np.float16),
+                np.full_like(array, 200),
+                np.zeros((0, 2)),
+                array[None],
+                np.array(array[:-1]) if array.ndim else array,
+            ][rng.integers(5)]
+        write_container(path, changed, parts)
+        try:
+            found = load(path)
+        except ModelFileError as error:
+            refused += str(error).endswith(".")
+            continue
+        try:  # whatever was let through answers, or says why not
+            with np.errstate(all="ignore"):
+                found.predict(rows[:5])
+        except (SufficeError, ValueError, TypeError, OverflowError):
+            pass
+    assert refused > 150
+
+
+def test_all_models_have_arrays_of_their_own_names(tmp_path):
+    """Names say where an array belongs, so that other tools can show a file."""
+    for name in CASES:
+        fitted(name)[0].save(tmp_path / "x")
+        _, arrays = read_container(str(tmp_path / "x"))
+        assert {key.split(".")[0] for key in arrays} <= {
+            "parameters",
+            "schema",
+            "classes",
+            "weights",
+            "statistics",
+            "attributes",
+        }

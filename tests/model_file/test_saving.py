@@ -1,0 +1,127 @@
+"""A file is replaced as a whole or not at all."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from model_file.cases import labels, numbers
+from suffice import GaussianDiscriminant, ModelFileError, load
+from suffice.naive_bayes import MultinomialNB
+
+KILLS = 200
+
+
+def two_models():
+    x, y = numbers(), labels()
+    return GaussianDiscriminant().fit(x, y), GaussianDiscriminant("own").fit(x, y)
+
+
+def test_a_failed_save_changes_nothing(tmp_path, monkeypatch):
+    first, second = two_models()
+    path = tmp_path / "model"
+    first.save(path)
+    before = path.read_bytes()
+    failures = [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()]
+    for step in ("fsync", "replace"):
+        for failure in failures:
+
+            def fail(*_, failure=failure):
+                raise failure
+
+            with monkeypatch.context() as patch:
+                patch.setattr(os, step, fail)
+                expected = ModelFileError if isinstance(failure, OSError) else KeyboardInterrupt
+                with pytest.raises(expected) as caught:
+                    second.save(path)
+            if expected is ModelFileError:
+                assert "no space left on device. Nothing was changed" in str(caught.value)
+            assert path.read_bytes() == before
+            assert os.listdir(tmp_path) == ["model"]
+
+
+def test_where_nothing_can_be_saved(tmp_path):
+    model, _ = two_models()
+    with pytest.raises(ModelFileError, match="there is a folder, not a file"):
+        model.save(tmp_path)
+    with pytest.raises(ModelFileError, match="no such file or directory"):
+        model.save(tmp_path / "none" / "model")
+    with pytest.raises(ModelFileError, match="there is a folder"):
+        model.save("")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelFileError, match="there is a pipe"):
+        model.save(tmp_path / "pipe")
+    with pytest.raises(ModelFileError, match="null"):
+        model.save("a\0b")
+    os.symlink("loop", tmp_path / "loop")
+    with pytest.raises(ModelFileError, match="symbolic links"):
+        model.save(tmp_path / "loop")
+    assert sorted(os.listdir(tmp_path)) == ["loop", "pipe"]
+    if os.geteuid():
+        (tmp_path / "locked").mkdir(mode=0o500)
+        with pytest.raises(ModelFileError, match="permission denied"):
+            model.save(tmp_path / "locked" / "model")
+
+
+def test_links_and_permissions(tmp_path, monkeypatch):
+    first, second = two_models()
+    (tmp_path / "there").mkdir()
+    os.symlink("there/model", tmp_path / "link")
+    first.save(tmp_path / "link")  # a link to nothing yet
+    mask = os.umask(0)
+    os.umask(mask)
+    assert os.stat(tmp_path / "there" / "model").st_mode & 0o777 == 0o666 & ~mask
+    os.chmod(tmp_path / "there" / "model", 0o640)
+    second.save(str(tmp_path / "link"))
+    assert os.path.islink(tmp_path / "link")
+    assert os.stat(tmp_path / "there" / "model").st_mode & 0o777 == 0o640
+    assert load(tmp_path / "link").covariance == "own"
+    monkeypatch.chdir(tmp_path)
+    first.save("model")
+    first.save(os.fsencode("bytes"))
+    assert load("bytes").covariance == "shared"
+
+
+SAVING = """
+import os, random, signal, sys, time
+import suffice
+target, kills, *paths = sys.argv[1:]
+models = [suffice.load(path) for path in paths]
+whole = [model.feature_count_.tobytes() for model in models]
+start = time.perf_counter()
+for i in range(8):
+    models[i % 2].save(target)
+longest = (time.perf_counter() - start) / 2  # of four saves
+seen = set()
+for _ in range(int(kills)):
+    child = os.fork()
+    if not child:
+        while True:
+            for model in models:
+                model.save(target)
+    time.sleep(random.uniform(0, longest))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    seen.add(whole.index(suffice.load(target).feature_count_.tobytes()))
+print(sorted(seen))
+"""
+
+
+def test_kill_while_saving(tmp_path):
+    """At any moment the file is one of the two models, whole."""
+    rng = np.random.default_rng(3)
+    paths = [tmp_path / "one", tmp_path / "other"]
+    for path in paths:  # large enough for a save to take a while
+        MultinomialNB().fit(rng.random((2, 20_000)), ["a", "b"]).save(path)
+    target = tmp_path / "target"
+    command = [sys.executable, "-c", SAVING, str(target), str(KILLS), *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.strip() == "[0, 1]", done.stderr  # each was met
+    # What a kill leaves behind is in nobody's way, and shows that saves were cut short.
+    others = set(os.listdir(tmp_path)) - {"one", "other", "target"}
+    assert others
+    assert all(name.startswith(".suffice-") for name in others)
+    load(target).save(target)

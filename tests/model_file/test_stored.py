@@ -1,0 +1,50 @@
+"""Files that were written once are read for ever."""
+
+import json
+import pathlib
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import load
+from suffice.model_file import ESTIMATORS
+from suffice.model_file.checks import KINDS
+from suffice.statistics.table import Kind
+
+STORED = pathlib.Path(__file__).parent / "stored"
+ANSWERS = json.loads((STORED / "v1.json").read_text())
+
+
+def rows_of(name):
+    columns = ANSWERS[name]["rows"]
+    if name == "NaiveBayes-frame":
+        frame = pd.DataFrame(columns)
+        return frame.assign(when=pd.to_datetime(frame["when"]), kind=frame["kind"].astype("category"))
+    return np.column_stack([np.array(column, dtype=float) for column in columns.values()])
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_file_of_the_first_format(name, tmp_path):
+    expected = ANSWERS[name]
+    model = load(STORED / f"v1-{name}.suffice")
+    assert model.classes_.tolist() == expected["classes"]
+    assert model._model.weights.weight.tolist() == expected["class_count"]
+    rows = rows_of(name)
+    np.testing.assert_allclose(model.predict_proba(rows), expected["probabilities"], rtol=1e-9, atol=1e-300)
+    before = model._model.weights.weight.sum()
+    labels = model.classes_[: len(rows)].repeat(2)[: len(rows)]
+    model.partial_fit(rows[: len(labels)], labels)
+    assert model._model.weights.weight.sum() == pytest.approx(before + len(labels))
+    model.save(tmp_path / "x")
+    np.testing.assert_array_equal(load(tmp_path / "x").predict_proba(rows), model.predict_proba(rows))
+
+
+def test_every_kind_of_column_has_its_number():
+    assert KINDS[:7] == ("number", "bool", "time", "duration", "category", "text", "empty")
+    assert set(KINDS) == set(get_args(Kind))
+
+
+def test_there_is_a_file_of_every_estimator():
+    assert {name.split("-")[0] for name in ANSWERS} == set(ESTIMATORS)
