@@ -75,7 +75,8 @@ class OwnClassifier(GenerativeClassifier):
         fit_map = self._calibrator()
         paths = self._paths()
         if paths:
-            self._tuning = tune(self._of_data(), model, table, members, paths)
+            calibrated = fit_map is not None
+            self._tuning = tune(self._of_data(), model, table, members, paths, calibrated=calibrated)
         model, solved, trace = super()._fitted(model, table, members, unlabelled, weight)
         if fit_map is not None:
             plain = self._of_data()

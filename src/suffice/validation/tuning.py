@@ -16,6 +16,7 @@ from suffice.exceptions import InputError, SufficeError
 from suffice.listing import Listing
 from suffice.model import Model
 from suffice.statistics import Membership, Table
+from suffice.validation.calibration import fit_temperature
 from suffice.validation.left_out import closed_form, left_out_joint
 from suffice.validation.splits import Split, training_sets
 
@@ -72,17 +73,24 @@ class Tuning:
 
 
 def tune(
-    estimator: Any, model: Model, table: Table, members: Membership, paths: Mapping[str, Sequence[float]]
+    estimator: Any,
+    model: Model,
+    table: Table,
+    members: Membership,
+    paths: Mapping[str, Sequence[float]],
+    *,
+    calibrated: bool = False,
 ) -> Tuning:
     """The settings of least log-loss among all combinations of the paths.
 
     Rows are left out one by one where that has a closed form, and in ten folds where it has none. Of settings that
     do as well, those nearest to the middle of the path win. A setting with which no model can be made has infinite
-    log-loss; if that is so for all, the last error is raised.
+    log-loss; if that is so for all, the last error is raised. Where answers will be ``calibrated``, the log-loss is
+    that of calibrated ones: what a temperature mends need not be mended by a strong prior.
     """
     names, tried = tuple(paths), list(itertools.product(*paths.values()))
     middle = sorted(range(len(tried)), key=lambda i: abs(2 * i - len(tried)))
-    rule = _Rule(estimator, model, table, members)
+    rule = _Rule(model, table, members, calibrated=calibrated)
     losses, error = np.full(len(tried), np.inf), None
     for i in middle:
         candidate = copy(estimator)
@@ -100,8 +108,8 @@ def tune(
 class _Rule:
     """How rows are left out: the same way for all candidates, decided by the first."""
 
-    def __init__(self, estimator: Any, model: Model, table: Table, members: Membership) -> None:
-        self.model, self.table, self.members = model, table, members
+    def __init__(self, model: Model, table: Table, members: Membership, *, calibrated: bool) -> None:
+        self.model, self.table, self.members, self.calibrated = model, table, members, calibrated
         self.name = ""
         self._sets: list[Model] | None = None
         self._splits: list[Split] = []
@@ -118,7 +126,12 @@ class _Rule:
         some = inside[size[codes[inside]] > 1]
         weights = self.members.weights
         w = np.ones(len(some)) if weights is None else weights[some]
-        losses = -bayes.log_posterior(joint[some])[np.arange(len(some)), codes[some]]
+        posterior = bayes.log_posterior(joint[some])
+        if self.calibrated:
+            classes, share = self.model.classes, self.model.class_prior()
+            mended = fit_temperature(posterior, codes[some], weights if weights is None else w, classes, share)
+            posterior = bayes.log_posterior(mended.applied(posterior, classes, share))
+        losses = -posterior[np.arange(len(some)), codes[some]]
         return float(np.where(w > 0, losses * w, 0.0).sum() / w.sum()) if w.sum() > 0 else np.inf
 
     def _has_closed_form(self, candidate: Any) -> bool:
