@@ -144,39 +144,36 @@ void exact_scatter(const Matrix &x, const Membership &m, const double *mean, con
     });
 }
 
+// One row of `exact_moments`. Not inside the lambda below, where the compiler forgets what does not overlap.
 template <bool missing>
-void exact_sums(const Matrix &x, const Membership &m, const double *means, const double *means_low, double *buffer,
-                double *sums, double *sums_low, double *squares, double *squares_low) {
-    const int64_t d = x.columns;
-    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *RESTRICT value, int64_t k, double w) {
-        const double *RESTRICT mean = means + k * d;
-        const double *RESTRICT mean_low = means_low + k * d;
-        double *RESTRICT sum = sums + k * d;
-        double *RESTRICT sum_low = sums_low + k * d;
-        double *RESTRICT square = squares + k * d;
-        double *RESTRICT square_low = squares_low + k * d;
-        for (int64_t j = 0; j < d; ++j) {
-            const bool here = !missing || value[j] == value[j];
-            double z, z_low, wz, wz_low, product, lost, total, error;
-            deviation(here ? value[j] : mean[j], mean[j], here ? mean_low[j] : 0.0, z, z_low);
-            two_product(w, z, wz, wz_low);
-            wz_low += w * z_low;
-            two_product(wz, z, product, lost);
-            lost += wz * z_low + wz_low * z;
-            two_sum(sum[j], wz, total, error);
-            sum[j] = total;
-            sum_low[j] += error + wz_low;
-            two_sum(square[j], product, total, error);
-            square[j] = total;
-            square_low[j] += error + lost;
-        }
-    });
+void exact_row(int64_t d, double w, const double *RESTRICT value, const double *RESTRICT mean,
+               const double *RESTRICT mean_low, double *RESTRICT sum, double *RESTRICT sum_low,
+               double *RESTRICT square, double *RESTRICT square_low) {
+    for (int64_t j = 0; j < d; ++j) {
+        const bool here = !missing || value[j] == value[j];
+        double z, z_low, wz, wz_low, product, lost, total, error;
+        deviation(here ? value[j] : mean[j], mean[j], here ? mean_low[j] : 0.0, z, z_low);
+        two_product(w, z, wz, wz_low);
+        wz_low += w * z_low;
+        two_product(wz, z, product, lost);
+        lost += wz * z_low + wz_low * z;
+        two_sum(sum[j], wz, total, error);
+        sum[j] = total;
+        sum_low[j] += error + wz_low;
+        two_sum(square[j], product, total, error);
+        square[j] = total;
+        square_low[j] += error + lost;
+    }
 }
 
 void exact_moments(const Matrix &x, const Membership &m, bool missing, const double *mean, const double *mean_low,
                    double *buffer, double *sum, double *sum_low, double *square, double *square_low) {
-    if (missing) exact_sums<true>(x, m, mean, mean_low, buffer, sum, sum_low, square, square_low);
-    else exact_sums<false>(x, m, mean, mean_low, buffer, sum, sum_low, square, square_low);
+    const int64_t d = x.columns;
+    const auto row = missing ? exact_row<true> : exact_row<false>;
+    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *value, int64_t k, double w) {
+        const int64_t at = k * d;
+        row(d, w, value, mean + at, mean_low + at, sum + at, sum_low + at, square + at, square_low + at);
+    });
 }
 
 // Plain sums of up to 32 squares are folded into the compensated ones.
