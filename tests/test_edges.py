@@ -309,14 +309,6 @@ def test_types_survive_a_stream():
     assert LinearDiscriminantAnalysis().merge(model).coef_.dtype == np.float32
 
 
-def test_columns_that_differ_are_named():
-    import pandas as pd
-
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    with pytest.raises(MergeError, match=r"another order.*'a', 'b', 'c', 'd' here, 'd', 'c'"):
-        NaiveBayes().fit(frame, Y).merge(NaiveBayes().fit(frame[list("dcba")], Y))
-
-
 def test_directions_of_classes_with_a_prior():
     model = GaussianDiscriminant().partial_fit(X, Y, classes=[0, 1, 2, 9])
     assert model.transform(X).shape == (150, 2)

@@ -163,8 +163,11 @@ def part_mean(whole: Group, b: Group, left: Float, left_low: Float) -> Joint:
     met = some & (b.weight > 0)
     away = add(whole.mean, whole.mean_low, -b.mean, -b.mean_low)
     step = quotient(*product(*away, b.weight, b.weight_low), left, left_low)
-    moved = zip(add(whole.mean, whole.mean_low, *step), (whole.mean, whole.mean_low), strict=True)
-    mean, low = (np.where(met, new, np.where(some, old, 0.0)) for new, old in moved)
+    moved = add(whole.mean, whole.mean_low, *step)
+    # Rows that are all zero have a mean of zero, and not of the rounding of those that went.
+    nothing = np.abs(moved[0]) <= 2.0**-80 * np.abs(whole.mean)
+    pairs = zip(moved, (whole.mean, whole.mean_low), strict=True)
+    mean, low = (np.where(met, np.where(nothing, 0.0, new), np.where(some, old, 0.0)) for new, old in pairs)
     delta, delta_low = (np.where(met, part, 0.0) for part in add(b.mean, b.mean_low, -mean, -low))
     cross = (np.where(met, part, 0.0) for part in _cross(left, left_low, b, (whole.weight, whole.weight_low)))
     return Joint(left, left_low, mean, low, delta, delta_low, *cross)

@@ -34,9 +34,11 @@ def class_moments(x: Any, members: Membership, *, missing: bool) -> tuple[kernel
     if missing and np.isnan(found.mean).any():
         # A NaN was met. Cells are counted one by one only for data that have holes.
         found, holes = kernels.class_moments(x, len(members.classes), missing=True, **who), True
+    weight, low = found.weight, np.zeros_like(found.weight)
+    if members.weights is not None or members.soft is not None:  # without them it is a count, and exact
+        weight, low = cell_weights(members, x.shape[1], np.isnan(x) if holes else None)
     if x.shape[0] * x.shape[1] * (1 if members.soft is None else len(members.classes)) > EXACT_CELLS:
-        return found, np.zeros_like(found.weight)
-    weight, low = cell_weights(members, x.shape[1], np.isnan(x) if holes else None)
+        return found._replace(weight=weight), low
     total, total_low, square, square_low = kernels.exact_moments(x, found.mean, found.mean_low, missing=holes, **who)
     with np.errstate(over="ignore", invalid="ignore"):  # such squares stay as they were found
         offset = quotient(total, total_low, weight, low)

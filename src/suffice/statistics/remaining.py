@@ -20,9 +20,10 @@ __all__ = ["nothing_left", "remaining_squares", "remaining_weight"]
 Float = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 NOTHING = 1e-13  # of a sum of weights that are not whole numbers
-IMPOSSIBLE = 1e-9  # of a sum of squares: so far below zero it is no rounding
-# Rows of a large table are summed 32 at a time in one double, and what is wrong by chance averages out.
-FLAT = 4 * EPS
+# Of a sum of squares: so far below zero it is no rounding, also not of a large table with outliers that was summed in
+# one double. A row that was not there is seen by its distance, which a thousandth hardly changes.
+IMPOSSIBLE = 1e-3
+FLAT = 2.0**-80  # of a sum of squares in two doubles
 
 
 def remaining_weight(
@@ -63,10 +64,10 @@ def remaining_squares(
     left, left_low : array
         What was computed for after.
     mean, weight : array
-        Before. A mean is known to one part in 2⁵² at least, wherever it came from, and so is what its square adds.
+        Before. A mean is known to some parts in 2⁵² at least, wherever it came from: so much may its square be wrong.
     """
     total = left + left_low
-    unsure = IMPOSSIBLE * whole + 64 * EPS * np.abs(mean) * np.sqrt(weight * np.abs(whole))
+    unsure = IMPOSSIBLE * whole + weight * (64 * EPS * mean) ** 2
     wrong = total < -unsure
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])

@@ -27,6 +27,7 @@ class RowMoments(Moments):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rows = np.array([[1.0], [3.0]])
     >>> members = Membership(ClassAxis.of(["a"]), codes=np.array([0, 0]), weights=np.array([3.0, 1.0]))
     >>> moments = RowMoments.summarize(rows, members)

@@ -156,7 +156,8 @@ class Scatter(_ClassMeans):
 
         done = centred_pass(x, members, add_groups, groups=k)
         scatter, low = _completed(scatter, low, (done.squares, done.squares_low))
-        found = cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
+        weight, weight_low = class_weights(members)
+        found = cls(members.classes, weight, done.mean, done.mean_low, scatter, low, weight_low=weight_low)
         return found.looking_again(x).check(columns)
 
     def within(self) -> tuple[Float, Float]:
@@ -216,7 +217,8 @@ class PooledScatter(_ClassMeans):
         scatter, low = np.zeros((2, x.shape[1], x.shape[1]))
         done = centred_pass(x, members, lambda rows, _: _add_products(rows, scatter, low))
         scatter, low = _completed(scatter, low, _summed(done.squares, done.squares_low))
-        found = cls(members.classes, done.weight, done.mean, done.mean_low, scatter, low)
+        weight, weight_low = class_weights(members)
+        found = cls(members.classes, weight, done.mean, done.mean_low, scatter, low, weight_low=weight_low)
         return found.looking_again(x).check(columns)
 
     @classmethod

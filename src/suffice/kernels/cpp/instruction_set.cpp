@@ -144,28 +144,35 @@ void exact_scatter(const Matrix &x, const Membership &m, const double *mean, con
     });
 }
 
+// One row of `exact_moments`. Not inside the lambda below, where the compiler forgets what does not overlap.
+template <bool missing>
+void exact_row(int64_t d, double w, const double *RESTRICT value, const double *RESTRICT mean,
+               const double *RESTRICT mean_low, double *RESTRICT sum, double *RESTRICT sum_low,
+               double *RESTRICT square, double *RESTRICT square_low) {
+    for (int64_t j = 0; j < d; ++j) {
+        const bool here = !missing || value[j] == value[j];
+        double z, z_low, wz, wz_low, product, lost, total, error;
+        deviation(here ? value[j] : mean[j], mean[j], here ? mean_low[j] : 0.0, z, z_low);
+        two_product(w, z, wz, wz_low);
+        wz_low += w * z_low;
+        two_product(wz, z, product, lost);
+        lost += wz * z_low + wz_low * z;
+        two_sum(sum[j], wz, total, error);
+        sum[j] = total;
+        sum_low[j] += error + wz_low;
+        two_sum(square[j], product, total, error);
+        square[j] = total;
+        square_low[j] += error + lost;
+    }
+}
+
 void exact_moments(const Matrix &x, const Membership &m, bool missing, const double *mean, const double *mean_low,
                    double *buffer, double *sum, double *sum_low, double *square, double *square_low) {
     const int64_t d = x.columns;
-    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *RESTRICT value, int64_t k, double w) {
+    const auto row = missing ? exact_row<true> : exact_row<false>;
+    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *value, int64_t k, double w) {
         const int64_t at = k * d;
-        for (int64_t j = 0; j < d; ++j) {
-            const int64_t c = at + j;
-            double z, z_low, product, lost, total, error;
-            deviation(value[j], mean[c], mean_low[c], z, z_low);
-            if (missing && value[j] != value[j]) z = z_low = 0;
-            double wz, wz_low;
-            two_product(w, z, wz, wz_low);
-            wz_low += w * z_low;
-            two_product(wz, z, product, lost);
-            lost += wz * z_low + wz_low * z;
-            two_sum(sum[c], wz, total, error);
-            sum[c] = total;
-            sum_low[c] += error + wz_low;
-            two_sum(square[c], product, total, error);
-            square[c] = total;
-            square_low[c] += error + lost;
-        }
+        row(d, w, value, mean + at, mean_low + at, sum + at, sum_low + at, square + at, square_low + at);
     });
 }
 
