@@ -75,12 +75,12 @@ class Saving:
     @classmethod
     def _of_file(cls, stored: StoredModel) -> Self:
         """The estimator of a file. Blocks are made anew, as in `merge`, and the statistics must go with them."""
+        weights = stored.weights()  # with the class axis, which other values may share
         made = cls(**stored.parameters())
         made.__dict__.update(stored.attributes(cls._stored_names()))
         if hasattr(made, "_parameter_constraints"):
             made._validate_params()
         made._schema = schema = stored.schema()
-        weights = stored.weights()
         zero = Model.zero(made._blocks(schema), weights.classes)
         statistics = stored.statistics(zero.statistics, [block.names for block in zero.blocks])
         made._take(replace(zero, weights=weights, statistics=statistics))
