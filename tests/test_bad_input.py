@@ -200,7 +200,7 @@ def test_rows_beyond_float64_are_refused_in_prediction():
         {"shape": "round"},
         {"mix": -0.1},
         {"mix": 1.1},
-        {"shrinkage": "auto"},
+        {"shrinkage": "best"},
         {"shrinkage": 2.0},
         {"shrinkage": -1},
         {"divisor": "n"},

@@ -163,6 +163,8 @@ def made():
         "QDA": (QuadraticDiscriminantAnalysis(reg_param=0.1), x, weights),
         "QDA, eigen": (QuadraticDiscriminantAnalysis(solver="eigen", shrinkage="auto"), x, {}),
         "NaiveBayes": (NaiveBayes(prior=np.array([0.2, 0.3, 0.5])), holes(x), weights),
+        "NaiveBayes, calibrated": (NaiveBayes(calibrate=True, estimation="map", smoothing="auto"), x, weights),
+        "GaussianDiscriminant, isotonic": (GaussianDiscriminant("own", calibrate="isotonic", mix="auto"), x, weights),
         "NaiveBayes, sparse": (NaiveBayes("poisson"), sparse.csc_matrix(c), {}),
         "NaiveBayes, whole": (NaiveBayes("categorical"), c.astype(np.int16), {}),
         "NaiveBayes, times": (NaiveBayes(), (1000 * c).astype("M8[s]"), {}),

@@ -62,7 +62,7 @@ FORGED = {
     "unknown estimator": (put(["estimator"], "Popen"), "no estimator 'Popen'"),
     "estimator of a module": (put(["estimator"], "os.system"), "no estimator"),
     "estimator is a list": (put(["estimator"], ["NaiveBayes"]), "no estimator"),
-    "another estimator": (put(["estimator"], "GaussianNB"), "GaussianNB has no 'estimation' among its parameters"),
+    "another estimator": (put(["estimator"], "GaussianNB"), "GaussianNB has no 'calibrate' among its parameters"),
     "unknown parameter": (put(["parameters", "shell"], "ls"), "has no 'shell' among its parameters"),
     "unknown attribute": (put(["attributes", "predict"], "ls"), "has no 'predict' among its attributes"),
     "attribute of another name": (put(["attributes", "_model"], None), "has no '_model'"),
@@ -74,10 +74,10 @@ FORGED = {
     "a setting that is none": (put(["parameters", "unseen"], "explode"), "unseen must be one of"),
     "families of other columns": (put(["parameters", "families"], {"dict": [["nose", "gaussian"]]}), "nose"),
     "other families": (put(["parameters", "families"], "poisson"), "statistics"),
-    "no such array": (put(["weights"], {"array": {"at": "nowhere"}}), "no array 'nowhere'"),
+    "no such array": (put(["weights", "Sums", "weight"], {"array": {"at": "nowhere"}}), "no array 'nowhere'"),
     "an array used twice": (put(["schema", "names"], {"array": {"at": "schema.kinds"}}), "it is used twice"),
-    "an array of no type": (put(["classes"], {"array": {"at": "weights", "dtype": "V8"}}), "no type of an array"),
-    "an array of objects by its bytes": (put(["classes"], {"array": {"at": "weights", "dtype": "O"}}), "cannot be one"),
+    "an array of no type": (put(["classes"], {"array": {"at": "weights.weight", "dtype": "V8"}}), "no type of an array"),
+    "an array of objects by its bytes": (put(["classes"], {"array": {"at": "weights.weight", "dtype": "O"}}), "cannot be one"),
     "an array of a huge shape": (
         put(["classes"], {"array": {"dtype": "<U3", "shape": [10**15], "values": ["a"]}}),
         "do not make an array",
@@ -86,7 +86,7 @@ FORGED = {
         put(["classes"], {"array": {"dtype": "<U99999999", "shape": [3], "values": ["a", "b", "c"]}}),
         "another width",
     ),
-    "axes that are not there": (put(["weights"], {"array": {"at": "weights", "axes": [5]}}), "axes"),
+    "axes that are not there": (put(["weights", "Sums", "weight"], {"array": {"at": "weights.weight", "axes": [5]}}), "axes"),
     "a huge whole number": (put(["attributes", "n_features_in"], {"int": "0x" + "f" * 10000}), "n_features_in_ is not"),
     "too few columns": (put(["attributes", "n_features_in"], 2), "n_features_in_ is not 7"),
     "names of other columns": (put(["attributes", "feature_names_in"], ["a"]), "feature_names_in_ does not name"),
@@ -101,13 +101,13 @@ FORGED = {
     "no columns": (put(["schema"], None), "holds no model that can be loaded"),
     "no statistics": (put(["statistics"], []), "0 statistics, and its settings make"),
     "statistics of another kind": (put(["statistics", 0], {"list": []}), "the settings need"),
-    "a negative weight": (turn("weights", fill(-1.0)), "weight holds a number below zero"),
-    "no weight": (turn("weights", fill(np.nan)), "weight holds a number that is not finite"),
-    "weights of another type": (turn("weights", lambda x: x.astype(np.float32)), "type float32"),
-    "weights of other classes": (turn("weights", lambda x: x[:2]), "weight is of 2 classes, not 3"),
+    "a negative weight": (turn("weights.weight", fill(-1.0)), "weight holds a number below zero"),
+    "no weight": (turn("weights.weight", fill(np.nan)), "weight holds a number that is not finite"),
+    "weights of another type": (turn("weights.weight", lambda x: x.astype(np.float32)), "type float32"),
+    "weights of other classes": (turn("weights.weight", lambda x: x[:2]), "weight is of 2 classes, not 3"),
     "kinds that are not there": (turn("schema.kinds", fill(200)), "holds no model"),
     "other columns": (turn("schema.kinds", lambda x: x[:3]), "7 names and 3 kinds"),
-    "an array that nobody needs": (turn("weights", lambda x: x), None),
+    "an array that nobody needs": (turn("weights.weight", lambda x: x), None),
 }
 
 
@@ -156,7 +156,7 @@ def test_forged_levels(forge):
 
 JUNK = [
     *[None, True, -1, 0, 2**80, 1.5, "", "x", [], [[]], {}],
-    *[{"list": 3}, {"array": {}}, {"tuple": {"texts": "weights"}}, {"dict": [[[], 1]]}, {"dict": [1]}],
+    *[{"list": 3}, {"array": {}}, {"tuple": {"texts": "weights.weight"}}, {"dict": [[[], 1]]}, {"dict": [1]}],
     *[{"float": "nan"}, {"dtype": "<f8"}, {"axis": 1}, {"family": ["gaussian", {"mix": "a"}]}, {"Moments": {}}],
     *[{"Levels": {"values": [[]]}}, {"ClassAxis": {"labels": 3}}, {"date": "x"}, {"interval": [1, 0, "x"]}],
 ]

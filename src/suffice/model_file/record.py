@@ -91,7 +91,7 @@ def write_model(path: Path, model: SavedModel) -> None:
             "parameters": {key: writer.value(each, "parameters", key) for key, each in model.parameters.items()},
             "schema": _stored_schema(model.schema, writer),
             "classes": writer.value(model.weights.classes.labels, "classes"),
-            "weights": writer.value(model.weights.weight, "weights"),
+            "weights": writer.value(model.weights, "weights"),
             "statistics": [writer.value(each, "statistics", i) for i, each in enumerate(model.statistics)],
             "attributes": {
                 key.strip("_"): writer.value(each, "attributes", key.strip("_"))
@@ -181,9 +181,10 @@ class StoredModel:
         """Class weights."""
         axis = self._reader.axis = check_classes(ClassAxis(self._reader.value(self._document["classes"])))
         zero = Sums.zero(axis, 0)
-        found = Sums(axis, self._reader.value(self._document["weights"]), zero.total)
+        found = self._reader.value(self._document["weights"], Sums)
         check_statistic(found, zero, ["(class weights)"])
-        return found
+        sums: Sums = found
+        return sums
 
     def statistics(self, zeros: Sequence[Statistic], names: Sequence[Sequence[object]]) -> tuple[Statistic, ...]:
         """The statistics of blocks of these columns, of the kinds of these zeros."""

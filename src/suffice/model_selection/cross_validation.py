@@ -155,7 +155,7 @@ def cross_validate(
     >>> from suffice import GaussianDiscriminant
     >>> X, y = load_wine(return_X_y=True)
     >>> cross_validate(GaussianDiscriminant(), X, y, scoring="neg_log_loss", cv=3)["test_score"].round(2)
-    array([-0.07, -0.05, -0.01])
+    array([-0.08, -0.07, -0.09])
     """
     options: dict[str, Any] = {
         "return_train_score": return_train_score,

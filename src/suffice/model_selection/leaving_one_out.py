@@ -49,7 +49,7 @@ def leave_one_out(
     >>> X, y = load_iris(return_X_y=True)
     >>> probability = leave_one_out(NaiveBayes(), X, y)
     >>> float(-np.log(probability[range(150), y]).mean().round(4))
-    0.1301
+    0.133
     """
     if not isinstance(estimator, GenerativeClassifier):
         raise InputError(

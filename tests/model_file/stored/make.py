@@ -38,6 +38,8 @@ def main() -> None:
         "GaussianDiscriminant": (GaussianDiscriminant("own", shrinkage="ledoit_wolf"), x, texts, weights),
         "NaiveBayes": (NaiveBayes(prior=[0.2, 0.3, 0.5]), holes, y, weights),
         "NaiveBayes-frame": (NaiveBayes(families, smoothing=0.5), frame, texts, None),
+        "NaiveBayes-calibrated": (NaiveBayes(estimation="map", smoothing="auto", calibrate=True), x, texts, None),
+        "GaussianDiscriminant-isotonic": (GaussianDiscriminant("own", mix="auto", calibrate="isotonic"), x, y, None),
         "NaiveBayes-levels": (NaiveBayes("categorical"), counts, y > 0, None),
         "LinearDiscriminantAnalysis": (LinearDiscriminantAnalysis("eigen", 0.2), x, texts, None),
         "QuadraticDiscriminantAnalysis": (QuadraticDiscriminantAnalysis(reg_param=0.1), x, texts, None),
