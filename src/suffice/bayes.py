@@ -130,8 +130,10 @@ def posterior(joint: Float) -> Float:
 
 def decide(joint: Float) -> NDArray[np.intp]:
     """The class of the largest joint probability of each row (n,)."""
-    _top(joint)
-    return np.asarray(joint.argmax(axis=1))
+    codes = np.asarray(joint.argmax(axis=1)) if joint.shape[1] else np.zeros(len(joint), dtype=np.intp)
+    if not joint.shape[1] or not np.isfinite(joint[np.arange(len(joint)), codes]).all():
+        _top(joint)
+    return codes
 
 
 def _top(joint: Float) -> Float:

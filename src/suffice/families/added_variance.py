@@ -21,10 +21,13 @@ from suffice.families.gaussian import Gaussian, GaussianParameters
 from suffice.families.left_out import LEAST
 from suffice.families.linear import row_blocks
 from suffice.statistics import ClassAxis, Membership, Moments, RowMoments
+from suffice.statistics.table import is_sparse
 
 __all__ = ["AddedVariance"]
 
 Float = NDArray[np.float64]
+
+NEGLIGIBLE = 1e-12  # of a log-density
 
 
 @dataclass(frozen=True)
@@ -82,21 +85,29 @@ class AddedVariance(Gaussian):
         """
         if (statistic.weight == 0).any():
             return None  # a class without a cell in a column takes those of all rows
-        s, out = statistic, []
-        for start, block in row_blocks(x):
+        before, pooled, out = self.added(statistic), statistic.rows.pooled(), []
+        moments = statistic.weight, statistic.mean, statistic.mean_low, statistic.m2
+        for start, block in row_blocks(x) if is_sparse(x) else ((0, x),):
             part = members.rows(start, start + len(block))
             assert part.codes is not None
-            found, least = kernels.left_out(
-                block,
-                part.codes,
-                part.weights,
-                *(s.weight, s.mean, s.mean_low, s.m2),
-                added=self.share * _largest_without(s.rows.pooled(), block),
-                before=self.added(statistic),
-            )
+            found = self.log_likelihood(parameters, block)
+            added = self.share * _largest_without(pooled, block)
+            # How far variances move without a row, as a share of the least of them, and what their square would add.
+            step = float(np.abs(added - before).max(initial=0.0)) / parameters.variance.min()
+            farthest = 2 * float((parameters.log_norm.sum(axis=1) - found.min(axis=0, initial=0.0)).max())
+            little = step**2 * (max(farthest, 0.0) + block.shape[1]) < NEGLIGIBLE
+            if little:
+                found -= (added - before)[:, None] * self._slope(parameters, block)
+            more: dict[str, Any] = {"added": added, "before": before, "others": not little, "out": found}
+            _, least = kernels.left_out(block, part.codes, part.weights, *moments, **more)
             found[~(least > LEAST)] = np.nan
             out.append(found)
-        return np.asarray(np.vstack([np.zeros((0, len(s.weight))), *out]))
+        return np.asarray(np.vstack([np.zeros((0, len(statistic.weight))), *out]))
+
+    def _slope(self, parameters: GaussianParameters, x: Float) -> Float:
+        """How fast log p(x | y) falls with what is added to all variances (n, K): ``½ Σ_j 1/σ² − (x − μ)²/σ⁴``."""
+        p, inverse = parameters, 1 / parameters.variance
+        return kernels.diagonal_log_likelihood(x, p.mean, p.mean_low, inverse, inverse / 2, missing=True)
 
 
 def _largest_without(rows: Moments, x: Float) -> Float:

@@ -30,7 +30,7 @@ from suffice.families.estimation import (
 )
 from suffice.families.gamma_function import log_rise
 from suffice.families.left_out import nonzero_cells, remaining
-from suffice.families.linear import Linear, scores_of_cells
+from suffice.families.linear import Linear, row_blocks, scores_of_cells
 from suffice.families.poisson import is_count, poisson_draws
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
@@ -174,20 +174,40 @@ class Multinomial:
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         w = np.ones(x.shape[0]) if members.weights is None else members.weights
         total, c = statistic.total, members.codes
-        rows, at, values = nonzero_cells(x)
-        lengths = np.bincount(rows, values, minlength=len(c))
-        left = remaining(total[c[rows], at], w[rows] * values) + alpha
+        lengths = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
         size = remaining(total.sum(axis=1)[c], w * lengths) + alpha * total.shape[1]
         out = self.relative_log_likelihood(parameters, x)
         with np.errstate(divide="ignore", invalid="ignore"):
-            if self.estimation == "bayes":
-                own = np.bincount(rows, _rise(left, values), minlength=len(c))
-                own -= log_rise(np.where(size > 0, size, 1.0), lengths)
+            if self.estimation != "bayes" and not is_sparse(x):
+                own = self._dense_left_out(parameters, x, total, c, w) - lengths * np.log(size)
             else:
-                share = values * (np.log(left) + self._log_common(parameters)[at])
-                own = np.bincount(rows, share, minlength=len(c)) - lengths * np.log(size)
+                rows, at, values = nonzero_cells(x)
+                left = remaining(total[c[rows], at], w[rows] * values) + alpha
+                if self.estimation == "bayes":
+                    share, rise = _rise(left, values), log_rise(np.where(size > 0, size, 1.0), lengths)
+                else:
+                    share, rise = values * (np.log(left) + self._log_common(parameters)[at]), lengths * np.log(size)
+                own = np.bincount(rows, share, minlength=len(c)) - rise
         out[np.arange(len(c)), c] = own
         out[size == 0] = np.nan  # without the row the class has no draw, and takes the shares of all rows
+        return out
+
+    def _dense_left_out(self, parameters: MultinomialParameters, x: Any, total: Float, codes: Any, w: Float) -> Float:
+        """Σ x log of what is left of the draws of its own class, of each row (n,)."""
+        alpha = 0.0 if self.estimation == "mle" else self.smoothing
+        common = self._log_common(parameters)
+        out = np.empty(len(x))
+        for start, block in row_blocks(x):
+            here = slice(start, start + len(block))
+            drawn = total.take(codes[here], axis=0)
+            left = block * w[here, None]
+            np.subtract(drawn, left, out=left)
+            left[left <= 1e-12 * drawn] = 0.0
+            left += alpha
+            np.log(left, out=left)
+            left += common
+            left[block == 0] = 0.0
+            out[here] = np.einsum("ij,ij->i", block, left)
         return out
 
     @property

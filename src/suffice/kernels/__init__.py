@@ -240,6 +240,7 @@ def left_out(
     lost: float = 0.0,
     added: Float | None = None,
     before: float = 0.0,
+    others: bool = False,
     out: Float | None = None,
 ) -> tuple[Float, Float]:
     """Log-density of each row under Gaussians with independent columns that were fitted without it (n, n_classes).
@@ -257,7 +258,9 @@ def left_out(
         What is taken from the weight in the divisor of a variance.
     added : array of shape (n,), optional
         What is added to every variance once a row is left out; ``before`` is what was added to those of all rows.
-        Without it a row changes its own class alone, and nothing else is written to ``out``.
+    others : bool
+        Whether the other classes are evaluated too, which a row has a part in by what is added. If not, only its own
+        class is written to ``out``.
 
     Returns
     -------
@@ -272,7 +275,8 @@ def left_out(
     out = np.zeros((x.shape[0], mean.shape[0])) if out is None else out
     least = np.empty(x.shape[0])
     norm = -0.5 * np.log(2 * np.pi * full)
-    _core.left_out(
-        _readable(x), codes, weights, added, weight, mean, mean_low, m2, variance, 1 / full, norm, lost, out, least
-    )
+    with np.errstate(divide="ignore"):  # a class of one row has nothing left, and `least` says so
+        stretch, per = weight / (weight - 1), 1 / (size - 1)
+    arrays = weight, mean, mean_low, m2, variance, 1 / full, norm, stretch, per
+    _core.left_out(_readable(x), codes, weights, added, *arrays, lost, others, out, least)
     return out, least

@@ -89,7 +89,10 @@ def left_out(
     variance: NDArray[float64],
     inverse: NDArray[float64],
     log_norm: NDArray[float64],
+    stretch: NDArray[float64],
+    per: NDArray[float64],
     lost: float,
+    others: bool,
     out: NDArray[float64],
     least: NDArray[float64],
 ) -> None: ...

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ from sklearn.model_selection import cross_validate as their_cross_validate
 from sklearn.utils import _safe_indexing, indexable
 
 from suffice.estimator import GenerativeClassifier
+from suffice.model import Model
 from suffice.model_selection.leaving_one_out import leave_one_out
 from suffice.model_selection.places import ANSWERS, in_places, warn_of_classes
-from suffice.statistics import Table
-from suffice.validation import Split, training_sets
+from suffice.statistics import Membership, Table
+from suffice.validation import fold_sets, stratified_folds, training_sets
 
 __all__ = ["cross_val_predict", "cross_validate"]
 
@@ -70,49 +72,64 @@ def cross_val_predict(
     if method not in ANSWERS or not _in_one_pass(estimator, y, params):
         options = {"groups": groups, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, "params": params}
         return np.asarray(their_cross_val_predict(estimator, X, y, pre_dispatch=pre_dispatch, method=method, **options))
-    X, y, groups = indexable(X, y, groups)
-    cv = check_cv(cv, y, classifier=True)
     weight = (params or {}).get("sample_weight")
     if isinstance(cv, LeaveOneOut):
         return leave_one_out(estimator, X, y, sample_weight=weight, method=method)
-    splits = list(cv.split(X, y, groups))
-    tested = np.concatenate([test for _, test in splits])
-    n = len(y)
-    if len(tested) != n or not (np.bincount(tested, minlength=n) == 1).all():
-        raise ValueError("cross_val_predict only works for partitions")
+    X, y, groups = indexable(X, y, groups)
     model = clone(estimator)
     table, members = model._begin(X, y, weight)
     model._note_type(table)
-    out: Any = None
-    sets = list(training_sets(model, table, members, splits))
+    folds, sets = _folds_and_sets(model, X, y, groups, cv, table, members)
+    size = np.bincount(folds, minlength=len(sets))
     solved = []
-    for (train, _), found in zip(splits, sets, strict=True):
-        model._check_rest(found, len(train))
+    for f, found in enumerate(sets):
+        model._check_rest(found, len(folds) - int(size[f]))
         if method != "predict":
             warn_of_classes(len(found.classes), len(members.classes))
         solved.append(model._solve(found))
-    for f, rows in _blocks_of(splits, table):
+    out: Any = None
+    for f, rows in _blocks_of(folds, len(sets)):
         found, part = sets[f], table.take(rows)
         answers = model._answer(method, found.classes, model._joint_of(found, solved[f], part, relative=True), X)
         answers = in_places(answers, method, found.classes, members.classes)
         if out is None:
             dtype = members.classes.labels.dtype if method == "predict" else answers.dtype
-            out = np.empty((n, *answers.shape[1:]), dtype=dtype)
+            out = np.empty((len(table), *answers.shape[1:]), dtype=dtype)
         out[rows] = answers
     return np.asarray(out)
 
 
-def _blocks_of(splits: Sequence[Split], table: Table) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """The rows of each test set, and which it is; in blocks of the table, so that memory is read in order."""
-    fold = np.empty(len(table), dtype=np.intp)
+def _folds_and_sets(
+    model: Any, X: Any, y: Any, groups: Any, cv: Any, table: Table, members: Membership
+) -> tuple[NDArray[np.int64], list[Model]]:
+    """The test set of each row, and the model of the training rows of each."""
+    if cv is None or isinstance(cv, Integral):
+        n_splits = 5 if cv is None else int(cv)
+        assert members.codes is not None
+        folds = stratified_folds(members.codes, n_splits)
+        if folds is not None:
+            return folds, list(fold_sets(model, table, members, folds, n_splits))
+    splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    tested = np.concatenate([test for _, test in splits])
+    n = len(table)
+    if len(tested) != n or not (np.bincount(tested, minlength=n) == 1).all():
+        raise ValueError("cross_val_predict only works for partitions")
+    folds = np.empty(n, dtype=np.int64)
     for f, (_, test) in enumerate(splits):
-        fold[test] = f
-    for start in range(0, len(table), BLOCK_ROWS):
+        folds[test] = f
+    return folds, list(training_sets(model, table, members, splits))
+
+
+def _blocks_of(folds: NDArray[np.int64], n_folds: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """The rows of each test set, and which it is; in blocks of the table, so that memory is read in order."""
+    # Few folds are small numbers, which sort in time that grows with the rows.
+    fold = folds.astype(np.int16) if n_folds < 2**15 else folds
+    for start in range(0, len(fold), BLOCK_ROWS):
         part = fold[start : start + BLOCK_ROWS]
         order = np.argsort(part, kind="stable")
-        present, first = np.unique(part[order], return_index=True)
-        for f, rows in zip(present, np.split(order, first[1:]), strict=True):
-            yield int(f), rows + start
+        first = np.flatnonzero(np.diff(part[order], prepend=-1))
+        for rows in np.split(order, first[1:]):
+            yield int(part[rows[0]]), rows + start
 
 
 def cross_validate(

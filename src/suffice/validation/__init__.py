@@ -7,7 +7,7 @@ An estimator is passed in, and asked how it makes parameters of a model.
 
 from suffice.validation.calibration import Calibration, fit_isotonic, fit_temperature
 from suffice.validation.left_out import left_out_joint
-from suffice.validation.splits import Split, training_sets
+from suffice.validation.splits import Split, fold_sets, stratified_folds, training_sets
 from suffice.validation.tuning import Tuning, tune
 
 __all__ = [
@@ -16,7 +16,9 @@ __all__ = [
     "Tuning",
     "fit_isotonic",
     "fit_temperature",
+    "fold_sets",
     "left_out_joint",
+    "stratified_folds",
     "training_sets",
     "tune",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -58,10 +59,10 @@ def _by_hand(estimator: Any, model: Model, row: Table, member: Membership, n_row
     return out
 
 
-def on_its_classes(estimator: Any, model: Model, members: Membership, rows: NDArray[np.intp]) -> Model:
+def on_its_classes(estimator: Any, model: Model, members: Membership, rows: Callable[[], NDArray[np.intp]]) -> Model:
     """A model of some rows without the classes that those do not have, as a fit to them would be."""
     held = model.weights.weight > 0
-    if estimator._keeps_weightless:
+    if estimator._keeps_weightless and not held.all():
         assert members.codes is not None
-        held = np.bincount(members.codes[rows], minlength=len(held)) > 0
+        held = np.bincount(members.codes[rows()], minlength=len(held)) > 0
     return model if held.all() else model.taking(np.flatnonzero(held))

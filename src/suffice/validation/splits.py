@@ -13,12 +13,51 @@ from suffice.model.folds import fold_models, training_models
 from suffice.statistics import Membership, Table
 from suffice.validation.left_out import on_its_classes
 
-__all__ = ["Split", "training_sets"]
+__all__ = ["Split", "fold_sets", "stratified_folds", "training_sets"]
 
 Index = NDArray[np.intp]
 Split = tuple[Index, Index]
 
 TOGETHER = 64  # folds that are summarised in one pass: each has statistics of its own for every class
+
+
+def stratified_folds(codes: NDArray[np.int64], n_splits: int) -> NDArray[np.int64] | None:
+    """The fold of each row by scikit-learn's ``StratifiedKFold(n_splits)``; None where that would raise or warn.
+
+    Classes are dealt out one after another, in the order in which they first appear.
+
+    >>> stratified_folds(np.array([0, 0, 1, 1, 0, 1]), 2)
+    array([0, 0, 0, 1, 1, 1])
+    """
+    size = np.bincount(codes) if len(codes) and codes.min() >= 0 else np.zeros(1, dtype=np.int64)
+    if n_splits < 2 or size.min() < n_splits:
+        return None
+    small = codes.astype(np.int16) if len(size) < 2**15 else codes
+    order = np.argsort(small, kind="stable")
+    start = np.concatenate([[0], np.cumsum(size)])
+    out = np.empty(len(codes), dtype=np.int64)
+    dealt = 0
+    for k in np.argsort(order[start[:-1]]):
+        # Of the next size[k] places of a deal to all folds in turn, how many each fold has.
+        places = (np.arange(n_splits) - dealt) % n_splits
+        share = (size[k] - places + n_splits - 1) // n_splits
+        out[order[start[k] : start[k + 1]]] = np.repeat(np.arange(n_splits), share)
+        dealt += int(size[k])
+    return out
+
+
+def fold_sets(
+    estimator: Any, table: Table, members: Membership, folds: NDArray[np.int64], n_folds: int
+) -> Iterator[Model]:
+    """For each fold the model of the rows of all others, on the classes that those have."""
+    assert estimator._schema is not None
+    blocks = estimator._blocks(estimator._schema)
+    if n_folds <= TOGETHER:
+        found: Iterator[Model] = iter(training_models(fold_models(blocks, table, members, folds, n_folds)))
+    else:
+        found = _without_folds(blocks, table, members, folds, n_folds)
+    for f, model in enumerate(found):
+        yield on_its_classes(estimator, model, members, lambda f=f: np.flatnonzero(folds != f))  # type: ignore[misc]
 
 
 def training_sets(estimator: Any, table: Table, members: Membership, splits: Sequence[Split]) -> Iterator[Model]:
@@ -41,7 +80,7 @@ def training_sets(estimator: Any, table: Table, members: Membership, splits: Seq
         else:
             found = _without_folds(blocks, table, members, folds, size)
         for model, (train, _) in zip(found, these, strict=True):
-            yield on_its_classes(estimator, model, members, train)
+            yield on_its_classes(estimator, model, members, lambda train=train: train)  # type: ignore[misc]
 
 
 def _runs(splits: Sequence[Split], n: int) -> Iterator[tuple[int, NDArray[np.int64] | None]]:
@@ -52,10 +91,7 @@ def _runs(splits: Sequence[Split], n: int) -> Iterator[tuple[int, NDArray[np.int
     """
     folds, size = np.full(n, -1, dtype=np.int64), 0
     for train, test in splits:
-        inside = np.zeros(n, dtype=bool)
-        inside[test] = True
-        apart = len(train) + len(test) == n and inside.sum() == len(test) and not inside[train].any()
-        apart = apart and len(np.unique(train)) == len(train)
+        apart = _is_complement(train, test, n)
         if size and (not apart or (folds[test] >= 0).any()):
             yield size, np.where(folds < 0, size, folds)
             folds, size = np.full(n, -1, dtype=np.int64), 0
@@ -66,6 +102,15 @@ def _runs(splits: Sequence[Split], n: int) -> Iterator[tuple[int, NDArray[np.int
             yield 1, None
     if size:
         yield size, np.where(folds < 0, size, folds)
+
+
+def _is_complement(train: Index, test: Index, n: int) -> bool:
+    """Whether each row is in one of the two, and once."""
+    if len(train) + len(test) != n:
+        return False
+    met = np.zeros(n, dtype=bool)
+    met[test] = met[train] = True
+    return bool(met.all())
 
 
 def _of_rows(blocks: Sequence[Block], table: Table, members: Membership, train: Index) -> Model:

@@ -246,12 +246,12 @@ void diagonal_log_likelihood(const Matrix &x, const Diagonal &p, bool missing, d
 }
 
 void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights, const double *added,
-              double *out, double *least) {
+              bool others, double *out, double *least) {
     const Kernels &run = kernels();
     const int64_t step = 1024, blocks = (x.rows + step - 1) / step;
     in_order(blocks, [&] { return std::vector<double>(x.columns); },
              [&](int64_t block, std::vector<double> &buffer) {
-                 run.left_out(x, p, codes, weights, added, block * step, std::min(x.rows, (block + 1) * step),
+                 run.left_out(x, p, codes, weights, added, others, block * step, std::min(x.rows, (block + 1) * step),
                               buffer.data(), out, least);
              },
              [](std::vector<double> &) {});

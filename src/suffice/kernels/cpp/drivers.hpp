@@ -31,6 +31,6 @@ void diagonal_log_likelihood(const Matrix &x, const Diagonal &p, bool missing, d
 
 // The log density of each row under the classes without it; see Kernels::left_out.
 void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights, const double *added,
-              double *out, double *least);
+              bool others, double *out, double *least);
 
 }  // namespace suffice

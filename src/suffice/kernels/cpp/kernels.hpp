@@ -48,9 +48,10 @@ struct Diagonal {
 };
 
 // The same with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
-// over the weight less `lost`. `inverse` and `log_norm` are of the full model's variances.
+// over the weight less `lost`. `inverse` and `log_norm` are of the full model's variances, `stretch` n/(n - 1) and
+// `per` 1/(n - 1 - lost) of what is left without a row of weight one.
 struct LeftOut {
-    const double *weight, *mean, *mean_low, *m2, *variance, *inverse, *log_norm;
+    const double *weight, *mean, *mean_low, *m2, *variance, *inverse, *log_norm, *stretch, *per;
     int64_t classes;
     double lost;
 };
@@ -94,10 +95,11 @@ struct Kernels {
     // out[row, class] = sum of log normal densities; `buffer` holds columns x TILE + 2 TILE.
     void (*diagonal_log_likelihood)(const Matrix &x, const Diagonal &p, bool missing, int64_t first,
                                     int64_t last, double *buffer, double *out);
-    // out[row, class] = log density of the row under the class without it: of its own class alone, or of all
-    // where there is a variance `added` for each row. `least` is the smallest share of a variance that is left.
+    // out[row, class] = log density of the row under the class without it: of its own class, and of the `others`
+    // if they are asked for, since a variance `added` depends on the row. `least` is the smallest share of a variance that is left.
     void (*left_out)(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights,
-                     const double *added, int64_t first, int64_t last, double *buffer, double *out, double *least);
+                     const double *added, bool others, int64_t first, int64_t last, double *buffer, double *out,
+                     double *least);
 };
 
 constexpr int64_t TILE = 32;  // rows that are read together when they must be gathered

@@ -9,16 +9,16 @@ struct Cell {
     double square, ratio;  // squared distance over variance; variance over that of the full model
 };
 
-// What one cell says of a class that has lost it. `gone` is n w/(n - w), `stretch` n/(n - w).
-inline Cell without(double away, double n, double w, double m2, double lost, double added, double inverse) {
-    const double rest = n - w, stretch = n / rest;
-    const double variance = (m2 - stretch * w * away * away) / (rest - lost) + added;
+// What one cell says of a class that has lost it: of n - w = `rest`, n/rest = `stretch` and 1/(rest - lost) = `per`.
+inline Cell without(double away, double n, double w, double rest, double stretch, double per, double m2, double added,
+                    double inverse) {
     const double step = away * stretch;
+    const double variance = (m2 - w * step * away) * per + added;
     return {step * step / variance, rest > 1e-9 * n ? variance * inverse : -1.0};
 }
 
 void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights, const double *added,
-              int64_t first, int64_t last, double *buffer, double *out, double *least) {
+              bool others, int64_t first, int64_t last, double *buffer, double *out, double *least) {
     const int64_t d = x.columns;
     for (int64_t row = first; row < last; ++row) {
         int64_t step;
@@ -27,17 +27,21 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
         double lowest = 1e300;
         for (int64_t k = 0; k < p.classes; ++k) {
             const bool own = codes[row] == k;
-            if (!own && !added) continue;  // nothing of this class has changed
+            if (!own && !others) continue;  // nothing of this class has changed
             const double *RESTRICT n = p.weight + k * d, *RESTRICT mean = p.mean + k * d, *RESTRICT low = p.mean_low + k * d,
                          *RESTRICT m2 = p.m2 + k * d, *RESTRICT variance = p.variance + k * d,
-                         *RESTRICT inverse = p.inverse + k * d, *RESTRICT norm = p.log_norm + k * d;
+                         *RESTRICT inverse = p.inverse + k * d, *RESTRICT norm = p.log_norm + k * d,
+                         *RESTRICT stretch = p.stretch + k * d, *RESTRICT per = p.per + k * d;
             double square[LANES] = {0}, total[LANES] = {0}, product[LANES], small[LANES];
             for (int64_t l = 0; l < LANES; ++l) product[l] = 1, small[l] = 1e300;
             double logs = 0;
             const auto visit = [&](int64_t j, int64_t l) {
                 const double v = value[j], away = (v - mean[j]) - low[j];
                 const double now = variance[j] + extra;
-                const Cell cell = own ? without(away, n[j], w, m2[j], p.lost, extra, inverse[j])
+                const double rest = n[j] - w;
+                // Divisions take longest: of weight one they were done before.
+                const double s = weights ? n[j] / rest : stretch[j], q = weights ? 1 / (rest - p.lost) : per[j];
+                const Cell cell = own ? without(away, n[j], w, rest, s, q, m2[j], extra, inverse[j])
                                       : Cell{away * away / now, now * inverse[j]};
                 const bool here = v == v;
                 square[l] += here ? cell.square : 0.0;

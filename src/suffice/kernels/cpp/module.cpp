@@ -183,12 +183,13 @@ NB_MODULE(_core, m) {
     m.def(
         "left_out",
         [](Numbers x, Codes codes, Vector weights, Vector added, Table weight, Table mean, Table mean_low, Table m2,
-           Table variance, Table inverse, Table log_norm, double lost, Output out, Weights least) {
+           Table variance, Table inverse, Table log_norm, Table stretch, Table per, double lost, bool others, Output out,
+           Weights least) {
             const Matrix view = matrix(x);
-            const LeftOut p{weight.data(),   mean.data(),     mean_low.data(),
-                            m2.data(),       variance.data(), inverse.data(),
-                            log_norm.data(), static_cast<int64_t>(mean.shape(0)), lost};
-            for (const Table &each : {weight, mean, mean_low, m2, variance, inverse, log_norm})
+            const LeftOut p{weight.data(),  mean.data(),     mean_low.data(), m2.data(),  variance.data(),
+                            inverse.data(), log_norm.data(), stretch.data(),  per.data(), static_cast<int64_t>(mean.shape(0)),
+                            lost};
+            for (const Table &each : {weight, mean, mean_low, m2, variance, inverse, log_norm, stretch, per})
                 require_shape(each, mean.shape(0), x.shape(1));
             require(codes.is_valid() && codes.shape(0) == x.shape(0), "there must be a code for each row");
             for (const Vector &each : {weights, added})
@@ -197,10 +198,10 @@ NB_MODULE(_core, m) {
             require(out.shape(0) == x.shape(0) && out.shape(1) == mean.shape(0), "out must be rows x classes");
             nb::gil_scoped_release release;
             left_out(view, p, codes.data(), weights.is_valid() ? weights.data() : nullptr,
-                     added.is_valid() ? added.data() : nullptr, out.data(), least.data());
+                     added.is_valid() ? added.data() : nullptr, others, out.data(), least.data());
         },
         "x"_a.noconvert(), "codes"_a.noconvert(), "weights"_a.noconvert().none(), "added"_a.noconvert().none(),
         "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert(),
-        "variance"_a.noconvert(), "inverse"_a.noconvert(), "log_norm"_a.noconvert(), "lost"_a,
+        "variance"_a.noconvert(), "inverse"_a.noconvert(), "log_norm"_a.noconvert(), "stretch"_a.noconvert(), "per"_a.noconvert(), "lost"_a, "others"_a,
         "out"_a.noconvert(), "least"_a.noconvert());
 }
