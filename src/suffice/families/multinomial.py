@@ -196,18 +196,20 @@ class Multinomial:
         """Σ x log of what is left of the draws of its own class, of each row (n,)."""
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         common = self._log_common(parameters)
+        whole = bool((total == np.floor(total)).all() and (w == np.floor(w)).all())  # sums of those are exact
         out = np.empty(len(x))
         for start, block in row_blocks(x):
             here = slice(start, start + len(block))
             drawn = total.take(codes[here], axis=0)
             left = block * w[here, None]
             np.subtract(drawn, left, out=left)
-            left[left <= 1e-12 * drawn] = 0.0
+            if not whole:
+                left[left <= 1e-12 * drawn] = 0.0
             left += alpha
             np.log(left, out=left)
-            left += common
-            left[block == 0] = 0.0
-            out[here] = np.einsum("ij,ij->i", block, left)
+            if alpha == 0:
+                left[block == 0] = 0.0
+            out[here] = np.einsum("ij,ij->i", block, left) + block @ common
         return out
 
     @property

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import LeaveOneOut, check_cv
+from sklearn.model_selection import BaseCrossValidator, LeaveOneOut, check_cv
 from sklearn.model_selection import cross_val_predict as their_cross_val_predict
 from sklearn.model_selection import cross_validate as their_cross_validate
 from sklearn.utils import _safe_indexing, indexable
@@ -22,7 +22,7 @@ from suffice.model import Model
 from suffice.model_selection.leaving_one_out import leave_one_out
 from suffice.model_selection.places import ANSWERS, in_places, warn_of_classes
 from suffice.statistics import Membership, Table
-from suffice.validation import fold_sets, stratified_folds, training_sets
+from suffice.validation import fold_sets, folds_of, stratified_folds, training_sets
 
 __all__ = ["cross_val_predict", "cross_validate"]
 
@@ -109,15 +109,27 @@ def _folds_and_sets(
         folds = stratified_folds(members.codes, n_splits)
         if folds is not None:
             return folds, list(fold_sets(model, table, members, folds, n_splits))
-    splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    splitter, n = check_cv(cv, y, classifier=True), len(table)
+    once = splitter.split(X, y, groups)
+    splits = list(once) if not _is_repeatable(splitter) else []
+    found = folds_of(splits or once, n)
+    if found is not None:
+        return found[0], list(fold_sets(model, table, members, *found))
+    splits = splits or list(splitter.split(X, y, groups))
     tested = np.concatenate([test for _, test in splits])
-    n = len(table)
     if len(tested) != n or not (np.bincount(tested, minlength=n) == 1).all():
         raise ValueError("cross_val_predict only works for partitions")
     folds = np.empty(n, dtype=np.int64)
     for f, (_, test) in enumerate(splits):
         folds[test] = f
     return folds, list(training_sets(model, table, members, splits))
+
+
+def _is_repeatable(splitter: Any) -> bool:
+    """Whether a splitter gives the same splits when it is asked again."""
+    return isinstance(splitter, BaseCrossValidator) and not (
+        getattr(splitter, "shuffle", False) and not isinstance(splitter.random_state, Integral)
+    )
 
 
 def _blocks_of(folds: NDArray[np.int64], n_folds: int) -> Iterator[tuple[int, NDArray[np.intp]]]:

@@ -94,8 +94,8 @@ class MatrixTable(Table):
         """The rows at those places; a view where they follow one another."""
         if len(index) and index[-1] - index[0] + 1 == len(index) and (np.diff(index) == 1).all():
             return self.rows(int(index[0]), int(index[-1]) + 1)
-        x = self.x.tocsr() if is_sparse(self.x) else self.x
-        return MatrixTable(x[index], self.kind, None if self.exact is None else self.exact[index])
+        x = self.x.tocsr()[index] if is_sparse(self.x) else np.take(self.x, index, axis=0)
+        return MatrixTable(x, self.kind, None if self.exact is None else self.exact[index])
 
     def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
         """Those columns; a view where they are a slice."""

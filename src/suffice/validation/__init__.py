@@ -7,7 +7,7 @@ An estimator is passed in, and asked how it makes parameters of a model.
 
 from suffice.validation.calibration import Calibration, fit_isotonic, fit_temperature
 from suffice.validation.left_out import left_out_joint
-from suffice.validation.splits import Split, fold_sets, stratified_folds, training_sets
+from suffice.validation.splits import Split, fold_sets, folds_of, stratified_folds, training_sets
 from suffice.validation.tuning import Tuning, tune
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "fit_isotonic",
     "fit_temperature",
     "fold_sets",
+    "folds_of",
     "left_out_joint",
     "stratified_folds",
     "training_sets",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from suffice.model.folds import fold_models, training_models
 from suffice.statistics import Membership, Table
 from suffice.validation.left_out import on_its_classes
 
-__all__ = ["Split", "fold_sets", "stratified_folds", "training_sets"]
+__all__ = ["Split", "fold_sets", "folds_of", "stratified_folds", "training_sets"]
 
 Index = NDArray[np.intp]
 Split = tuple[Index, Index]
@@ -58,6 +58,20 @@ def fold_sets(
         found = _without_folds(blocks, table, members, folds, n_folds)
     for f, model in enumerate(found):
         yield on_its_classes(estimator, model, members, lambda f=f: np.flatnonzero(folds != f))  # type: ignore[misc]
+
+
+def folds_of(splits: Iterable[Split], n: int) -> tuple[NDArray[np.int64], int] | None:
+    """The fold of each row and the number of folds, if each split tests one fold and trains on all others.
+
+    Splits are looked at one by one, so that their indices need not all be kept.
+    """
+    folds, size = np.full(n, -1, dtype=np.int64), 0
+    for train, test in splits:
+        if not _is_complement(train, test, n) or (folds[test] >= 0).any():
+            return None
+        folds[test] = size
+        size += 1
+    return (folds, size) if size > 1 and folds.min() >= 0 else None
 
 
 def training_sets(estimator: Any, table: Table, members: Membership, splits: Sequence[Split]) -> Iterator[Model]:
