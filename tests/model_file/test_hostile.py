@@ -76,8 +76,14 @@ FORGED = {
     "other families": (put(["parameters", "families"], "poisson"), "statistics"),
     "no such array": (put(["weights", "Sums", "weight"], {"array": {"at": "nowhere"}}), "no array 'nowhere'"),
     "an array used twice": (put(["schema", "names"], {"array": {"at": "schema.kinds"}}), "it is used twice"),
-    "an array of no type": (put(["classes"], {"array": {"at": "weights.weight", "dtype": "V8"}}), "no type of an array"),
-    "an array of objects by its bytes": (put(["classes"], {"array": {"at": "weights.weight", "dtype": "O"}}), "cannot be one"),
+    "an array of no type": (
+        put(["classes"], {"array": {"at": "weights.weight", "dtype": "V8"}}),
+        "no type of an array",
+    ),
+    "an array of objects by its bytes": (
+        put(["classes"], {"array": {"at": "weights.weight", "dtype": "O"}}),
+        "cannot be one",
+    ),
     "an array of a huge shape": (
         put(["classes"], {"array": {"dtype": "<U3", "shape": [10**15], "values": ["a"]}}),
         "do not make an array",
@@ -86,7 +92,10 @@ FORGED = {
         put(["classes"], {"array": {"dtype": "<U99999999", "shape": [3], "values": ["a", "b", "c"]}}),
         "another width",
     ),
-    "axes that are not there": (put(["weights", "Sums", "weight"], {"array": {"at": "weights.weight", "axes": [5]}}), "axes"),
+    "axes that are not there": (
+        put(["weights", "Sums", "weight"], {"array": {"at": "weights.weight", "axes": [5]}}),
+        "axes",
+    ),
     "a huge whole number": (put(["attributes", "n_features_in"], {"int": "0x" + "f" * 10000}), "n_features_in_ is not"),
     "too few columns": (put(["attributes", "n_features_in"], 2), "n_features_in_ is not 7"),
     "names of other columns": (put(["attributes", "feature_names_in"], ["a"]), "feature_names_in_ does not name"),

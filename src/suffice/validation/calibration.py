@@ -28,6 +28,7 @@ __all__ = ["Calibration", "fit_isotonic", "fit_temperature"]
 Float = NDArray[np.float64]
 
 FARTHEST = 700.0  # log-odds beyond are certainty in float64
+RESERVE = 10.0  # precision of the prior of log β and of the offsets: a few dozen rows say little of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,9 @@ def _log_odds(log_posterior: Float, k: int) -> Float:
 def fit_temperature(
     log_posterior: Float, codes: NDArray[np.int64], weights: Float | None, classes: ClassAxis, share: Float
 ) -> Calibration:
-    """The temperature and offsets of largest likelihood, with a prior of one row for none of either.
+    """The temperature and offsets of largest likelihood, with a prior N(0, 1/10) of log β and of each offset.
+
+    The prior keeps the map of a few rows near to none, and that of classes which are told apart without a fault finite.
 
     Parameters
     ----------
@@ -139,11 +142,11 @@ def fit_temperature(
     def loss(theta: Float) -> tuple[float, Float]:
         slope, offset = np.exp(theta[0]), np.append(0.0, theta[1:])
         mapped = bayes.log_posterior(slope * z + offset)
-        value = -float(w @ mapped[row, codes]) + 0.5 * float(theta @ theta)
+        value = -float(w @ mapped[row, codes]) + 0.5 * RESERVE * float(theta @ theta)
         excess = np.exp(mapped)
         excess[row, codes] -= 1.0
         excess *= w[:, None]
-        gradient = np.append(slope * float((excess * z).sum()), excess.sum(axis=0)[1:]) + theta
+        gradient = np.append(slope * float((excess * z).sum()), excess.sum(axis=0)[1:]) + RESERVE * theta
         return value / total, gradient / total
 
     start = np.zeros(n_classes)
