@@ -88,6 +88,39 @@ for model in (GaussianNB(), NaiveBayes(), LinearDiscriminantAnalysis(), Quadrati
     assert max(map(float, printed.split())) < 64
 
 
+STREAM = """
+import numpy as np
+from pathlib import Path
+from suffice import GaussianDiscriminant, NaiveBayes
+from suffice.naive_bayes import GaussianNB
+
+def resident():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+
+rng = np.random.default_rng(0)
+pool = rng.standard_normal((200_000, 10))
+models = NaiveBayes(), GaussianNB(), GaussianDiscriminant("own")
+for batch in range(100):
+    start = int(rng.integers(0, 100_000))
+    X, y = pool[start : start + 100_000], rng.integers(0, 5, 100_000)
+    for model in models:
+        model.partial_fit(X, y, classes=np.arange(5), decay=None if batch % 2 else 0.999)
+    if batch == 9:
+        before = resident()
+print(resident() - before, models[0].class_count_.sum())
+"""
+
+
+def test_ten_million_rows_leave_nothing_behind():
+    if not Path("/proc/self/status").exists():
+        return  # no such measure on this system
+    printed = subprocess.run([sys.executable, "-c", STREAM], capture_output=True, text=True, check=True).stdout
+    grown, seen = map(float, printed.split())
+    assert grown < 16, f"{grown:.1f} MiB"
+    assert seen > 9e6
+
+
 def test_import_is_lean():
     script = (
         "import sys, sklearn.base, sklearn.utils.validation\n"
