@@ -16,8 +16,7 @@ from suffice.model import Estimate, LinearForm, Model
 from suffice.model.left_out import left_out_joint
 from suffice.statistics import ClassAxis, Membership, Table
 from suffice.statistics.table import Schema
-from suffice.validation import Calibration, Tuning, fit_isotonic, fit_temperature, tune
-from suffice.validation import left_out_joint as left_out_rows
+from suffice.validation import Calibration, Rule, Tuning, fit_isotonic, fit_temperature, tune
 
 __all__ = ["PATH", "OwnClassifier", "is_auto"]
 
@@ -25,6 +24,9 @@ Float = NDArray[np.float64]
 
 PATH = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """Weights of a prior to choose from."""
+BY_HAND = (
+    1000  # rows that are left out one by one for a calibration; beyond, and without a closed form, there are folds
+)
 
 
 class OwnClassifier(GenerativeClassifier):
@@ -79,8 +81,9 @@ class OwnClassifier(GenerativeClassifier):
             self._tuning = tune(self._of_data(), model, table, members, paths, calibrated=calibrated)
         model, solved, trace = super()._fitted(model, table, members, unlabelled, weight)
         if fit_map is not None:
-            plain = self._of_data()
-            joint = left_out_rows(plain, model, table, members)
+            # Rows that a model has learned without labels are in no fold.
+            rule = Rule(model, table, members, most=BY_HAND if unlabelled is None else np.inf)
+            joint = rule.joint(self._of_data())
             codes, known = members.codes, np.isfinite(joint).any(axis=1)
             assert codes is not None
             rows = np.flatnonzero(known & (codes >= 0))

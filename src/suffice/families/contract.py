@@ -43,9 +43,9 @@ class Family(Protocol):
     - ``log_prior(parameters, statistic)``, the log-density of ``map`` parameters under their prior, up to what does not
       depend on them: the log-likelihood of the rows that the prior is worth. `estimate` makes the sum of it and the
       log-likelihood of the rows largest. Learning from unlabelled rows counts it in
-    - ``leave_one_out(statistic, parameters, x, members, columns)``, `log_likelihood` of each row under parameters of all
-      the others (n, K), up to a term of each row, with NaN in rows for which it has no closed form; or None, if there is
-      none for any. Rows are all in the statistic, with a weight above zero
+    - ``leave_one_out(statistic, parameters, x, members, columns)``, `log_likelihood` of each row under parameters of
+      all the others (n, K), up to a term of each row, with NaN in rows for which it has no closed form; or None, if
+      there is none for any. Rows are all in the statistic, with a weight above zero
     - ``summarize_folds(x, members, folds, n_folds, columns)``, a list of the statistics of the folds, for a statistic
       whose numbers are not all by class
     - ``log_evidence(statistic)``, the log marginal likelihood of the rows

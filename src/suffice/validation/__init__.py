@@ -7,11 +7,13 @@ An estimator is passed in, and asked how it makes parameters of a model.
 
 from suffice.validation.calibration import Calibration, fit_isotonic, fit_temperature
 from suffice.validation.left_out import left_out_joint
+from suffice.validation.rule import Rule
 from suffice.validation.splits import Split, fold_sets, folds_of, stratified_folds, training_sets
 from suffice.validation.tuning import Tuning, tune
 
 __all__ = [
     "Calibration",
+    "Rule",
     "Split",
     "Tuning",
     "fit_isotonic",

@@ -1,0 +1,73 @@
+"""Rows judged by a model that has not seen them: one by one where that is quick, otherwise in ten folds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.model import Model
+from suffice.statistics import Membership, Table
+from suffice.validation.left_out import closed_form, left_out_joint
+from suffice.validation.splits import fold_sets
+
+__all__ = ["Rule"]
+
+Float = NDArray[np.float64]
+
+N_FOLDS = 10
+
+
+class Rule:
+    """How rows are left out: the same way for all settings of an estimator, decided by the first.
+
+    Parameters
+    ----------
+    model : Model
+        Of the rows.
+    table, members
+        The rows, and the class and weight that each has in the model.
+    most : float
+        How many rows may be left out by hand, where there is no closed form for them.
+
+    Attributes
+    ----------
+    name : str
+        "leave-one-out" or "10 folds"; empty until it is decided.
+    """
+
+    def __init__(self, model: Model, table: Table, members: Membership, most: float) -> None:
+        self.model, self.table, self.members, self.most = model, table, members, most
+        self.name = ""
+        self._folds = np.empty(0, dtype=np.int64)
+        self._sets: list[Model] = []
+
+    def joint(self, estimator: Any) -> Float:
+        """log p(x, y) of each row under a model without it (n, K), up to a term that the classes share."""
+        if not self.name:
+            found = closed_form(estimator, self.model, self.table, self.members)
+            if np.isnan(found).any(axis=1).sum() <= self.most:
+                self.name = "leave-one-out"
+            else:
+                self._fold(estimator)
+        if not self._sets:
+            return left_out_joint(estimator, self.model, self.table, self.members)
+        out = np.full((len(self.table), len(self.members.classes)), -np.inf)
+        for f, found in enumerate(self._sets):
+            test = np.flatnonzero(self._folds == f)
+            joint = estimator._joint_of(found, estimator._solve(found), self.table.take(test), relative=True)
+            out[np.ix_(test, self.members.classes.positions(found.classes.labels))] = joint
+        return out
+
+    def _fold(self, estimator: Any) -> None:
+        """Ten folds, with each class spread over them in the order of its rows."""
+        codes = self.members.codes
+        assert codes is not None
+        order = np.argsort(codes, kind="stable")
+        within = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
+        self._folds = np.empty(len(codes), dtype=np.int64)
+        self._folds[order] = within % N_FOLDS
+        n_folds = int(self._folds.max()) + 1
+        self._sets = list(fold_sets(estimator, self.table, self.members, self._folds, n_folds))
+        self.name = f"{n_folds} folds"
