@@ -54,10 +54,10 @@ class Rule:
         if not self._sets:
             return left_out_joint(estimator, self.model, self.table, self.members)
         out = np.full((len(self.table), len(self.members.classes)), -np.inf)
-        for f, found in enumerate(self._sets):
+        for f, rest in enumerate(self._sets):
             test = np.flatnonzero(self._folds == f)
-            joint = estimator._joint_of(found, estimator._solve(found), self.table.take(test), relative=True)
-            out[np.ix_(test, self.members.classes.positions(found.classes.labels))] = joint
+            joint = estimator._joint_of(rest, estimator._solve(rest), self.table.take(test), relative=True)
+            out[np.ix_(test, self.members.classes.positions(rest.classes.labels))] = joint
         return out
 
     def _fold(self, estimator: Any) -> None:
