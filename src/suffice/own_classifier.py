@@ -24,9 +24,7 @@ Float = NDArray[np.float64]
 
 PATH = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """Weights of a prior to choose from."""
-BY_HAND = (
-    1000  # rows that are left out one by one for a calibration; beyond, and without a closed form, there are folds
-)
+BY_HAND = 1000  # rows that are left out one by one for a calibration, without a closed form; beyond, there are folds
 
 
 class OwnClassifier(GenerativeClassifier):
