@@ -76,6 +76,16 @@ def whiten(covariance: Float, low: Float | None = None) -> Whitening:
     """
     d = len(covariance)
     deviation, correlation = _correlation(covariance)
+    still = deviation == 0
+    if still.any() and not still.all():
+        # A constant column is a null direction by itself; the others may well be regular.
+        moving = np.flatnonzero(~still)
+        square = np.ix_(moving, moving)
+        rest = whiten(covariance[square], None if low is None else low[square])
+        matrix = np.zeros((d, rest.matrix.shape[1]))
+        matrix[moving] = rest.matrix
+        dependent = np.sort(np.concatenate([np.flatnonzero(still), moving[rest.dependent]]))
+        return Whitening(matrix, rest.log_det, dependent)
     found = _cholesky(correlation)
     if found is not None:
         lower, reciprocal = found
