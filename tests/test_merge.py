@@ -341,3 +341,15 @@ def test_merge_of_what_is_no_model():
         suffice.merge([NaiveBayes(), "model"])
     with pytest.raises(MergeError, match="NaiveBayes at position 0, and GaussianNB at position 1"):
         suffice.merge([NaiveBayes(), GaussianNB()])
+
+
+def test_a_prior_that_was_given_after_the_fit_is_kept():
+    rng = np.random.default_rng(40)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    for kind in (LinearDiscriminantAnalysis, GaussianNB, NaiveBayes):
+        moved = kind().fit(X, y).with_prior([0.99, 0.01])
+        both = suffice.merge([moved, kind().fit(X, y)])
+        np.testing.assert_allclose(both.predict_proba(X), moved.predict_proba(X), rtol=1e-9)
+    for wrong in (None, NaiveBayes().fit(X, y), 3):
+        with pytest.raises(MergeError, match="several estimators"):
+            suffice.merge(wrong)

@@ -194,3 +194,56 @@ def test_forgetting_follows_a_stream_that_drifts():
         forgets.partial_fit(X, y, classes=[0, 1], decay=0.7)
         remembers.partial_fit(X, y, classes=[0, 1])
     assert right[0] > right[1] + 100
+
+
+def test_sums_of_weights_that_land_on_whole_numbers():
+    rows, y, w = np.arange(5.0)[:, None], np.array([0, 0, 0, 0, 1]), np.array([1.0, 3.0, 3.0, 3.0])
+    model = NaiveBayes().fit(rows, y, sample_weight=np.r_[w, 1]).decay(0.9)
+    assert model.remove(rows[:4], y[:4], sample_weight=0.9 * w).classes_.tolist() == [1]
+
+
+def test_counts_are_exact_however_large():
+    rows, y = np.array([[1e15], [3.0], [4.0], [2.0]]), np.array([0, 0, 0, 1])
+    for family in ("poisson", "geometric"):
+        left, never = NaiveBayes(family).fit(rows, y).remove(rows[:1], y[:1]), NaiveBayes(family).fit(rows[1:], y[1:])
+        np.testing.assert_allclose(left.predict_proba(rows[1:]), never.predict_proba(rows[1:]), rtol=1e-12)
+
+
+def test_gaussian_nb_forgets_and_takes_out():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    model = GaussianNB().fit(X, y).decay(0.5).remove(X[:30], y[:30], sample_weight=np.full(30, 0.5))
+    never = GaussianNB().fit(X[30:], y[30:])
+    np.testing.assert_allclose(model.epsilon_, never.epsilon_, rtol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), never.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["mixed", "own", "GaussianNB"])
+def test_a_thousand_rounds(name):
+    rng = np.random.default_rng(4)
+    model, X, y = example(name, rng, n=200)
+    model.fit(take(X, np.arange(100)), y[:100])
+    for _ in range(1000):
+        rows = rng.choice(np.arange(100, 200), 5, replace=False)
+        model.partial_fit(take(X, rows), y[rows]).remove(take(X, rows), y[rows])
+    never = ESTIMATORS[name][0]().fit(take(X, np.arange(100)), y[:100])
+    np.testing.assert_allclose(model.predict_proba(X), never.predict_proba(X), rtol=1e-10, atol=1e-10)
+
+
+def test_a_class_that_a_prior_names_stays():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 3
+    model = NaiveBayes().fit(X, y).with_prior([0.2, 0.3, 0.5])
+    model.remove(X[y == 2], y[y == 2])
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert np.isfinite(model.predict_proba(X)).all()
+    before = model.predict_proba(X)
+    with pytest.raises(InputError, match="no probability for 7"):
+        model.partial_fit(X[:2], [7, 7])
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+
+
+def test_decay_needs_a_number():
+    model = NaiveBayes().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(InputError, match="between 0 and 1"):
+        model.decay(None)

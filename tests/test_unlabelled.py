@@ -290,3 +290,14 @@ def test_categories_beyond_those_with_labels():
     model = CategoricalNB().fit([[0], [1], [0], [1]], [0, 1, 0, 1], unlabelled=[[3], [0], [1]])
     assert model.n_categories_.tolist() == [4]
     assert BernoulliNB().fit([[0, 1], [1, 0]], [0, 1], unlabelled=[[1, 1]]).n_iter_ >= 1
+
+
+def test_no_unlabelled_rows_leave_the_model_as_it_was():
+    rng = np.random.default_rng(30)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    for model in (NaiveBayes(), GaussianNB(), GaussianDiscriminant()):
+        before = model.fit(X, y).predict_proba(X)
+        for options in ({"unlabelled": X[:0]}, {"unlabelled": X, "unlabelled_weight": -1.0}):
+            with pytest.raises(InputError, match=r"no rows|weight"):
+                model.fit(X, y, **options)
+            np.testing.assert_array_equal(model.predict_proba(X), before)

@@ -24,7 +24,8 @@ from suffice.sources.arrays import encode, explain_values, read_rows, read_train
 from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
 from suffice.statistics.drawn import as_matrix
 from suffice.statistics.table import Schema
-from suffice.verbs import Verbs, read_batch, seen_classes
+from suffice.unlabelled import read_unlabelled_weight
+from suffice.verbs import Verbs, check_rows, read_batch, seen_classes
 
 __all__ = ["GenerativeClassifier", "seen_classes"]
 
@@ -46,6 +47,7 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
     _dtype: Any = np.float64  # and their type
     _reads_sparse = False
     _keeps_weightless = False  # whether a class whose rows all have weight zero is one of the model's
+    _counts_weightless = False  # whether a row of weight zero has a part in the model
 
     # ------------------------------------------------------------------ what a subclass says
 
@@ -87,6 +89,9 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        if unlabelled is not None:
+            # What is wrong with them is said before anything is forgotten.
+            read_unlabelled_weight(unlabelled_weight, check_rows(unlabelled, "unlabelled"))
         table, members = self._begin(X, y, sample_weight)
         model = self._summarize(table, members)
         self._check_columns(model, table)
@@ -140,7 +145,9 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
             named = declared(classes)
             model = model.on(model.classes.union(named))
             expected = named if expected is None else expected.union(named)
-        self._adopt(model if before is None else before.merge(model), table)
+        merged = model if before is None else before.merge(model)
+        self._check_merged(merged)
+        self._adopt(merged, table)
         self._declared = expected
         return self
 
@@ -253,6 +260,9 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
     def _closed_form(self, model: Model, solved: Any, table: Table, members: Membership) -> Float | None:
         """log p(x, y) of each row given the others (n, K), up to what classes share; NaN, or None, if not known."""
         return None
+
+    def _check_merged(self, model: Model) -> None:
+        """Raise if the settings do not go with what a model would have after it has learned more."""
 
     def _check_rest(self, model: Model, n_rows: int) -> None:
         """Raise unless a model can be made of the rows that are left."""

@@ -43,6 +43,8 @@ def merge(models: Iterable[E]) -> E:
     """
     first: E | None = None
     waiting: list[tuple[int, E]] = []  # partial models of 2^level models, the largest first
+    if isinstance(models, GenerativeClassifier) or not isinstance(models, Iterable):
+        raise MergeError(f"merge takes several estimators, in a list or any other iterable; got {models!r:.80}.")
     for position, model in enumerate(models):
         if not isinstance(model, GenerativeClassifier):
             raise MergeError(f"merge takes fitted estimators of this library; at position {position} is {model!r:.80}.")
@@ -65,8 +67,12 @@ def merge(models: Iterable[E]) -> E:
     while len(waiting) > 1:
         (_, right), (level, left) = waiting.pop(), waiting.pop()
         waiting.append((level, _joined(left, right)))
-    result: E = clone(first)
-    return result.merge(waiting[0][1]) if waiting else result
+    if not waiting:
+        unfitted: E = clone(first)
+        return unfitted
+    joined = waiting[0][1]
+    # A copy of the first has what a clone would lose: settings that were chosen, a prior that was given after a fit.
+    return copy(joined) if first._model is not None else clone(first).merge(joined)
 
 
 def _joined(left: E, right: E) -> E:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -57,6 +58,12 @@ class OwnClassifier(GenerativeClassifier):
                 "or give a number; what a fit has chosen holds for partial_fit after it."
             )
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; what was learned stays, and the next answer is made of it by the new ones."""
+        super().set_params(**params)
+        self._cached = None
+        return self
+
     @property
     def tuning_(self) -> Tuning:
         """The settings that were tried for those that are "auto", with the log-loss of each."""
@@ -72,23 +79,31 @@ class OwnClassifier(GenerativeClassifier):
         return model.with_blocks(self._blocks(self._schema)).estimate(self.prior)
 
     def _fitted(self, model: Model, table: Table, members: Membership, unlabelled: Any, weight: Any) -> Any:
-        fit_map = self._calibrator()
-        paths = self._paths()
-        if paths:
-            calibrated = fit_map is not None
-            self._tuning = tune(self._of_data(), model, table, members, paths, calibrated=calibrated)
-        model, solved, trace = super()._fitted(model, table, members, unlabelled, weight)
-        if fit_map is not None:
-            # Rows that a model has learned without labels are in no fold.
-            rule = Rule(model, table, members, most=BY_HAND if unlabelled is None else np.inf)
-            joint = rule.joint(self._of_data())
-            codes, known = members.codes, np.isfinite(joint).any(axis=1)
-            assert codes is not None
-            rows = np.flatnonzero(known & (codes >= 0))
-            weights = None if members.weights is None else members.weights[rows]
-            posterior = bayes.log_posterior(joint[rows])
-            self._calibration = fit_map(posterior, codes[rows], weights, model.classes, model.class_prior())
+        fit_map, paths = self._calibrator(), self._paths()
+        try:
+            if paths:
+                calibrated = fit_map is not None
+                self._tuning = tune(self._of_data(), model, table, members, paths, calibrated=calibrated)
+            model, solved, trace = super()._fitted(model, table, members, unlabelled, weight)
+            if fit_map is not None:
+                # Rows that a model has learned without labels are in no fold.
+                most = BY_HAND if unlabelled is None else np.inf
+                self._calibration = self._map(fit_map, Rule(model, table, members, most))
+        except Exception:
+            self._tuning = self._calibration = None
+            raise
         return model, solved, trace
+
+    def _map(self, fit_map: Any, rule: Rule) -> Calibration:
+        """The map from the posteriors of rows, by models that have not seen them, to their labels."""
+        model, members, codes = rule.model, rule.members, rule.members.codes
+        joint = rule.joint(self._of_data())
+        assert codes is not None
+        rows = np.setdiff1d(np.flatnonzero(np.isfinite(joint).any(axis=1) & (codes >= 0)), rule.alone())
+        weights = None if members.weights is None else members.weights[rows]
+        posterior = bayes.log_posterior(joint[rows])
+        found: Calibration = fit_map(posterior, codes[rows], weights, model.classes, model.class_prior())
+        return replace(found, rule=rule.name)
 
     def _of_data(self) -> Self:
         """The estimator with the class shares of the data: what other rows are judged by."""
@@ -145,8 +160,10 @@ class OwnClassifier(GenerativeClassifier):
     # ------------------------------------------------------------------ answers
 
     def _calibrated(self, joint: Float, classes: ClassAxis) -> Float:
-        if self._calibration is None or self._calibrator() is None:
+        if self._calibrator() is None:
             return joint
+        if self._calibration is None:
+            raise InputError("calibrate was set after the fit, and there is no map yet: call fit again.")
         return self._calibration.applied(joint, classes, self._estimated().prior)
 
     def _answer(self, method: str, classes: ClassAxis, joint: Float, X: Any) -> NDArray[Any]:
@@ -164,12 +181,12 @@ class OwnClassifier(GenerativeClassifier):
 
         See `GenerativeClassifier.linear_form`.
         """
-        if self._calibration is None or self._calibrator() is None:
+        if self._calibrator() is None:
             return super().linear_form()
-        if self._calibration.knots:
+        if self.calibration_.knots:
             raise NotLinearError("The log-odds of an isotonic calibration are not linear in x. Use calibrate=True.")
         estimate = self._estimated()
-        scale, offset = self._calibration.linear(estimate.classes, estimate.prior)
+        scale, offset = self.calibration_.linear(estimate.classes, estimate.prior)
         return estimate.linear_form(scale, offset)
 
     # ------------------------------------------------------------------ files
@@ -195,6 +212,18 @@ class OwnClassifier(GenerativeClassifier):
 
     def _set_prior(self, prior: Any, shares: Float) -> None:
         self.prior = prior
+
+    def _has_own_prior(self) -> bool:
+        return not isinstance(self.prior, str)
+
+    def _check_merged(self, model: Model) -> None:
+        if isinstance(self.prior, Mapping):
+            new = [label for label in model.classes.labels.tolist() if label not in self.prior]
+            if new:
+                raise InputError(
+                    f"prior has no probability for {listed(new)}; nothing was learned. Set a prior that has one, or "
+                    "prior='data'."
+                )
 
     @property
     def class_count_(self) -> Float:

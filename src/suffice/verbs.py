@@ -22,7 +22,7 @@ from suffice.sources.arrays import encode, read_weights
 from suffice.statistics import ClassAxis, Membership, Table
 from suffice.unlabelled import EMTrace, TakenRows, climb, log_prior, memberships, read_unlabelled_weight
 
-__all__ = ["Verbs", "read_batch", "seen_classes"]
+__all__ = ["Verbs", "check_rows", "read_batch", "seen_classes"]
 
 Float = NDArray[np.float64]
 EM_ATTRIBUTES = ("log_likelihoods_", "n_iter_", "converged_", "stop_reason_")
@@ -93,6 +93,7 @@ class Verbs:
         stays = (left.weights.weight > 0) | (model.weights.weight == 0)
         if self._declared is not None:
             stays |= self._declared.positions(left.classes.labels) >= 0
+        stays |= self._has_own_prior()  # a class that a prior names is there
         self._take(left.taking(stays))
         return self
 
@@ -120,7 +121,7 @@ class Verbs:
         array([1., 1.])
         """
         self._learned()
-        self._take(self._decayed(factor))
+        self._take(self._decayed(np.nan if factor is None else factor))
         return self
 
     def _decayed(self, factor: Any) -> Any:
@@ -169,6 +170,10 @@ class Verbs:
             prior = dict(zip(self.classes_.tolist(), shares.tolist(), strict=True))
         other._set_prior(prior, shares)
         return other
+
+    def _has_own_prior(self) -> bool:
+        """Whether class shares are given, class by class."""
+        return False
 
     @abstractmethod
     def _set_prior(self, prior: Any, shares: Float) -> None:

@@ -52,7 +52,7 @@ def test_the_map_is_fitted_to_rows_that_were_left_out():
     def loss(slope, offset):
         mapped = slope * z + offset
         each = np.log(np.exp(mapped).sum(axis=1)) - mapped[range(len(y)), y]
-        return each.sum() + 5 * np.log(slope) ** 2 + 5 * (offset**2).sum()
+        return each.sum() + 0.05 * np.log(slope) ** 2 + 5 * (offset**2).sum()
 
     best = loss(expected.slope, expected.offset)
     for change in (0.99, 1.01):
@@ -193,3 +193,55 @@ def test_digits_are_not_harmed():
     mended = clone(plain).set_params(calibrate=True)
     losses = [log_loss(y[test], m.fit(X[train], y[train]).predict_proba(X[test])) for m in (plain, mended)]
     assert losses[1] < losses[0]
+
+
+@pytest.mark.parametrize(("n", "copies"), [(40, 100), (100, 500)])
+def test_few_rows_and_many_witnesses_that_are_one(n, copies):
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, n + 3000)
+    X = rng.normal(2 * y)[:, None] + 0.1 * rng.standard_normal((n + 3000, copies))
+    model = NaiveBayes(calibrate=True).fit(X[:n], y[:n])
+    assert log_loss(y[n:], model.predict_proba(X[n:])) < 0.5  # a guess has 0.69, and the model without a map above 5
+
+
+def test_however_sure_the_scores_are():
+    rng = np.random.default_rng(8)
+    odds = rng.normal(0, 2, 3000)
+    y = (rng.random(3000) < 1 / (1 + np.exp(-odds))).astype(int)
+    axis = NaiveBayes().fit([[0.0], [1.0]], [0, 1])._learned().classes
+    for times in (1.0, 1e3, 1e6):
+        scores = np.column_stack([np.zeros(3000), times * odds])
+        posterior = scores - np.logaddexp(scores[:, :1], scores[:, 1:])
+        assert_allclose(fit_temperature(posterior, y, None, axis, np.array([0.5, 0.5])).slope * times, 1, rtol=0.15)
+
+
+def test_the_names_of_classes_do_not_matter():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["c", "a", "b"])
+    plain, renamed = NaiveBayes(calibrate=True).fit(X, y), NaiveBayes(calibrate=True).fit(X, names[y])
+    assert_allclose(plain.predict_proba(X), renamed.predict_proba(X)[:, [2, 0, 1]], atol=1e-5)
+
+
+def test_a_map_that_is_not_there_is_asked_for():
+    X, y = load_iris(return_X_y=True)
+    model = NaiveBayes().fit(X, y).set_params(calibrate=True)
+    with pytest.raises(InputError, match="call fit again"):
+        model.predict_proba(X)
+    merged = NaiveBayes(calibrate=True).merge(NaiveBayes().fit(X, y))
+    with pytest.raises(InputError, match="call fit again"):
+        merged.predict(X)
+
+
+def test_two_classes_of_which_one_has_one_row():
+    X = np.random.default_rng(9).normal(size=(40, 3))
+    for settings in ({"calibrate": True}, {"estimation": "map", "smoothing": "auto"}):
+        model = NaiveBayes(**settings).fit(X, np.r_[1, np.zeros(39, dtype=int)])
+        assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_beyond_a_thousand_rows_without_a_closed_form_there_are_folds():
+    rng = np.random.default_rng(10)
+    X, y = dependent(rng, 1500)
+    shrunk = GaussianDiscriminant(shrinkage=0.5, calibrate=True).fit(X, y)
+    assert shrunk.calibration_.rule == "10 folds"
+    assert GaussianDiscriminant(calibrate=True).fit(X, y).calibration_.rule == "leave-one-out"

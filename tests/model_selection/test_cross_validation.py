@@ -178,3 +178,42 @@ def test_a_fit_that_fails_is_scored_as_scikit_learn_scores_it():
         cross_validate(GaussianDiscriminant("own"), X, y, cv=4)
     with pytest.raises(ValueError, match="class 0"):
         cross_validate(GaussianDiscriminant("own"), X, y, cv=4, error_score="raise")
+
+
+def test_splits_that_can_be_asked_for_once():
+    model, X, y = example("shared", np.random.default_rng(12))
+    splits = list(KFold(3).split(X))
+    ours = cross_validate(model, X, y, cv=iter(splits))
+    assert_allclose(ours["test_score"], their_validate(model, X, y, cv=splits)["test_score"])
+    assert_same(cross_val_predict(model, X, y, cv=iter(splits)), their_predict(model, X, y, cv=splits))
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        failed = cross_validate(model, X, y, cv=iter(splits), scoring=lambda *_: 1 / 0)
+    assert np.isnan(failed["test_score"]).all()
+
+
+def test_a_class_whose_rows_have_no_weight_has_a_column():
+    rng = np.random.default_rng(13)
+    X, y, w = rng.standard_normal((60, 2)), np.arange(60) % 3, np.ones(60)
+    w[y == 2] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model in (NaiveBayes(), GaussianNB()):
+            ours, theirs = (
+                f(model, X, y, cv=4, params={"sample_weight": w}, method="predict_proba")
+                for f in (cross_val_predict, their_predict)
+            )
+            assert_same(ours, theirs)
+
+
+def test_what_is_wrong_with_rows_is_said_as_fit_says_it():
+    X, y = np.random.default_rng(14).standard_normal((60, 2)), np.arange(60) % 3
+    X[7, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        cross_val_predict(GaussianDiscriminant(), X, y)
+
+
+def test_folds_of_large_matrices_are_not_all_held_at_once(monkeypatch):
+    model, X, y = example("own", np.random.default_rng(15))
+    expected = cross_val_predict(model, X, y, cv=6, method="predict_proba")
+    monkeypatch.setattr("suffice.validation.splits.BYTES", 1000)
+    assert_same(cross_val_predict(model, X, y, cv=6, method="predict_proba"), expected)

@@ -49,8 +49,9 @@ def test_covariances_are_regularised_by_folds():
     assert path.names == ("mix", "shrinkage")
     assert path.rule == "10 folds"
     assert len(path.log_loss) == len(path.tried) == 63
-    # The folds spread each class in the order of its rows.
-    fold = np.array([np.sum(y[:i] == y[i]) % 10 for i in range(len(y))])
+    # Rows are dealt to the folds class by class.
+    fold = np.empty(len(y), dtype=int)
+    fold[np.argsort(y, kind="stable")] = np.arange(len(y)) % 10
     for i in (path.best, 20, 62):
         mix, shrinkage = path.tried[i]
         plain = GaussianDiscriminant("own", mix=mix, shrinkage=shrinkage)
@@ -154,3 +155,22 @@ def test_real_data_does_not_get_worse():
         tuned = GaussianDiscriminant("own", mix="auto", shrinkage="auto").fit(X[train], y[train])
         losses = [log_loss(y[test], m.predict_proba(X[test])) for m in (tuned, plain)]
         assert losses[0] < losses[1] + 0.05
+
+
+def test_a_fit_that_fails_leaves_no_choice_behind():
+    X, y = load_iris(return_X_y=True)
+    model = NaiveBayes(estimation="map", smoothing="auto")
+    with pytest.raises(ValueError, match=r"features|columns"):
+        model.fit(X, y, unlabelled=np.zeros((3, 7)))
+    with pytest.raises(InputError, match="Call fit"):
+        model.partial_fit(X, y)
+
+
+def test_a_setting_that_is_changed_counts_at_once():
+    X, y = load_iris(return_X_y=True)
+    model = NaiveBayes(estimation="map").fit(X, y)
+    before = model.predict_proba(X)
+    model.set_params(smoothing=100.0)
+    again = NaiveBayes(estimation="map", smoothing=100.0).fit(X, y)
+    assert_array_equal(model.predict_proba(X), again.predict_proba(X))
+    assert abs(model.predict_proba(X) - before).max() > 0.01

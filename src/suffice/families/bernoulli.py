@@ -143,6 +143,8 @@ class Bernoulli(IndependentColumns):
             return super().leave_one_out(statistic, parameters, x, members, columns)
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         yes, weight = statistic.total[:, 0], statistic.weight
+        if alpha == 0 and (weight == 0).any():
+            return super().leave_one_out(statistic, parameters, x, members, columns)  # it has the share of all rows
         with np.errstate(divide="ignore", invalid="ignore"):
             size = np.log(weight - 1 + 2 * alpha)
             log_yes, log_no = (np.log(each - 1 + alpha) - size for each in (yes, weight - yes))

@@ -244,6 +244,8 @@ class Categorical:
         assert members.codes is not None
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         spare = alpha if self.unseen == "share" else 0.0
+        if alpha == 0 and self._takes_all(statistic):
+            return None
         c = members.codes
         w = np.ones(len(x)) if members.weights is None else members.weights
         own, lost = np.zeros(len(x)), np.zeros(len(x), dtype=bool)
@@ -265,6 +267,12 @@ class Categorical:
         out[np.arange(len(x)), c] = own
         out[lost] = np.nan
         return out
+
+    def _takes_all(self, statistic: Counts) -> bool:
+        """Whether a class without a cell in some column takes the shares of all rows, in which every row has a part."""
+        cells = np.column_stack([statistic.of_column(j).sum(axis=1) for j in range(statistic.shape[0])])
+        cells = cells + statistic.missing if self.missing == "category" else cells
+        return bool((cells == 0).any())
 
     def terms(self, parameters: CategoricalParameters, x: Coded) -> Float:
         """The part of each column in `log_likelihood` (n, K, d)."""

@@ -208,6 +208,8 @@ class JointTable:
         """
         assert members.codes is not None
         p, c = parameters, members.codes
+        if p.alpha == 0 and not statistic.count.any(axis=1).all():
+            return None  # a class without rows takes the table of all rows, in which every row has a part
         out = self.log_likelihood(p, x)
         codes = Coded(len(x), tuple(a.on(b) for a, b in zip(x.columns, p.levels, strict=True))).matrix()
         whole = np.flatnonzero((codes >= 0).all(axis=1))  # a row with a hole is in no cell

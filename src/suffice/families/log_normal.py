@@ -8,7 +8,7 @@ Everything else, priors included, is as in the Gaussian family, on log x.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -80,6 +80,15 @@ class LogNormal(Gaussian):
             out[rows] = super().log_likelihood(parameters, logs)
             out[rows] -= np.nansum(logs, axis=1, keepdims=True)
         return out
+
+    def leave_one_out(
+        self, statistic: Any, parameters: GaussianParameters, x: Any, members: Membership, columns: Sequence[object]
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K): that of log x, less a term that the classes share."""
+        if self.spherical or is_sparse(x):
+            return IndependentColumns.leave_one_out(self, statistic, parameters, x, members, columns)
+        plain = Gaussian(**{each.name: getattr(self, each.name) for each in fields(Gaussian)})
+        return plain.leave_one_out(statistic, parameters, logarithms(x), members, columns)
 
     # ------------------------------------------------------------------ sample
 

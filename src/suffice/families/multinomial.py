@@ -174,6 +174,8 @@ class Multinomial:
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         w = np.ones(x.shape[0]) if members.weights is None else members.weights
         total, c = statistic.total, members.codes
+        if alpha == 0 and not total.any(axis=1).all():
+            return None  # a class without draws takes the shares of all rows, in which every row has a part
         lengths = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
         size = remaining(total.sum(axis=1)[c], w * lengths) + alpha * total.shape[1]
         out = self.relative_log_likelihood(parameters, x)

@@ -266,8 +266,8 @@ def left_out(
     -------
     out : array of shape (n, n_classes)
     least : array of shape (n,)
-        The smallest share of a variance that is left in any cell. Where it is near zero, or below, the result is
-        rounding, and the row has to be left out by hand.
+        The smallest share of a sum of squares that is left in any cell. Where it is near zero, or below, the result
+        is rounding, and the row has to be left out by hand.
     """
     size = weight - lost
     variance = np.divide(m2, size, out=np.zeros_like(m2), where=size > 0)
@@ -277,6 +277,7 @@ def left_out(
     norm = -0.5 * np.log(2 * np.pi * full)
     with np.errstate(divide="ignore"):  # a class of one row has nothing left, and `least` says so
         stretch, per = weight / (weight - 1), 1 / (size - 1)
-    arrays = weight, mean, mean_low, m2, variance, 1 / full, norm, stretch, per
+    inverse_m2 = np.divide(1.0, m2, out=np.zeros_like(m2), where=m2 > 0)
+    arrays = weight, mean, mean_low, m2, variance, 1 / full, norm, stretch, per, inverse_m2
     _core.left_out(_readable(x), codes, weights, added, *arrays, lost, others, out, least)
     return out, least

@@ -91,6 +91,7 @@ def left_out(
     log_norm: NDArray[float64],
     stretch: NDArray[float64],
     per: NDArray[float64],
+    inverse_m2: NDArray[float64],
     lost: float,
     others: bool,
     out: NDArray[float64],

@@ -7,7 +7,7 @@ read twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,14 +41,15 @@ def fold_models(
     return [Model(tuple(blocks), weights[f], tuple(part[f] for part in parts)) for f in range(n_folds)]
 
 
-def training_models(parts: Sequence[Model]) -> list[Model]:
+def training_models(parts: Sequence[Model]) -> Iterator[Model]:
     """For each part, the model of all the others: two merges each, whatever their number."""
     after = [parts[-1]]
     for part in reversed(parts[1:-1]):
         after.append(part.merge(after[-1]))
-    after.reverse()  # after[i] is of parts i + 1 and on
-    out, before = [after[0]], parts[0]
-    for i in range(1, len(parts) - 1):
-        out.append(before.merge(after[i]))
-        before = before.merge(parts[i])
-    return [*out, before]
+    yield after[-1]
+    before = parts[0]
+    for part in parts[1:-1]:
+        after.pop()
+        yield before.merge(after[-1])
+        before = before.merge(part)
+    yield before

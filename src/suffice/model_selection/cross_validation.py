@@ -21,6 +21,7 @@ from suffice.estimator import GenerativeClassifier
 from suffice.model import Model
 from suffice.model_selection.leaving_one_out import leave_one_out
 from suffice.model_selection.places import ANSWERS, in_places, warn_of_classes
+from suffice.sources.arrays import encode
 from suffice.statistics import Membership, Table
 from suffice.validation import fold_sets, folds_of, stratified_folds, training_sets
 
@@ -28,7 +29,7 @@ __all__ = ["cross_val_predict", "cross_validate"]
 
 Float = NDArray[np.float64]
 
-BLOCK_ROWS = 1 << 16  # of all folds, predicted together: a fold's share of them stays in the cache
+BLOCK_ROWS = 1 << 14  # predicted together: they stay in the cache
 
 
 def cross_val_predict(
@@ -79,42 +80,46 @@ def cross_val_predict(
     model = clone(estimator)
     table, members = model._begin(X, y, weight)
     model._note_type(table)
+    every = encode(np.asarray(y))[0]  # also classes whose rows have no weight
     folds, sets = _folds_and_sets(model, X, y, groups, cv, table, members)
-    size = np.bincount(folds, minlength=len(sets))
-    solved = []
-    for f, found in enumerate(sets):
-        model._check_rest(found, len(folds) - int(size[f]))
-        if method != "predict":
-            warn_of_classes(len(found.classes), len(members.classes))
-        solved.append(model._solve(found))
+    # Few folds are small numbers, which sort in time that grows with the rows.
+    order = np.argsort(folds.astype(np.int16) if folds.max() < 2**15 else folds, kind="stable")
+    ends = np.cumsum(np.bincount(folds))
     out: Any = None
-    for f, rows in _blocks_of(folds, len(sets)):
-        found, part = sets[f], table.take(rows)
-        answers = model._answer(method, found.classes, model._joint_of(found, solved[f], part, relative=True), X)
-        answers = in_places(answers, method, found.classes, members.classes)
-        if out is None:
-            dtype = members.classes.labels.dtype if method == "predict" else answers.dtype
-            out = np.empty((len(table), *answers.shape[1:]), dtype=dtype)
-        out[rows] = answers
+    for f, found in enumerate(sets):
+        test = order[ends[f - 1] if f else 0 : ends[f]]
+        model._check_rest(found, len(folds) - len(test))
+        if method != "predict":
+            warn_of_classes(len(found.classes), len(every))
+        solved = model._solve(found)
+        for start in range(0, len(test), BLOCK_ROWS):
+            rows = test[start : start + BLOCK_ROWS]
+            joint = model._joint_of(found, solved, table.take(rows), relative=True)
+            answers = model._answer(method, found.classes, joint, X)
+            answers = in_places(answers, method, found.classes, every)
+            if out is None:
+                dtype = members.classes.labels.dtype if method == "predict" else answers.dtype
+                out = np.empty((len(table), *answers.shape[1:]), dtype=dtype)
+            out[rows] = answers
     return np.asarray(out)
 
 
 def _folds_and_sets(
     model: Any, X: Any, y: Any, groups: Any, cv: Any, table: Table, members: Membership
-) -> tuple[NDArray[np.int64], list[Model]]:
+) -> tuple[NDArray[np.int64], Iterator[Model]]:
     """The test set of each row, and the model of the training rows of each."""
     if cv is None or isinstance(cv, Integral):
         n_splits = 5 if cv is None else int(cv)
         assert members.codes is not None
         folds = stratified_folds(members.codes, n_splits)
         if folds is not None:
-            return folds, list(fold_sets(model, table, members, folds, n_splits))
+            return folds, fold_sets(model, table, members, folds, n_splits)
     splitter, n = check_cv(cv, y, classifier=True), len(table)
     once = splitter.split(X, y, groups)
     splits = list(once) if not _is_repeatable(splitter) else []
     found = folds_of(splits or once, n)
     if found is not None:
-        return found[0], list(fold_sets(model, table, members, *found))
+        return found[0], fold_sets(model, table, members, *found)
     splits = splits or list(splitter.split(X, y, groups))
     tested = np.concatenate([test for _, test in splits])
     if len(tested) != n or not (np.bincount(tested, minlength=n) == 1).all():
@@ -122,7 +127,7 @@ def _folds_and_sets(
     folds = np.empty(n, dtype=np.int64)
     for f, (_, test) in enumerate(splits):
         folds[test] = f
-    return folds, list(training_sets(model, table, members, splits))
+    return folds, training_sets(model, table, members, splits)
 
 
 def _is_repeatable(splitter: Any) -> bool:
@@ -130,18 +135,6 @@ def _is_repeatable(splitter: Any) -> bool:
     return isinstance(splitter, BaseCrossValidator) and not (
         getattr(splitter, "shuffle", False) and not isinstance(splitter.random_state, Integral)
     )
-
-
-def _blocks_of(folds: NDArray[np.int64], n_folds: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """The rows of each test set, and which it is; in blocks of the table, so that memory is read in order."""
-    # Few folds are small numbers, which sort in time that grows with the rows.
-    fold = folds.astype(np.int16) if n_folds < 2**15 else folds
-    for start in range(0, len(fold), BLOCK_ROWS):
-        part = fold[start : start + BLOCK_ROWS]
-        order = np.argsort(part, kind="stable")
-        first = np.flatnonzero(np.diff(part[order], prepend=-1))
-        for rows in np.split(order, first[1:]):
-            yield int(part[rows[0]]), rows + start
 
 
 def cross_validate(
@@ -192,6 +185,8 @@ def cross_validate(
         "return_indices": return_indices,
         "error_score": error_score,
     }
+    if cv is not None and not isinstance(cv, Integral) and not hasattr(cv, "split"):
+        cv = list(cv)  # splits that are asked for once only
     if _in_one_pass(estimator, y, params):
         try:
             return _validated(estimator, X, y, groups, scoring, cv, params, options)

@@ -60,6 +60,8 @@ class GaussianNB(NaiveBayesDropIn):
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
 
+    _counts_weightless = True
+
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing

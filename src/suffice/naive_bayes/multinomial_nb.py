@@ -210,6 +210,8 @@ class ComplementNB(_WholeRows):
                 out[:, k] = lengths * np.log(outside[k].sum() - gone * lengths)
             out[:, k] -= np.bincount(rows, values * logs, minlength=len(w))
         out[~np.isfinite(out).all(axis=1)] = np.nan
+        weight = model.weights.weight
+        out[weight[members.codes] - w <= 1e-9 * weight[members.codes]] = np.nan  # the class has no row left
         return out
 
     def _fitted(self, model: Model, table: Table, members: Membership, unlabelled: Any, weight: Any) -> Any:

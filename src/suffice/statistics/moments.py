@@ -18,7 +18,7 @@ from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import Group, add, difference, join_means, part_mean, product, two_sum
 from suffice.statistics.exact_moments import EXACT_CELLS, class_moments
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
-from suffice.statistics.remaining import remaining_squares, remaining_weight
+from suffice.statistics.remaining import ALIKE, remaining_squares, remaining_weight
 from suffice.statistics.sparse_sums import cell_columns, cell_rows, class_sums_of_cells, left_of, same_cells
 from suffice.statistics.statistic import LOW, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
@@ -26,8 +26,6 @@ from suffice.statistics.table import is_sparse
 __all__ = ["Moments"]
 
 Float = NDArray[np.float64]
-
-ALIKE = (64 * float(np.finfo(np.float64).eps)) ** 2  # of the variation that rows had: what is left of rounding
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from suffice.exceptions import MergeError
 from suffice.statistics.compensated import add
 
-__all__ = ["nothing_left", "remaining_squares", "remaining_weight"]
+__all__ = ["ALIKE", "nothing_left", "remaining_squares", "remaining_weight"]
 
 Float = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 NOTHING = 1e-13  # of a sum of weights that are not whole numbers
 # Of a sum of squares: so far below zero it is no rounding, also not of a large table with outliers that was summed in
 # one double. A row that was not there is seen by its distance, which a thousandth hardly changes.
+ALIKE = (64 * EPS) ** 2  # of the squares that rows had about one mean: what is left of rounding
 IMPOSSIBLE = 1e-3
 FLAT = 2.0**-80  # of a sum of squares in two doubles
 
@@ -40,6 +41,7 @@ def remaining_weight(
     """
     left, left_low = add(whole, whole_low, -part, -part_low)
     exact = (whole == np.floor(whole)) & (part == np.floor(part)) & (whole < 2.0**53)
+    exact &= (whole_low == 0) & (part_low == 0)
     negligible = np.where(exact, 0.0, NOTHING * whole)
     wrong = ~(left >= -negligible)
     if wrong.any():
@@ -79,5 +81,10 @@ def remaining_squares(
 
 
 def nothing_left(whole: Float, left: Float) -> NDArray[np.bool_]:
-    """Where a plain sum is only rounding of what it was."""
-    return np.asarray(np.abs(left) <= 64 * EPS * np.abs(whole))
+    """Where a plain sum is only rounding of what it was; whole numbers have none.
+
+    >>> nothing_left(np.array([1e15 + 7, 1e15 + 0.5]), np.array([7.0, 0.5]))
+    array([False,  True])
+    """
+    exact = (whole == np.floor(whole)) & (left == np.floor(left)) & (np.abs(whole) < 2.0**53)
+    return np.asarray((np.abs(left) <= 64 * EPS * np.abs(whole)) & ~exact)

@@ -76,4 +76,5 @@ class RowMoments(Moments):
         return self._with(self.weighted()._subtracted(other.weighted(), columns), rows)
 
     def _scaled(self, factor: float) -> RowMoments:
-        return self._with(self.weighted()._scaled(factor), self.rows._scaled(factor))
+        # Rows are counted whatever their weight, until nothing is left of it.
+        return self._with(self.weighted()._scaled(factor), self.rows if factor > 0 else self.rows._scaled(factor))

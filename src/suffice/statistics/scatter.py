@@ -23,7 +23,7 @@ from suffice.statistics.compensated import Group, Joint, add, difference, join_m
 from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.folds import of_folds
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
-from suffice.statistics.remaining import remaining_squares, remaining_weight
+from suffice.statistics.remaining import ALIKE, remaining_squares, remaining_weight
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, ByPair, Pairs, Statistic
 from suffice.statistics.weights import class_weights
 
@@ -103,6 +103,21 @@ class _ClassMeans(Statistic):
         changed: Any = {"scatter": marked}
         return replace(self, **changed) if len(lost) else self
 
+    def levelled(self, before: _ClassMeans) -> Self:
+        """With one mean for all classes in columns that are constant now, where means differ by rounding alone."""
+        mine, theirs = self._total_squares(), before._total_squares()
+        still = (mine > 0) & (mine <= ALIKE * theirs)
+        if not still.any():
+            return self
+        grand = self.grand_mean()
+        mean, low = np.where(still, grand.mean, self.mean), np.where(still, grand.low, self.mean_low)
+        return replace(self, mean=mean, mean_low=low)
+
+    def _total_squares(self) -> Float:
+        """Squares of each column about the mean of all rows (d,)."""
+        squares = np.diagonal(self.arrays()["scatter"], axis1=-2, axis2=-1).reshape(-1, *self.shape).sum(axis=0)
+        return np.asarray(squares + self.weight @ self.grand_mean().away ** 2)
+
     def grand_mean(self) -> GrandMean:
         """Mean of all rows, and each class mean's offset from it."""
         total = max(float(self.weight.sum()), np.finfo(float).tiny)
@@ -176,7 +191,7 @@ class Scatter(_ClassMeans):
         scatter = add(*scatter, *(-part for part in _outer(joint, len(self.classes))))
         left = (joint.weight[:, :, None] > 0) & still_varies(self, scatter, columns)
         parts = (np.where(left, part, 0.0) for part in scatter)
-        return Scatter(self.classes, *_means(joint), *parts, weight_low=joint.weight_low[:, 0])
+        return Scatter(self.classes, *_means(joint), *parts, weight_low=joint.weight_low[:, 0]).levelled(self)
 
     def _scaled(self, factor: float) -> Scatter:
         if factor == 0:
@@ -272,7 +287,7 @@ class PooledScatter(_ClassMeans):
         scatter = add(*scatter, *(-part[0] for part in _outer(joint, 1)))
         left = bool(joint.weight.any()) & still_varies(self, scatter, columns)
         parts = (np.where(left, part, 0.0) for part in scatter)
-        return PooledScatter(self.classes, *_means(joint), *parts, weight_low=joint.weight_low[:, 0])
+        return PooledScatter(self.classes, *_means(joint), *parts, weight_low=joint.weight_low[:, 0]).levelled(self)
 
     def _scaled(self, factor: float) -> PooledScatter:
         if factor == 0:

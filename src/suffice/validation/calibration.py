@@ -28,7 +28,10 @@ __all__ = ["Calibration", "fit_isotonic", "fit_temperature"]
 Float = NDArray[np.float64]
 
 FARTHEST = 700.0  # log-odds beyond are certainty in float64
-RESERVE = 10.0  # precision of the prior of log β and of the offsets: a few dozen rows say little of them
+LOWEST = 1e8  # a log-posterior below has no say in a temperature
+# Precisions of the prior of log β, and of the offsets: few rows that are told apart without a fault are no reason to be
+# surer than the model, and a few dozen rows say little of offsets. To be less sure hardly needs a reason.
+SURER, LESS_SURE, OFFSETS = 30.0, 0.1, 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,8 @@ class Calibration:
     offset : array of shape (K,)
     knots, values : tuple of arrays
         Of an isotonic map: log-odds of each class, and its probability there; empty for a temperature.
+    rule : str
+        How the rows that it was fitted to were left out: one by one, or in ten folds.
     """
 
     classes: ClassAxis
@@ -53,6 +58,7 @@ class Calibration:
     offset: Float
     knots: tuple[Float, ...] = ()
     values: tuple[Float, ...] = ()
+    rule: str = ""
 
     def applied(self, joint: Float, classes: ClassAxis, prior: Float) -> Float:
         """Calibrated log p(y | x), up to a term of each row, from the log p(x, y) of a model with that prior (n, K).
@@ -110,9 +116,10 @@ def _log_odds(log_posterior: Float, k: int) -> Float:
 def fit_temperature(
     log_posterior: Float, codes: NDArray[np.int64], weights: Float | None, classes: ClassAxis, share: Float
 ) -> Calibration:
-    """The temperature and offsets of largest likelihood, with a prior N(0, 1/10) of log β and of each offset.
+    """The temperature and offsets of largest likelihood, with a prior that is against being surer than the model.
 
-    The prior keeps the map of a few rows near to none, and that of classes which are told apart without a fault finite.
+    Normal about zero, for log β above and below, and for each offset: it keeps the map of a few rows near to none, and
+    that of classes which are told apart without a fault finite.
 
     Parameters
     ----------
@@ -135,26 +142,28 @@ def fit_temperature(
     n_classes = log_posterior.shape[1]
     row = np.arange(len(codes))
     known = np.flatnonzero(np.isfinite(log_posterior[row, codes]))  # an impossible row says nothing of a temperature
-    z, codes = np.maximum(log_posterior[known], -1e8), codes[known]
+    z, codes = np.maximum(log_posterior[known], -LOWEST), codes[known]
     w = np.ones(len(known)) if weights is None else weights[known]
     row, total = np.arange(len(known)), max(float(w.sum()), np.finfo(float).tiny)
 
     def loss(theta: Float) -> tuple[float, Float]:
-        slope, offset = np.exp(theta[0]), np.append(0.0, theta[1:])
+        slope, offset = np.exp(theta[0]), theta[1:]
+        reserve = np.full(len(theta), OFFSETS)
+        reserve[0] = SURER if theta[0] > 0 else LESS_SURE
         mapped = bayes.log_posterior(slope * z + offset)
-        value = -float(w @ mapped[row, codes]) + 0.5 * RESERVE * float(theta @ theta)
+        value = -float(w @ mapped[row, codes]) + 0.5 * float(reserve @ theta**2)
         excess = np.exp(mapped)
         excess[row, codes] -= 1.0
         excess *= w[:, None]
-        gradient = np.append(slope * float((excess * z).sum()), excess.sum(axis=0)[1:]) + RESERVE * theta
+        gradient = np.append(slope * float((excess * z).sum()), excess.sum(axis=0)) + reserve * theta
         return value / total, gradient / total
 
-    start = np.zeros(n_classes)
-    found = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=[(-12.0, 12.0)] + [(-50.0, 50.0)] * (n_classes - 1)
-    )
-    best = found.x if np.isfinite(found.fun) else start
-    return Calibration(classes, share, float(np.exp(best[0])), np.append(0.0, best[1:]))
+    # However sure a model is, the search begins near the temperature that it needs.
+    starts = (np.append(-step, np.zeros(n_classes)) for step in np.arange(0.0, np.log(LOWEST)))
+    start = min(starts, key=lambda theta: loss(theta)[0])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(-40.0, 12.0)] + [(-50.0, 50.0)] * n_classes)
+    best = found.x if found.fun <= loss(start)[0] else start
+    return Calibration(classes, share, float(np.exp(best[0])), best[1:] - best[1:].mean())
 
 
 def fit_isotonic(

@@ -17,13 +17,15 @@ __all__ = ["closed_form", "left_out_joint", "on_its_classes"]
 Float = NDArray[np.float64]
 
 
-def left_out_joint(estimator: Any, model: Model, table: Table, members: Membership) -> Float:
+def left_out_joint(
+    estimator: Any, model: Model, table: Table, members: Membership, known: Float | None = None
+) -> Float:
     """log p(x, y) of each row given the others (n, K), up to a term that the classes share.
 
     In closed form where the estimator has one for the row, otherwise from the statistics without the row. A class
-    whose only row it is has −∞.
+    whose only row it is has −∞. ``known`` is the `closed_form`, if it was made before.
     """
-    out = closed_form(estimator, model, table, members)
+    out = closed_form(estimator, model, table, members) if known is None else known
     for i in np.flatnonzero(np.isnan(out).any(axis=1)):
         out[i] = _by_hand(estimator, model, table.take(np.array([i])), members.take(slice(i, i + 1)), len(table) - 1)
     return np.asarray(out)
@@ -32,15 +34,18 @@ def left_out_joint(estimator: Any, model: Model, table: Table, members: Membersh
 def closed_form(estimator: Any, model: Model, table: Table, members: Membership) -> Float:
     """The same with NaN in the rows for which the estimator has no closed form.
 
-    A row of weight zero, or of no class, is not in the model, and is left out of nothing.
+    A row of weight zero, or of no class, is not in the model, and is left out of nothing; unless the estimator counts
+    rows whatever their weight.
     """
     solved = estimator._solve(model)
     assert members.codes is not None
     here = present_rows(members.codes, members.weights)
     with np.errstate(over="ignore", invalid="ignore"):
-        if here is None:
+        if here is None or estimator._counts_weightless:
             found = estimator._closed_form(model, solved, table, members)
-            return np.full((len(table), len(model.classes)), np.nan) if found is None else np.asarray(found)
+            out = np.full((len(table), len(model.classes)), np.nan) if found is None else np.asarray(found)
+            out[np.zeros(len(table), dtype=bool) if here is None else ~here] = np.nan
+            return out
         out = np.asarray(estimator._joint_of(model, solved, table, relative=True))
         found = estimator._closed_form(model, solved, table.take(np.flatnonzero(here)), members.take(here))
     out[here] = np.nan if found is None else found

@@ -45,14 +45,21 @@ class Rule:
 
     def joint(self, estimator: Any) -> Float:
         """log p(x, y) of each row under a model without it (n, K), up to a term that the classes share."""
+        known = None
         if not self.name:
-            found = closed_form(estimator, self.model, self.table, self.members)
-            if np.isnan(found).any(axis=1).sum() <= self.most:
+            known = closed_form(estimator, self.model, self.table, self.members)
+            if np.isnan(known).any(axis=1).sum() <= self.most:
                 self.name = "leave-one-out"
             else:
                 self._fold(estimator)
         if not self._sets:
-            return left_out_joint(estimator, self.model, self.table, self.members)
+            known = closed_form(estimator, self.model, self.table, self.members) if known is None else known
+            # A row whose class has no other is lost whatever the settings are, and need not be left out.
+            rows, codes = self.alone(), self.members.codes
+            assert codes is not None
+            known[rows] = 0.0
+            known[rows, codes[rows]] = -np.inf
+            return left_out_joint(estimator, self.model, self.table, self.members, known)
         out = np.full((len(self.table), len(self.members.classes)), -np.inf)
         for f, rest in enumerate(self._sets):
             test = np.flatnonzero(self._folds == f)
@@ -60,14 +67,22 @@ class Rule:
             out[np.ix_(test, self.members.classes.positions(rest.classes.labels))] = joint
         return out
 
-    def _fold(self, estimator: Any) -> None:
-        """Ten folds, with each class spread over them in the order of its rows."""
+    def alone(self) -> NDArray[np.intp]:
+        """Rows without which their class has none."""
         codes = self.members.codes
         assert codes is not None
-        order = np.argsort(codes, kind="stable")
-        within = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
+        there = codes >= 0
+        if self.members.weights is not None:
+            there &= self.members.weights > 0
+        size = np.bincount(codes[there], minlength=len(self.members.classes))
+        return np.flatnonzero(there & (size[codes] == 1))
+
+    def _fold(self, estimator: Any) -> None:
+        """Ten folds: rows are dealt to them class by class, each class in the order of its rows."""
+        codes = self.members.codes
+        assert codes is not None
         self._folds = np.empty(len(codes), dtype=np.int64)
-        self._folds[order] = within % N_FOLDS
+        self._folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % N_FOLDS
         n_folds = int(self._folds.max()) + 1
         self._sets = list(fold_sets(estimator, self.table, self.members, self._folds, n_folds))
         self.name = f"{n_folds} folds"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.exceptions import InputError
 from suffice.model import Block, Model
 from suffice.model.folds import fold_models, training_models
 from suffice.statistics import Membership, Table
@@ -18,7 +20,8 @@ __all__ = ["Split", "fold_sets", "folds_of", "stratified_folds", "training_sets"
 Index = NDArray[np.intp]
 Split = tuple[Index, Index]
 
-TOGETHER = 64  # folds that are summarised in one pass: each has statistics of its own for every class
+# Folds that are summarised in one pass, and what their statistics may take: each has its own for every class.
+TOGETHER, BYTES = 64, 1 << 28
 
 
 def stratified_folds(codes: NDArray[np.int64], n_splits: int) -> NDArray[np.int64] | None:
@@ -52,11 +55,8 @@ def fold_sets(
     """For each fold the model of the rows of all others, on the classes that those have."""
     assert estimator._schema is not None
     blocks = estimator._blocks(estimator._schema)
-    if n_folds <= TOGETHER:
-        found: Iterator[Model] = iter(training_models(fold_models(blocks, table, members, folds, n_folds)))
-    else:
-        found = _without_folds(blocks, table, members, folds, n_folds)
-    for f, model in enumerate(found):
+    found = _all_but_one(blocks, table, members, folds, n_folds)
+    for f, model in enumerate(_explained(estimator, table, found)):
         yield on_its_classes(estimator, model, members, lambda f=f: np.flatnonzero(folds != f))  # type: ignore[misc]
 
 
@@ -89,11 +89,9 @@ def training_sets(estimator: Any, table: Table, members: Membership, splits: Seq
         found: Iterator[Model]
         if folds is None:
             found = (_of_rows(blocks, table, members, train) for train, _ in these)
-        elif size <= TOGETHER:
-            found = iter(training_models(fold_models(blocks, table, members, folds, size + 1))[:size])
         else:
-            found = _without_folds(blocks, table, members, folds, size)
-        for model, (train, _) in zip(found, these, strict=True):
+            found = itertools.islice(_all_but_one(blocks, table, members, folds, size + 1), size)
+        for model, (train, _) in zip(_explained(estimator, table, found), these, strict=True):
             yield on_its_classes(estimator, model, members, lambda train=train: train)  # type: ignore[misc]
 
 
@@ -127,6 +125,15 @@ def _is_complement(train: Index, test: Index, n: int) -> bool:
     return bool(met.all())
 
 
+def _explained(estimator: Any, table: Table, models: Iterator[Model]) -> Iterator[Model]:
+    """The models, or the estimator's error for a value that it cannot take."""
+    try:
+        yield from models
+    except InputError:
+        estimator._explain_values(table)
+        raise
+
+
 def _of_rows(blocks: Sequence[Block], table: Table, members: Membership, train: Index) -> Model:
     """The model of some of the rows, of which one may appear twice."""
     if len(np.unique(train)) < len(train):
@@ -136,13 +143,20 @@ def _of_rows(blocks: Sequence[Block], table: Table, members: Membership, train: 
     return fold_models(blocks, table, members, folds, 1)[0]
 
 
-def _without_folds(
-    blocks: Sequence[Block], table: Table, members: Membership, folds: NDArray[np.int64], size: int
+def _all_but_one(
+    blocks: Sequence[Block], table: Table, members: Membership, folds: NDArray[np.int64], n_folds: int
 ) -> Iterator[Model]:
-    """The model of all rows less each of many folds."""
+    """For each fold the model of all others: merged from theirs, or all rows less the fold where there are too many."""
+    size = sum(
+        array.nbytes for each in Model.zero(blocks, members.classes).statistics for array in each.arrays().values()
+    )
+    together = int(np.clip(BYTES // max(size, 1), 1, TOGETHER))
+    if 2 < n_folds <= together:
+        yield from training_models(fold_models(blocks, table, members, folds, n_folds))
+        return
     whole = Model.summarize(blocks, table, members)
-    for start in range(0, size, TOGETHER):
-        stop = min(start + TOGETHER, size)
+    for start in range(0, n_folds, together):
+        stop = min(start + together, n_folds)
         here = np.where((folds >= start) & (folds < stop), folds - start, -1)
         for part in fold_models(blocks, table, members, here, stop - start):
             yield whole.subtract(part)

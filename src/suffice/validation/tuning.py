@@ -23,7 +23,7 @@ __all__ = ["Tuning", "tune"]
 
 Float = NDArray[np.float64]
 
-BY_HAND = 0.1  # share of the rows that may be left out one by one, where a closed form does not know them
+BY_HAND, MOST = 0.1, 500  # share and number of rows that may be left out one by one, without a closed form
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +82,15 @@ def tune(
     """The settings of least log-loss among all combinations of the paths.
 
     Rows are left out one by one where that has a closed form, and in ten folds where it has none. Of settings that
-    do as well, those nearest to the middle of the path win. A setting with which no model can be made has infinite
+    do as well, those nearest to the middle of their paths win. A setting with which no model can be made has infinite
     log-loss; if that is so for all, the last error is raised. Where answers will be ``calibrated``, the log-loss is
     that of calibrated ones: what a temperature mends need not be mended by a strong prior.
     """
     names, tried = tuple(paths), list(itertools.product(*paths.values()))
-    middle = sorted(range(len(tried)), key=lambda i: abs(2 * i - len(tried)))
-    rule = Rule(model, table, members, most=BY_HAND * len(table))
+    places = list(itertools.product(*(range(len(path)) for path in paths.values())))
+    centre = [(len(path) - 1) / 2 for path in paths.values()]
+    middle = sorted(range(len(tried)), key=lambda i: sum(abs(a - b) for a, b in zip(places[i], centre, strict=True)))
+    rule = Rule(model, table, members, most=min(BY_HAND * len(table), MOST))
     losses, error = np.full(len(tried), np.inf), None
     for i in middle:
         candidate = copy(estimator)
@@ -108,10 +110,7 @@ def _log_loss(rule: Rule, candidate: Any, *, calibrated: bool) -> float:
     members, codes = rule.members, rule.members.codes
     assert codes is not None
     joint = rule.joint(candidate)
-    inside = np.flatnonzero(codes >= 0)
-    # A row whose class has no other is lost whatever the settings are.
-    size = np.bincount(codes[inside], minlength=len(members.classes))
-    some = inside[size[codes[inside]] > 1]
+    some = np.setdiff1d(np.flatnonzero(codes >= 0), rule.alone())
     weights = None if members.weights is None else members.weights[some]
     posterior = bayes.log_posterior(joint[some])
     if calibrated:

@@ -51,7 +51,7 @@ struct Diagonal {
 // over the weight less `lost`. `inverse` and `log_norm` are of the full model's variances, `stretch` n/(n - 1) and
 // `per` 1/(n - 1 - lost) of what is left without a row of weight one.
 struct LeftOut {
-    const double *weight, *mean, *mean_low, *m2, *variance, *inverse, *log_norm, *stretch, *per;
+    const double *weight, *mean, *mean_low, *m2, *variance, *inverse, *log_norm, *stretch, *per, *inverse_m2;
     int64_t classes;
     double lost;
 };

@@ -3,18 +3,20 @@
 
 // Columns are summed in lanes, so that the order of the sums is the same for every instruction set.
 constexpr int64_t LANES = 8;
-constexpr int64_t ROUNDS = 64;  // of the lanes, before products are turned into logarithms
+constexpr int64_t ROUNDS = 8;  // of the lanes, before products that grow or shrink are turned into logarithms
+constexpr double WIDE = 1e30;  // eight ratios of this size stay within the range of a double
 
 struct Cell {
-    double square, ratio;  // squared distance over variance; variance over that of the full model
+    double square, ratio, left;  // squared distance over variance; variance over that of the full model; what is left
 };
 
 // What one cell says of a class that has lost it: of n - w = `rest`, n/rest = `stretch` and 1/(rest - lost) = `per`.
-inline Cell without(double away, double n, double w, double rest, double stretch, double per, double m2, double added,
-                    double inverse) {
-    const double step = away * stretch;
-    const double variance = (m2 - w * step * away) * per + added;
-    return {step * step / variance, rest > 1e-9 * n ? variance * inverse : -1.0};
+inline Cell without(double away, double n, double w, double rest, double stretch, double per, double m2,
+                    double inverse_m2, double added, double inverse) {
+    const double step = away * stretch, kept = m2 - w * step * away, variance = kept * per + added;
+    // Digits are lost where little is left of the squares, whatever the weight that they are divided by.
+    const double left = m2 > 0 ? kept * inverse_m2 : 1.0;
+    return {step * step / variance, variance * inverse, rest > 1e-9 * n ? left : -1.0};
 }
 
 void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights, const double *added,
@@ -31,7 +33,8 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
             const double *RESTRICT n = p.weight + k * d, *RESTRICT mean = p.mean + k * d, *RESTRICT low = p.mean_low + k * d,
                          *RESTRICT m2 = p.m2 + k * d, *RESTRICT variance = p.variance + k * d,
                          *RESTRICT inverse = p.inverse + k * d, *RESTRICT norm = p.log_norm + k * d,
-                         *RESTRICT stretch = p.stretch + k * d, *RESTRICT per = p.per + k * d;
+                         *RESTRICT stretch = p.stretch + k * d, *RESTRICT per = p.per + k * d,
+                         *RESTRICT inverse_m2 = p.inverse_m2 + k * d;
             double square[LANES] = {0}, total[LANES] = {0}, product[LANES], small[LANES];
             for (int64_t l = 0; l < LANES; ++l) product[l] = 1, small[l] = 1e300;
             double logs = 0;
@@ -41,20 +44,21 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
                 const double rest = n[j] - w;
                 // Divisions take longest: of weight one they were done before.
                 const double s = weights ? n[j] / rest : stretch[j], q = weights ? 1 / (rest - p.lost) : per[j];
-                const Cell cell = own ? without(away, n[j], w, rest, s, q, m2[j], extra, inverse[j])
-                                      : Cell{away * away / now, now * inverse[j]};
+                const Cell cell = own ? without(away, n[j], w, rest, s, q, m2[j], inverse_m2[j], extra, inverse[j])
+                                      : Cell{away * away / now, now * inverse[j], now * inverse[j]};
                 const bool here = v == v;
                 square[l] += here ? cell.square : 0.0;
                 total[l] += here ? norm[j] : 0.0;
                 product[l] *= here ? cell.ratio : 1.0;
-                const double ratio = here ? cell.ratio : 1.0;
-                small[l] = ratio < small[l] ? ratio : small[l];
+                const double left = here ? cell.left : 1.0;
+                small[l] = left < small[l] ? left : small[l];
             };
             int64_t j = 0;
             for (int64_t round = 1; j + LANES <= d; j += LANES, ++round) {
                 for (int64_t l = 0; l < LANES; ++l) visit(j + l, l);
                 if (round % ROUNDS == 0)
-                    for (int64_t l = 0; l < LANES; ++l) logs += log(product[l]), product[l] = 1;
+                    for (int64_t l = 0; l < LANES; ++l)
+                        if (!(product[l] > 1 / WIDE && product[l] < WIDE)) logs += log(product[l]), product[l] = 1;
             }
             for (int64_t l = 0; j < d; ++j, ++l) visit(j, l);
             double whole = 1, sum = 0, base = 0;
@@ -62,7 +66,6 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
                 sum += square[l];
                 base += total[l];
                 if (!(small[l] >= lowest)) lowest = small[l];
-                // Two lanes together stay within the range of a double, as long as `least` is what callers accept.
                 whole *= product[l];
                 if (l % 2) logs += log(whole), whole = 1;
             }

@@ -183,13 +183,13 @@ NB_MODULE(_core, m) {
     m.def(
         "left_out",
         [](Numbers x, Codes codes, Vector weights, Vector added, Table weight, Table mean, Table mean_low, Table m2,
-           Table variance, Table inverse, Table log_norm, Table stretch, Table per, double lost, bool others, Output out,
-           Weights least) {
+           Table variance, Table inverse, Table log_norm, Table stretch, Table per, Table inverse_m2, double lost,
+           bool others, Output out, Weights least) {
             const Matrix view = matrix(x);
             const LeftOut p{weight.data(),  mean.data(),     mean_low.data(), m2.data(),  variance.data(),
-                            inverse.data(), log_norm.data(), stretch.data(),  per.data(), static_cast<int64_t>(mean.shape(0)),
-                            lost};
-            for (const Table &each : {weight, mean, mean_low, m2, variance, inverse, log_norm, stretch, per})
+                            inverse.data(), log_norm.data(), stretch.data(),  per.data(), inverse_m2.data(),
+                            static_cast<int64_t>(mean.shape(0)), lost};
+            for (const Table &each : {weight, mean, mean_low, m2, variance, inverse, log_norm, stretch, per, inverse_m2})
                 require_shape(each, mean.shape(0), x.shape(1));
             require(codes.is_valid() && codes.shape(0) == x.shape(0), "there must be a code for each row");
             for (const Vector &each : {weights, added})
@@ -202,6 +202,6 @@ NB_MODULE(_core, m) {
         },
         "x"_a.noconvert(), "codes"_a.noconvert(), "weights"_a.noconvert().none(), "added"_a.noconvert().none(),
         "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert(),
-        "variance"_a.noconvert(), "inverse"_a.noconvert(), "log_norm"_a.noconvert(), "stretch"_a.noconvert(), "per"_a.noconvert(), "lost"_a, "others"_a,
+        "variance"_a.noconvert(), "inverse"_a.noconvert(), "log_norm"_a.noconvert(), "stretch"_a.noconvert(), "per"_a.noconvert(), "inverse_m2"_a.noconvert(), "lost"_a, "others"_a,
         "out"_a.noconvert(), "least"_a.noconvert());
 }
