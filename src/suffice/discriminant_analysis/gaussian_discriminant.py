@@ -59,8 +59,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
     n_components : int or None, default=None
         How many discriminant directions `transform` keeps; all min(K − 1, d) by default.
     calibrate : bool or {"temperature", "isotonic"}, default=False
-        Whether `predict_proba` mends the posterior by a map that is fitted to rows which are left out one by one: a
-        temperature and an offset for each class (True), or a monotone function (``"isotonic"``).
+        Whether `predict_proba` mends the posterior by a map that is fitted to rows which are left out one by one (in
+        ten folds where that has no closed form and there are more than 1,000): a temperature and an offset for each
+        class (True), or a monotone function (``"isotonic"``).
 
     Attributes
     ----------

@@ -27,7 +27,9 @@ def leave_one_out(
     The statistics of all rows less those of one are the statistics of the others, so that one pass over the rows is
     enough. The families have this in closed form: counts less one, moments less one, a covariance by a rank-one
     downdate. Rows for which a closed form would lose digits (they are most of what a class knows of a column), and
-    settings that have none (shrunk covariances), are estimated row by row from the statistics without the row.
+    settings that have none (shrunk covariances), are estimated row by row from the statistics without the row. An
+    estimator that calibrates, or chooses a setting, does so anew without each row, and is fitted as often as there are
+    rows.
 
     Parameters
     ----------

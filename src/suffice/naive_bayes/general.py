@@ -67,8 +67,9 @@ class NaiveBayes(OwnClassifier):
         level is.
 
     calibrate : bool or {"temperature", "isotonic"}, default=False
-        Whether `predict_proba` mends the posterior by a map that is fitted to rows which are left out one by one: a
-        temperature and an offset for each class (True), or a monotone function (``"isotonic"``). Naive Bayes counts
+        Whether `predict_proba` mends the posterior by a map that is fitted to rows which are left out one by one (in
+        ten folds where that has no closed form and there are more than 1,000): a temperature and an offset for each
+        class (True), or a monotone function (``"isotonic"``). Naive Bayes counts
         columns that depend on each other as often as they come, and is too sure of itself without.
 
     Attributes
