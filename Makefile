@@ -26,7 +26,7 @@ demo: $(READY) ## fit and score the models on bundled data
 	@$(BIN)/python -m suffice.demo
 
 test: $(READY) ## run the tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 check: $(READY) ## lint, types, import direction, doctests, exported names
 	$(BIN)/ruff check .
