@@ -429,3 +429,12 @@ def test_spherical_columns_never_seen_do_not_count():
     with pytest.warns(EmptyColumnWarning, match="column 0"):
         found = NaiveBayes(Gaussian(spherical=True)).fit(holes, Y).variances_[:, 1]
     np.testing.assert_allclose(found, NaiveBayes(Gaussian(spherical=True)).fit(X[:, 1:], Y).variances_[:, 0])
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), GaussianDiscriminant(), GaussianDiscriminant("own")])
+def test_squares_near_the_end_of_the_range_are_joined_and_taken_out(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)) * 1e152, np.arange(60) % 2
+    model = clone(model).fit(X[:40], y[:40]).partial_fit(X[40:], y[40:]).remove(X[:10], y[:10]).decay(0.5)
+    again = clone(model).fit(X[10:], y[10:])
+    np.testing.assert_allclose(model.predict_proba(X), again.predict_proba(X), rtol=1e-9)

@@ -99,7 +99,7 @@ def classes_checked(y: NDArray[Any]) -> NDArray[Any]:
 
 def read_weights(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> Float | None:
     """Row weights as float64, or None for weight one; all of them zero if that is allowed, as in a stream."""
-    if sample_weight is None:
+    if sample_weight is None or (n_rows == 0 and np.shape(sample_weight) == (0,)):
         return None
     rows = np.broadcast_to(0.0, (n_rows, 1))
     weights = _check_sample_weight(

@@ -28,6 +28,8 @@ __all__ = [
 
 Float = NDArray[np.float64]
 
+LARGE = 2.0**990
+
 
 def two_sum(a: Float, b: Float) -> tuple[Float, Float]:
     """The rounded sum and its error: ``sum + error == a + b`` exactly (Knuth).
@@ -49,6 +51,10 @@ def two_product(a: Float, b: Float) -> tuple[Float, Float]:
 
 
 def _halves(a: Float) -> tuple[Float, Float]:
+    if LARGE < np.max(np.abs(a), initial=0.0) < np.inf:
+        # So that the products here stay within the range of a double; powers of two change no digit.
+        high, low = _halves(np.asarray(a * 2.0**-32))
+        return high * 2.0**32, low * 2.0**32
     scaled = 134217729.0 * a  # 2^27 + 1
     high = scaled - (scaled - a)
     return high, a - high

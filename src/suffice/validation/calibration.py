@@ -142,6 +142,8 @@ def fit_temperature(
     n_classes = log_posterior.shape[1]
     row = np.arange(len(codes))
     known = np.flatnonzero(np.isfinite(log_posterior[row, codes]))  # an impossible row says nothing of a temperature
+    if not len(known):
+        return Calibration(classes, share, 1.0, np.zeros(n_classes))
     z, codes = np.maximum(log_posterior[known], -LOWEST), codes[known]
     w = np.ones(len(known)) if weights is None else weights[known]
     row, total = np.arange(len(known)), max(float(w.sum()), np.finfo(float).tiny)
@@ -170,6 +172,8 @@ def fit_isotonic(
     log_posterior: Float, codes: NDArray[np.int64], weights: Float | None, classes: ClassAxis, share: Float
 ) -> Calibration:
     """A monotone function of the log-odds of each class; never nearer to certainty than one row in all would be."""
+    if not len(codes):
+        return Calibration(classes, share, 1.0, np.zeros(len(classes)))
     knots, values = [], []
     size = float(len(codes) if weights is None else weights.sum())
     for k in range(len(classes)):
