@@ -40,6 +40,8 @@ GAUSSIAN = {
     "own": GaussianDiscriminant("own"),
     "mixed": GaussianDiscriminant("own", mix=0.3),
     "diagonal": GaussianDiscriminant(shape="diagonal"),
+    "prior": NaiveBayes(estimation="map", smoothing=2.0),
+    "poisson": NaiveBayes("poisson"),
     "GaussianNB": GaussianNB(),
     "LDA": LinearDiscriminantAnalysis(),
     "QDA": QuadraticDiscriminantAnalysis(),
@@ -69,6 +71,8 @@ def assert_same(model, X, y, weights=None, rows=None):
 def test_real_data(data, name):
     X, y = LOADED[data](return_X_y=True)
     rng = np.random.default_rng(0)
+    if name == "poisson":
+        X = np.round(X)
     if data == "digits" and name in ("own", "mixed", "QDA"):
         X = X + rng.standard_normal(X.shape)  # pixels that are never lit have no volume
     if data == "digits" and name == "LDA":

@@ -34,6 +34,7 @@ from suffice.families.estimation import Estimation, check_estimation, no_proper_
 from suffice.families.gamma_function import log_rise
 from suffice.families.independent import IndependentColumns
 from suffice.families.left_out import LEAST, left_out_cells, repeated_columns
+from suffice.families.left_out_diagonal import left_out_of_prior, left_out_of_shared
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
@@ -306,7 +307,8 @@ class Gaussian(IndependentColumns):
         """log p(x | y) of each row given the others (n, K); None for one variance of all columns (spherical)."""
         if self.spherical:
             return None
-        if self.estimation != "mle" or self._is_shared or self.mix > 0 or is_sparse(x):
+        mixed = self.mix > 0 and not self._is_shared
+        if is_sparse(x) or mixed or self.estimation == "bayes" or (self.estimation == "map" and self._is_shared):
             return super().leave_one_out(statistic, parameters, x, members, columns)
         pooled = statistic.pooled()
         overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
@@ -329,10 +331,16 @@ class Gaussian(IndependentColumns):
         """In closed form, of columns far from any floor; and the least share of a variance that a row leaves (n,)."""
         assert members.codes is not None
         p, s = parameters, statistic
+        lost = 1.0 if self.divisor == "unbiased" else 0.0
+        if self._is_shared or (self.estimation == "map" and self.smoothing > 0):
+            some = repeated_columns(s, columns, s.shape[0])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                if self._is_shared:
+                    return left_out_of_shared(some, x, members, lost)
+                return left_out_of_prior(some, x, members, self.smoothing)
         density = (np.ascontiguousarray(each[:, columns]) for each in (p.mean, p.mean_low, p.scale, p.log_norm))
         out = kernels.diagonal_log_likelihood(x, *density, missing=self.missing)
         moments = (np.ascontiguousarray(each[:, columns]) for each in (s.weight, s.mean, s.mean_low, s.m2))
-        lost = 1.0 if self.divisor == "unbiased" else 0.0
         return kernels.left_out(x, members.codes, members.weights, *moments, lost=lost, out=out)
 
     # ------------------------------------------------------------------ sample

@@ -19,7 +19,7 @@ __all__ = ["LEAST", "left_out_cells", "nonzero_cells", "remaining", "repeated_co
 
 Float = NDArray[np.float64]
 
-BLOCK_CELLS = 1 << 15  # estimated together, for all classes
+BLOCK_CELLS = 1 << 16  # estimated together, for all classes
 LEAST = 1e-2  # of a variance that a row may leave for a closed form to keep its digits
 
 
@@ -46,11 +46,10 @@ def left_out_cells(family: Any, statistic: Any, x: Any, members: Membership, col
             part = family.summarize(block.reshape(1, -1), one, names)
             if members.weights is not None:
                 part = _weighted(part, np.repeat(members.weights[rows], d))
-            whole = repeated_columns(statistic, np.tile(np.arange(d), len(rows)), d)
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of columns that the full model has warned about
-                    found = family.estimate(whole.subtract(part), names)
+                    found = family.estimate(_without(statistic, part, k, np.tile(np.arange(d), len(rows)), d), names)
             except SufficeError:
                 continue
             cells = family.known_cells(found, block.ravel(), np.arange(block.size))
@@ -63,6 +62,18 @@ def repeated_columns(statistic: Any, at: NDArray[np.intp], d: int) -> Any:
     several = statistic.shape[0] // max(d, 1)
     wide = np.concatenate([at + i * d for i in range(several)])
     return replace(statistic, **{name: array[..., wide] for name, array in statistic.arrays().items()})
+
+
+def _without(statistic: Any, part: Any, k: int, at: NDArray[np.intp], d: int) -> Any:
+    """Columns of a statistic, each less a cell of class k; the other classes are as they were."""
+    whole = repeated_columns(statistic, at, d)
+    left = whole.taking([k]).subtract(part)
+    changed = {}
+    for name, array in left.arrays().items():
+        changed[name] = getattr(whole, name).copy()
+        changed[name][k] = array[0]
+    found = replace(whole, **changed)
+    return found.levelled(whole) if hasattr(found, "levelled") else found
 
 
 def _weighted(part: Any, weights: Float) -> Any:

@@ -28,7 +28,7 @@ from suffice.families.estimation import (
 )
 from suffice.families.gamma_function import excess, log_rise
 from suffice.families.independent import IndependentColumns
-from suffice.families.linear import Linear, linear_scores, row_sums, scores_of_cells
+from suffice.families.linear import Linear, linear_scores, row_blocks, row_sums, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_factorial
@@ -175,6 +175,34 @@ class Poisson(IndependentColumns):
             if not np.isnan(out).any():
                 return out
         return scores_of_cells(x, p.origin - p.rate, p.log_ratio)
+
+    def leave_one_out(
+        self, statistic: Any, parameters: PoissonParameters, x: Any, members: Membership, columns: Sequence[object]
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K), less log x! that the classes share.
+
+        Each class has the prior of all rows, in which every row has a part.
+        """
+        prior = self.estimation == "map" and self.smoothing > 0
+        if is_sparse(x) or self.estimation == "bayes" or not prior or (statistic.weight == 0).any():
+            return super().leave_one_out(statistic, parameters, x, members, columns)
+        assert members.codes is not None
+        pooled, s = statistic.pooled(), self.smoothing
+        out = np.empty((len(x), len(statistic.classes)))
+        for start, block in row_blocks(x):
+            here = slice(start, start + len(block))
+            part, codes = members.take(here), members.codes[here]
+            missing = np.isnan(block)
+            w = np.where(missing, 0.0, 1.0 if part.weights is None else part.weights[:, None])
+            seen = np.where(missing, 0.0, block)
+            rest = pooled.weight[0] - w
+            events = s * (pooled.total[0, 0] - w * seen + PRIOR_EVENTS) / np.where(rest > 0, rest, np.nan)
+            for k in range(len(statistic.classes)):
+                gone = np.where((codes == k)[:, None], w, 0.0)
+                rate = (statistic.total[k, 0] - gone * seen + events) / (statistic.weight[k] - gone + s)
+                cells = seen * np.log(rate) - rate
+                out[here, k] = np.where(missing, 0.0, cells).sum(axis=1)
+        return out
 
     def _offset(self, parameters: PoissonParameters) -> Float:
         """λ̄ log λ/λ̄ − (λ − λ̄) of each class and column, which nearly cancels; −λ about zero."""

@@ -170,9 +170,9 @@ class Moments(Statistic):
         varies = remaining_squares(self.m2, *m2, self.mean, self.weight, place) & (joint.weight > 0)
         squares = (np.where(varies, part, 0.0) for part in m2)
         found = Moments(self.classes, joint.weight, joint.mean, joint.mean_low, *squares, weight_low=joint.weight_low)
-        return found._levelled(self)
+        return found.levelled(self)
 
-    def _levelled(self, before: Moments) -> Moments:
+    def levelled(self, before: Moments) -> Moments:
         """With one mean for all classes in columns that are constant now, where means differ by rounding alone."""
         pooled = self.pooled()
         still = (pooled.m2 > 0) & (pooled.m2 <= ALIKE * before.pooled().m2)
