@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -23,13 +24,13 @@ from suffice.model_selection.leaving_one_out import leave_one_out
 from suffice.model_selection.places import ANSWERS, in_places, warn_of_classes
 from suffice.sources.arrays import encode
 from suffice.statistics import Membership, Table
-from suffice.validation import fold_sets, folds_of, stratified_folds, training_sets
+from suffice.validation import fold_sets, folds_of, stratified_folds, together, training_sets
 
 __all__ = ["cross_val_predict", "cross_validate"]
 
 Float = NDArray[np.float64]
 
-BLOCK_ROWS = 1 << 14  # predicted together: they stay in the cache
+BLOCK_ROWS = 1 << 16  # of all folds, predicted together: a fold's share of them stays in the cache
 
 
 def cross_val_predict(
@@ -82,26 +83,40 @@ def cross_val_predict(
     model._note_type(table)
     every = encode(np.asarray(y))[0]  # also classes whose rows have no weight
     folds, sets = _folds_and_sets(model, X, y, groups, cv, table, members)
-    # Few folds are small numbers, which sort in time that grows with the rows.
-    order = np.argsort(folds.astype(np.int16) if folds.max() < 2**15 else folds, kind="stable")
-    ends = np.cumsum(np.bincount(folds))
+    size, numbered = np.bincount(folds), enumerate(sets)
     out: Any = None
-    for f, found in enumerate(sets):
-        test = order[ends[f - 1] if f else 0 : ends[f]]
-        model._check_rest(found, len(folds) - len(test))
-        if method != "predict":
-            warn_of_classes(len(found.classes), len(every))
-        solved = model._solve(found)
-        for start in range(0, len(test), BLOCK_ROWS):
-            rows = test[start : start + BLOCK_ROWS]
-            joint = model._joint_of(found, solved, table.take(rows), relative=True)
-            answers = model._answer(method, found.classes, joint, X)
-            answers = in_places(answers, method, found.classes, every)
+    while group := dict(itertools.islice(numbered, together(model, members))):
+        solved = {}
+        for f, found in group.items():
+            model._check_rest(found, len(folds) - int(size[f]))
+            if method != "predict":
+                warn_of_classes(len(found.classes), len(every))
+            solved[f] = model._solve(found)
+        for f, rows in _blocks_of(folds, group, len(size)):
+            joint = model._joint_of(group[f], solved[f], table.take(rows), relative=True)
+            answers = model._answer(method, group[f].classes, joint, X)
+            answers = in_places(answers, method, group[f].classes, every)
             if out is None:
                 dtype = members.classes.labels.dtype if method == "predict" else answers.dtype
                 out = np.empty((len(table), *answers.shape[1:]), dtype=dtype)
             out[rows] = answers
     return np.asarray(out)
+
+
+def _blocks_of(
+    folds: NDArray[np.int64], group: Collection[int], n_folds: int
+) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """The rows of some test sets, and of which; in blocks of the table, so that memory is read in order."""
+    inside = np.arange(len(folds)) if len(group) == n_folds else np.flatnonzero(np.isin(folds, list(group)))
+    # Few folds are small numbers, which sort in time that grows with the rows.
+    fold = folds.astype(np.int16) if n_folds < 2**15 else folds
+    for start in range(0, len(inside), BLOCK_ROWS):
+        rows = inside[start : start + BLOCK_ROWS]
+        part = fold[rows]
+        order = np.argsort(part, kind="stable")
+        first = np.flatnonzero(np.diff(part[order], prepend=-1))
+        for each in np.split(order, first[1:]):
+            yield int(part[each[0]]), rows[each]
 
 
 def _folds_and_sets(

@@ -8,7 +8,7 @@ An estimator is passed in, and asked how it makes parameters of a model.
 from suffice.validation.calibration import Calibration, fit_isotonic, fit_temperature
 from suffice.validation.left_out import left_out_joint
 from suffice.validation.rule import Rule
-from suffice.validation.splits import Split, fold_sets, folds_of, stratified_folds, training_sets
+from suffice.validation.splits import Split, fold_sets, folds_of, stratified_folds, together, training_sets
 from suffice.validation.tuning import Tuning, tune
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "folds_of",
     "left_out_joint",
     "stratified_folds",
+    "together",
     "training_sets",
     "tune",
 ]

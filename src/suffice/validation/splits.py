@@ -15,7 +15,7 @@ from suffice.model.folds import fold_models, training_models
 from suffice.statistics import Membership, Table
 from suffice.validation.left_out import on_its_classes
 
-__all__ = ["Split", "fold_sets", "folds_of", "stratified_folds", "training_sets"]
+__all__ = ["Split", "fold_sets", "folds_of", "stratified_folds", "together", "training_sets"]
 
 Index = NDArray[np.intp]
 Split = tuple[Index, Index]
@@ -143,20 +143,28 @@ def _of_rows(blocks: Sequence[Block], table: Table, members: Membership, train: 
     return fold_models(blocks, table, members, folds, 1)[0]
 
 
+def together(estimator: Any, members: Membership) -> int:
+    """How many folds' models may be held at once."""
+    return _together(estimator._blocks(estimator._schema), members)
+
+
+def _together(blocks: Sequence[Block], members: Membership) -> int:
+    zeros = Model.zero(blocks, members.classes).statistics
+    size = sum(array.nbytes for each in zeros for array in each.arrays().values())
+    return int(np.clip(BYTES // max(size, 1), 1, TOGETHER))
+
+
 def _all_but_one(
     blocks: Sequence[Block], table: Table, members: Membership, folds: NDArray[np.int64], n_folds: int
 ) -> Iterator[Model]:
     """For each fold the model of all others: merged from theirs, or all rows less the fold where there are too many."""
-    size = sum(
-        array.nbytes for each in Model.zero(blocks, members.classes).statistics for array in each.arrays().values()
-    )
-    together = int(np.clip(BYTES // max(size, 1), 1, TOGETHER))
-    if 2 < n_folds <= together:
+    several = _together(blocks, members)
+    if 2 < n_folds <= several:
         yield from training_models(fold_models(blocks, table, members, folds, n_folds))
         return
     whole = Model.summarize(blocks, table, members)
-    for start in range(0, n_folds, together):
-        stop = min(start + together, n_folds)
+    for start in range(0, n_folds, several):
+        stop = min(start + several, n_folds)
         here = np.where((folds >= start) & (folds < stop), folds - start, -1)
         for part in fold_models(blocks, table, members, here, stop - start):
             yield whole.subtract(part)
