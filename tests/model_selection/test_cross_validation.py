@@ -217,3 +217,12 @@ def test_folds_of_large_matrices_are_not_all_held_at_once(monkeypatch):
     expected = cross_val_predict(model, X, y, cv=6, method="predict_proba")
     monkeypatch.setattr("suffice.validation.splits.BYTES", 1000)
     assert_same(cross_val_predict(model, X, y, cv=6, method="predict_proba"), expected)
+
+
+@pytest.mark.parametrize("cv", [5, KFold(4), KFold(3, shuffle=True, random_state=0)])
+def test_rows_that_follow_one_another_in_a_fold(cv, monkeypatch):
+    model, X, y = example("mixed", np.random.default_rng(16))
+    monkeypatch.setattr("suffice.model_selection.cross_validation.PIECE", 8)
+    monkeypatch.setattr("suffice.model_selection.cross_validation.BLOCK_ROWS", 20)
+    ours = cross_val_predict(model, X, y, cv=cv, method="predict_proba")
+    assert_same(ours, their_predict(model, X, y, cv=cv, method="predict_proba"))
