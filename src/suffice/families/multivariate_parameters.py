@@ -1,0 +1,72 @@
+"""What is known of a multivariate Gaussian, or t, of each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families.contract import read_only
+from suffice.families.covariance import Whitening, whiten
+
+__all__ = ["MultivariateGaussianParameters"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MultivariateGaussianParameters:
+    """Means and covariances of each class, and their factors.
+
+    Attributes
+    ----------
+    mean, mean_low : array of shape (K, d)
+        The mean is the unevaluated sum of the two.
+    covariance : array of shape (d, d), or (K, d, d) if each class has its own
+    whitening : list of one Whitening, or of K
+    within : array of shape (d, d)
+        The shared covariance; also where each class has its own.
+    shrinkage : array of shape () or (K,)
+        The amount of shrinkage that was applied.
+    origin : array of shape (d,)
+        Mean of all rows.
+    freedom, spread : array of shape (K,), or None
+        Degrees of freedom of a multivariate t, and the factors of its scale matrices beyond the covariance.
+    """
+
+    mean: Float
+    mean_low: Float
+    covariance: Float
+    whitening: list[Whitening]
+    within: Float
+    shrinkage: Float
+    origin: Float
+    freedom: Float | None = None
+    spread: Float | None = None
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+    @property
+    def away(self) -> Float:
+        """Class means less the origin (K, d)."""
+        return (self.mean - self.origin) + self.mean_low
+
+    def covariance_of(self, k: int) -> Float:
+        """Covariance of class k (d, d)."""
+        return self.covariance if self.covariance.ndim == 2 else self.covariance[k]
+
+    def marginal(self, known: NDArray[np.intp]) -> MultivariateGaussianParameters:
+        """The parameters of some of the columns."""
+        square = np.ix_(known, known)
+        covariance = self.covariance[..., known[:, None], known]
+        return replace(
+            self,
+            mean=self.mean[:, known],
+            mean_low=self.mean_low[:, known],
+            covariance=covariance,
+            whitening=[whiten(each) for each in covariance.reshape(-1, len(known), len(known))],
+            within=self.within[square],
+            origin=self.origin[known],
+        )
