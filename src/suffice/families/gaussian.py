@@ -315,7 +315,8 @@ class Gaussian(IndependentColumns):
         # Where a variance is near its floor, every row has a part in it: such columns are estimated once more.
         plain = (parameters.variance > (2 / LEAST) * self.floor * overall).all(axis=0) & (overall[0] > 0)
         plain &= (statistic.weight > 0).all(axis=0)
-        some, rest = np.flatnonzero(plain), np.flatnonzero(~plain)
+        # A column that never varies says nothing, without any row.
+        some, rest = np.flatnonzero(plain), np.flatnonzero(~plain & (overall[0] > 0))
         out, least = self._plain_left_out(statistic, parameters, x if plain.all() else x[:, some], members, some)
         if len(rest):
             names = [list(columns)[j] for j in rest]
