@@ -14,10 +14,10 @@ from suffice import bayes
 from suffice.estimator import GenerativeClassifier
 from suffice.exceptions import InputError, NotLinearError, listed
 from suffice.model import Estimate, LinearForm, Model
-from suffice.model.left_out import left_out_joint
+from suffice.model.left_out import joint_in_closed_form
 from suffice.statistics import ClassAxis, Membership, Table
 from suffice.statistics.table import Schema
-from suffice.validation import Calibration, Rule, Tuning, fit_isotonic, fit_temperature, tune
+from suffice.validation import Calibration, Rule, Tuning, alone, fit_isotonic, fit_temperature, tune
 
 __all__ = ["PATH", "OwnClassifier", "is_auto"]
 
@@ -99,7 +99,7 @@ class OwnClassifier(GenerativeClassifier):
         model, members, codes = rule.model, rule.members, rule.members.codes
         joint = rule.joint(self._of_data())
         assert codes is not None
-        rows = np.setdiff1d(np.flatnonzero(np.isfinite(joint).any(axis=1) & (codes >= 0)), rule.alone())
+        rows = np.setdiff1d(np.flatnonzero(np.isfinite(joint).any(axis=1) & (codes >= 0)), alone(rule.members))
         weights = None if members.weights is None else members.weights[rows]
         posterior = bayes.log_posterior(joint[rows])
         found: Calibration = fit_map(posterior, codes[rows], weights, model.classes, model.class_prior())
@@ -155,7 +155,7 @@ class OwnClassifier(GenerativeClassifier):
 
     def _closed_form(self, model: Model, solved: Any, table: Table, members: Membership) -> Float | None:
         assert self._schema is not None
-        return left_out_joint(model.with_blocks(self._blocks(self._schema)), solved, table, members, self.prior)
+        return joint_in_closed_form(model.with_blocks(self._blocks(self._schema)), solved, table, members, self.prior)
 
     # ------------------------------------------------------------------ answers
 

@@ -20,11 +20,11 @@ from suffice.exceptions import InputError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, weighted_logs
 from suffice.families.gamma_function import log_rise
-from suffice.families.left_out import remaining
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Coded, CodedColumn, Counts, Levels, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.levels import coded_values, level_kind
+from suffice.statistics.remaining import remaining
 
 __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen"]
 

@@ -22,11 +22,11 @@ from suffice.families.categorical import check_unseen
 from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.gamma_function import log_rise
-from suffice.families.left_out import remaining
 from suffice.statistics import ClassAxis, Coded, CodedColumn, JointCounts, Levels, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.joint_counts import distinct_cells
 from suffice.statistics.levels import coded_values
+from suffice.statistics.remaining import remaining
 
 __all__ = ["JointTable", "JointTableParameters"]
 

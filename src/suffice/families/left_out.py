@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import SufficeError
 from suffice.statistics import ClassAxis, Membership
-from suffice.statistics.sparse_sums import cell_columns, cell_rows
 from suffice.statistics.table import is_sparse
 
-__all__ = ["LEAST", "left_out_cells", "nonzero_cells", "remaining", "repeated_columns"]
+__all__ = ["LEAST", "left_out_cells", "repeated_columns"]
 
 Float = NDArray[np.float64]
 
@@ -81,23 +80,3 @@ def _weighted(part: Any, weights: Float) -> Any:
     wide = np.tile(weights, part.shape[0] // len(weights))
     sums = {name: array for name, array in part.arrays().items() if not name.startswith("mean")}
     return replace(part, **{name: array * wide for name, array in sums.items()})
-
-
-def remaining(whole: Float, part: Float) -> Float:
-    """``whole − part`` where the part is in the whole; what is left of rounding is zero.
-
-    >>> remaining(np.array([0.1 + 0.2, 3.0]), np.array([0.3, 1.0]))
-    array([0., 2.])
-    """
-    left = whole - part
-    return np.where(left <= 1e-12 * whole, 0.0, left)
-
-
-def nonzero_cells(x: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Float]:
-    """Row, column and value of each cell that is not zero."""
-    if is_sparse(x):
-        rows, columns, values = cell_rows(x), cell_columns(x), x.data
-        here = values != 0
-        return rows[here], columns[here], values[here].astype(np.float64)
-    rows, columns = np.nonzero(x)
-    return rows, columns, np.asarray(x[rows, columns], dtype=np.float64)

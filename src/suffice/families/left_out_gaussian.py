@@ -23,7 +23,7 @@ __all__ = ["left_out_log_density"]
 
 Float = NDArray[np.float64]
 
-LEAST = 1e-4  # of the volume that a row may leave; with less, digits are lost, and the row is left out by hand
+LEAST_VOLUME = 1e-4  # of the volume that a row may leave; with less, digits are lost, and the row is left out by hand
 
 
 def left_out_log_density(
@@ -109,4 +109,4 @@ def _own(p: Any, share: Float, divisor: Float, x: Float, codes: Any, w: Float, s
 
 
 def _kept(h: Float) -> Float:
-    return np.where(h > LEAST, h, np.nan)
+    return np.where(h > LEAST_VOLUME, h, np.nan)

@@ -29,14 +29,14 @@ from suffice.families.estimation import (
     weighted_logs,
 )
 from suffice.families.gamma_function import log_rise
-from suffice.families.left_out import nonzero_cells, remaining
 from suffice.families.linear import Linear, row_blocks, scores_of_cells
 from suffice.families.poisson import is_count, poisson_draws
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_coefficients, log_factorial
-from suffice.statistics.sparse_sums import cell_columns, same_cells
+from suffice.statistics.remaining import remaining
+from suffice.statistics.sparse_sums import cell_columns, nonzero_cells, same_cells
 from suffice.statistics.table import is_sparse
 
 __all__ = ["Multinomial", "MultinomialParameters"]

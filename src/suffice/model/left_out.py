@@ -12,12 +12,12 @@ from suffice.model.estimate import Estimate
 from suffice.model.learned import Model
 from suffice.statistics import Membership
 
-__all__ = ["left_out_joint", "left_out_prior"]
+__all__ = ["joint_in_closed_form", "left_out_prior"]
 
 Float = NDArray[np.float64]
 
 
-def left_out_joint(model: Model, estimate: Estimate, x: Any, members: Membership, prior: bayes.Prior) -> Float:
+def joint_in_closed_form(model: Model, estimate: Estimate, x: Any, members: Membership, prior: bayes.Prior) -> Float:
     """log p(x, y) of each row given all the others (n, K), up to a term that the classes share.
 
     ``members`` says with what class and weight each row is in the model; no weight is zero. NaN in the rows for which

@@ -14,7 +14,7 @@ from suffice.estimator import GenerativeClassifier
 from suffice.exceptions import InputError, listed
 from suffice.model_selection.places import ANSWERS, in_places, warn_of_classes
 from suffice.sources.arrays import encode
-from suffice.validation import left_out_joint
+from suffice.validation import alone, left_out_joint
 
 __all__ = ["leave_one_out"]
 
@@ -71,14 +71,11 @@ def leave_one_out(
     joint = left_out_joint(model, model._summarize(table, members), table, members)
     codes = members.codes
     assert codes is not None
-    there = codes >= 0
-    if members.weights is not None and not model._keeps_weightless:
-        there &= members.weights > 0
-    alone = np.flatnonzero(there & (np.bincount(codes[there], minlength=len(members.classes))[codes] == 1))
+    lost = alone(members, weightless=model._keeps_weightless)
     answers = model._answer(method, members.classes, joint, X)
-    if method != "predict" and len(alone):
+    if method != "predict" and len(lost):
         warn_of_classes(len(members.classes) - 1, len(members.classes))
         if method == "predict_log_proba":
-            answers[alone, codes[alone]] = np.finfo(answers.dtype).min
+            answers[lost, codes[lost]] = np.finfo(answers.dtype).min
     every = encode(np.asarray(y))[0]  # also classes whose rows have no weight
     return in_places(np.asarray(answers), method, members.classes, every)

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.families import Family, Multinomial
+from suffice.families.complement import complement_scores, complement_weights, left_out_complement
 from suffice.families.estimation import weighted_logs
-from suffice.families.left_out import nonzero_cells
-from suffice.families.linear import scores_of_cells
 from suffice.families.multinomial import MultinomialParameters
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import NotNegative
@@ -183,36 +182,13 @@ class ComplementNB(_WholeRows):
 
     def _parameters(self, statistic: Sums) -> Float:
         """The weights of each class and column (K, d)."""
-        outside = statistic.total.sum(axis=0) + self._alpha() - statistic.total
-        size = outside.sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logged = np.where(size > 0, np.log(np.maximum(outside, 0.0)) - np.log(size), 0.0)
-            if not self.norm:
-                return -logged
-            total = logged.sum(axis=1, keepdims=True)
-            return np.where(total != 0, logged / total, 0.0)
+        return complement_weights(statistic, self._alpha(), norm=self.norm)
 
     def _closed_form(self, model: Model, solved: Any, table: Any, members: Membership) -> Float | None:
-        """A row is outside of all classes but its own, and they lose it."""
         if self.norm or len(model.classes) == 1:
             return None
         statistic: Any = model.statistics[0]
-        outside = statistic.total.sum(axis=0) + self._alpha() - statistic.total
-        assert members.codes is not None
-        w = np.ones(len(members)) if members.weights is None else members.weights
-        rows, at, values = nonzero_cells(table.x)
-        lengths = np.bincount(rows, values, minlength=len(w))
-        out = np.empty((len(w), len(outside)))
-        for k in range(len(outside)):
-            gone = np.where(members.codes == k, 0.0, w)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                logs = np.log(outside[k, at] - gone[rows] * values)
-                out[:, k] = lengths * np.log(outside[k].sum() - gone * lengths)
-            out[:, k] -= np.bincount(rows, values * logs, minlength=len(w))
-        out[~np.isfinite(out).all(axis=1)] = np.nan
-        weight = model.weights.weight
-        out[weight[members.codes] - w <= 1e-9 * weight[members.codes]] = np.nan  # the class has no row left
-        return out
+        return left_out_complement(statistic, self._alpha(), table.x, members)
 
     def _fitted(self, model: Model, table: Table, members: Membership, unlabelled: Any, weight: Any) -> Any:
         if unlabelled is not None:
@@ -234,13 +210,7 @@ class ComplementNB(_WholeRows):
         )
 
     def _joint_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
-        weights: Float = solved.parameters[0]
-        certain = np.isposinf(weights)  # a column that no other class has
-        out = scores_of_cells(table.x, np.zeros_like(weights), np.where(certain, 0.0, weights))
-        if certain.any():
-            rows = (table.x > 0).astype(np.float64)
-            sure = np.asarray(rows @ certain.T.astype(np.float64)) > 0
-            out[sure.any(axis=1, keepdims=True) & ~sure] = -np.inf
+        out = complement_scores(solved.parameters[0], table.x)
         return np.asarray(out + solved.log_prior if len(model.classes) == 1 else out)
 
     @property

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from suffice.exceptions import MergeError
 from suffice.statistics.compensated import add
 
-__all__ = ["ALIKE", "nothing_left", "remaining_squares", "remaining_weight"]
+__all__ = ["ALIKE", "nothing_left", "remaining", "remaining_squares", "remaining_weight"]
 
 Float = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
@@ -88,3 +88,13 @@ def nothing_left(whole: Float, left: Float) -> NDArray[np.bool_]:
     """
     exact = (whole == np.floor(whole)) & (left == np.floor(left)) & (np.abs(whole) < 2.0**53)
     return np.asarray((np.abs(left) <= 64 * EPS * np.abs(whole)) & ~exact)
+
+
+def remaining(whole: Float, part: Float) -> Float:
+    """``whole − part`` where the part is in the whole; what is left of rounding is zero.
+
+    >>> remaining(np.array([0.1 + 0.2, 3.0]), np.array([0.3, 1.0]))
+    array([0., 2.])
+    """
+    left = whole - part
+    return np.where(left <= 1e-12 * whole, 0.0, left)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from suffice.statistics.classes import Membership
 
-__all__ = ["cell_columns", "cell_rows", "class_sums_of_cells", "left_of", "same_cells"]
+__all__ = ["cell_columns", "cell_rows", "class_sums_of_cells", "left_of", "nonzero_cells", "same_cells"]
 
 Float = NDArray[np.float64]
 
@@ -56,3 +56,13 @@ def _major(x: Any) -> NDArray[np.int64]:
 def same_cells(x: Any, data: NDArray[Any]) -> Any:
     """A sparse matrix that stores other numbers in the cells of x."""
     return type(x)((data, x.indices, x.indptr), shape=x.shape)
+
+
+def nonzero_cells(x: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Float]:
+    """Row, column and value of each cell that is not zero."""
+    if sparse.issparse(x):
+        rows, columns, values = cell_rows(x), cell_columns(x), x.data
+        here = values != 0
+        return rows[here], columns[here], values[here].astype(np.float64)
+    rows, columns = np.nonzero(x)
+    return rows, columns, np.asarray(x[rows, columns], dtype=np.float64)

@@ -6,7 +6,7 @@ An estimator is passed in, and asked how it makes parameters of a model.
 """
 
 from suffice.validation.calibration import Calibration, fit_isotonic, fit_temperature
-from suffice.validation.left_out import left_out_joint
+from suffice.validation.left_out import alone, left_out_joint
 from suffice.validation.rule import Rule
 from suffice.validation.splits import Split, fold_sets, folds_of, stratified_folds, together, training_sets
 from suffice.validation.tuning import Tuning, tune
@@ -16,6 +16,7 @@ __all__ = [
     "Rule",
     "Split",
     "Tuning",
+    "alone",
     "fit_isotonic",
     "fit_temperature",
     "fold_sets",

@@ -12,7 +12,7 @@ from suffice.model import Model
 from suffice.statistics import Membership, Table
 from suffice.statistics.table import present_rows
 
-__all__ = ["closed_form", "left_out_joint", "on_its_classes"]
+__all__ = ["alone", "closed_form", "left_out_joint", "on_its_classes"]
 
 Float = NDArray[np.float64]
 
@@ -62,6 +62,17 @@ def _by_hand(estimator: Any, model: Model, row: Table, member: Membership, n_row
     at = model.classes.positions(left.classes.labels)
     out[at] = estimator._joint_of(left, estimator._solve(left), row, relative=True)[0]
     return out
+
+
+def alone(members: Membership, *, weightless: bool = False) -> NDArray[np.intp]:
+    """Rows without which their class has none; those of weight zero are rows if ``weightless``."""
+    codes = members.codes
+    assert codes is not None
+    there = codes >= 0
+    if members.weights is not None and not weightless:
+        there &= members.weights > 0
+    size = np.bincount(codes[there], minlength=len(members.classes))
+    return np.flatnonzero(there & (size[codes] == 1))
 
 
 def on_its_classes(estimator: Any, model: Model, members: Membership, rows: Callable[[], NDArray[np.intp]]) -> Model:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from suffice.model import Model
 from suffice.statistics import Membership, Table
-from suffice.validation.left_out import closed_form, left_out_joint
+from suffice.validation.left_out import alone, closed_form, left_out_joint
 from suffice.validation.splits import fold_sets
 
 __all__ = ["Rule"]
@@ -45,17 +45,15 @@ class Rule:
 
     def joint(self, estimator: Any) -> Float:
         """log p(x, y) of each row under a model without it (n, K), up to a term that the classes share."""
-        known = None
-        if not self.name:
-            known = closed_form(estimator, self.model, self.table, self.members)
+        known = None if self._sets else closed_form(estimator, self.model, self.table, self.members)
+        if known is not None and not self.name:
             if np.isnan(known).any(axis=1).sum() <= self.most:
                 self.name = "leave-one-out"
             else:
                 self._fold(estimator)
-        if not self._sets:
-            known = closed_form(estimator, self.model, self.table, self.members) if known is None else known
+        if known is not None and not self._sets:
             # A row whose class has no other is lost whatever the settings are, and need not be left out.
-            rows, codes = self.alone(), self.members.codes
+            rows, codes = alone(self.members), self.members.codes
             assert codes is not None
             known[rows] = 0.0
             known[rows, codes[rows]] = -np.inf
@@ -66,16 +64,6 @@ class Rule:
             joint = estimator._joint_of(rest, estimator._solve(rest), self.table.take(test), relative=True)
             out[np.ix_(test, self.members.classes.positions(rest.classes.labels))] = joint
         return out
-
-    def alone(self) -> NDArray[np.intp]:
-        """Rows without which their class has none."""
-        codes = self.members.codes
-        assert codes is not None
-        there = codes >= 0
-        if self.members.weights is not None:
-            there &= self.members.weights > 0
-        size = np.bincount(codes[there], minlength=len(self.members.classes))
-        return np.flatnonzero(there & (size[codes] == 1))
 
     def _fold(self, estimator: Any) -> None:
         """Ten folds: rows are dealt to them class by class, each class in the order of its rows."""

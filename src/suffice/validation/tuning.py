@@ -17,13 +17,14 @@ from suffice.listing import Listing
 from suffice.model import Model
 from suffice.statistics import Membership, Table
 from suffice.validation.calibration import fit_temperature
+from suffice.validation.left_out import alone
 from suffice.validation.rule import Rule
 
 __all__ = ["Tuning", "tune"]
 
 Float = NDArray[np.float64]
 
-BY_HAND, MOST = 0.1, 500  # share and number of rows that may be left out one by one, without a closed form
+SHARE_BY_HAND, MOST_BY_HAND = 0.1, 500  # of the rows, to be left out one by one without a closed form
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ def tune(
     places = list(itertools.product(*(range(len(path)) for path in paths.values())))
     centre = [(len(path) - 1) / 2 for path in paths.values()]
     middle = sorted(range(len(tried)), key=lambda i: sum(abs(a - b) for a, b in zip(places[i], centre, strict=True)))
-    rule = Rule(model, table, members, most=min(BY_HAND * len(table), MOST))
+    rule = Rule(model, table, members, most=min(SHARE_BY_HAND * len(table), MOST_BY_HAND))
     losses, error = np.full(len(tried), np.inf), None
     for i in middle:
         candidate = copy(estimator)
@@ -110,7 +111,7 @@ def _log_loss(rule: Rule, candidate: Any, *, calibrated: bool) -> float:
     members, codes = rule.members, rule.members.codes
     assert codes is not None
     joint = rule.joint(candidate)
-    some = np.setdiff1d(np.flatnonzero(codes >= 0), rule.alone())
+    some = np.setdiff1d(np.flatnonzero(codes >= 0), alone(rule.members))
     weights = None if members.weights is None else members.weights[some]
     posterior = bayes.log_posterior(joint[some])
     if calibrated:
