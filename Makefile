@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := CMakeLists.txt pyproject.toml src/suffice/__init__.py $(wildcard src/suffice/kernels/cpp/*)
+SOURCES := CMakeLists.txt pyproject.toml src/suffice/__init__.py $(wildcard src/suffice/kernels/cpp/*.* src/suffice/kernels/cpp/*/*)
 MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 

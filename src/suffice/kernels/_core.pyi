@@ -1,7 +1,7 @@
-from numpy import float32, float64, int64
+from numpy import float64, int64
 from numpy.typing import NDArray
 
-Numbers = NDArray[float64] | NDArray[float32]
+from suffice.kernels.reading import Numbers
 
 def instruction_set() -> str: ...
 def class_sums(

@@ -1,21 +1,32 @@
 // The kernels' shared vocabulary: views of the caller's arrays, and the table of functions that is
 // compiled once for each instruction set.
 //
-// `instruction_set.cpp` holds the loops over memory, `drivers.cpp` splits rows into fixed blocks and
-// merges their results in order (so the answer does not depend on the number of threads), and
-// `module.cpp` binds the drivers to Python.
+// Each subject has a file of loops over memory (`loops/`, compiled by `instruction_set.cpp` for each set), and
+// a file that splits rows into fixed blocks, merges their results in order (so the answer does not depend on the
+// number of threads) and binds that to Python.
 #pragma once
 
 #include <cstdint>
 
 namespace suffice {
 
-// A view of rows of numbers, float64 or float32, with any strides (counted in elements).
+enum class Type : uint8_t { f64, f32, i64, i32, i16, i8, u64, u32, u16, u8 };  // truth values are u8
+
+// A column that lies in an array of its own; strides are counted in elements.
+struct Column {
+    const void *data;
+    int64_t stride;
+    Type type;
+};
+
+// A view of rows of numbers, with any strides (counted in elements); or, where `each` is set, of columns that lie
+// in arrays of their own.
 struct Matrix {
     const void *data;
     int64_t rows, columns;
     int64_t row_stride, column_stride;
-    bool single;  // float32
+    Type type;
+    const Column *each;
 };
 
 // Who belongs to which class. Either hard codes (a code outside 0..classes-1 means "no class") or a
@@ -25,6 +36,14 @@ struct Membership {
     const double *soft;      // rows x classes, or null
     const double *weights;   // rows, or null: weight one
     int64_t classes;
+};
+
+constexpr int64_t TILE = 32;  // rows that are read together when they must be gathered
+
+struct SumKernels {
+    // Adds rows first..last-1 of `x` to the class totals (classes x columns).
+    void (*sums)(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer,
+                 double *total);
 };
 
 // Running moments of one block of rows, for columns first..first+columns-1. All arrays are
@@ -41,26 +60,7 @@ struct Moments {
     int64_t *rows, *chunk_rows;
 };
 
-// A class-wise Gaussian with independent columns; classes x columns each.
-struct Diagonal {
-    const double *mean, *mean_low, *scale, *log_norm;
-    int64_t classes;
-};
-
-// The same with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
-// over the weight less `lost`. `inverse` and `log_norm` are of the full model's variances, `stretch` n/(n - 1) and
-// `per` 1/(n - 1 - lost) of what is left without a row of weight one.
-struct LeftOut {
-    const double *weight, *mean, *mean_low, *m2, *variance, *inverse, *log_norm, *stretch, *per, *inverse_m2;
-    int64_t classes;
-    double lost;
-};
-
-struct Kernels {
-    const char *name;
-    // Adds rows first..last-1 of `x` to the class totals (classes x columns).
-    void (*sums)(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer,
-                 double *total);
+struct MomentKernels {
     // Adds rows first..last-1 to `out`; `buffer` holds TILE rows. NaN is a missing value if `missing`.
     void (*moments)(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing,
                     double *buffer, Moments &out);
@@ -68,6 +68,15 @@ struct Kernels {
     void (*finish)(bool missing, Moments &out);
     // Merges `part` into `whole` (Chan, Golub and LeVeque, with means kept in two doubles).
     void (*merge)(bool missing, const Moments &part, Moments &whole);
+    // sum + sum_low += w (x - mean), square + square_low += w (x - mean)^2 (classes x columns), in two
+    // doubles throughout.
+    void (*exact)(const Matrix &x, const Membership &m, bool missing, const double *mean, const double *mean_low,
+                  double *buffer, double *sum, double *sum_low, double *square, double *square_low);
+};
+
+struct ScatterKernels {
+    // One row as doubles.
+    void (*row)(const Matrix &x, int64_t row, double *out);
     // Sum over rows of a class of w (x - shift), for a block of rows; classes x columns.
     void (*shifted_sums)(const Matrix &x, const Membership &m, const double *shift, double *buffer,
                          double *total);
@@ -83,26 +92,50 @@ struct Kernels {
                   double *total_low);
     // total + total_low += the lower triangles of w (x - mean)(x - mean)' of each class, or of all together;
     // the deviations are in two doubles. `buffer` holds (TILE + 2) x columns.
-    void (*exact_scatter)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low,
-                          bool pooled, double *buffer, double *total, double *total_low);
-    // sum + sum_low += w (x - mean), square + square_low += w (x - mean)^2 (classes x columns), in two
-    // doubles throughout.
-    void (*exact_moments)(const Matrix &x, const Membership &m, bool missing, const double *mean,
-                          const double *mean_low, double *buffer, double *sum, double *sum_low, double *square,
-                          double *square_low);
+    void (*exact)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low, bool pooled,
+                  double *buffer, double *total, double *total_low);
     // total + total_low += part, entry by entry.
     void (*accumulate)(int64_t count, const double *part, double *total, double *total_low);
+};
+
+// A class-wise Gaussian with independent columns; classes x columns each.
+struct Diagonal {
+    const double *mean, *mean_low, *scale, *log_norm;
+    int64_t classes;
+};
+
+struct GaussianKernels {
     // out[row, class] = sum of log normal densities; `buffer` holds columns x TILE + 2 TILE.
-    void (*diagonal_log_likelihood)(const Matrix &x, const Diagonal &p, bool missing, int64_t first,
-                                    int64_t last, double *buffer, double *out);
+    void (*diagonal)(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
+                     double *out);
+};
+
+// The same with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
+// over the weight less `lost`. `inverse` and `log_norm` are of the full model's variances, `stretch` n/(n - 1) and
+// `per` 1/(n - 1 - lost) of what is left without a row of weight one.
+struct LeftOut {
+    const double *weight, *mean, *mean_low, *m2, *variance, *inverse, *log_norm, *stretch, *per, *inverse_m2;
+    int64_t classes;
+    double lost;
+};
+
+struct LeftOutKernels {
     // out[row, class] = log density of the row under the class without it: of its own class, and of the `others`
-    // if they are asked for, since a variance `added` depends on the row. `least` is the smallest share of a variance that is left.
+    // if they are asked for, since a variance `added` depends on the row. `least` is the smallest share of a variance
+    // that is left.
     void (*left_out)(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights,
                      const double *added, bool others, int64_t first, int64_t last, double *buffer, double *out,
                      double *least);
 };
 
-constexpr int64_t TILE = 32;  // rows that are read together when they must be gathered
+struct Kernels {
+    const char *name;
+    SumKernels sums;
+    MomentKernels moments;
+    ScatterKernels scatter;
+    GaussianKernels gaussian;
+    LeftOutKernels left_out;
+};
 
 const Kernels &kernels();  // the table for this processor
 

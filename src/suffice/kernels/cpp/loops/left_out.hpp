@@ -74,3 +74,5 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
         least[row] = lowest;
     }
 }
+
+constexpr LeftOutKernels left_out_kernels = {left_out};

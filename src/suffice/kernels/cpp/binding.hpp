@@ -1,0 +1,56 @@
+// What all bindings share: how arrays of Python are seen. Every shape is checked; nothing is converted on the way in.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace suffice {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+using Codes = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Output = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Weights = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Cube = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Offsets = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+inline void require(bool fits, const char *message) {
+    if (!fits) throw nb::value_error(message);
+}
+
+// Rows of numbers: a matrix, or a list of columns, of any real type and any strides. Holds what it is a view of.
+class Rows {
+  public:
+    explicit Rows(nb::handle x);
+    Rows(const Rows &) = delete;
+    const Matrix &view() const { return view_; }
+
+  private:
+    using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+    std::vector<Array> held_;
+    std::vector<Column> columns_;
+    Matrix view_;
+};
+
+Membership membership(const Matrix &x, const Codes &codes, const Table &soft, const Vector &weights, int64_t classes);
+
+template <typename Array> const double *or_null(const Array &array) { return array.is_valid() ? array.data() : nullptr; }
+
+template <typename Array> void require_shape(const Array &array, size_t rows, size_t columns) {
+    require(array.shape(0) == rows && array.shape(1) == columns, "an array of classes x columns has another shape");
+}
+
+void bind_gaussian(nb::module_ &m);
+void bind_left_out(nb::module_ &m);
+void bind_moments(nb::module_ &m);
+void bind_scatter(nb::module_ &m);
+void bind_sums(nb::module_ &m);
+
+}  // namespace suffice

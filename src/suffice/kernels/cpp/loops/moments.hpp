@@ -1,0 +1,174 @@
+// Included by instruction_set.cpp, within its namespace: mean and sum of squares of each class and column.
+
+constexpr double SMALLEST = 4.9406564584124654e-324;
+
+// Adds a group of weight n, centred sum of squares `within` and a mean that lies `delta` from the
+// running one, to a group of weight `past`. A square that underflows leaves the smallest number
+// there is, so that the caller can tell it from a constant column.
+inline void join(double past, double n, double delta, double within, double &mean, double &mean_low,
+                 double &m2, double &m2_low) {
+    const double share = n / (past + n);
+    double added = within + past * share * delta * delta;
+    if (added == 0 && delta != 0 && past > 0) added = SMALLEST;
+    add(m2, m2_low, added);
+    add(mean, mean_low, delta * share);
+}
+
+inline void fold_cell(double past, double n, double sum, double square, double &mean, double &mean_low,
+                      double &m2, double &m2_low) {
+    const double offset = sum / n;
+    double within = square - sum * offset;
+    if (within < 0) within = 0;
+    join(past, n, offset - mean_low, within, mean, mean_low, m2, m2_low);
+}
+
+void fold_dense(Moments &o, int64_t k) {
+    const double n = o.chunk_weight[k], past = o.weight[k];
+    const int64_t d = o.columns, at = k * d;
+    if (n > 0)
+        for (int64_t j = at; j < at + d; ++j) {
+            fold_cell(past, n, o.sum[j], o.square[j], o.mean[j], o.mean_low[j], o.m2[j], o.m2_low[j]);
+            o.sum[j] = o.square[j] = 0;
+        }
+    o.weight[k] = past + n;
+    o.chunk_weight[k] = 0;
+    o.chunk_rows[k] = 0;
+}
+
+void fold_missing(Moments &o, int64_t k) {
+    const int64_t d = o.columns, at = k * d;
+    for (int64_t j = at; j < at + d; ++j) {
+        const double n = o.chunk_weight[j];
+        if (!(n > 0)) continue;
+        fold_cell(o.weight[j], n, o.sum[j], o.square[j], o.mean[j], o.mean_low[j], o.m2[j], o.m2_low[j]);
+        o.weight[j] += n;
+        o.chunk_weight[j] = o.sum[j] = o.square[j] = 0;
+    }
+    o.chunk_rows[k] = 0;
+}
+
+// Chunks of a class have 1, 1, 2, 4, 8, 16, 32, 32, ... rows: never more than came before, so that
+// the running mean is a good centre, and never so many that plain summation loses digits.
+inline bool chunk_is_full(Moments &o, int64_t k) {
+    const int64_t seen = ++o.rows[k], rows = ++o.chunk_rows[k];
+    return rows >= 32 || 2 * rows >= seen;
+}
+
+void moments(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing, double *buffer,
+             Moments &o) {
+    const int64_t d = o.columns;
+    if (!missing) {
+        each_member(x, m, first, last, o.first, d, buffer, [&o, d](const double *RESTRICT value, int64_t k, double w) {
+            double *RESTRICT mean = o.mean + k * d;
+            if (o.rows[k] == 0)
+                for (int64_t j = 0; j < d; ++j) mean[j] = value[j];
+            double *RESTRICT sum = o.sum + k * d;
+            double *RESTRICT square = o.square + k * d;
+            if (w == 1.0) {
+                for (int64_t j = 0; j < d; ++j) {
+                    const double t = value[j] - mean[j];
+                    sum[j] += t;
+                    square[j] += t * t;
+                }
+            } else {
+                for (int64_t j = 0; j < d; ++j) {
+                    const double t = value[j] - mean[j], wt = w * t;
+                    sum[j] += wt;
+                    square[j] += wt * t;
+                }
+            }
+            o.chunk_weight[k] += w;
+            if (chunk_is_full(o, k)) fold_dense(o, k);
+        });
+        return;
+    }
+    each_member(x, m, first, last, o.first, d, buffer, [&o, d](const double *RESTRICT value, int64_t k, double w) {
+        const int64_t at = k * d;
+        for (int64_t j = 0; j < d; ++j) {
+            const double v = value[j];
+            if (v != v) continue;
+            const int64_t c = at + j;
+            if (o.weight[c] == 0 && o.chunk_weight[c] == 0) o.mean[c] = v;
+            const double t = v - o.mean[c], wt = w * t;
+            o.sum[c] += wt;
+            o.square[c] += wt * t;
+            o.chunk_weight[c] += w;
+        }
+        if (chunk_is_full(o, k)) fold_missing(o, k);
+    });
+}
+
+void finish(bool missing, Moments &o) {
+    for (int64_t k = 0; k < o.classes; ++k) {
+        if (o.chunk_rows[k] == 0) continue;
+        if (missing) fold_missing(o, k);
+        else fold_dense(o, k);
+    }
+}
+
+void merge(bool missing, const Moments &part, Moments &whole) {
+    const int64_t d = whole.columns;
+    for (int64_t k = 0; k < whole.classes; ++k) {
+        if (part.rows[k] == 0) continue;
+        for (int64_t j = k * d; j < (k + 1) * d; ++j) {
+            const double n = part.weight[missing ? j : k], past = whole.weight[missing ? j : k];
+            if (!(n > 0)) continue;
+            if (past == 0) {
+                whole.mean[j] = part.mean[j];
+                whole.mean_low[j] = part.mean_low[j];
+                whole.m2[j] = part.m2[j];
+                whole.m2_low[j] = part.m2_low[j];
+            } else {
+                double difference, error;
+                two_sum(part.mean[j], -whole.mean[j], difference, error);
+                const double delta = difference + (error + (part.mean_low[j] - whole.mean_low[j]));
+                add(whole.m2[j], whole.m2_low[j], part.m2_low[j]);
+                join(past, n, delta, part.m2[j], whole.mean[j], whole.mean_low[j], whole.m2[j],
+                     whole.m2_low[j]);
+            }
+            if (missing) whole.weight[j] += n;
+        }
+        if (!missing) whole.weight[k] += part.weight[k];
+    }
+}
+
+// x - mean - mean_low in two doubles.
+inline void deviation(double x, double mean, double mean_low, double &z, double &z_low) {
+    double rough, error;
+    two_sum(x, -mean, rough, error);
+    two_sum(rough, error - mean_low, z, z_low);
+}
+
+// One row of `exact_moments`. Not inside the lambda below, where the compiler forgets what does not overlap.
+template <bool missing>
+void exact_row(int64_t d, double w, const double *RESTRICT value, const double *RESTRICT mean,
+               const double *RESTRICT mean_low, double *RESTRICT sum, double *RESTRICT sum_low,
+               double *RESTRICT square, double *RESTRICT square_low) {
+    for (int64_t j = 0; j < d; ++j) {
+        const bool here = !missing || value[j] == value[j];
+        double z, z_low, wz, wz_low, product, lost, total, error;
+        deviation(here ? value[j] : mean[j], mean[j], here ? mean_low[j] : 0.0, z, z_low);
+        two_product(w, z, wz, wz_low);
+        wz_low += w * z_low;
+        two_product(wz, z, product, lost);
+        lost += wz * z_low + wz_low * z;
+        two_sum(sum[j], wz, total, error);
+        sum[j] = total;
+        sum_low[j] += error + wz_low;
+        two_sum(square[j], product, total, error);
+        square[j] = total;
+        square_low[j] += error + lost;
+    }
+}
+
+void exact_moments(const Matrix &x, const Membership &m, bool missing, const double *mean, const double *mean_low,
+                   double *buffer, double *sum, double *sum_low, double *square, double *square_low) {
+    const int64_t d = x.columns;
+    const auto row = missing ? exact_row<true> : exact_row<false>;
+    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *value, int64_t k, double w) {
+        const int64_t at = k * d;
+        row(d, w, value, mean + at, mean_low + at, sum + at, sum_low + at, square + at, square_low + at);
+    });
+}
+
+constexpr MomentKernels moment_kernels = {moments, finish, merge, exact_moments};

@@ -1,0 +1,160 @@
+// What scatter matrices are made of.
+#include <algorithm>
+#include <cmath>
+
+#include "binding.hpp"
+#include "compensated.hpp"
+
+namespace suffice {
+namespace {
+
+// How many rows centre_block writes for this membership at most.
+int64_t centred_rows(const Membership &m, int64_t rows) {
+    return (m.soft ? rows * m.classes : rows) + m.classes;
+}
+
+// Centres one block of rows on its class means for a following matrix product, and merges those
+// means into the running ones (classes x columns; `weight` has one entry per class).
+//
+// Group k of `out` is rows offsets[k]..offsets[k+1]-1: sqrt(w) (x - mean) of its members, and one row
+// sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a) that joins the block to what came before. The sum of
+// outer products of a group is what the block adds to the scatter matrix of its class. The diagonal of
+// that matrix is also summed here, in two doubles (classes x columns), for all its digits.
+void centre_block(const Matrix &x, const Membership &m, double *weight, double *mean, double *mean_low,
+                  double *squares, double *squares_low, int64_t *offsets, double *out) {
+    const Kernels &run = kernels();
+    const int64_t classes = m.classes, d = x.columns;
+    std::vector<double> part(classes, 0.0), buffer(TILE * d), shift(mean, mean + classes * d),
+        sum(classes * d, 0.0), low(classes * d), chunk(classes * d, 0.0);
+    std::vector<int64_t> count(classes, 0), chunk_rows(classes, 0);
+
+    const auto member = [&](int64_t row, int64_t k, double w) {
+        if (count[k]++ == 0 && weight[k] == 0) {
+            // A class that is new is centred on its first row until its mean is known.
+            kernels().scatter.row(x, row, shift.data() + k * d);
+        }
+        part[k] += w;
+    };
+    for (int64_t i = 0; i < x.rows; ++i) {
+        const double w = m.weights ? m.weights[i] : 1.0;
+        if (!(w > 0)) continue;
+        if (m.codes) {
+            if (m.codes[i] >= 0 && m.codes[i] < classes) member(i, m.codes[i], w);
+        } else {
+            for (int64_t k = 0; k < classes; ++k)
+                if (w * m.soft[i * classes + k] > 0) member(i, k, w * m.soft[i * classes + k]);
+        }
+    }
+
+    run.scatter.shifted_sums(x, m, shift.data(), buffer.data(), sum.data());
+
+    std::vector<int64_t> next(classes);
+    int64_t at = 0;
+    for (int64_t k = 0; k < classes; ++k) {
+        offsets[k] = next[k] = at;
+        if (count[k] == 0) continue;
+        const double n = part[k], past = weight[k], share = n / (past + n);
+        const double root = std::sqrt(past * share);
+        double *join = out + (at + count[k]) * d;
+        for (int64_t j = k * d; j < (k + 1) * d; ++j) {
+            // The block's mean is shift + offset, kept in two doubles.
+            const double offset = sum[j] / n;
+            double high;
+            two_sum(shift[j], offset, high, low[j]);
+            if (past > 0) {
+                const double delta = offset - mean_low[j];
+                join[j - k * d] = root * delta;
+                add(squares[j], squares_low[j], past * share * delta * delta);
+                add(mean[j], mean_low[j], delta * share);
+            } else {
+                mean[j] = high;
+                mean_low[j] = low[j];
+            }
+            shift[j] = high;
+        }
+        at += count[k] + (past > 0 ? 1 : 0);
+        weight[k] = past + n;
+    }
+    offsets[classes] = at;
+
+    run.scatter.centre(x, m, shift.data(), low.data(), next.data(), buffer.data(), chunk.data(), chunk_rows.data(), squares,
+               squares_low, out);
+}
+
+// Matrices of each class, or one for all.
+void require_matrices(const Cube &total, const Cube &total_low, size_t classes, size_t columns) {
+    for (const Cube &each : {total, total_low})
+        require((each.shape(0) == classes || each.shape(0) == 1) && each.shape(0) == total.shape(0) &&
+                    each.shape(1) == columns && each.shape(2) == columns,
+                "total must have a matrix for each class, or one");
+}
+
+}  // namespace
+
+void bind_scatter(nb::module_ &m) {
+    m.def(
+        "centre_block",
+        [](nb::object x, Codes codes, Table soft, Vector weights, Weights weight, Output mean, Output mean_low,
+           Output squares, Output squares_low, Offsets offsets, Output out) {
+            const Rows rows(x);
+            const Matrix &view = rows.view();
+            const Membership who = membership(view, codes, soft, weights, mean.shape(0));
+            for (const Output &each : {mean, mean_low, squares, squares_low})
+                require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
+            require(weight.shape(0) == mean.shape(0) && offsets.shape(0) == mean.shape(0) + 1,
+                    "weight and offsets must have one entry for each class");
+            require(out.shape(1) == static_cast<size_t>(view.columns), "out and x differ in width");
+            require(static_cast<int64_t>(out.shape(0)) >= centred_rows(who, view.rows), "out has too few rows");
+            nb::gil_scoped_release release;
+            centre_block(view, who, weight.data(), mean.data(), mean_low.data(), squares.data(), squares_low.data(),
+                         offsets.data(), out.data());
+        },
+        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
+        "squares"_a.noconvert(), "squares_low"_a.noconvert(), "offsets"_a.noconvert(), "out"_a.noconvert());
+
+    m.def(
+        "outer",
+        [](Vector weight, Vector weight_low, Table z, Table z_low, Cube total, Cube total_low) {
+            const size_t rows = z.shape(0), d = z.shape(1);
+            require_shape(z_low, rows, d);
+            require(weight.shape(0) == rows && weight_low.shape(0) == rows, "weight and z differ in length");
+            require_matrices(total, total_low, rows, d);
+            const bool pooled = total.shape(0) == 1;
+            nb::gil_scoped_release release;
+            for (size_t r = 0; r < rows; ++r) {
+                const size_t at = pooled ? 0 : r * d * d;
+                kernels().scatter.outer(static_cast<int64_t>(d), weight.data()[r], weight_low.data()[r], z.data() + r * d,
+                                z_low.data() + r * d, total.data() + at, total_low.data() + at);
+            }
+        },
+        "weight"_a.noconvert(), "weight_low"_a.noconvert(), "z"_a.noconvert(), "z_low"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
+
+    m.def(
+        "exact_scatter",
+        [](nb::object x, Codes codes, Table soft, Vector weights, Table mean, Table mean_low, Cube total,
+           Cube total_low) {
+            const Rows rows(x);
+            const Matrix &view = rows.view();
+            const size_t classes = mean.shape(0), d = static_cast<size_t>(view.columns);
+            const Membership who = membership(view, codes, soft, weights, classes);
+            for (const Table &each : {mean, mean_low}) require_shape(each, classes, d);
+            require_matrices(total, total_low, classes, d);
+            nb::gil_scoped_release release;
+            std::vector<double> buffer((TILE + 2) * d);
+            kernels().scatter.exact(view, who, mean.data(), mean_low.data(), total.shape(0) == 1, buffer.data(),
+                                    total.data(), total_low.data());
+        },
+        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
+        "total"_a.noconvert(), "total_low"_a.noconvert());
+
+    m.def(
+        "accumulate",
+        [](Table part, Output total, Output total_low) {
+            require(total.size() == part.size() && total_low.size() == part.size(), "part and total differ in size");
+            nb::gil_scoped_release release;
+            kernels().scatter.accumulate(static_cast<int64_t>(part.size()), part.data(), total.data(), total_low.data());
+        },
+        "part"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
+}
+
+}  // namespace suffice

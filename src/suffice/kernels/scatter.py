@@ -1,0 +1,91 @@
+"""What scatter matrices are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.kernels import _core
+from suffice.kernels.reading import Codes, Float, Numbers, readable
+
+__all__ = ["CentredBlocks", "accumulate", "exact_scatter", "outer"]
+
+
+class CentredBlocks:
+    """Centres blocks of rows on their class means, while it keeps the running means of the whole pass.
+
+    `centre` writes, group after group, ``sqrt(w) (x - block mean of the class)`` and one row that joins
+    the block to what came before it, ``sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a)``: the outer
+    products of group k sum to what the block adds to the scatter matrix of class k. ``squares``
+    and ``squares_low`` (n_classes, n_columns) are the diagonals of those matrices, summed with more
+    digits than BLAS keeps.
+
+    Parameters
+    ----------
+    n_classes, n_columns : int
+    n_rows : int
+        The most rows that one block may have.
+    soft : bool
+        Whether membership is soft, so that each row may appear once for each class.
+    """
+
+    def __init__(self, n_classes: int, n_columns: int, n_rows: int, *, soft: bool = False) -> None:
+        self.weight = np.zeros(n_classes)
+        self.mean = np.zeros((n_classes, n_columns))
+        self.mean_low = np.zeros((n_classes, n_columns))
+        self.squares = np.zeros((n_classes, n_columns))
+        self.squares_low = np.zeros((n_classes, n_columns))
+        self.offsets = np.zeros(n_classes + 1, dtype=np.int64)
+        self._rows = np.empty((n_rows * (n_classes if soft else 1) + n_classes, n_columns))
+
+    def centre(self, x: Numbers, codes: Codes | None, soft: Float | None, weights: Float | None) -> Float:
+        """Centred rows of the block, until the next one; group k is rows ``offsets[k]:offsets[k + 1]``."""
+        _core.centre_block(
+            readable(x),
+            codes,
+            soft,
+            weights,
+            self.weight,
+            self.mean,
+            self.mean_low,
+            self.squares,
+            self.squares_low,
+            self.offsets,
+            self._rows,
+        )
+        return self._rows[: self.offsets[-1]]
+
+
+def outer(weight: Float, weight_low: Float, z: Float, z_low: Float, total: Float, total_low: Float) -> None:
+    """Add the lower triangles of w zzᵀ of each row to ``total + total_low`` in place, everything in two doubles.
+
+    ``total`` (n, d, d) has a matrix for each row of z, or one (1, d, d) for their sum.
+
+    >>> total, low = np.zeros((2, 1, 1, 1))
+    >>> outer(np.ones(1), np.zeros(1), np.array([[1.0 + 2.0**-30]]), np.zeros((1, 1)), total, low)
+    >>> total.item() == 1 + 2.0**-29, low.item() == 2.0**-60
+    (True, True)
+    """
+    _core.outer(weight, weight_low, z, z_low, total, total_low)
+
+
+def exact_scatter(
+    x: Numbers,
+    mean: Float,
+    mean_low: Float,
+    total: Float,
+    total_low: Float,
+    *,
+    codes: Codes | None = None,
+    soft: Float | None = None,
+    weights: Float | None = None,
+) -> None:
+    """Add the lower triangles of Σ w (x − mean)(x − mean)ᵀ to ``total + total_low`` in place.
+
+    ``total`` (n_classes, d, d) has a matrix for each class, or one (1, d, d) for all of them.
+    """
+    _core.exact_scatter(readable(x), codes, soft, weights, mean, mean_low, total, total_low)
+
+
+def accumulate(part: Float, total: Float, total_low: Float) -> None:
+    """``total + total_low += part`` for matrices, in place and without losing digits."""
+    _core.accumulate(part, total, total_low)
