@@ -15,22 +15,33 @@ Membership is given in one of two ways: ``codes`` (n,) with the class of each ro
 from __future__ import annotations
 
 from suffice.kernels import _core
-from suffice.kernels.gaussian import diagonal_log_likelihood, left_out
+from suffice.kernels.gaussian import diagonal_log_likelihood, full_log_likelihood, left_out, packed_triangle
+from suffice.kernels.linear import INFINITE, MISSING, linear_scores
 from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments
+from suffice.kernels.posterior import decide, log_evidence, log_posterior, posterior
 from suffice.kernels.scatter import CentredBlocks, accumulate, exact_scatter, outer
 
 __all__ = [
+    "INFINITE",
+    "MISSING",
     "CentredBlocks",
     "Moments",
     "accumulate",
     "class_moments",
     "class_sums",
+    "decide",
     "diagonal_log_likelihood",
     "exact_moments",
     "exact_scatter",
+    "full_log_likelihood",
     "instruction_set",
     "left_out",
+    "linear_scores",
+    "log_evidence",
+    "log_posterior",
     "outer",
+    "packed_triangle",
+    "posterior",
 ]
 
 

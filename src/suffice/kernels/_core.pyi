@@ -97,3 +97,24 @@ def left_out(
     out: NDArray[float64],
     least: NDArray[float64],
 ) -> None: ...
+def full_log_likelihood(
+    x: Numbers,
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    packed: NDArray[float64],
+    norm: NDArray[float64],
+    out: NDArray[float64],
+) -> None: ...
+def linear_scores(
+    x: Numbers,
+    coef: NDArray[float64],
+    offset: NDArray[float64],
+    origin: NDArray[float64] | None,
+    zero: NDArray[float64] | None,
+    threshold: float | None,
+    out: NDArray[float64],
+) -> int: ...
+def posterior(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
+def log_posterior(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
+def log_evidence(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
+def decide(joint: NDArray[float64], out: NDArray[int64]) -> int: ...

@@ -38,7 +38,7 @@ struct Membership {
     int64_t classes;
 };
 
-constexpr int64_t TILE = 32;  // rows that are read together when they must be gathered
+constexpr int64_t TILE = 32;  // rows that are read together
 
 struct SumKernels {
     // Adds rows first..last-1 of `x` to the class totals (classes x columns).
@@ -98,19 +98,44 @@ struct ScatterKernels {
     void (*accumulate)(int64_t count, const double *part, double *total, double *total_low);
 };
 
-// A class-wise Gaussian with independent columns; classes x columns each.
+// A class-wise Gaussian with independent columns; classes x columns each, and the `total` of log_norm of each class.
+// With an `origin` (columns) the means are distances from it, and have no low part.
 struct Diagonal {
-    const double *mean, *mean_low, *scale, *log_norm;
+    const double *mean, *mean_low, *scale, *log_norm, *total, *origin;
     int64_t classes;
 };
 
-struct GaussianKernels {
-    // out[row, class] = sum of log normal densities; `buffer` holds columns x TILE + 2 TILE.
-    void (*diagonal)(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
-                     double *out);
+// A class-wise Gaussian with a covariance: means (classes x columns), the triangular map of each class that turns
+// deviations into standard scores (packed, `size` numbers each), and the logarithm of the density at the mean.
+struct Full {
+    const double *mean, *mean_low, *packed, *norm;
+    int64_t classes, size;
 };
 
-// The same with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
+struct GaussianKernels {
+    // out[row, class] = sum of log normal densities; a NaN is left out if `missing`. `buffer` holds
+    // (columns + classes + 2) x TILE.
+    void (*diagonal)(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
+                     double *out);
+    // The same with covariances; `buffer` holds (2 columns + classes + 1) x TILE.
+    void (*full)(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, double *out);
+};
+
+// Scores offset + (x - origin) . coef of each class. Coefficients lie in fours: those of four classes of column 0, of
+// column 1, ..., and then those of the next four. A missing value takes its `zero` (as coef lies) from the offset, if
+// there is any; without, the score is NaN.
+struct LinearForm {
+    const double *coef, *offset, *origin, *zero, *threshold;
+    int64_t classes;
+};
+
+struct LinearKernels {
+    // Returns what was met: 1 for a missing value, 2 for an infinite one where there is a threshold. `buffer` holds
+    // (columns + classes) x TILE.
+    int (*linear)(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer, double *out);
+};
+
+// A diagonal Gaussian with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
 // over the weight less `lost`. `inverse` and `log_norm` are of the full model's variances, `stretch` n/(n - 1) and
 // `per` 1/(n - 1 - lost) of what is left without a row of weight one.
 struct LeftOut {
@@ -128,6 +153,20 @@ struct LeftOutKernels {
                      double *least);
 };
 
+// What is made of a row of log p(x, y).
+enum class Answer { probability, logarithm, evidence };
+
+struct PosteriorKernels {
+    // p(y | x), its logarithm (rows x classes) or log p(x) (rows), of rows first..last-1. `lost` becomes the first row that
+    // has none, because an entry is no number or plus infinity, or all are minus infinity, if it was -1. `tile` holds
+    // (classes + 3) x TILE.
+    void (*posterior)(int64_t classes, int64_t first, int64_t last, const double *joint, Answer answer, double *tile,
+                      double *out, int64_t *lost);
+    // The class of the largest entry of each row, the first of equal ones.
+    void (*decide)(int64_t classes, int64_t first, int64_t last, const double *joint, double *tile, int64_t *out,
+                   int64_t *lost);
+};
+
 struct Kernels {
     const char *name;
     SumKernels sums;
@@ -135,6 +174,8 @@ struct Kernels {
     ScatterKernels scatter;
     GaussianKernels gaussian;
     LeftOutKernels left_out;
+    LinearKernels linear;
+    PosteriorKernels posterior;
 };
 
 const Kernels &kernels();  // the table for this processor

@@ -65,7 +65,9 @@ NB_MODULE(_core, m) {
     m.def("instruction_set", [] { return suffice::kernels().name; });
     suffice::bind_gaussian(m);
     suffice::bind_left_out(m);
+    suffice::bind_linear(m);
     suffice::bind_moments(m);
+    suffice::bind_posterior(m);
     suffice::bind_scatter(m);
     suffice::bind_sums(m);
 }

@@ -64,7 +64,7 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
     for (int64_t first = 0; first < x.columns; first += slab) {
         const int64_t columns = std::min(slab, x.columns - first);
         MomentStore whole(m.classes, first, columns, missing);
-        in_order((x.rows + step - 1) / step,
+        in_order((x.rows + step - 1) / step, 64 * m.classes * columns,
                  [&] { return Part{std::vector<double>(TILE * columns), MomentStore(m.classes, first, columns, missing)}; },
                  [&](int64_t block, Part &part) {
                      part.store.clear();
