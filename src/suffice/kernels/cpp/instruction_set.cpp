@@ -30,6 +30,7 @@ namespace {
 #include "loops/left_out.hpp"
 #include "loops/linear.hpp"
 #include "loops/moments.hpp"
+#include "loops/grouped_moments.hpp"
 #include "loops/posterior.hpp"
 #include "loops/scatter.hpp"
 #include "loops/sums.hpp"

@@ -64,6 +64,11 @@ struct MomentKernels {
     // Adds rows first..last-1 to `out`; `buffer` holds TILE rows. NaN is a missing value if `missing`.
     void (*moments)(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing,
                     double *buffer, Moments &out);
+    // The same for hard codes, where no value is missing and classes are few; false, and nothing done, if they are not.
+    // `buffer` holds window_rows(classes, columns) rows, `order` a number for each of them, `starts` classes + 1.
+    bool (*grouped)(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer, int32_t *order,
+                    int32_t *starts, Moments &out);
+    int64_t (*window_rows)(int64_t classes, int64_t columns);
     // Folds what is left in the chunks of `out` into its moments.
     void (*finish)(bool missing, Moments &out);
     // Merges `part` into `whole` (Chan, Golub and LeVeque, with means kept in two doubles).

@@ -16,35 +16,6 @@ template <typename Use> inline void with_type(Type type, const void *data, Use u
     }
 }
 
-// Rows row..row+count-1, columns column.., row by row.
-void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t columns, double *out) {
-    if (x.each) {
-        for (int64_t j = 0; j < columns; ++j) {
-            const Column &c = x.each[column + j];
-            with_type(c.type, c.data, [&](auto *data) {
-                const auto *from = data + row * c.stride;
-                for (int64_t i = 0; i < count; ++i) out[i * columns + j] = static_cast<double>(from[i * c.stride]);
-            });
-        }
-        return;
-    }
-    with_type(x.type, x.data, [&](auto *data) {
-        const auto *base = data + row * x.row_stride + column * x.column_stride;
-        if (x.column_stride == 1) {
-            for (int64_t i = 0; i < count; ++i) {
-                const auto *RESTRICT from = base + i * x.row_stride;
-                double *RESTRICT to = out + i * columns;
-                for (int64_t j = 0; j < columns; ++j) to[j] = static_cast<double>(from[j]);
-            }
-            return;
-        }
-        for (int64_t j = 0; j < columns; ++j) {
-            const auto *from = base + j * x.column_stride;
-            for (int64_t i = 0; i < count; ++i) out[i * columns + j] = static_cast<double>(from[i * x.row_stride]);
-        }
-    });
-}
-
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector) && __has_builtin(__builtin_convertvector)
 #define SUFFICE_SHUFFLES
@@ -84,7 +55,7 @@ template <int apart> inline void swap_all(Lanes *row) {
 }
 
 // LANES rows of LANES columns, turned.
-template <typename T> inline void turn_square(const T *from, int64_t stride, double *to) {
+template <typename T> inline void turn_square(const T *from, int64_t stride, double *to, int64_t width) {
     Lanes row[LANES];
     for (int64_t i = 0; i < LANES; ++i) load_rows(from + i * stride, row[i]);
     swap_all<1>(row);
@@ -94,26 +65,72 @@ template <typename T> inline void turn_square(const T *from, int64_t stride, dou
 #if defined(__AVX512F__)
     swap_all<4>(row);
 #endif
-    for (int64_t i = 0; i < LANES; ++i) store(to + i * TILE, row[i]);
+    for (int64_t i = 0; i < LANES; ++i) store(to + i * width, row[i]);
+}
+#else
+template <typename T> inline void load_rows(const T *from, Lanes &to) {
+    double all[LANES];
+    for (int64_t i = 0; i < LANES; ++i) all[i] = static_cast<double>(from[i]);
+    to = load(all);
 }
 #endif
 
-// Rows that lie side by side, as columns x TILE; `columns` of them are done in squares, and returned.
-template <typename T> inline int64_t turn_squares(const T *, int64_t, int64_t, double *) { return 0; }
+// Lines that lie `stride` apart, turned: numbers `length` of each become rows `width` apart. What is not a whole square
+// of LANES is left to the caller: the number of lines and of numbers that were done is returned.
+struct Done {
+    int64_t lines, length;
+};
+template <typename T> inline Done turn_squares(const T *, int64_t, int64_t, int64_t, double *, int64_t) { return {0, 0}; }
 #ifdef SUFFICE_SHUFFLES
-template <typename T> inline int64_t squares_of(const T *from, int64_t stride, int64_t columns, double *to) {
-    int64_t j = 0;
-    for (; j + LANES <= columns; j += LANES)
-        for (int64_t i = 0; i < TILE; i += LANES) turn_square(from + i * stride + j, stride, to + j * TILE + i);
-    return j;
+template <typename T>
+inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width) {
+    const Done whole = {lines / LANES * LANES, length / LANES * LANES};
+    for (int64_t j = 0; j < whole.length; j += LANES)
+        for (int64_t i = 0; i < whole.lines; i += LANES)
+            turn_square(from + i * stride + j, stride, to + j * width + i, width);
+    return whole;
 }
-template <> inline int64_t turn_squares(const double *from, int64_t stride, int64_t columns, double *to) {
-    return squares_of(from, stride, columns, to);
+template <>
+inline Done turn_squares(const double *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width) {
+    return squares_of(from, stride, lines, length, to, width);
 }
-template <> inline int64_t turn_squares(const float *from, int64_t stride, int64_t columns, double *to) {
-    return squares_of(from, stride, columns, to);
+template <>
+inline Done turn_squares(const float *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width) {
+    return squares_of(from, stride, lines, length, to, width);
 }
 #endif
+
+// Rows row..row+count-1, columns column.., row by row.
+void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t columns, double *out) {
+    if (x.each) {
+        for (int64_t j = 0; j < columns; ++j) {
+            const Column &c = x.each[column + j];
+            with_type(c.type, c.data, [&](auto *data) {
+                const auto *from = data + row * c.stride;
+                for (int64_t i = 0; i < count; ++i) out[i * columns + j] = static_cast<double>(from[i * c.stride]);
+            });
+        }
+        return;
+    }
+    with_type(x.type, x.data, [&](auto *data) {
+        const auto *base = data + row * x.row_stride + column * x.column_stride;
+        if (x.column_stride == 1) {
+            for (int64_t i = 0; i < count; ++i) {
+                const auto *RESTRICT from = base + i * x.row_stride;
+                double *RESTRICT to = out + i * columns;
+                for (int64_t j = 0; j < columns; ++j) to[j] = static_cast<double>(from[j]);
+            }
+            return;
+        }
+        Done done = {0, 0};
+        if (x.row_stride == 1) done = turn_squares(base, x.column_stride, columns, count, out, columns);
+        for (int64_t j = 0; j < columns; ++j) {
+            const auto *from = base + j * x.column_stride;
+            for (int64_t i = j < done.lines ? done.length : 0; i < count; ++i)
+                out[i * columns + j] = static_cast<double>(from[i * x.row_stride]);
+        }
+    });
+}
 
 // Columns x TILE: the rows of a tile side by side, so that the loop over them is the vector. Rows that are not
 // there are zero.
@@ -133,7 +150,7 @@ void transpose(const Matrix &x, int64_t row, int64_t count, double *out) {
     with_type(x.type, x.data, [&](auto *data) {
         int64_t j = 0;
         if (x.column_stride == 1 && count == TILE)
-            j = turn_squares(data + row * x.row_stride, x.row_stride, x.columns, out);
+            j = turn_squares(data + row * x.row_stride, x.row_stride, TILE, x.columns, out, TILE).length;
         for (; j < x.columns; ++j) column(data + j * x.column_stride, x.row_stride, out + j * TILE);
     });
 }
