@@ -165,7 +165,7 @@ def as_table(x: Any) -> Table:
 
 def present_rows(codes: NDArray[np.int64] | None, weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:
     """Which rows count at all, None for all of them."""
-    out = None if codes is None or not (codes < 0).any() else codes >= 0
+    out = None if codes is None or codes.min(initial=0) >= 0 else codes >= 0
     if weights is not None and not (weights > 0).all():
         out = weights > 0 if out is None else out & (weights > 0)
     return out
