@@ -19,13 +19,14 @@ from suffice.kernels.gaussian import diagonal_log_likelihood, full_log_likelihoo
 from suffice.kernels.linear import INFINITE, MISSING, linear_scores
 from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments
 from suffice.kernels.posterior import decide, log_evidence, log_posterior, posterior
-from suffice.kernels.scatter import CentredBlocks, accumulate, exact_scatter, outer
+from suffice.kernels.scatter import CentredBlocks, ScatterSums, accumulate, exact_scatter, outer, scatter_pass
 
 __all__ = [
     "INFINITE",
     "MISSING",
     "CentredBlocks",
     "Moments",
+    "ScatterSums",
     "accumulate",
     "class_moments",
     "class_sums",
@@ -42,6 +43,7 @@ __all__ = [
     "outer",
     "packed_triangle",
     "posterior",
+    "scatter_pass",
 ]
 
 

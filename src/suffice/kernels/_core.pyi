@@ -36,6 +36,19 @@ def centre_block(
     offsets: NDArray[int64],
     out: NDArray[float64],
 ) -> None: ...
+def scatter_pass(
+    x: Numbers,
+    codes: NDArray[int64],
+    weights: NDArray[float64] | None,
+    matrix_of: NDArray[int64],
+    weight: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    squares: NDArray[float64],
+    squares_low: NDArray[float64],
+    total: NDArray[float64],
+    total_low: NDArray[float64],
+) -> None: ...
 def outer(
     weight: NDArray[float64],
     weight_low: NDArray[float64],

@@ -85,12 +85,15 @@ struct ScatterKernels {
     // Sum over rows of a class of w (x - shift), for a block of rows; classes x columns.
     void (*shifted_sums)(const Matrix &x, const Membership &m, const double *shift, double *buffer,
                          double *total);
-    // Writes sqrt(w) (x - mean - mean_low) of each row of class k to the next free row of group k, and
+    // Writes sqrt(w) (x - mean - mean_low) of each row of class k to the next free row of group k, `width` apart, and
     // adds the squares to squares + squares_low (classes x columns); `chunk` (classes x columns, zero)
     // and `chunk_rows` (classes, zero) are scratch.
     void (*centre)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low,
                    int64_t *next, double *buffer, double *chunk, int64_t *chunk_rows, double *squares,
-                   double *squares_low, double *out);
+                   double *squares_low, int64_t width, double *out);
+    // out (width x width) = the lower triangle of the sum of z z' over rows z, where `width` is a multiple of eight;
+    // above it there may be anything.
+    void (*products)(const double *rows, int64_t count, int64_t width, double *out);
     // total + total_low += the lower triangle of w z z' (columns x columns), where w and z are in two
     // doubles, too.
     void (*outer)(int64_t columns, double w, double w_low, const double *z, const double *z_low, double *total,
