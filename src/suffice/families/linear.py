@@ -13,7 +13,7 @@ from suffice.exceptions import InputError
 from suffice.statistics.sparse_sums import same_cells
 from suffice.statistics.table import is_sparse
 
-__all__ = ["Linear", "centred_blocks", "linear_scores", "row_blocks", "row_sums", "scores_of_cells"]
+__all__ = ["Linear", "centred_blocks", "linear_scores", "row_blocks", "row_sums", "rows_with_holes", "scores_of_cells"]
 
 Float = NDArray[np.float64]
 
@@ -113,6 +113,12 @@ def row_blocks(x: Any) -> Iterator[tuple[int, Float]]:
         block = x[start : start + step]
         # In one order of memory: a logarithm's last digit depends on how NumPy walks through it.
         yield start, np.ascontiguousarray(block.toarray() if is_sparse(x) else block, dtype=np.float64)
+
+
+def rows_with_holes(x: Any) -> NDArray[np.bool_]:
+    """Which rows have a missing value (n,)."""
+    found = [np.isnan(block).any(axis=1) for _, block in row_blocks(x)]
+    return np.concatenate([np.zeros(0, dtype=bool), *found])
 
 
 def centred_blocks(x: Float, mean: Float, mean_low: Float | None = None) -> Iterator[tuple[slice, Float]]:

@@ -28,7 +28,7 @@ from suffice.families.contract import register
 from suffice.families.covariance import discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.left_out_gaussian import left_out_log_density
-from suffice.families.linear import Linear, centred_blocks, linear_scores, row_blocks
+from suffice.families.linear import Linear, centred_blocks, linear_scores, row_blocks, rows_with_holes
 from suffice.families.multivariate_parameters import MultivariateGaussianParameters
 from suffice.families.singular import check_regular, warn_if_singular
 from suffice.families.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
@@ -154,10 +154,13 @@ class MultivariateGaussian:
             for start, block in row_blocks(x):
                 found = found.merge(self.summarize(block, members.rows(start, start + len(block)), columns))
             return cast("Scatter | PooledScatter", found)
-        if self.missing and np.isnan(x).any():
-            whole = ~np.isnan(x).any(axis=1)
-            x, members = x[whole], members.take(whole)
-        return self._statistic.summarize(x, members, columns)
+        try:
+            return self._statistic.summarize(x, members, columns)
+        except InputError:
+            holes = rows_with_holes(x) if self.missing else np.zeros(0, dtype=bool)
+            if not holes.any():
+                raise
+            return self._statistic.summarize(x, members.without(holes), columns)
 
     def summarize_folds(
         self, x: Any, members: Membership, folds: NDArray[np.int64], n_folds: int, columns: Sequence[object]
@@ -173,8 +176,9 @@ class MultivariateGaussian:
                 more = self.summarize_folds(block, members.take(here), folds[here], n_folds, columns)
                 parts = [a.merge(b) for a, b in zip(parts, more, strict=True)]
             return parts
-        if self.missing and np.isnan(x).any():
-            folds = np.where(np.isnan(x).any(axis=1), -1, folds)
+        holes = rows_with_holes(x) if self.missing else np.zeros(0, dtype=bool)
+        if holes.any():
+            folds = np.where(holes, -1, folds)
         return PooledScatter.summarize_folds(x, members, folds, n_folds, columns)
 
     # ------------------------------------------------------------------ estimate
@@ -353,7 +357,7 @@ class MultivariateGaussian:
         shared = parameters.covariance.ndim == 2
         share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
         divisor = share @ (weight - self._lost(weight))
-        holes = np.isnan(x).any(axis=1) if self.missing else np.zeros(len(x), dtype=bool)
+        holes = rows_with_holes(x) if self.missing else np.zeros(len(x), dtype=bool)
         if not holes.any():
             return left_out_log_density(parameters, weight, share, divisor, x, members)
         # A row with a hole is in no covariance, and leaving it out changes none.

@@ -73,8 +73,8 @@ class MultivariateGaussianParameters:
         covariance = self.covariance[..., known[:, None], known]
         return replace(
             self,
-            mean=self.mean[:, known],
-            mean_low=self.mean_low[:, known],
+            mean=np.ascontiguousarray(self.mean[:, known]),
+            mean_low=np.ascontiguousarray(self.mean_low[:, known]),
             covariance=covariance,
             whitening=[whiten(each) for each in covariance.reshape(-1, len(known), len(known))],
             within=self.within[square],

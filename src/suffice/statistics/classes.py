@@ -157,6 +157,13 @@ class Membership:
         assert self.soft is not None
         return self.soft.sum(axis=0) if self.weights is None else self.weights @ self.soft
 
+    def without(self, some: NDArray[np.bool_]) -> Membership:
+        """The membership in which some of the rows are left out."""
+        if self.codes is not None:
+            return Membership(self.classes, codes=np.where(some, -1, self.codes), weights=self.weights)
+        weights = np.where(some, 0.0, 1.0 if self.weights is None else self.weights)
+        return Membership(self.classes, soft=self.soft, weights=weights)
+
     def rows(self, start: int, stop: int) -> Membership:
         """The membership of rows start..stop−1."""
         return self.take(slice(start, stop))

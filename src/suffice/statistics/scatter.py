@@ -97,7 +97,9 @@ class _ClassMeans(Statistic):
         still = np.flatnonzero((squares < SMALLEST_SQUARE).reshape(-1, *self.shape).all(axis=0))
         if not len(still) or not len(x):
             return self
-        again = kernels.class_moments(x[:, still], 1, codes=np.zeros(len(x), dtype=np.int64))
+        some = x[:, still]
+        whole = np.where(np.isnan(some).any(axis=1), -1, 0)
+        again = kernels.class_moments(some, 1, codes=whole)
         lost = still[(again.m2[0] > 0) & (again.m2[0] < SMALLEST_SQUARE)]
         marked = scatter.copy()
         marked[..., lost, lost] = SMALLEST
