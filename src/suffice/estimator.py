@@ -20,6 +20,7 @@ from suffice import bayes
 from suffice.exceptions import ClassError, InputError, MergeError, listed
 from suffice.model import Block, Conditional, Estimate, LinearForm, Model, generator, row_count
 from suffice.saving import Saving
+from suffice.settings import check_parameters
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
 from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
 from suffice.statistics.drawn import as_matrix
@@ -62,6 +63,9 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
     @property
     def _allow_nan(self) -> bool:
         return False
+
+    def _validate_params(self) -> None:
+        check_parameters(self, super()._validate_params)
 
     # ------------------------------------------------------------------ learning
 
