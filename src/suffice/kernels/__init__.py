@@ -16,6 +16,14 @@ from __future__ import annotations
 
 from suffice.kernels import _core
 from suffice.kernels.gaussian import diagonal_log_likelihood, left_out
+from suffice.kernels.joining import (
+    complete,
+    grand_mean,
+    join_moments,
+    join_scatter,
+    pool_moments,
+    settle_moments,
+)
 from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments
 from suffice.kernels.scatter import CentredBlocks, accumulate, exact_scatter, outer
 
@@ -25,12 +33,18 @@ __all__ = [
     "accumulate",
     "class_moments",
     "class_sums",
+    "complete",
     "diagonal_log_likelihood",
     "exact_moments",
     "exact_scatter",
+    "grand_mean",
     "instruction_set",
+    "join_moments",
+    "join_scatter",
     "left_out",
     "outer",
+    "pool_moments",
+    "settle_moments",
 ]
 
 
