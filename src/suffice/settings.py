@@ -33,7 +33,7 @@ def check_parameters(estimator: Any, check: Any) -> None:
     Traceback (most recent call last):
     sklearn.utils._param_validation.InvalidParameterError: The 'var_smoothing' parameter of GaussianNB must be ...
     """
-    kind = type(estimator)
+    kind: Any = type(estimator)
     values = [getattr(estimator, name) for name in _names(kind)]
     kinds = [type(value) for value in values]
     if not PLAIN.issuperset(kinds):

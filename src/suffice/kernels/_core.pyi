@@ -111,6 +111,7 @@ def settle_moments(
     m2_low: NDArray[float64],
 ) -> None: ...
 def join_moments(
+    out: NDArray[float64],
     weight: NDArray[float64],
     weight_low: NDArray[float64],
     mean: NDArray[float64],
@@ -123,20 +124,20 @@ def join_moments(
     other_mean_low: NDArray[float64],
     other_m2: NDArray[float64],
     other_m2_low: NDArray[float64],
-    out: NDArray[float64],
 ) -> None: ...
 def pool_moments(
+    out: NDArray[float64],
     weight: NDArray[float64],
     mean: NDArray[float64],
     mean_low: NDArray[float64],
     m2: NDArray[float64],
-    out: NDArray[float64],
 ) -> bool: ...
-def complete(
-    high: NDArray[float64],
-    low: NDArray[float64],
-) -> None: ...
+def complete(high: NDArray[float64], low: NDArray[float64]) -> None: ...
 def join_scatter(
+    out_weight: NDArray[float64],
+    out_mean: NDArray[float64],
+    out_scatter: NDArray[float64],
+    out_scatter_low: NDArray[float64],
     weight: NDArray[float64],
     weight_low: NDArray[float64],
     mean: NDArray[float64],
@@ -149,16 +150,12 @@ def join_scatter(
     other_mean_low: NDArray[float64],
     other_scatter: NDArray[float64],
     other_scatter_low: NDArray[float64],
-    out_weight: NDArray[float64],
-    out_mean: NDArray[float64],
-    out_scatter: NDArray[float64],
-    out_scatter_low: NDArray[float64],
 ) -> None: ...
 def grand_mean(
+    out: NDArray[float64],
+    away: NDArray[float64],
     weight: NDArray[float64],
     mean: NDArray[float64],
     mean_low: NDArray[float64],
     scatter: NDArray[float64],
-    out: NDArray[float64],
-    away: NDArray[float64],
 ) -> int: ...

@@ -27,11 +27,14 @@ def settle_moments(
 ) -> None:
     """A second look at the rows, which writes mean and centred sum of squares in two doubles over those of ``found``.
 
-    ``weight + weight_low`` is the weight of each class and column. Where squares over- or underflow, what was found stays.
+    ``weight + weight_low`` is the weight of each class and column. Where squares over- or underflow, what was found
+    stays.
 
-    >>> found = Moments(*np.zeros((2, 1, 1)), np.zeros((1, 1)), np.array([[2e18]]), np.zeros((1, 1)))
-    >>> settle_moments(np.array([[-1e9], [1.0], [1e9 + 1]]), found, np.array([[3.0]]), np.zeros((1, 1)), codes=np.zeros(3, int))
-    >>> 3 * (int(found.m2.item()) + int(found.m2_low.item())) == 3 * (10**18 + 1 + (10**9 + 1) ** 2) - 4
+    >>> from suffice.kernels.moments import class_moments
+    >>> rows, codes, three = np.array([[-1e9 - 1], [1.0], [1e9]]), np.zeros(3, dtype=np.int64), np.full((1, 1), 3.0)
+    >>> found = class_moments(rows, 1, codes=codes)
+    >>> settle_moments(rows, found, three, 0 * three, codes=codes)
+    >>> int(found.m2.item()) + int(found.m2_low.item()) == (10**9 + 1) ** 2 + 1 + 10**18
     True
     """
     _core.settle_moments(readable(x), codes, soft, weights, missing, weight, weight_low, *found[1:])
@@ -45,7 +48,7 @@ def join_moments(a: Pairs, b: Pairs) -> Float:
     array([2., 2., 2.])
     """
     out = np.empty((6, *a[2].shape))
-    _core.join_moments(*_plain(*a), *_plain(*b), out)
+    _core.join_moments(out, *_plain(*a, *b))
     return out
 
 
@@ -55,11 +58,11 @@ def pool_moments(weight: Float, mean: Float, mean_low: Float, m2: Float) -> tupl
     And whether neither these squares nor those of a class are infinite, or so small that they have lost digits.
     """
     out = np.empty((4, mean.shape[1]))
-    return out, _core.pool_moments(*_plain(weight, mean, mean_low, m2), out)
+    return out, _core.pool_moments(out, *_plain(weight, mean, mean_low, m2))
 
 
 def complete(high: Float, low: Float) -> None:
-    """Write matrices ``high + low`` (n, d, d) over their lower triangles, the low part below the last digit of the high.
+    """Write matrices ``high + low`` (n, d, d) over their lower triangles, each entry as a double and what it lacks.
 
     >>> high, low = np.array([[[1.0, 0.0], [2.0, 3.0]]]), np.zeros((1, 2, 2))
     >>> complete(high, low)
@@ -77,7 +80,7 @@ def join_scatter(a: Pairs, b: Pairs) -> tuple[Float, Float, Float, Float]:
     """
     weight, mean = np.empty((2, len(a[0]))), np.empty((2, *a[2].shape))
     scatter, low = np.zeros(a[4].shape), np.zeros(a[4].shape)
-    _core.join_scatter(*_plain(*a), *_plain(*b), weight, mean, scatter, low)
+    _core.join_scatter(weight, mean, scatter, low, *_plain(*a, *b))
     return weight, mean, scatter, low
 
 
@@ -88,7 +91,7 @@ def grand_mean(weight: Float, mean: Float, mean_low: Float, scatter: Float) -> t
     common mean; and whether a column has next to none in any matrix.
     """
     out, away = np.empty((2, mean.shape[1])), np.empty(mean.shape)
-    found = _core.grand_mean(*_plain(weight, mean, mean_low, scatter), out, away)
+    found = _core.grand_mean(out, away, *_plain(weight, mean, mean_low, scatter))
     return out, away, bool(found & 1), bool(found & 2)
 
 

@@ -153,6 +153,8 @@ class Model:
 
     def with_blocks(self, blocks: Sequence[Block]) -> Model:
         """The same statistics read by families of other settings, where those need no other statistics."""
+        if _equal(self.blocks, tuple(blocks)):
+            return self
         self._check_blocks(replace(self, blocks=tuple(blocks)))
         for block, statistic in zip(blocks, self.statistics, strict=True):
             needed = type(block.family.zero(self.classes, len(block.names)))
@@ -181,3 +183,11 @@ class Model:
                     f"The new settings are of other columns, {listed(there.names)} instead of {listed(here.names)}. "
                     "Call fit again."
                 )
+
+
+def _equal(mine: tuple[Block, ...], others: tuple[Block, ...]) -> bool:
+    """Whether blocks are of the same settings and columns."""
+    try:
+        return mine == others
+    except ValueError:  # a family with an array among its settings cannot be compared
+        return False

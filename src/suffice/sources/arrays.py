@@ -3,8 +3,9 @@
 X is not searched for NaN and infinity here: the kernels meet every value anyway and their results show
 it, so that one read of the data is enough. `explain_values` then says what was wrong, and where.
 
-Of a plain NumPy array scikit-learn's rules ask little, and asking takes longer than fitting a small table: `_plain_rows`
-and `_plain_labels` say whether an array is what they would return. Everything else, and all that is wrong, is theirs.
+Of a plain NumPy array scikit-learn's rules ask little, and asking takes longer than fitting a small table:
+`_plain_rows` and `_plain_labels` say whether an array is what they would return. Everything else, and all that is
+wrong, is theirs.
 """
 
 from __future__ import annotations

@@ -216,6 +216,10 @@ class Statistic(ABC):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone, without what was made of them."""
+        return {name: getattr(self, name) for name in _fields_of(type(self))}
+
     def rounding(self) -> dict[str, Float]:
         """The size of the numbers that each entry was summed from: differences far below it are rounding."""
         return {name: np.max(np.abs(array), axis=0, initial=0.0) for name, array in self.arrays().items()}

@@ -84,9 +84,9 @@ void bind_joining(nb::module_ &m) {
 
     m.def(
         "join_moments",
-        [](Table weight, Table weight_low, Table mean, Table mean_low, Table m2, Table m2_low, Table other_weight,
-           Table other_weight_low, Table other_mean, Table other_mean_low, Table other_m2, Table other_m2_low,
-           Cube out) {
+        [](Cube out, Table weight, Table weight_low, Table mean, Table mean_low, Table m2, Table m2_low,
+           Table other_weight, Table other_weight_low, Table other_mean, Table other_mean_low, Table other_m2,
+           Table other_m2_low) {
             const Summary a = cells(weight, weight_low, mean, mean_low, m2, m2_low, mean);
             const Summary b =
                 cells(other_weight, other_weight_low, other_mean, other_mean_low, other_m2, other_m2_low, mean);
@@ -98,14 +98,14 @@ void bind_joining(nb::module_ &m) {
             kernels().joining.moments(static_cast<int64_t>(count), a, b, at, at + count, at + 2 * count,
                                       at + 3 * count, at + 4 * count, at + 5 * count);
         },
-        "weight"_a.noconvert(), "weight_low"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
-        "m2"_a.noconvert(), "m2_low"_a.noconvert(), "other_weight"_a.noconvert(), "other_weight_low"_a.noconvert(),
-        "other_mean"_a.noconvert(), "other_mean_low"_a.noconvert(), "other_m2"_a.noconvert(),
-        "other_m2_low"_a.noconvert(), "out"_a.noconvert());
+        "out"_a.noconvert(), "weight"_a.noconvert(), "weight_low"_a.noconvert(), "mean"_a.noconvert(),
+        "mean_low"_a.noconvert(), "m2"_a.noconvert(), "m2_low"_a.noconvert(), "other_weight"_a.noconvert(),
+        "other_weight_low"_a.noconvert(), "other_mean"_a.noconvert(), "other_mean_low"_a.noconvert(),
+        "other_m2"_a.noconvert(), "other_m2_low"_a.noconvert());
 
     m.def(
         "pool_moments",
-        [](Table weight, Table mean, Table mean_low, Table m2, Output out) {
+        [](Output out, Table weight, Table mean, Table mean_low, Table m2) {
             const Summary a = cells(weight, weight, mean, mean_low, m2, m2, mean);
             const size_t d = mean.shape(1);
             require(out.shape(0) == 4 && out.shape(1) == d, "out must have four rows of columns");
@@ -115,7 +115,7 @@ void bind_joining(nb::module_ &m) {
             return kernels().joining.pool(static_cast<int64_t>(mean.shape(0)), static_cast<int64_t>(d), a, at, at + d,
                                           at + 2 * d, at + 3 * d, scratch.data());
         },
-        "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert(), "out"_a.noconvert());
+        "out"_a.noconvert(), "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert());
 
     m.def(
         "complete",
@@ -131,9 +131,10 @@ void bind_joining(nb::module_ &m) {
 
     m.def(
         "join_scatter",
-        [](Vector weight, Vector weight_low, Table mean, Table mean_low, Square scatter, Square scatter_low,
-           Vector other_weight, Vector other_weight_low, Table other_mean, Table other_mean_low, Square other_scatter,
-           Square other_scatter_low, Output out_weight, Cube out_mean, Cube out_scatter, Cube out_scatter_low) {
+        [](Output out_weight, Cube out_mean, Cube out_scatter, Cube out_scatter_low, Vector weight, Vector weight_low,
+           Table mean, Table mean_low, Square scatter, Square scatter_low, Vector other_weight,
+           Vector other_weight_low, Table other_mean, Table other_mean_low, Square other_scatter,
+           Square other_scatter_low) {
             const Summary a = matrices(weight, weight_low, mean, mean_low, scatter, scatter_low, mean);
             const Summary b = matrices(other_weight, other_weight_low, other_mean, other_mean_low, other_scatter,
                                        other_scatter_low, mean);
@@ -152,15 +153,15 @@ void bind_joining(nb::module_ &m) {
                          first, first + classes, centre, centre + classes * d, out_scatter.data(),
                          out_scatter_low.data());
         },
-        "weight"_a.noconvert(), "weight_low"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
-        "scatter"_a.noconvert(), "scatter_low"_a.noconvert(), "other_weight"_a.noconvert(),
+        "out_weight"_a.noconvert(), "out_mean"_a.noconvert(), "out_scatter"_a.noconvert(),
+        "out_scatter_low"_a.noconvert(), "weight"_a.noconvert(), "weight_low"_a.noconvert(), "mean"_a.noconvert(),
+        "mean_low"_a.noconvert(), "scatter"_a.noconvert(), "scatter_low"_a.noconvert(), "other_weight"_a.noconvert(),
         "other_weight_low"_a.noconvert(), "other_mean"_a.noconvert(), "other_mean_low"_a.noconvert(),
-        "other_scatter"_a.noconvert(), "other_scatter_low"_a.noconvert(), "out_weight"_a.noconvert(),
-        "out_mean"_a.noconvert(), "out_scatter"_a.noconvert(), "out_scatter_low"_a.noconvert());
+        "other_scatter"_a.noconvert(), "other_scatter_low"_a.noconvert());
 
     m.def(
         "grand_mean",
-        [](Vector weight, Table mean, Table mean_low, Square scatter, Output out, Output away) {
+        [](Output out, Output away, Vector weight, Table mean, Table mean_low, Square scatter) {
             const Summary a = matrices(weight, weight, mean, mean_low, scatter, scatter, mean);
             const size_t classes = mean.shape(0), d = mean.shape(1);
             require_shape(out, 2, d);
@@ -171,8 +172,8 @@ void bind_joining(nb::module_ &m) {
                                                 static_cast<int64_t>(scatter.shape(0)), out.data(), out.data() + d,
                                                 away.data(), scratch.data());
         },
-        "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "scatter"_a.noconvert(),
-        "out"_a.noconvert(), "away"_a.noconvert());
+        "out"_a.noconvert(), "away"_a.noconvert(), "weight"_a.noconvert(), "mean"_a.noconvert(),
+        "mean_low"_a.noconvert(), "scatter"_a.noconvert());
 }
 
 }  // namespace suffice
