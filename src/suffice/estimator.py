@@ -143,6 +143,8 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
         table, members = read_batch(self, X, y, sample_weight, reset=self._model is None)
         if self._model is None:
             self._schema = self._schema_of(table)
+        elif self._model.classes.holds(members.classes):
+            members = members.on(self._model.classes)  # so that nothing needs to be moved from axis to axis
         model = self._summarize(table, members)
         expected = self._declared
         if classes is not None:

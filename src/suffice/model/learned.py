@@ -78,13 +78,9 @@ class Model:
     def merge(self, other: Model) -> Model:
         """The model of the rows of both, in the blocks and the column order of self."""
         theirs = aligned(self.blocks, self.statistics, other.blocks, other.statistics)
-        return replace(
-            self,
-            weights=self.weights.merge(other.weights),
-            statistics=tuple(
-                a.merge(b).check(block.names) for block, a, b in zip(self.blocks, self.statistics, theirs, strict=True)
-            ),
-        )
+        weights = self.weights.merge(other.weights)
+        triples = zip(self.blocks, self.statistics, theirs, strict=True)
+        return Model(self.blocks, weights, tuple(a.merge(b).check(block.names) for block, a, b in triples))
 
     def subtract(self, other: Model) -> Model:
         """The model of the rows of self without those of other; a sentence where it shows that they were not in it.

@@ -4,8 +4,8 @@ X is not searched for NaN and infinity here: the kernels meet every value anyway
 it, so that one read of the data is enough. `explain_values` then says what was wrong, and where.
 
 Of a plain NumPy array scikit-learn's rules ask little, and asking takes longer than fitting a small table:
-`_plain_rows` and `_plain_labels` say whether an array is what they would return. Everything else, and all that is
-wrong, is theirs.
+`_plain_rows` and `_plain_labels` say whether an array is what they would return, or whole numbers that they would
+convert. Everything else, and all that is wrong, is theirs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def check_numbers(X: Any) -> None:
 def read_rows(estimator: Any, X: Any, *, sparse: bool = False) -> Any:
     """Rows to predict for, checked against what the estimator was fitted on."""
     if _plain_rows(X, 1) and _same_columns(estimator, X):
-        return X
+        return _as_numbers(X)
     check_numbers(X)
     return canonical(validate_data(estimator, X, reset=False, accept_sparse=FORMATS if sparse else False, **ROWS))
 
@@ -57,7 +57,7 @@ def read_training(
         if reset:
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
-        return X, y
+        return _as_numbers(X), y
     accept = FORMATS if sparse else False
     check_numbers(X)
     check_labels(y)
@@ -66,8 +66,15 @@ def read_training(
 
 
 def _plain_rows(X: Any, min_rows: int) -> bool:
-    """Whether scikit-learn would return X as it is: a matrix of floating-point numbers with enough rows."""
-    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in NUMBERS and len(X) >= min_rows and X.shape[1] > 0
+    """Whether nothing is to be said of X: a matrix of numbers that are not objects, with enough rows."""
+    if type(X) is not np.ndarray or X.ndim != 2 or len(X) < min_rows or X.shape[1] == 0:
+        return False
+    return X.dtype in NUMBERS or X.dtype.kind in "biu"
+
+
+def _as_numbers(X: NDArray[Any]) -> NDArray[Any]:
+    """X as it is, or whole numbers as float64."""
+    return X if X.dtype in NUMBERS else X.astype(np.float64)
 
 
 def _plain_labels(y: Any, n_rows: int) -> bool:

@@ -55,6 +55,8 @@ class ClassAxis:
             return self
         if len(self) == 0:
             return other
+        if self.holds(other):
+            return self
         kinds = {_kind(self.labels), _kind(other.labels)}
         if len(kinds) > 1:
             raise ClassError(
@@ -68,6 +70,12 @@ class ClassAxis:
                 "for equal that are not. Convert the labels to one type."
             )
         return both
+
+    def holds(self, other: ClassAxis) -> bool:
+        """Whether all labels of another axis, of the same type or a narrower one, are on this one."""
+        mine, theirs = self.labels.dtype, other.labels.dtype
+        narrower = mine.kind == theirs.kind and mine.kind in "biuU" and theirs.itemsize <= mine.itemsize
+        return narrower and len(other) <= len(self) and bool((self.positions(other.labels) >= 0).all())
 
     def positions(self, labels: NDArray[Any]) -> Codes:
         """Position of each label on this axis; −1 for a label that is not on it."""
@@ -156,6 +164,15 @@ class Membership:
             return np.bincount(codes, weights, minlength=len(self.classes)).astype(np.float64)
         assert self.soft is not None
         return self.soft.sum(axis=0) if self.weights is None else self.weights @ self.soft
+
+    def on(self, axis: ClassAxis) -> Membership:
+        """The same rows, which have codes, on an axis that holds their classes."""
+        assert self.codes is not None
+        places = axis.positions(self.classes.labels)
+        codes = places[self.codes]
+        if len(codes) and self.codes.min() < 0:
+            codes[self.codes < 0] = -1
+        return Membership(axis, codes=codes, weights=self.weights)
 
     def rows(self, start: int, stop: int) -> Membership:
         """The membership of rows start..stop−1."""

@@ -126,10 +126,10 @@ class Moments(Statistic):
 
     def check(self, columns: Sequence[object] | None = None) -> Moments:
         """Raise if the squares of a column over- or underflowed; a class that varies far less than all is flat."""
-        pooled, in_range = self._pooled
+        pooled, in_range = self._pool
         if in_range:
             return self
-        check_squares(pooled.m2, range(self.shape[0]) if columns is None else columns)
+        check_squares(pooled[3], range(self.shape[0]) if columns is None else columns)
         tiny = (self.m2 > 0) & (self.m2 < SMALLEST_SQUARE)
         if not tiny.any():
             return self
@@ -143,14 +143,17 @@ class Moments(Statistic):
 
     def pooled(self) -> Moments:
         """All classes as one: the moments about the common mean, on an axis of one unnamed class."""
-        return self._pooled[0]
+        return self._pooled
 
     @cached_property
-    def _pooled(self) -> tuple[Moments, bool]:
-        """The same, and whether all squares, together and of each class, are in the range of float64."""
-        found, in_range = kernels.pool_moments(self.weight, self.mean, self.mean_low, self.m2)
-        weight, mean, low, m2 = (row[None] for row in found)
-        return Moments(ONE_CLASS, weight, mean, low, m2, np.zeros_like(m2)), in_range
+    def _pooled(self) -> Moments:
+        weight, mean, low, m2 = (row[None] for row in self._pool[0])
+        return Moments(ONE_CLASS, weight, mean, low, m2, np.zeros_like(m2))
+
+    @cached_property
+    def _pool(self) -> tuple[Float, bool]:
+        """Weight, mean, its low part and m2 (4, d), and whether these squares and each class's are in range."""
+        return kernels.pool_moments(self.weight, self.mean, self.mean_low, self.m2)
 
     def _group(self) -> Group:
         return Group(self.weight, self.weight_low, self.mean, self.mean_low)

@@ -102,12 +102,12 @@ class _ClassMeans(Statistic):
 
     def looking_again(self, x: Float) -> Self:
         """Mark squares that underflowed in the products: the moments' kernel tells them from a constant."""
-        if not self._grand.flat:
+        if len(x) < 2 or not self._grand.flat:
             return self
         scatter = self.arrays()["scatter"]
         squares = np.diagonal(scatter, axis1=-2, axis2=-1)
         still = np.flatnonzero((squares < SMALLEST_SQUARE).reshape(-1, *self.shape).all(axis=0))
-        if not len(still) or not len(x):
+        if not len(still):
             return self
         again = kernels.class_moments(x[:, still], 1, codes=np.zeros(len(x), dtype=np.int64))
         lost = still[(again.m2[0] > 0) & (again.m2[0] < SMALLEST_SQUARE)]
