@@ -168,11 +168,9 @@ class Membership:
     def on(self, axis: ClassAxis) -> Membership:
         """The same rows, which have codes, on an axis that holds their classes."""
         assert self.codes is not None
-        places = axis.positions(self.classes.labels)
-        codes = places[self.codes]
-        if len(codes) and self.codes.min() < 0:
-            codes[self.codes < 0] = -1
-        return Membership(axis, codes=codes, weights=self.weights)
+        places = np.full(len(self.classes) + 1, -1, dtype=np.int64)  # the last is that of a code of −1
+        places[:-1] = axis.positions(self.classes.labels)
+        return Membership(axis, codes=places[self.codes], weights=self.weights)
 
     def rows(self, start: int, stop: int) -> Membership:
         """The membership of rows start..stop−1."""
