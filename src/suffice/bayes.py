@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
 from suffice.exceptions import InputError, listed
 
 __all__ = [
@@ -107,43 +108,46 @@ def joint(log_probabilities: Float, log_likelihoods: Float) -> Float:
 
 def log_evidence(joint: Float) -> Float:
     """log p(x) = log Σ_y p(x, y) of each row (n,)."""
-    top = joint.max(axis=1)
-    safe = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1)))
+    out, lost = kernels.log_evidence(_plain(joint))
+    if lost >= 0:
+        wrong = ~(joint < np.inf).all(axis=1)
+        out[wrong] = joint[wrong].max(axis=1)  # not a number, or infinite
+    return out
 
 
-def log_posterior(joint: Float) -> Float:
-    """log p(y | x) of each row, written over ``joint`` (n, K)."""
-    joint -= _top(joint)[:, None]
-    joint -= np.log(np.exp(joint).sum(axis=1))[:, None]
-    return joint
+def log_posterior(joint: Float, out: Float | None = None) -> Float:
+    """log p(y | x) of each row (n, K), written over ``joint`` unless there is an ``out``."""
+    joint = _plain(joint)
+    out = joint if out is None else out
+    _check_answered(kernels.log_posterior(joint, out))
+    return out
 
 
-def posterior(joint: Float) -> Float:
-    """p(y | x) of each row, written over ``joint`` (n, K)."""
-    joint -= _top(joint)[:, None]
-    np.exp(joint, out=joint)
-    joint /= joint.sum(axis=1)[:, None]
-    return joint
+def posterior(joint: Float, out: Float | None = None) -> Float:
+    """p(y | x) of each row (n, K), written over ``joint`` unless there is an ``out``."""
+    joint = _plain(joint)
+    out = joint if out is None else out
+    _check_answered(kernels.posterior(joint, out))
+    return out
 
 
-def decide(joint: Float) -> NDArray[np.intp]:
+def decide(joint: Float) -> NDArray[np.int64]:
     """The class of the largest joint probability of each row (n,)."""
-    codes = np.asarray(joint.argmax(axis=1)) if joint.shape[1] else np.zeros(len(joint), dtype=np.intp)
-    if not joint.shape[1] or not np.isfinite(joint[np.arange(len(joint)), codes]).all():
-        _top(joint)
+    codes, lost = kernels.decide(_plain(joint))
+    _check_answered(lost)
     return codes
 
 
-def _top(joint: Float) -> Float:
-    """Largest entry of each row; a row that no class can explain is an error, not a NaN."""
-    top = np.asarray(joint.max(axis=1, initial=-np.inf))
-    if not np.isfinite(top).all():
-        row = int(np.flatnonzero(~np.isfinite(top))[0])
+def _plain(joint: Float) -> Float:
+    """As the kernels take it: itself, but for a view with other strides, which is copied."""
+    return np.require(joint, np.float64, ["C", "W"])
+
+
+def _check_answered(lost: int) -> None:
+    """Raise for the row that no class can explain, if there is one: an error, not a NaN."""
+    if lost >= 0:
         raise InputError(
-            f"Row {row} is so far from every class that its density is zero in float64, and Bayes' rule has "
+            f"Row {lost} is so far from every class that its density is zero in float64, and Bayes' rule has "
             "nothing to compare. Check its values and their units, or leave the row out. Where it holds what no class "
             "has ever seen, estimation='map' with smoothing above 0 gives it a share."
         )
-    return top

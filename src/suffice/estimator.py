@@ -23,6 +23,7 @@ from suffice.saving import Saving
 from suffice.settings import check_parameters
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
 from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
+from suffice.statistics.blocks import in_blocks
 from suffice.statistics.drawn import as_matrix
 from suffice.statistics.table import Schema
 from suffice.unlabelled import read_unlabelled_weight
@@ -322,10 +323,13 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
 
     def _joint_of(self, model: Model, solved: Any, table: Table, *, relative: bool) -> Float:
         """The same, by what `_solve` has made of a model."""
+        return self._usable(self._scores_of(model, solved, table, relative=relative), table)
+
+    def _scores_of(self, model: Model, solved: Any, table: Table, *, relative: bool) -> Float:
+        """The same, where a value that is not a finite number may have left anything."""
         estimate = self._estimate_of(model, solved)
         with np.errstate(over="ignore", invalid="ignore"):
-            out = estimate.relative_joint(table) if relative else estimate.joint(table)
-        return self._usable(out, table)
+            return estimate.relative_joint(table) if relative else estimate.joint(table)
 
     def _usable(self, out: Float, table: Table) -> Float:
         """The result, unless it shows that a value of X was not a finite number.
@@ -339,21 +343,42 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row (n,)."""
-        return self._answer("predict", self._learned().classes, self._joint(X, relative=True), X)
+        return self._answers("predict", X)
 
     def predict_proba(self, X: Any) -> Float:
         """p(y | x) of each row and class (n, K), in the order of ``classes_``."""
-        return self._answer("predict_proba", self._learned().classes, self._joint(X, relative=True), X)
+        return self._answers("predict_proba", X)
 
     def predict_log_proba(self, X: Any) -> Float:
         """log p(y | x) of each row and class (n, K)."""
-        return self._answer("predict_log_proba", self._learned().classes, self._joint(X, relative=True), X)
+        return self._answers("predict_log_proba", X)
 
-    def _answer(self, method: str, classes: ClassAxis, joint: Float, X: Any) -> NDArray[Any]:
-        """What a method says of rows X, by their joint probabilities with those classes (n, K)."""
+    def _answers(self, method: str, X: Any) -> NDArray[Any]:
+        """What a method says of rows X: block by block, so that what is in between stays in cache."""
+        model, solved, table = self._learned(), self._solved(), self._read_rows(X)
+
+        def answer(rows: Table, out: NDArray[Any] | None) -> NDArray[Any]:
+            joint = self._scores_of(model, solved, rows, relative=True)
+            return self._answer(method, model.classes, joint, X, out)
+
+        try:
+            return in_blocks(table, len(model.classes), answer)
+        except ValueError:
+            # A row has no answer. All rows together tell which, and whether a value of it is to blame.
+            joint = self._joint_of(model, solved, table, relative=True)
+            return self._answer(method, model.classes, joint, X)
+
+    def _answer(
+        self, method: str, classes: ClassAxis, joint: Float, X: Any, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """What a method says of rows X, by their joint probabilities with those classes (n, K).
+
+        It may be written to ``out``, which has the shape and the type of the answer.
+        """
         if method == "predict":
-            return np.asarray(classes.labels[bayes.decide(joint)])
-        return bayes.posterior(joint) if method == "predict_proba" else bayes.log_posterior(joint)
+            return np.take(classes.labels, bayes.decide(joint), out=out, mode="clip")
+        out = joint if out is None or out.dtype != np.float64 else out
+        return bayes.posterior(joint, out) if method == "predict_proba" else bayes.log_posterior(joint, out)
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K)."""

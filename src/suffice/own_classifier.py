@@ -166,8 +166,10 @@ class OwnClassifier(GenerativeClassifier):
             raise InputError("calibrate was set after the fit, and there is no map yet: call fit again.")
         return self._calibration.applied(joint, classes, self._estimated().prior)
 
-    def _answer(self, method: str, classes: ClassAxis, joint: Float, X: Any) -> NDArray[Any]:
-        return super()._answer(method, classes, self._calibrated(joint, classes), X)
+    def _answer(
+        self, method: str, classes: ClassAxis, joint: Float, X: Any, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        return super()._answer(method, classes, self._calibrated(joint, classes), X, out)
 
     @property
     def calibration_(self) -> Calibration:

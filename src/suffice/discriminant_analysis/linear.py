@@ -245,22 +245,28 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _scores(self, X: Float, form: Linear) -> Float:
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = linear_scores(X, form).astype(np.result_type(X, self._dtype), copy=False)
+            scores = linear_scores(X, form).astype(self._type_of(X), copy=False)
         return self._usable(scores, MatrixTable(X))
 
-    def _joint_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
-        scores = self._scores(table.x, solved.form)
-        if relative:
-            return scores
-        # The term that the scores leave out is the density about their origin.
-        with np.errstate(over="ignore", invalid="ignore"):
-            common = MultivariateGaussian().log_likelihood(solved.about_origin, table.x)
-            return self._usable(scores + common, table)
+    def _type_of(self, X: Any) -> Any:
+        """The type of what is said of rows X: float32 if they are, and were when the model was fitted."""
+        return np.result_type(getattr(X, "dtype", np.float64), self._dtype)
 
-    def _answer(self, method: str, classes: ClassAxis, joint: Float, X: Any) -> NDArray[Any]:
+    def _scores_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = linear_scores(table.x, solved.form)
+            if relative:
+                return scores
+            # The term that the scores leave out is the density about their origin.
+            return scores + MultivariateGaussian().log_likelihood(solved.about_origin, table.x)
+
+    def _answer(
+        self, method: str, classes: ClassAxis, joint: Float, X: Any, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
         if method == "predict":
-            return super()._answer(method, classes, joint, X)
-        probability = super()._answer("predict_proba", classes, joint, X)
+            return super()._answer(method, classes, joint, X, out)
+        probability = super()._answer("predict_proba", classes, joint, X, out)
+        probability = probability.astype(self._type_of(X), copy=False)
         if len(classes) == 2:
             # scikit-learn takes the first class's from the second's, and so loses it below 1e-16.
             probability[:, 0] = 1 - probability[:, 1]

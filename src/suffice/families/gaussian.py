@@ -306,11 +306,7 @@ class Gaussian(IndependentColumns):
         p = parameters
         if p.freedom is not None or is_sparse(x):
             return super().log_likelihood(p, x)
-        values = (p.mean, p.mean_low, p.scale, p.log_norm)
-        out = kernels.diagonal_log_likelihood(x, *values)
-        if self.missing and np.isnan(out).any():
-            out = kernels.diagonal_log_likelihood(x, *values, missing=True)
-        return out
+        return kernels.diagonal_log_likelihood(x, p.mean, p.mean_low, p.scale, p.log_norm, missing=self.missing)
 
     def leave_one_out(
         self, statistic: Any, parameters: GaussianParameters, x: Any, members: Membership, columns: Sequence[object]

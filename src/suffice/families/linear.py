@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
+from suffice.exceptions import InputError
 from suffice.statistics.sparse_sums import same_cells
 from suffice.statistics.table import is_sparse
 
@@ -16,10 +18,6 @@ __all__ = ["Linear", "centred_blocks", "linear_scores", "row_blocks", "row_sums"
 Float = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 20  # of rows that are centred and multiplied together
-
-
-# An origin as near to zero as this, in units of the scores, costs no digit when it is left out of the rows.
-NEAR = 64.0
 
 
 class Linear(NamedTuple):
@@ -41,23 +39,16 @@ def linear_scores(x: Float, form: Linear) -> Float:
     >>> linear_scores(np.array([[2.0, 3.0]]), form)
     array([[5.5]])
     """
-    coef = np.ascontiguousarray(form.coef.T)
-    if x.dtype == np.float64 and np.abs(form.coef * form.origin).sum(axis=1).max(initial=0.0) <= NEAR:
-        out = np.asarray(x @ coef)
-        out += form.offset - form.coef @ form.origin
-        return out
-    out = np.empty((len(x), len(form.offset)))
-    for rows, block in centred_blocks(x, form.origin):
-        np.matmul(block, coef, out=out[rows])
-    out += form.offset
-    return out
+    coef, offset = np.ascontiguousarray(form.coef), np.ascontiguousarray(form.offset)
+    return kernels.linear_scores(x, coef, offset, origin=np.ascontiguousarray(form.origin))[0]
 
 
-def scores_of_cells(x: Any, zero: Float, slope: Float) -> Float:
+def scores_of_cells(x: Any, zero: Float, slope: Float, threshold: float | None = None) -> Float:
     """``Σ_j zero_kj + x_j slope_kj`` over the cells that are not missing (n, K); x is dense or sparse.
 
-    Values are 0 or more. Where ``zero`` is −∞ a zero is impossible, and where ``slope`` is −∞ anything
-    above it; such cells are counted instead of added, since 0·∞ is no number.
+    Values are 0 or more; with a ``threshold``, 1 where they are above it and 0 elsewhere. Where ``zero`` is −∞ a zero
+    is impossible, and where ``slope`` is −∞ anything above it; such cells are counted instead of added, since 0·∞ is no
+    number.
 
     >>> scores_of_cells(np.array([[2.0, np.nan], [0.0, 1.0]]), np.array([[1.0, 5.0]]), np.array([[3.0, -np.inf]]))
     array([[  7.],
@@ -65,26 +56,18 @@ def scores_of_cells(x: Any, zero: Float, slope: Float) -> Float:
     """
     never_zero, never_more = np.isneginf(zero), np.isneginf(slope)
     zero = np.where(never_zero, 0.0, zero)
-    slope = np.ascontiguousarray(np.where(np.isfinite(slope), slope, 0.0).T)
+    slope = np.where(np.isfinite(slope), slope, 0.0)
     if is_sparse(x):
-        return _sparse_scores(x, zero, slope, never_zero, never_more)
-    total = zero.sum(axis=1)
-    out = np.empty((len(x), len(zero)))
-    step = max(64, BLOCK_BYTES // (8 * max(x.shape[1], 1)))
-    for start in range(0, len(x), step):
-        rows = slice(start, min(len(x), start + step))
-        block = np.asarray(x[rows], dtype=np.float64)
-        np.matmul(block, slope, out=out[rows])
-        missing = None
-        if np.isnan(out[rows]).any():
-            missing = np.isnan(block)
-            block = np.where(missing, 0.0, block)
-            out[rows] = block @ slope - missing @ zero.T
-        out[rows] += total
+        return _sparse_scores(x, zero, np.ascontiguousarray(slope.T), never_zero, never_more)
+    out, met = kernels.linear_scores(x, slope, zero.sum(axis=1), zero=zero, threshold=threshold)
+    if met & kernels.INFINITE:
+        raise InputError("X holds infinity, which is no number.")
+    for start, block in row_blocks(x) if never_more.any() or never_zero.any() else ():
+        rows, least = slice(start, start + len(block)), 0.0 if threshold is None else threshold
         if never_more.any():
-            out[rows][(block > 0) @ never_more.T.astype(np.float64) > 0] = -np.inf
+            out[rows][(block > least) @ never_more.T.astype(np.float64) > 0] = -np.inf
         if never_zero.any():
-            nothing = block == 0 if missing is None else (block == 0) & ~missing
+            nothing = block == 0 if threshold is None else block <= threshold
             out[rows][nothing @ never_zero.T.astype(np.float64) > 0] = -np.inf
     return out
 

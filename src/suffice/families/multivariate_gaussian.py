@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
 from suffice.exceptions import (
     InputError,
     NotLinearError,
@@ -290,16 +291,16 @@ class MultivariateGaussian:
         if is_sparse(x):
             parts = [self._in_parts(parameters, block, evaluate) for _, block in row_blocks(x)]
             return np.vstack([np.zeros((0, len(parameters.mean))), *parts])
-        holes = np.isnan(x) if self.missing else None
-        if holes is None or not holes.any():
-            return np.asarray(evaluate(parameters, x))
-        out = np.zeros((len(x), len(parameters.mean)))
+        out = np.asarray(evaluate(parameters, x))
+        if not self.missing or not np.isnan(out).any():
+            return out
+        holes = np.isnan(x)
         patterns, which = np.unique(holes, axis=0, return_inverse=True)
         for i, pattern in enumerate(patterns):
             known, rows = np.flatnonzero(~pattern), np.flatnonzero(which.ravel() == i)
-            if len(known) == x.shape[1]:
-                out[rows] = evaluate(parameters, x[rows])
-            elif len(known):
+            if not len(known):
+                out[rows] = 0.0
+            elif len(known) < x.shape[1]:
                 out[rows] = evaluate(parameters.marginal(known), x[np.ix_(rows, known)])
         return out
 
@@ -307,26 +308,20 @@ class MultivariateGaussian:
         p = parameters
         if p.freedom is not None:
             return log_student(p, x)
-        out = np.empty((len(x), len(p.mean)))
         rank = np.array([each.matrix.shape[1] for each in p.whitening])
         norm = -0.5 * (rank * np.log(2 * np.pi) + np.array([each.log_det for each in p.whitening]))
         if p.covariance.ndim == 2:
             matrix = p.whitening[0].matrix
             white_means = p.away @ matrix
             offset = norm - 0.5 * (white_means**2).sum(axis=1)
+            out = np.empty((len(x), len(p.mean)))
             for rows, block in centred_blocks(x, p.origin):
                 white = block @ matrix
                 out[rows] = white @ white_means.T
                 out[rows] -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
             out += offset
             return out
-        for k, each in enumerate(p.whitening):
-            for rows, block in centred_blocks(x, p.mean[k], p.mean_low[k]):
-                white = block @ each.matrix
-                out[rows, k] = np.einsum("ij,ij->i", white, white)
-        out *= -0.5
-        out += norm
-        return out
+        return kernels.full_log_likelihood(x, p.mean, p.mean_low, p.triangles, norm)
 
     def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Any) -> Float:
         """`log_likelihood` up to a term common to the classes: linear where the covariance is shared."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
 from suffice.families.contract import read_only
 from suffice.families.covariance import Whitening, whiten
 
@@ -53,6 +55,14 @@ class MultivariateGaussianParameters:
         """Class means less the origin (K, d)."""
         return (self.mean - self.origin) + self.mean_low
 
+    @cached_property
+    def triangles(self) -> Float:
+        """The whitening of each class as a triangular map, which halves the work, as the kernel reads it (K, size).
+
+        A `Whitening` that Cholesky's factor gave is triangular; of any other one a rotation of z makes one.
+        """
+        return np.stack([kernels.packed_triangle(_triangle(each.matrix)) for each in self.whitening])
+
     def covariance_of(self, k: int) -> Float:
         """Covariance of class k (d, d)."""
         return self.covariance if self.covariance.ndim == 2 else self.covariance[k]
@@ -70,3 +80,19 @@ class MultivariateGaussianParameters:
             within=self.within[square],
             origin=self.origin[known],
         )
+
+
+def _triangle(whitening: Float) -> Float:
+    """A lower triangular T (d, d) with ``‖T v‖ = ‖v W‖`` for every v; W is (d, r).
+
+    >>> bool(np.isclose(np.linalg.norm(_triangle(np.array([[1.0, 2.0], [3.0, 4.0]])) @ [1, 1]), np.hypot(4, 6)))
+    True
+    """
+    d, rank = whitening.shape
+    if d == rank and not np.tril(whitening, -1).any():
+        return whitening.T
+    # Q R of Wᵀ with its columns turned around: R, turned around in both ways, is lower triangular.
+    out = np.zeros((d, d))
+    upper = np.linalg.qr(whitening[::-1].T, mode="r")
+    out[: len(upper)] = upper
+    return out[::-1, ::-1]

@@ -36,6 +36,19 @@ def centre_block(
     offsets: NDArray[int64],
     out: NDArray[float64],
 ) -> None: ...
+def scatter_pass(
+    x: Numbers,
+    codes: NDArray[int64],
+    weights: NDArray[float64] | None,
+    matrix_of: NDArray[int64],
+    weight: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    squares: NDArray[float64],
+    squares_low: NDArray[float64],
+    total: NDArray[float64],
+    total_low: NDArray[float64],
+) -> None: ...
 def outer(
     weight: NDArray[float64],
     weight_low: NDArray[float64],
@@ -97,6 +110,27 @@ def left_out(
     out: NDArray[float64],
     least: NDArray[float64],
 ) -> None: ...
+def full_log_likelihood(
+    x: Numbers,
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    packed: NDArray[float64],
+    norm: NDArray[float64],
+    out: NDArray[float64],
+) -> None: ...
+def linear_scores(
+    x: Numbers,
+    coef: NDArray[float64],
+    offset: NDArray[float64],
+    origin: NDArray[float64] | None,
+    zero: NDArray[float64] | None,
+    threshold: float | None,
+    out: NDArray[float64],
+) -> int: ...
+def posterior(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
+def log_posterior(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
+def log_evidence(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
+def decide(joint: NDArray[float64], out: NDArray[int64]) -> int: ...
 def settle_moments(
     x: Numbers,
     codes: NDArray[int64] | None,

@@ -1,4 +1,4 @@
-"""Log-densities of independent Gaussian columns."""
+"""Log-densities of Gaussians, with independent columns or with covariances."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from suffice.kernels import _core
 from suffice.kernels.reading import Codes, Float, Numbers, readable, shape_of
 
-__all__ = ["diagonal_log_likelihood", "left_out"]
+__all__ = ["diagonal_log_likelihood", "full_log_likelihood", "left_out", "packed_triangle"]
 
 
 def diagonal_log_likelihood(
@@ -25,6 +25,29 @@ def diagonal_log_likelihood(
     out = np.empty((shape_of(x)[0], mean.shape[0]))
     _core.diagonal_log_likelihood(readable(x), mean, mean_low, scale, log_norm, missing, out)
     return out
+
+
+def full_log_likelihood(x: Numbers, mean: Float, mean_low: Float, packed: Float, norm: Float) -> Float:
+    """Log-density of each row under each class of a Gaussian with covariances, (n, n_classes).
+
+    ``norm_k − ½ ‖T_k (x − mean_k)‖²`` for lower triangular matrices T_k, each `packed_triangle`; (n_classes, size).
+
+    >>> zero = np.zeros((1, 2))
+    >>> packed = packed_triangle(np.array([[1.0, 0.0], [1.0, 1.0]]))[None]
+    >>> full_log_likelihood(np.array([[1.0, 2.0]]), zero, zero, packed, np.zeros(1))
+    array([[-5.]])
+    """
+    out = np.empty((shape_of(x)[0], len(mean)))
+    _core.full_log_likelihood(readable(x), mean, mean_low, packed, norm, out)
+    return out
+
+
+def packed_triangle(lower: Float) -> Float:
+    """A lower triangular matrix (d, d) as the kernel reads it: four rows at a time, by column up to the diagonal."""
+    d = len(lower)
+    fours = np.zeros((-(-d // 4) * 4, d))
+    fours[:d] = lower
+    return np.concatenate([fours[i : i + 4, : min(i + 4, d)].T.ravel() for i in range(0, d, 4)] or [np.zeros(0)])
 
 
 def left_out(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from suffice.kernels import _core
-from suffice.kernels.reading import Codes, Float, Numbers, readable
+from suffice.kernels.reading import Codes, Float, Numbers, readable, shape_of
 
-__all__ = ["CentredBlocks", "accumulate", "exact_scatter", "outer"]
+__all__ = ["CentredBlocks", "ScatterSums", "accumulate", "exact_scatter", "outer", "scatter_pass"]
 
 
 class CentredBlocks:
@@ -53,6 +55,46 @@ class CentredBlocks:
             self._rows,
         )
         return self._rows[: self.offsets[-1]]
+
+
+class ScatterSums(NamedTuple):
+    """What `scatter_pass` returns: weights (n_classes,), means and sums of squares (n_classes, d), matrices (m, d, d).
+
+    The mean is ``mean + mean_low``, and so are the others. Of the matrices the lower triangles are there.
+    """
+
+    weight: Float
+    mean: Float
+    mean_low: Float
+    squares: Float
+    squares_low: Float
+    total: Float
+    total_low: Float
+
+
+def scatter_pass(x: Numbers, codes: Codes, weights: Float | None, matrix_of: Codes) -> ScatterSums:
+    """Class means, and sums of ``w (x − mean)(x − mean)ᵀ`` over the classes of each matrix, in one read.
+
+    Parameters
+    ----------
+    matrix_of : array of int of shape (n_classes,)
+        The number of the matrix that each class adds to.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 0.0], [2.0, 4.0], [9.0, 9.0]])
+    >>> found = scatter_pass(rows, np.array([0, 0, 1]), None, np.array([0, 0]))
+    >>> found.mean, found.total[0]
+    (array([[1., 2.],
+           [9., 9.]]), array([[2., 0.],
+           [4., 8.]]))
+    """
+    k, d = len(matrix_of), shape_of(x)[1]
+    sums = (np.zeros((k, d)) for _ in range(4))
+    total = (np.zeros((int(matrix_of.max(initial=0)) + 1, d, d)) for _ in range(2))
+    out = ScatterSums(np.zeros(k), *sums, *total)
+    _core.scatter_pass(readable(x), codes, weights, matrix_of, *out)
+    return out
 
 
 def outer(weight: Float, weight_low: Float, z: Float, z_low: Float, total: Float, total_low: Float) -> None:

@@ -143,9 +143,9 @@ class CategoricalNB(DiscreteDropIn):
     def _read_rows(self, X: Any) -> Table:
         return self._known(self._categories(super()._read_rows(X)), self.n_categories_)
 
-    def _joint_of(self, model: Model, solved: Any, table: Table, *, relative: bool) -> Float:
+    def _scores_of(self, model: Model, solved: Any, table: Table, *, relative: bool) -> Float:
         sizes = np.array(solved.parameters[0].sizes, dtype=np.int64)
-        return super()._joint_of(model, solved, self._known(table, sizes), relative=relative)
+        return super()._scores_of(model, solved, self._known(table, sizes), relative=relative)
 
     def _known(self, table: Table, most: NDArray[np.int64]) -> Table:
         """Beyond the categories of the fit, a cell says nothing: it is as if it were missing."""

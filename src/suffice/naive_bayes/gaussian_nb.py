@@ -134,10 +134,12 @@ class GaussianNB(NaiveBayesDropIn):
 
     # ------------------------------------------------------------------ answers
 
-    def _answer(self, method: str, classes: ClassAxis, joint: Float, X: Any) -> NDArray[Any]:
+    def _answer(
+        self, method: str, classes: ClassAxis, joint: Float, X: Any, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
         """Probabilities in the type of the rows."""
-        out = super()._answer(method, classes, joint, X)
-        return out if method == "predict" else self._like_rows(out, X)
+        found = super()._answer(method, classes, joint, X, out)
+        return found if method == "predict" else self._like_rows(found, X)
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K), in the type of the rows."""

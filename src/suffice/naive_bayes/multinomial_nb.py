@@ -209,7 +209,7 @@ class ComplementNB(_WholeRows):
             "with no class prior. Use MultinomialNB."
         )
 
-    def _joint_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
+    def _scores_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
         out = complement_scores(solved.parameters[0], table.x)
         return np.asarray(out + solved.log_prior if len(model.classes) == 1 else out)
 

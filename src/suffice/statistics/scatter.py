@@ -33,6 +33,7 @@ __all__ = ["PooledScatter", "Scatter", "centred_pass", "still_varies"]
 Float = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 24  # of centred rows, at most
+OWN_COLUMNS, OWN_BYTES = 256, 1 << 23  # up to so many, and of so much memory, our own products are quicker than BLAS
 EXACT_PRODUCTS = 1 << 25  # up to so many, products are summed exactly, in milliseconds; beyond, BLAS does it
 
 
@@ -140,6 +141,8 @@ class _ClassMeans(Statistic):
         scatter = self.arrays()["scatter"]
         scatter = scatter if scatter.ndim == 3 else scatter[None]
         mean, away, strange, flat = kernels.grand_mean(self.weight, self.mean, self.mean_low, scatter)
+        for array in (mean, away):
+            array.setflags(write=False)
         return _Grand(GrandMean(mean[0], mean[1], away), strange, flat)
 
     def _joined(self, other: _ClassMeans) -> dict[str, Float]:
@@ -188,18 +191,12 @@ class Scatter(_ClassMeans):
         array([[2., 4.],
                [4., 8.]])
         """
-        k, d = len(members.classes), x.shape[1]
+        k = len(members.classes)
         if _is_small(x, members):
             *parts, low = _exactly(x, members, matrices=k)
             return cls(members.classes, *parts, weight_low=low).looking_again(x).check(columns)
-        scatter, low = np.zeros((2, k, d, d))
-
-        def add_groups(rows: Float, offsets: NDArray[np.int64]) -> None:
-            for k in np.flatnonzero(np.diff(offsets)):
-                _add_products(rows[offsets[k] : offsets[k + 1]], scatter[k], low[k])
-
-        done = centred_pass(x, members, add_groups, groups=k)
-        scatter, low = _completed(scatter, low, (done.squares, done.squares_low))
+        done = _in_one_read(x, members, np.arange(k))
+        scatter, low = _completed(done.total, done.total_low, (done.squares, done.squares_low))
         weight, weight_low = class_weights(members)
         found = cls(members.classes, weight, done.mean, done.mean_low, scatter, low, weight_low=weight_low)
         return found.looking_again(x).check(columns)
@@ -255,9 +252,8 @@ class PooledScatter(_ClassMeans):
             weight, mean, mean_low, scatter, low, weight_low = _exactly(x, members, matrices=1)
             found = cls(members.classes, weight, mean, mean_low, scatter[0], low[0], weight_low=weight_low)
             return found.looking_again(x).check(columns)
-        scatter, low = np.zeros((2, x.shape[1], x.shape[1]))
-        done = centred_pass(x, members, lambda rows, _: _add_products(rows, scatter, low))
-        scatter, low = _completed(scatter, low, _summed(done.squares, done.squares_low))
+        done = _in_one_read(x, members, np.zeros(len(members.classes), dtype=np.int64))
+        scatter, low = _completed(done.total[0], done.total_low[0], _summed(done.squares, done.squares_low))
         weight, weight_low = class_weights(members)
         found = cls(members.classes, weight, done.mean, done.mean_low, scatter, low, weight_low=weight_low)
         return found.looking_again(x).check(columns)
@@ -270,18 +266,12 @@ class PooledScatter(_ClassMeans):
         if _is_small(x, members):
             places = [np.flatnonzero(folds == f) for f in range(n_folds)]
             return [cls.summarize(x[rows], members.take(rows), columns) for rows in places]
-        k, d = len(members.classes), x.shape[1]
-        scatter, low = np.zeros((2, n_folds, d, d))
-
-        def add_folds(rows: Float, offsets: NDArray[np.int64]) -> None:
-            for f in np.flatnonzero(np.diff(offsets[::k])):
-                _add_products(rows[offsets[f * k] : offsets[(f + 1) * k]], scatter[f], low[f])
-
-        done = centred_pass(x, of_folds(members, folds, n_folds), add_folds, groups=n_folds)
+        k = len(members.classes)
+        done = _in_one_read(x, of_folds(members, folds, n_folds), np.repeat(np.arange(n_folds), k))
         out = []
         for f in range(n_folds):
             here = slice(f * k, (f + 1) * k)
-            whole = _completed(scatter[f], low[f], _summed(done.squares[here], done.squares_low[here]))
+            whole = _completed(done.total[f], done.total_low[f], _summed(done.squares[here], done.squares_low[here]))
             found = cls(members.classes, done.weight[here], done.mean[here], done.mean_low[here], *whole)
             flat = (np.diagonal(found.scatter) < SMALLEST_SQUARE).any()
             out.append((found.looking_again(x[folds == f]) if flat else found).check(columns))
@@ -318,6 +308,23 @@ class PooledScatter(_ClassMeans):
         scatter = product(self.scatter, self.scatter_low, np.asarray(factor))
         weight, low = product(self.weight, self.weight_low, np.asarray(factor))
         return PooledScatter(self.classes, weight, self.mean, self.mean_low, *scatter, weight_low=low)
+
+
+def _in_one_read(x: Float, members: Membership, matrix_of: NDArray[np.int64]) -> kernels.ScatterSums:
+    """Class means, and the scatter of the classes of each matrix; classes of one matrix follow one another."""
+    n, d = int(matrix_of.max(initial=0)) + 1, x.shape[1]
+    if members.codes is not None and d <= OWN_COLUMNS and 16 * n * d * d <= OWN_BYTES:
+        return kernels.scatter_pass(x, members.codes, members.weights, matrix_of)
+    scatter, low = np.zeros((2, n, d, d))
+    bounds = np.searchsorted(matrix_of, np.arange(n + 1))
+
+    def add_groups(rows: Float, offsets: NDArray[np.int64]) -> None:
+        ends = offsets[bounds]
+        for m in np.flatnonzero(np.diff(ends)):
+            _add_products(rows[ends[m] : ends[m + 1]], scatter[m], low[m])
+
+    done = centred_pass(x, members, add_groups, groups=n)
+    return kernels.ScatterSums(done.weight, done.mean, done.mean_low, done.squares, done.squares_low, scatter, low)
 
 
 def centred_pass(

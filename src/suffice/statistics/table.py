@@ -46,6 +46,11 @@ class Table(ABC):
     def kinds(self) -> Sequence[Kind]:
         """What the type of each column says of it."""
 
+    @property
+    def divisible(self) -> bool:
+        """Whether rows that follow one another are found without looking at all."""
+        return True
+
     @abstractmethod
     def rows(self, start: int, stop: int) -> Table:
         """The rows start..stop−1."""
@@ -84,11 +89,19 @@ class MatrixTable(Table):
         """One kind for all columns."""
         return [self.kind] * self.x.shape[1]
 
+    @property
+    def divisible(self) -> bool:
+        """Not where a sparse matrix is stored by columns."""
+        return not is_sparse(self.x) or self.x.format == "csr"
+
     def rows(self, start: int, stop: int) -> MatrixTable:
-        """The rows start..stop−1."""
-        x = self.x.tocsr() if is_sparse(self.x) else self.x
+        """The rows start..stop−1; a view, but of a sparse matrix that is stored by columns."""
         exact = None if self.exact is None else self.exact[start:stop]
-        return MatrixTable(x[start:stop], self.kind, exact)
+        if is_sparse(self.x) and self.x.format != "csr":
+            return MatrixTable(self.x.tocsr()[start:stop], self.kind, exact)
+        return MatrixTable(
+            sparse_rows(self.x, start, stop) if is_sparse(self.x) else self.x[start:stop], self.kind, exact
+        )
 
     def take(self, index: NDArray[np.intp]) -> MatrixTable:
         """The rows at those places; a view where they follow one another."""
@@ -125,6 +138,21 @@ def _sparse_column(x: Any, j: int) -> CodedColumn:
     return CodedColumn(levels, codes[:-1], rows)
 
 
+def sparse_rows(x: Any, start: int, stop: int) -> Any:
+    """The rows start..stop−1 of a CSR matrix, as a view of what it stores.
+
+    >>> sparse_rows(sparse.csr_array([[0, 1], [2, 0], [0, 3]]), 1, 3).toarray()
+    array([[2, 0],
+           [0, 3]])
+    """
+    stop = min(stop, x.shape[0])
+    begin, end = x.indptr[start], x.indptr[stop]
+    parts = x.data[begin:end], x.indices[begin:end], x.indptr[start : stop + 1] - begin
+    out = type(x)(parts, shape=(stop - start, x.shape[1]))
+    out.has_canonical_format = x.has_canonical_format
+    return out
+
+
 def is_sparse(x: Any) -> bool:
     """Whether x is a SciPy sparse matrix or array."""
     return bool(sparse.issparse(x))
@@ -137,7 +165,7 @@ def as_table(x: Any) -> Table:
 
 def present_rows(codes: NDArray[np.int64] | None, weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:
     """Which rows count at all, None for all of them."""
-    out = None if codes is None or not (codes < 0).any() else codes >= 0
+    out = None if codes is None or codes.min(initial=0) >= 0 else codes >= 0
     if weights is not None and not (weights > 0).all():
         out = weights > 0 if out is None else out & (weights > 0)
     return out

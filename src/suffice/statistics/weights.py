@@ -66,9 +66,9 @@ def _by_class(members: Membership, where: NDArray[np.bool_] | None) -> tuple[Flo
     k = len(members.classes)
     some = members if where is None else members.take(where)
     if some.codes is not None:
-        here = some.codes >= 0
         codes, weights = some.codes, some.weights
-        if not here.all():
+        if codes.min(initial=0) < 0:
+            here = codes >= 0
             codes, weights = codes[here], None if weights is None else weights[here]
         return counted(codes, weights, k)
     assert some.soft is not None

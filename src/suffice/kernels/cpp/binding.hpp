@@ -3,7 +3,9 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
+#include <optional>
 #include <vector>
 
 #include "kernels.hpp"
@@ -50,7 +52,9 @@ template <typename Array> void require_shape(const Array &array, size_t rows, si
 void bind_gaussian(nb::module_ &m);
 void bind_joining(nb::module_ &m);
 void bind_left_out(nb::module_ &m);
+void bind_linear(nb::module_ &m);
 void bind_moments(nb::module_ &m);
+void bind_posterior(nb::module_ &m);
 void bind_scatter(nb::module_ &m);
 void bind_sums(nb::module_ &m);
 

@@ -1,16 +1,47 @@
-// Log-densities of independent Gaussian columns.
+// Log-densities of Gaussians, with independent columns or with covariances.
+#include <cmath>
+
 #include "binding.hpp"
 #include "threads.hpp"
 
 namespace suffice {
 namespace {
 
-// out (rows x classes) = log density of each row under each class.
-void diagonal_log_likelihood(const Matrix &x, const Diagonal &p, bool missing, double *out) {
-    const Kernels &run = kernels();
-    apart(x.rows, 1024, [&] { return std::vector<double>((x.columns + 2) * TILE); },
-          [&](int64_t first, int64_t last, std::vector<double> &buffer) {
-              run.gaussian.diagonal(x, p, missing, first, last, buffer.data(), out);
+constexpr double NEAR = 64;  // so many deviations from the origin a mean costs no digit that matters
+
+// Class means as distances from one origin among them, where all are near it; empty where one is not. Rows are then
+// centred once, not once for each class.
+struct Centred {
+    std::vector<double> origin, mean;
+
+    Centred(const double *mean_of, const double *low, const double *scale, int64_t classes, int64_t d)
+        : origin(d, 0.0), mean(classes * d) {
+        for (int64_t k = 0; k < classes; ++k)
+            for (int64_t j = 0; j < d; ++j) origin[j] += mean_of[k * d + j] / classes;
+        for (int64_t i = 0; i < classes * d; ++i) {
+            mean[i] = (mean_of[i] - origin[i % d]) + low[i];
+            if (!(std::fabs(mean[i]) * scale[i] <= NEAR)) {
+                origin.clear();
+                return;
+            }
+        }
+    }
+};
+
+void diagonal_log_likelihood(const Matrix &x, Diagonal p, bool missing, double *out) {
+    const int64_t d = x.columns;
+    std::vector<double> total(p.classes, 0.0);
+    for (int64_t k = 0; k < p.classes; ++k)
+        for (int64_t j = 0; j < d; ++j) total[k] += p.log_norm[k * d + j];
+    p.total = total.data();
+    const Centred centred(p.mean, p.mean_low, p.scale, p.classes, d);
+    if (!centred.origin.empty()) {
+        p.origin = centred.origin.data();
+        p.mean = centred.mean.data();
+    }
+    apart(x.rows, 1024, [&] { return Buffer((d + p.classes + 2) * TILE); },
+          [&](int64_t first, int64_t last, Buffer &buffer) {
+              kernels().gaussian.diagonal(x, p, missing, first, last, buffer.data(), out);
           });
 }
 
@@ -22,15 +53,36 @@ void bind_gaussian(nb::module_ &m) {
         [](nb::object x, Table mean, Table mean_low, Table scale, Table log_norm, bool missing, Output out) {
             const Rows rows(x);
             const Matrix &view = rows.view();
-            const Diagonal p{mean.data(), mean_low.data(), scale.data(), log_norm.data(),
-                             static_cast<int64_t>(mean.shape(0))};
+            const size_t classes = mean.shape(0);
             for (const Table &each : {mean, mean_low, scale, log_norm})
-                require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
-            require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == mean.shape(0), "out must be rows x classes");
+                require_shape(each, classes, static_cast<size_t>(view.columns));
+            require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == classes, "out must be rows x classes");
             nb::gil_scoped_release release;
-            diagonal_log_likelihood(view, p, missing, out.data());
+            diagonal_log_likelihood(view, {mean.data(), mean_low.data(), scale.data(), log_norm.data(), nullptr, nullptr, static_cast<int64_t>(classes)}, missing, out.data());
         },
-        "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "scale"_a.noconvert(), "log_norm"_a.noconvert(), "missing"_a, "out"_a.noconvert());
+        "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "scale"_a.noconvert(), "log_norm"_a.noconvert(), "missing"_a,
+        "out"_a.noconvert());
+
+    m.def(
+        "full_log_likelihood",
+        [](nb::object x, Table mean, Table mean_low, Table packed, Vector norm, Output out) {
+            const Rows rows(x);
+            const Matrix &view = rows.view();
+            const size_t classes = mean.shape(0), d = static_cast<size_t>(view.columns);
+            for (const Table &each : {mean, mean_low}) require_shape(each, classes, d);
+            size_t size = 0;
+            for (size_t i = 0; i < d; i += 4) size += 4 * std::min(i + 4, d);
+            require(packed.shape(0) == classes && packed.shape(1) == size, "packed has another shape");
+            require(norm.shape(0) == classes, "norm must have an entry for each class");
+            require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == classes, "out must be rows x classes");
+            const Full p{mean.data(), mean_low.data(), packed.data(), norm.data(), static_cast<int64_t>(classes), static_cast<int64_t>(size)};
+            nb::gil_scoped_release release;
+            apart(view.rows, 256, [&] { return Buffer((2 * d + classes + 1) * TILE); },
+                  [&](int64_t first, int64_t last, Buffer &buffer) {
+                      kernels().gaussian.full(view, p, first, last, buffer.data(), out.data());
+                  });
+        },
+        "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "packed"_a.noconvert(), "norm"_a.noconvert(), "out"_a.noconvert());
 }
 
 }  // namespace suffice

@@ -5,6 +5,7 @@
 
 #include "compensated.hpp"
 #include "kernels.hpp"
+#include "simd.hpp"
 
 #define SUFFICE_JOIN(a, b) a##b
 #define SUFFICE_NAME(a, b) SUFFICE_JOIN(a, b)
@@ -23,9 +24,14 @@ namespace {
 
 #include "loops/reading.hpp"
 
+#include "loops/tiles.hpp"
+
 #include "loops/gaussian.hpp"
 #include "loops/left_out.hpp"
+#include "loops/linear.hpp"
 #include "loops/moments.hpp"
+#include "loops/grouped_moments.hpp"
+#include "loops/posterior.hpp"
 #include "loops/scatter.hpp"
 #include "loops/sums.hpp"
 
@@ -38,6 +44,7 @@ extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET),   SUFFICE_SET::sum_kernels,      SUFFICE_SET::moment_kernels,
     SUFFICE_SET::scatter_kernels,  SUFFICE_SET::gaussian_kernels, SUFFICE_SET::left_out_kernels,
+    SUFFICE_SET::linear_kernels,   SUFFICE_SET::posterior_kernels,
     SUFFICE_SET::joining_kernels,
 };
 

@@ -38,7 +38,7 @@ struct Membership {
     int64_t classes;
 };
 
-constexpr int64_t TILE = 32;  // rows that are read together when they must be gathered
+constexpr int64_t TILE = 32;  // rows that are read together
 
 struct SumKernels {
     // Adds rows first..last-1 of `x` to the class totals (classes x columns).
@@ -64,6 +64,11 @@ struct MomentKernels {
     // Adds rows first..last-1 to `out`; `buffer` holds TILE rows. NaN is a missing value if `missing`.
     void (*moments)(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing,
                     double *buffer, Moments &out);
+    // The same for hard codes, where no value is missing and classes are few; false, and nothing done, if they are not.
+    // `buffer` holds window_rows(classes, columns) rows, `order` a number for each of them, `starts` classes + 1.
+    bool (*grouped)(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer, int32_t *order,
+                    int32_t *starts, Moments &out);
+    int64_t (*window_rows)(int64_t classes, int64_t columns);
     // Folds what is left in the chunks of `out` into its moments.
     void (*finish)(bool missing, Moments &out);
     // Merges `part` into `whole` (Chan, Golub and LeVeque, with means kept in two doubles).
@@ -80,12 +85,15 @@ struct ScatterKernels {
     // Sum over rows of a class of w (x - shift), for a block of rows; classes x columns.
     void (*shifted_sums)(const Matrix &x, const Membership &m, const double *shift, double *buffer,
                          double *total);
-    // Writes sqrt(w) (x - mean - mean_low) of each row of class k to the next free row of group k, and
+    // Writes sqrt(w) (x - mean - mean_low) of each row of class k to the next free row of group k, `width` apart, and
     // adds the squares to squares + squares_low (classes x columns); `chunk` (classes x columns, zero)
     // and `chunk_rows` (classes, zero) are scratch.
     void (*centre)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low,
                    int64_t *next, double *buffer, double *chunk, int64_t *chunk_rows, double *squares,
-                   double *squares_low, double *out);
+                   double *squares_low, int64_t width, double *out);
+    // out (width x width) = the lower triangle of the sum of z z' over rows z, where `width` is a multiple of eight;
+    // above it there may be anything.
+    void (*products)(const double *rows, int64_t count, int64_t width, double *out);
     // total + total_low += the lower triangle of w z z' (columns x columns), where w and z are in two
     // doubles, too.
     void (*outer)(int64_t columns, double w, double w_low, const double *z, const double *z_low, double *total,
@@ -98,19 +106,44 @@ struct ScatterKernels {
     void (*accumulate)(int64_t count, const double *part, double *total, double *total_low);
 };
 
-// A class-wise Gaussian with independent columns; classes x columns each.
+// A class-wise Gaussian with independent columns; classes x columns each, and the `total` of log_norm of each class.
+// With an `origin` (columns) the means are distances from it, and have no low part.
 struct Diagonal {
-    const double *mean, *mean_low, *scale, *log_norm;
+    const double *mean, *mean_low, *scale, *log_norm, *total, *origin;
     int64_t classes;
 };
 
-struct GaussianKernels {
-    // out[row, class] = sum of log normal densities; `buffer` holds columns x TILE + 2 TILE.
-    void (*diagonal)(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
-                     double *out);
+// A class-wise Gaussian with a covariance: means (classes x columns), the triangular map of each class that turns
+// deviations into standard scores (packed, `size` numbers each), and the logarithm of the density at the mean.
+struct Full {
+    const double *mean, *mean_low, *packed, *norm;
+    int64_t classes, size;
 };
 
-// The same with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
+struct GaussianKernels {
+    // out[row, class] = sum of log normal densities; a NaN is left out if `missing`. `buffer` holds
+    // (columns + classes + 2) x TILE.
+    void (*diagonal)(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
+                     double *out);
+    // The same with covariances; `buffer` holds (2 columns + classes + 1) x TILE.
+    void (*full)(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, double *out);
+};
+
+// Scores offset + (x - origin) . coef of each class. Coefficients lie in fours: those of four classes of column 0, of
+// column 1, ..., and then those of the next four. A missing value takes its `zero` (as coef lies) from the offset, if
+// there is any; without, the score is NaN.
+struct LinearForm {
+    const double *coef, *offset, *origin, *zero, *threshold;
+    int64_t classes;
+};
+
+struct LinearKernels {
+    // Returns what was met: 1 for a missing value, 2 for an infinite one where there is a threshold. `buffer` holds
+    // (columns + classes) x TILE.
+    int (*linear)(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer, double *out);
+};
+
+// A diagonal Gaussian with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
 // over the weight less `lost`. `inverse` and `log_norm` are of the full model's variances, `stretch` n/(n - 1) and
 // `per` 1/(n - 1 - lost) of what is left without a row of weight one.
 struct LeftOut {
@@ -126,6 +159,20 @@ struct LeftOutKernels {
     void (*left_out)(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights,
                      const double *added, bool others, int64_t first, int64_t last, double *buffer, double *out,
                      double *least);
+};
+
+// What is made of a row of log p(x, y).
+enum class Answer { probability, logarithm, evidence };
+
+struct PosteriorKernels {
+    // p(y | x), its logarithm (rows x classes) or log p(x) (rows), of rows first..last-1. `lost` becomes the first row that
+    // has none, because an entry is no number or plus infinity, or all are minus infinity, if it was -1. `tile` holds
+    // (classes + 3) x TILE.
+    void (*posterior)(int64_t classes, int64_t first, int64_t last, const double *joint, Answer answer, double *tile,
+                      double *out, int64_t *lost);
+    // The class of the largest entry of each row, the first of equal ones.
+    void (*decide)(int64_t classes, int64_t first, int64_t last, const double *joint, double *tile, int64_t *out,
+                   int64_t *lost);
 };
 
 // What is known of groups of rows: their weight, mean and squares (or scatter matrices), each in two doubles.
@@ -169,6 +216,8 @@ struct Kernels {
     ScatterKernels scatter;
     GaussianKernels gaussian;
     LeftOutKernels left_out;
+    LinearKernels linear;
+    PosteriorKernels posterior;
     JoiningKernels joining;
 };
 

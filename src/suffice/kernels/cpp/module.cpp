@@ -66,7 +66,9 @@ NB_MODULE(_core, m) {
     suffice::bind_gaussian(m);
     suffice::bind_joining(m);
     suffice::bind_left_out(m);
+    suffice::bind_linear(m);
     suffice::bind_moments(m);
+    suffice::bind_posterior(m);
     suffice::bind_scatter(m);
     suffice::bind_sums(m);
 }

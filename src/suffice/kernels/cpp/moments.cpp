@@ -56,23 +56,32 @@ class MomentStore {
 void class_moments(const Matrix &x, const Membership &m, bool missing, double *weight, double *mean,
                    double *mean_low, double *m2, double *m2_low) {
     struct Part {
-        std::vector<double> buffer;
+        Buffer buffer;
+        std::vector<int32_t> order, starts;
         MomentStore store;
     };
-    const Kernels &run = kernels();
+    const MomentKernels &run = kernels().moments;
     const int64_t step = block_rows(m.classes), slab = slab_columns(m.classes, x.columns);
     for (int64_t first = 0; first < x.columns; first += slab) {
         const int64_t columns = std::min(slab, x.columns - first);
+        const int64_t window = run.window_rows(m.classes, columns);
         MomentStore whole(m.classes, first, columns, missing);
-        in_order((x.rows + step - 1) / step,
-                 [&] { return Part{std::vector<double>(TILE * columns), MomentStore(m.classes, first, columns, missing)}; },
-                 [&](int64_t block, Part &part) {
-                     part.store.clear();
-                     run.moments.moments(x, m, block * step, std::min(x.rows, (block + 1) * step), missing,
-                                 part.buffer.data(), part.store.view());
-                     run.moments.finish(missing, part.store.view());
+        in_order((x.rows + step - 1) / step, 64 * m.classes * columns,
+                 [&] {
+                     return Part{Buffer(std::max(TILE, window) * columns), std::vector<int32_t>(window),
+                                 std::vector<int32_t>(m.classes + 1), MomentStore(m.classes, first, columns, missing)};
                  },
-                 [&](Part &part) { run.moments.merge(missing, part.store.view(), whole.view()); });
+                 [&](int64_t block, Part &part) {
+                     const int64_t from = block * step, to = std::min(x.rows, (block + 1) * step);
+                     Moments &out = part.store.view();
+                     part.store.clear();
+                     if (missing || !run.grouped(x, m, from, to, part.buffer.data(), part.order.data(),
+                                                 part.starts.data(), out)) {
+                         run.moments(x, m, from, to, missing, part.buffer.data(), out);
+                         run.finish(missing, out);
+                     }
+                 },
+                 [&](Part &part) { run.merge(missing, part.store.view(), whole.view()); });
         const Moments &w = whole.view();
         for (int64_t k = 0; k < m.classes; ++k)
             for (int64_t j = 0; j < columns; ++j) {

@@ -13,7 +13,7 @@ void class_sums(const Matrix &x, const Membership &m, double *total) {
     };
     const int64_t cells = m.classes * x.columns, step = block_rows(m.classes);
     const Kernels &run = kernels();
-    in_order((x.rows + step - 1) / step,
+    in_order((x.rows + step - 1) / step, 8 * cells,
              [&] { return Part{std::vector<double>(TILE * x.columns), std::vector<double>(cells)}; },
              [&](int64_t block, Part &part) {
                  std::fill(part.total.begin(), part.total.end(), 0.0);

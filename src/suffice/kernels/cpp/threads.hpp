@@ -1,9 +1,14 @@
 // Work in fixed blocks of rows: a function of the shape alone, so that the blocks, and with them the result, are
-// the same for every number of threads.
+// the same for every number of threads. Threads take blocks as they come: one that the system has put aside keeps the
+// others from nothing but its own block.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <vector>
 
 #ifdef _OPENMP
@@ -12,38 +17,76 @@
 
 namespace suffice {
 
-// Rows per block where blocks are merged. Many classes want long blocks, since merging costs classes x columns per block.
+// Rows per block where blocks are merged. Many classes want long blocks, since merging costs classes x columns per
+// block.
 inline int64_t block_rows(int64_t classes) { return std::max<int64_t>(4096, 16 * classes); }
+
+// Numbers that begin where a cache line does, so that no vector of them lies across two.
+class Buffer {
+  public:
+    explicit Buffer(int64_t size) : store_(static_cast<size_t>(size) + 8) {}
+    double *data() {
+        const auto at = reinterpret_cast<uintptr_t>(store_.data());
+        return store_.data() + (64 - at % 64) % 64 / sizeof(double);
+    }
+
+  private:
+    std::vector<double> store_;
+};
 
 // How many threads to use for so many blocks.
 int thread_count(int64_t blocks);
 
-// Runs work(block, part) for each block, and merge(part) in the order of the blocks. Each thread has
-// one part, made by calling `make` (before the threads start: an exception could not leave them).
+// Runs work(block, part) for each block, and merge(part) in the order of the blocks. A part is made by calling `make`
+// (before the threads start: an exception could not leave them) and has about so many bytes; there are a few more of
+// them than threads, unless they are large, so that a thread can go on while an earlier block is not done.
 template <typename Make, typename Work, typename Merge>
-void in_order(int64_t blocks, Make make, Work work, Merge merge) {
+void in_order(int64_t blocks, int64_t bytes, Make make, Work work, Merge merge) {
     const int threads = thread_count(blocks);
-    std::vector<decltype(make())> parts;
-    for (int i = 0; i < std::max(threads, 1); ++i) parts.push_back(make());
-#ifdef _OPENMP
-    if (threads > 1) {
-#pragma omp parallel num_threads(threads)
-        {
-            auto &part = parts[omp_get_thread_num()];
-#pragma omp for ordered schedule(static, 1)
-            for (int64_t block = 0; block < blocks; ++block) {
-                work(block, part);
-#pragma omp ordered
-                merge(part);
-            }
+    if (threads <= 1) {
+        auto part = make();
+        for (int64_t block = 0; block < blocks; ++block) {
+            work(block, part);
+            merge(part);
         }
         return;
     }
-#endif
-    for (int64_t block = 0; block < blocks; ++block) {
-        work(block, parts[0]);
-        merge(parts[0]);
+#ifdef _OPENMP
+    constexpr int64_t SPARE = 8, SPARE_BYTES = int64_t{1} << 24;
+    const int64_t spare = std::min(SPARE, SPARE_BYTES / std::max<int64_t>(bytes, 1));
+    std::vector<decltype(make())> parts;
+    std::vector<int64_t> free;
+    for (int64_t i = 0; i < threads + spare; ++i) {
+        parts.push_back(make());
+        free.push_back(i);
     }
+    std::map<int64_t, int64_t> done;  // the part of each block that waits for an earlier one
+    std::mutex guard;
+    std::condition_variable freed;
+    int64_t next = 0, merged = 0;
+#pragma omp parallel num_threads(threads)
+    {
+        std::unique_lock<std::mutex> lock(guard);
+        for (;;) {
+            // The thread that is to merge next is never among those that wait: it has a part.
+            freed.wait(lock, [&] { return !free.empty() || next >= blocks; });
+            if (next >= blocks) break;
+            const int64_t block = next++, part = free.back();
+            free.pop_back();
+            lock.unlock();
+            work(block, parts[part]);
+            lock.lock();
+            done[block] = part;
+            for (auto first = done.begin(); first != done.end() && first->first == merged; first = done.begin()) {
+                merge(parts[first->second]);
+                free.push_back(first->second);
+                done.erase(first);
+                ++merged;
+            }
+            freed.notify_all();
+        }
+    }
+#endif
 }
 
 // Runs work(first, last, part) for blocks of `step` rows that write to places of their own.
@@ -57,7 +100,7 @@ template <typename Make, typename Work> void apart(int64_t rows, int64_t step, M
 #pragma omp parallel num_threads(threads)
         {
             auto &part = parts[omp_get_thread_num()];
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, 1)
             for (int64_t block = 0; block < blocks; ++block)
                 work(block * step, std::min(rows, (block + 1) * step), part);
         }

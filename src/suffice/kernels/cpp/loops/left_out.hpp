@@ -2,7 +2,7 @@
 // were fitted without the row.
 
 // Columns are summed in lanes, so that the order of the sums is the same for every instruction set.
-constexpr int64_t LANES = 8;
+constexpr int64_t STRIPES = 8;
 constexpr int64_t ROUNDS = 8;  // of the lanes, before products that grow or shrink are turned into logarithms
 constexpr double WIDE = 1e30;  // eight ratios of this size stay within the range of a double
 
@@ -35,8 +35,8 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
                          *RESTRICT inverse = p.inverse + k * d, *RESTRICT norm = p.log_norm + k * d,
                          *RESTRICT stretch = p.stretch + k * d, *RESTRICT per = p.per + k * d,
                          *RESTRICT inverse_m2 = p.inverse_m2 + k * d;
-            double square[LANES] = {0}, total[LANES] = {0}, product[LANES], small[LANES];
-            for (int64_t l = 0; l < LANES; ++l) product[l] = 1, small[l] = 1e300;
+            double square[STRIPES] = {0}, total[STRIPES] = {0}, product[STRIPES], small[STRIPES];
+            for (int64_t l = 0; l < STRIPES; ++l) product[l] = 1, small[l] = 1e300;
             double logs = 0;
             const auto visit = [&](int64_t j, int64_t l) {
                 const double v = value[j], away = (v - mean[j]) - low[j];
@@ -54,15 +54,15 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
                 small[l] = left < small[l] ? left : small[l];
             };
             int64_t j = 0;
-            for (int64_t round = 1; j + LANES <= d; j += LANES, ++round) {
-                for (int64_t l = 0; l < LANES; ++l) visit(j + l, l);
+            for (int64_t round = 1; j + STRIPES <= d; j += STRIPES, ++round) {
+                for (int64_t l = 0; l < STRIPES; ++l) visit(j + l, l);
                 if (round % ROUNDS == 0)
-                    for (int64_t l = 0; l < LANES; ++l)
+                    for (int64_t l = 0; l < STRIPES; ++l)
                         if (!(product[l] > 1 / WIDE && product[l] < WIDE)) logs += log(product[l]), product[l] = 1;
             }
             for (int64_t l = 0; j < d; ++j, ++l) visit(j, l);
             double whole = 1, sum = 0, base = 0;
-            for (int64_t l = 0; l < LANES; ++l) {
+            for (int64_t l = 0; l < STRIPES; ++l) {
                 sum += square[l];
                 base += total[l];
                 if (!(small[l] >= lowest)) lowest = small[l];

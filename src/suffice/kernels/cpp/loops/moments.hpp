@@ -171,4 +171,3 @@ void exact_moments(const Matrix &x, const Membership &m, bool missing, const dou
     });
 }
 
-constexpr MomentKernels moment_kernels = {moments, finish, merge, exact_moments};

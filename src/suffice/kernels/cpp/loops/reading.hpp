@@ -16,6 +16,90 @@ template <typename Use> inline void with_type(Type type, const void *data, Use u
     }
 }
 
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector) && __has_builtin(__builtin_convertvector)
+#define SUFFICE_SHUFFLES
+#endif
+#endif
+
+#ifdef SUFFICE_SHUFFLES
+inline void load_rows(const double *from, Lanes &to) { to = load(from); }
+inline void load_rows(const float *from, Lanes &to) {
+    typedef float Halves __attribute__((vector_size(4 * LANES)));
+    Halves half;
+    memcpy(&half, from, sizeof(half));
+    to = __builtin_convertvector(half, Lanes);
+}
+
+// One step of a transposition: swaps blocks of 1, 2 or 4 lanes between vectors that lie as far apart.
+template <int apart> inline void swap_blocks(Lanes &a, Lanes &b) {
+    const Lanes x = a, y = b;
+    constexpr auto first = [](int i) { return (i & apart) == 0 ? i : static_cast<int>(LANES) + i - apart; };
+    constexpr auto second = [](int i) { return (i & apart) == 0 ? i + apart : static_cast<int>(LANES) + i; };
+#if defined(__AVX512F__)
+    a = __builtin_shufflevector(x, y, first(0), first(1), first(2), first(3), first(4), first(5), first(6), first(7));
+    b = __builtin_shufflevector(x, y, second(0), second(1), second(2), second(3), second(4), second(5), second(6),
+                                second(7));
+#elif defined(__AVX2__)
+    a = __builtin_shufflevector(x, y, first(0), first(1), first(2), first(3));
+    b = __builtin_shufflevector(x, y, second(0), second(1), second(2), second(3));
+#else
+    a = __builtin_shufflevector(x, y, first(0), first(1));
+    b = __builtin_shufflevector(x, y, second(0), second(1));
+#endif
+}
+
+template <int apart> inline void swap_all(Lanes *row) {
+    for (int64_t i = 0; i < LANES; ++i)
+        if ((i & apart) == 0) swap_blocks<apart>(row[i], row[i + apart]);
+}
+
+// LANES rows of LANES columns, turned.
+template <typename T> inline void turn_square(const T *from, int64_t stride, double *to, int64_t width) {
+    Lanes row[LANES];
+    for (int64_t i = 0; i < LANES; ++i) load_rows(from + i * stride, row[i]);
+    swap_all<1>(row);
+#if defined(__AVX2__)
+    swap_all<2>(row);
+#endif
+#if defined(__AVX512F__)
+    swap_all<4>(row);
+#endif
+    for (int64_t i = 0; i < LANES; ++i) store(to + i * width, row[i]);
+}
+#else
+template <typename T> inline void load_rows(const T *from, Lanes &to) {
+    double all[LANES];
+    for (int64_t i = 0; i < LANES; ++i) all[i] = static_cast<double>(from[i]);
+    to = load(all);
+}
+#endif
+
+// Lines that lie `stride` apart, turned: numbers `length` of each become rows `width` apart. What is not a whole square
+// of LANES is left to the caller: the number of lines and of numbers that were done is returned.
+struct Done {
+    int64_t lines, length;
+};
+template <typename T> inline Done turn_squares(const T *, int64_t, int64_t, int64_t, double *, int64_t) { return {0, 0}; }
+#ifdef SUFFICE_SHUFFLES
+template <typename T>
+inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width) {
+    const Done whole = {lines / LANES * LANES, length / LANES * LANES};
+    for (int64_t j = 0; j < whole.length; j += LANES)
+        for (int64_t i = 0; i < whole.lines; i += LANES)
+            turn_square(from + i * stride + j, stride, to + j * width + i, width);
+    return whole;
+}
+template <>
+inline Done turn_squares(const double *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width) {
+    return squares_of(from, stride, lines, length, to, width);
+}
+template <>
+inline Done turn_squares(const float *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width) {
+    return squares_of(from, stride, lines, length, to, width);
+}
+#endif
+
 // Rows row..row+count-1, columns column.., row by row.
 void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t columns, double *out) {
     if (x.each) {
@@ -38,9 +122,12 @@ void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t
             }
             return;
         }
+        Done done = {0, 0};
+        if (x.row_stride == 1) done = turn_squares(base, x.column_stride, columns, count, out, columns);
         for (int64_t j = 0; j < columns; ++j) {
             const auto *from = base + j * x.column_stride;
-            for (int64_t i = 0; i < count; ++i) out[i * columns + j] = static_cast<double>(from[i * x.row_stride]);
+            for (int64_t i = j < done.lines ? done.length : 0; i < count; ++i)
+                out[i * columns + j] = static_cast<double>(from[i * x.row_stride]);
         }
     });
 }
@@ -61,8 +148,47 @@ void transpose(const Matrix &x, int64_t row, int64_t count, double *out) {
         return;
     }
     with_type(x.type, x.data, [&](auto *data) {
-        for (int64_t j = 0; j < x.columns; ++j) column(data + j * x.column_stride, x.row_stride, out + j * TILE);
+        int64_t j = 0;
+        if (x.column_stride == 1 && count == TILE)
+            j = turn_squares(data + row * x.row_stride, x.row_stride, TILE, x.columns, out, TILE).length;
+        for (; j < x.columns; ++j) column(data + j * x.column_stride, x.row_stride, out + j * TILE);
     });
+}
+
+// Asks for the rows of a tile that will be read soon: they are not met one after another, and the processor does not
+// guess them.
+inline void ask_for(const Matrix &x, int64_t row) {
+#if defined(__GNUC__)
+    if (row + TILE > x.rows) return;
+    const auto line = [](const char *at, int64_t bytes) {
+        for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(at + b);
+    };
+    const auto size = [](Type type) -> int64_t {
+        switch (type) {
+        case Type::f64: case Type::i64: case Type::u64: return 8;
+        case Type::f32: case Type::i32: case Type::u32: return 4;
+        case Type::i16: case Type::u16: return 2;
+        default: return 1;
+        }
+    };
+    if (x.each) {
+        for (int64_t j = 0; j < x.columns; ++j) {
+            const int64_t step = size(x.each[j].type) * x.each[j].stride;
+            if (step > 0 && step <= 8) line(static_cast<const char *>(x.each[j].data) + row * step, TILE * step);
+        }
+        return;
+    }
+    const int64_t bytes = size(x.type);
+    const char *at = static_cast<const char *>(x.data) + row * x.row_stride * bytes;
+    if (x.column_stride == 1) {
+        for (int64_t i = 0; i < TILE; ++i) line(at + i * x.row_stride * bytes, x.columns * bytes);
+    } else if (x.row_stride == 1) {
+        for (int64_t j = 0; j < x.columns; ++j) line(at + j * x.column_stride * bytes, TILE * bytes);
+    }
+#else
+    (void)x;
+    (void)row;
+#endif
 }
 
 // Rows row..row+count-1, columns column..: in place where they lie as doubles side by side, else

@@ -57,12 +57,13 @@ void fold_squares(int64_t d, double *chunk, double *squares, double *low) {
 }
 
 void centre(const Matrix &x, const Membership &m, const double *mean, const double *mean_low, int64_t *next,
-            double *buffer, double *chunk, int64_t *chunk_rows, double *squares, double *squares_low, double *out) {
+            double *buffer, double *chunk, int64_t *chunk_rows, double *squares, double *squares_low, int64_t width,
+            double *out) {
     const int64_t d = x.columns;
     each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *RESTRICT value, int64_t k, double w) {
         const double *RESTRICT c = mean + k * d;
         const double *RESTRICT low = mean_low + k * d;
-        double *RESTRICT z = out + next[k]++ * d;
+        double *RESTRICT z = out + next[k]++ * width;
         double *RESTRICT sum = chunk + k * d;
         const double root = w == 1.0 ? 1.0 : sqrt(w);
         for (int64_t j = 0; j < d; ++j) {
@@ -79,4 +80,38 @@ void centre(const Matrix &x, const Membership &m, const double *mean, const doub
         if (chunk_rows[k]) fold_squares(d, chunk + k * d, squares + k * d, squares_low + k * d);
 }
 
-constexpr ScatterKernels scatter_kernels = {one_row, shifted_sums, centre, outer, exact_scatter, accumulate};
+// Four rows of the product at a time, and of its columns as many as registers hold the sums of.
+template <int64_t wide>
+inline void product_strip(const double *rows, int64_t count, int64_t width, int64_t i, int64_t j, double *out) {
+    Lanes sum[4][wide];
+    for (int64_t r = 0; r < 4; ++r)
+        for (int64_t g = 0; g < wide; ++g) sum[r][g] = all(0.0);
+    for (int64_t n = 0; n < count; ++n) {
+        const double *const row = rows + n * width;
+        const Lanes a = all(row[i]), b = all(row[i + 1]), c = all(row[i + 2]), e = all(row[i + 3]);
+        for (int64_t g = 0; g < wide; ++g) {
+            const Lanes v = load(row + j + g * LANES);
+            sum[0][g] += a * v;
+            sum[1][g] += b * v;
+            sum[2][g] += c * v;
+            sum[3][g] += e * v;
+        }
+    }
+    for (int64_t r = 0; r < 4; ++r)
+        for (int64_t g = 0; g < wide; ++g) store(out + (i + r) * width + j + g * LANES, sum[r][g]);
+}
+
+void products(const double *rows, int64_t count, int64_t width, double *out) {
+    constexpr int64_t WIDE = LANES == 8 ? 4 : 2;
+    for (int64_t i = 0; i < width; i += 4) {
+        int64_t j = 0;
+        for (; j + WIDE * LANES <= i + 4; j += WIDE * LANES) product_strip<WIDE>(rows, count, width, i, j, out);
+        if (WIDE == 4 && j + 2 * LANES < i + 4) {
+            product_strip<2>(rows, count, width, i, j, out);
+            j += 2 * LANES;
+        }
+        for (; j < i + 4; j += LANES) product_strip<1>(rows, count, width, i, j, out);
+    }
+}
+
+constexpr ScatterKernels scatter_kernels = {one_row, shifted_sums, centre, products, outer, exact_scatter, accumulate};

@@ -1,0 +1,50 @@
+// Scores that are linear in x.
+#include <atomic>
+
+#include "binding.hpp"
+#include "threads.hpp"
+
+namespace suffice {
+namespace {
+
+// classes x columns as the loops read it: in fours of classes.
+std::vector<double> in_fours(const Table &table) {
+    const size_t classes = table.shape(0), d = table.shape(1), fours = (classes + 3) / 4;
+    std::vector<double> out(4 * fours * d, 0.0);
+    for (size_t k = 0; k < classes; ++k)
+        for (size_t j = 0; j < d; ++j) out[(k / 4 * d + j) * 4 + k % 4] = table.data()[k * d + j];
+    return out;
+}
+
+}  // namespace
+
+void bind_linear(nb::module_ &m) {
+    m.def(
+        "linear_scores",
+        [](nb::object x, Table coef, Vector offset, Vector origin, Table zero, std::optional<double> threshold, Output out) {
+            const Rows rows(x);
+            const Matrix &view = rows.view();
+            const size_t classes = coef.shape(0), d = static_cast<size_t>(view.columns);
+            require_shape(coef, classes, d);
+            require(offset.shape(0) == classes, "offset must have an entry for each class");
+            require(!origin.is_valid() || origin.shape(0) == d, "origin must have an entry for each column");
+            if (zero.is_valid()) require_shape(zero, classes, d);
+            require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == classes, "out must be rows x classes");
+            std::atomic<int> met{0};
+            {
+                nb::gil_scoped_release release;
+                const std::vector<double> fours = in_fours(coef), zeros = zero.is_valid() ? in_fours(zero) : std::vector<double>();
+                const LinearForm p{fours.data(), offset.data(), or_null(origin), zero.is_valid() ? zeros.data() : nullptr,
+                                   threshold ? &*threshold : nullptr, static_cast<int64_t>(classes)};
+                apart(view.rows, 1024, [&] { return Buffer((d + classes) * TILE); },
+                      [&](int64_t first, int64_t last, Buffer &buffer) {
+                          met |= kernels().linear.linear(view, p, first, last, buffer.data(), out.data());
+                      });
+            }
+            return met.load();
+        },
+        "x"_a, "coef"_a.noconvert(), "offset"_a.noconvert(), "origin"_a.noconvert().none(), "zero"_a.noconvert().none(),
+        "threshold"_a.none(), "out"_a.noconvert());
+}
+
+}  // namespace suffice

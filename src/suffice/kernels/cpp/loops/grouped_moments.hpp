@@ -1,0 +1,148 @@
+// Included by instruction_set.cpp, within its namespace: moments of a window of rows, class after class. The rows of a
+// class are summed in registers, where the other way reads and writes the sums of a class with every row.
+
+// Folds a chunk of weight n, centred on the running mean, into the moments of a class; see `fold_cell`.
+void fold_chunk(int64_t d, double past, double n, const double *RESTRICT sum, const double *RESTRICT square,
+                double *RESTRICT mean, double *RESTRICT mean_low, double *RESTRICT m2, double *RESTRICT m2_low) {
+    const double share = n / (past + n), cross = past * share, inverse = past > 0 ? 1.0 : 0.0;
+    for (int64_t j = 0; j < d; ++j) {
+        const double offset = sum[j] / n, spread = square[j] - sum[j] * offset, delta = offset - mean_low[j];
+        const double apart = (spread > 0 ? spread : (spread == spread ? 0.0 : spread)) + cross * delta * delta;
+        const double added = apart == 0 && delta * inverse != 0 ? SMALLEST : apart;
+        add(m2[j], m2_low[j], added);
+        add(mean[j], mean_low[j], delta * share);
+    }
+}
+
+// Sums of x - mean and of its square over some rows, columns j..j + strips LANES - 1.
+template <typename T, int strips, bool weighted>
+inline void sum_strip(const T *base, int64_t step, const int32_t *rows, int64_t count, const double *weights,
+                      int64_t j, const double *mean, double *sum, double *square) {
+    Lanes m[strips], s[strips], q[strips];
+    for (int i = 0; i < strips; ++i) {
+        m[i] = load(mean + j + i * LANES);
+        s[i] = q[i] = all(0.0);
+    }
+    for (int64_t r = 0; r < count; ++r) {
+        const T *const at = base + rows[r] * step + j;
+        const Lanes w = all(weighted ? weights[rows[r]] : 1.0);
+        for (int i = 0; i < strips; ++i) {
+            Lanes value;
+            load_rows(at + i * LANES, value);
+            const Lanes t = value - m[i];
+            if (weighted) {
+                const Lanes wt = w * t;
+                s[i] += wt;
+                q[i] += wt * t;
+            } else {
+                s[i] += t;
+                q[i] += t * t;
+            }
+        }
+    }
+    for (int i = 0; i < strips; ++i) {
+        store(sum + j + i * LANES, s[i]);
+        store(square + j + i * LANES, q[i]);
+    }
+}
+
+// All columns: four vectors at a time, then one, and the last of them may overlap the one before, which gives the same
+// sums once more.
+template <typename T, bool weighted>
+void sum_rows(const T *base, int64_t step, const int32_t *rows, int64_t count, const double *weights, int64_t d,
+              const double *mean, double *sum, double *square) {
+    int64_t j = 0;
+    for (; j + 4 * LANES <= d; j += 4 * LANES)
+        sum_strip<T, 4, weighted>(base, step, rows, count, weights, j, mean, sum, square);
+    if (j + 2 * LANES <= d) {
+        sum_strip<T, 2, weighted>(base, step, rows, count, weights, j, mean, sum, square);
+        j += 2 * LANES;
+    }
+    for (; j < d && d >= LANES; j += LANES)
+        sum_strip<T, 1, weighted>(base, step, rows, count, weights, j + LANES <= d ? j : d - LANES, mean, sum, square);
+    for (; j < d; ++j) {
+        double s = 0, q = 0;
+        for (int64_t r = 0; r < count; ++r) {
+            const double t = static_cast<double>(base[rows[r] * step + j]) - mean[j];
+            const double wt = weighted ? weights[rows[r]] * t : t;
+            s += wt;
+            q += wt * t;
+        }
+        sum[j] = s;
+        square[j] = q;
+    }
+}
+
+constexpr int64_t LONGEST = 64;  // rows of a chunk, so that plain summation loses no digits
+
+// The rows of a window, class after class. Chunks of a class are never longer than what came before them, so that the
+// running mean is a good centre.
+template <typename T>
+void window_moments(const T *base, int64_t step, int64_t count, const int64_t *codes, const double *weights,
+                    int32_t *order, int32_t *starts, Moments &o) {
+    const int64_t d = o.columns, classes = o.classes;
+    const auto counts = [&](int64_t i) {
+        return codes[i] >= 0 && codes[i] < classes && (!weights || weights[i] > 0);
+    };
+    for (int64_t k = 0; k <= classes; ++k) starts[k] = 0;
+    for (int64_t i = 0; i < count; ++i)
+        if (counts(i)) ++starts[codes[i] + 1];
+    for (int64_t k = 0; k < classes; ++k) starts[k + 1] += starts[k];
+    for (int64_t i = 0; i < count; ++i)
+        if (counts(i)) order[starts[codes[i]]++] = static_cast<int32_t>(i);
+    for (int64_t k = 0; k < classes; ++k) {  // starts[k] is now where class k ends
+        const int64_t end = starts[k];
+        double *const mean = o.mean + k * d, *const sum = o.sum, *const square = o.square;
+        for (int64_t at = k ? starts[k - 1] : 0; at < end;) {
+            if (o.rows[k] == 0)
+                for (int64_t j = 0; j < d; ++j) mean[j] = static_cast<double>(base[order[at] * step + j]);
+            const int64_t seen = o.rows[k] == 0 ? 1 : o.rows[k] < LONGEST ? o.rows[k] : LONGEST;
+            const int64_t rows = end - at < seen ? end - at : seen;
+            double n = static_cast<double>(rows);
+            if (weights) {
+                n = 0;
+                for (int64_t r = at; r < at + rows; ++r) n += weights[order[r]];
+                sum_rows<T, true>(base, step, order + at, rows, weights, d, mean, sum, square);
+            } else {
+                sum_rows<T, false>(base, step, order + at, rows, weights, d, mean, sum, square);
+            }
+            fold_chunk(d, o.weight[k], n, sum, square, mean, o.mean_low + k * d, o.m2 + k * d, o.m2_low + k * d);
+            o.weight[k] += n;
+            o.rows[k] += rows;
+            at += rows;
+        }
+    }
+}
+
+// Rows of a window: so many that they stay in the cache nearest to a processor but one, and that a class has several.
+inline int64_t window_rows(int64_t classes, int64_t columns) {
+    const int64_t fit = (int64_t{1} << 18) / (8 * (columns ? columns : 1));
+    const int64_t rows = fit < 128 ? 128 : fit > 2048 ? 2048 : fit;
+    return 8 * classes <= rows ? rows : 0;
+}
+
+// Whether it was done; not if there are too many classes for this way to pay.
+bool grouped_moments(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer, int32_t *order,
+                     int32_t *starts, Moments &o) {
+    const int64_t window = window_rows(m.classes, o.columns);
+    if (!m.codes || !window) return false;
+    const bool rows_lie = !x.each && x.column_stride == 1;
+    for (int64_t start = first; start < last; start += window) {
+        const int64_t count = last - start < window ? last - start : window;
+        const int64_t *const codes = m.codes + start;
+        const double *const weights = m.weights ? m.weights + start : nullptr;
+        if (rows_lie && x.type == Type::f64) {
+            const double *const base = static_cast<const double *>(x.data) + start * x.row_stride + o.first;
+            window_moments(base, x.row_stride, count, codes, weights, order, starts, o);
+        } else if (rows_lie && x.type == Type::f32) {
+            const float *const base = static_cast<const float *>(x.data) + start * x.row_stride + o.first;
+            window_moments(base, x.row_stride, count, codes, weights, order, starts, o);
+        } else {
+            gather(x, start, count, o.first, o.columns, buffer);
+            window_moments<double>(buffer, o.columns, count, codes, weights, order, starts, o);
+        }
+    }
+    return true;
+}
+
+constexpr MomentKernels moment_kernels = {moments, grouped_moments, window_rows, finish, merge, exact_moments};

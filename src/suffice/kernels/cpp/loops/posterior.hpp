@@ -1,0 +1,107 @@
+// Included by instruction_set.cpp, within its namespace: Bayes' rule on rows of joint probabilities.
+
+// e^x for x <= 0, to about one unit in the last place, and with the same bits in every instruction set; the loop over
+// it is a vector. A NaN is taken for minus infinity.
+inline double exp_below(double x) {
+    constexpr double log2e = 1.4426950408889634074, high = 0x1.62e42fee00000p-1, low = 0x1.a39ef35793c76p-33;
+    constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves a whole number in the last bits
+    const double t = x > -746.0 ? x : -746.0;
+    const double n = (t * log2e + magic) - magic;
+    const double r = (t - n * high) - n * low;
+    double p = 1.0 / 6227020800;
+    p = p * r + 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r * r + r + 1;
+    // 2^n in two steps, since n may be below the exponent of the least normal number.
+    const double half = (n * 0.5 + magic), rest = n - (half - magic) + magic;
+    uint64_t a, b;
+    memcpy(&a, &half, 8);
+    memcpy(&b, &rest, 8);
+    a = (a + 1023) << 52;
+    b = (b + 1023) << 52;
+    double first, second;
+    memcpy(&first, &a, 8);
+    memcpy(&second, &b, 8);
+    return p * first * second;
+}
+
+// Rows of joint probabilities as classes x TILE, and their largest entries. Where one is no number or plus infinity, or all
+// are minus infinity, there is nothing to compare: `lost` becomes the first such row, if it was -1.
+void turned(const double *joint, int64_t classes, int64_t start, int64_t count, double *tile, double *RESTRICT top,
+            int64_t *lost) {
+    const double *const rows = joint + start * classes;
+    double wrong[TILE];
+    for (int64_t i = 0; i < TILE; ++i) top[i] = -HUGE_VAL, wrong[i] = 0;
+    for (int64_t k = 0; k < classes; ++k) {
+        double *RESTRICT to = tile + k * TILE;
+        for (int64_t i = 0; i < count; ++i) to[i] = rows[i * classes + k];
+        for (int64_t i = count; i < TILE; ++i) to[i] = 0;
+        for (int64_t i = 0; i < TILE; ++i) {
+            wrong[i] = to[i] < HUGE_VAL ? wrong[i] : 1;
+            top[i] = to[i] > top[i] ? to[i] : top[i];
+        }
+    }
+    for (int64_t i = 0; i < TILE; ++i) {
+        if (i < count && *lost < 0 && (wrong[i] > 0 || top[i] == -HUGE_VAL)) *lost = start + i;
+        top[i] = top[i] > -HUGE_VAL ? top[i] : 0;
+    }
+}
+
+void posterior(int64_t classes, int64_t first, int64_t last, const double *joint, Answer answer, double *tile,
+               double *out, int64_t *lost) {
+    double *RESTRICT top = tile + classes * TILE, *RESTRICT sum = top + TILE, *RESTRICT each = sum + TILE;
+    for (int64_t start = first; start < last; start += TILE) {
+        const int64_t count = last - start < TILE ? last - start : TILE;
+        turned(joint, classes, start, count, tile, top, lost);
+        for (int64_t i = 0; i < TILE; ++i) sum[i] = 0;
+        const bool keep = answer == Answer::probability;
+        for (int64_t k = 0; k < classes; ++k) {
+            const double *RESTRICT row = tile + k * TILE;
+            double *to = keep ? tile + k * TILE : each;
+            for (int64_t i = 0; i < TILE; ++i) {
+                const double e = exp_below(row[i] - top[i]);
+                to[i] = e;
+                sum[i] += e;
+            }
+        }
+        if (answer == Answer::evidence) {
+            for (int64_t i = 0; i < count; ++i) out[start + i] = top[i] + log(sum[i]);
+            continue;
+        }
+        if (keep) {
+            for (int64_t k = 0; k < classes; ++k)
+                for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] /= sum[i];
+        } else {
+            for (int64_t i = 0; i < TILE; ++i) sum[i] = log(sum[i]);
+            for (int64_t k = 0; k < classes; ++k)
+                for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] = (tile[k * TILE + i] - top[i]) - sum[i];
+        }
+        write(tile, classes, start, count, out);
+    }
+}
+
+void decide(int64_t classes, int64_t first, int64_t last, const double *joint, double *tile, int64_t *out,
+            int64_t *lost) {
+    double *RESTRICT top = tile + classes * TILE, *RESTRICT best = top + TILE;
+    for (int64_t start = first; start < last; start += TILE) {
+        const int64_t count = last - start < TILE ? last - start : TILE;
+        turned(joint, classes, start, count, tile, top, lost);
+        // From the last class to the first, so that the first of equal ones is the answer.
+        for (int64_t i = 0; i < TILE; ++i) best[i] = 0;
+        for (int64_t k = classes - 1; k >= 0; --k)
+            for (int64_t i = 0; i < TILE; ++i)
+                best[i] = tile[k * TILE + i] == top[i] ? static_cast<double>(k) : best[i];
+        for (int64_t i = 0; i < count; ++i) out[start + i] = static_cast<int64_t>(best[i]);
+    }
+}
+
+constexpr PosteriorKernels posterior_kernels = {posterior, decide};

@@ -1,0 +1,49 @@
+"""Scores that are linear in x."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.kernels import _core
+from suffice.kernels.reading import Float, Numbers, readable, shape_of
+
+__all__ = ["INFINITE", "MISSING", "linear_scores"]
+
+MISSING, INFINITE = 1, 2
+
+
+def linear_scores(
+    x: Numbers,
+    coef: Float,
+    offset: Float,
+    *,
+    origin: Float | None = None,
+    zero: Float | None = None,
+    threshold: float | None = None,
+) -> tuple[Float, int]:
+    """``offset_k + Σ_j (x_j − origin_j) coef_kj`` of each row and class (n, n_classes), and what was met.
+
+    Parameters
+    ----------
+    coef : array of shape (n_classes, d)
+    offset : array of shape (n_classes,)
+    origin : array of shape (d,), optional
+    zero : array of shape (n_classes, d), optional
+        What a missing value (NaN) takes from the offset, instead of adding anything. Without it the score is NaN.
+    threshold : float, optional
+        Values above it are 1, others 0.
+
+    Returns
+    -------
+    scores : array of shape (n, n_classes)
+    met : int
+        `MISSING` if there was a NaN, and `INFINITE` if there was an infinity that a threshold has hidden.
+
+    Examples
+    --------
+    >>> linear_scores(np.array([[2.0, 3.0]]), np.array([[1.0, 2.0]]), np.array([0.5]), origin=np.ones(2))
+    (array([[5.5]]), 0)
+    """
+    out = np.empty((shape_of(x)[0], len(coef)))
+    met = _core.linear_scores(readable(x), coef, offset, origin, zero, threshold, out)
+    return out, met
