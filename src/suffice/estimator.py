@@ -20,6 +20,7 @@ from suffice import bayes
 from suffice.exceptions import ClassError, InputError, MergeError, listed
 from suffice.model import Block, Conditional, Estimate, LinearForm, Model, generator, row_count
 from suffice.saving import Saving
+from suffice.settings import check_parameters
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
 from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
 from suffice.statistics.blocks import in_blocks
@@ -63,6 +64,9 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
     @property
     def _allow_nan(self) -> bool:
         return False
+
+    def _validate_params(self) -> None:
+        check_parameters(self, super()._validate_params)
 
     # ------------------------------------------------------------------ learning
 
@@ -140,6 +144,8 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
         table, members = read_batch(self, X, y, sample_weight, reset=self._model is None)
         if self._model is None:
             self._schema = self._schema_of(table)
+        elif self._model.classes.holds(members.classes):
+            members = members.on(self._model.classes)  # so that nothing needs to be moved from axis to axis
         model = self._summarize(table, members)
         expected = self._declared
         if classes is not None:

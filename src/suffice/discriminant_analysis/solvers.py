@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, eigh, lstsq, svd
+from scipy.linalg import LinAlgError, lstsq
+from scipy.linalg import eigh as generalised_eigh
 
 from suffice.bayes import log_prior
+from suffice.discriminant_analysis.decompositions import eigh, svd
 from suffice.exceptions import SingularCovarianceError
 from suffice.families import Linear
 from suffice.families.covariance import Whitening, ledoit_wolf, rank_tolerance, whiten
@@ -186,7 +188,7 @@ def solve_svd(
     n_classes = len(means)
     factor = 1.0 if n_classes == 1 else 1.0 / (n_classes - 1)
     centred = away - priors @ away
-    _, between, rows = svd((np.sqrt(n * priors * factor)[:, None] * centred) @ whitening, full_matrices=False)
+    _, between, rows = svd((np.sqrt(n * priors * factor)[:, None] * centred) @ whitening)
     total = float((between**2).sum())
     ratio = between[:n_components] ** 2 / total if total > 0 else np.zeros(min(n_components, len(between)))
     kept = int((between > tol * between[0]).sum()) if len(between) else 0
@@ -238,7 +240,7 @@ def solve_eigen(
     within = _within(statistic, priors, shrinkage) if given is None else given[0]
     total = _total(statistic, shrinkage) if given is None else given[1]
     try:
-        values, vectors = eigh(total - within, within)
+        values, vectors = generalised_eigh(total - within, within)
     except LinAlgError:
         raise SingularCovarianceError(
             "The within-class covariance is singular, and solver='eigen' divides by it. Set shrinkage='auto' or a "

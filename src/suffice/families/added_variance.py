@@ -53,18 +53,14 @@ class AddedVariance(Gaussian):
     def estimate(self, statistic: Any, columns: Sequence[object] | None = None) -> GaussianParameters:
         """Means and variances of each class."""
         pooled = statistic.pooled()
-        # A class that has rows but no cell in a column takes there what all rows have.
-        lost = (statistic.weight == 0) & statistic.weight.any(axis=1, keepdims=True)
-        mean, low, m2, weight = (
-            np.where(lost, theirs, mine)
-            for mine, theirs in (
-                (statistic.mean, pooled.mean),
-                (statistic.mean_low, pooled.mean_low),
-                (statistic.m2, pooled.m2),
-                (statistic.weight, pooled.weight),
-            )
-        )
-        variance = m2 / np.where(weight > 0, weight, 1.0) + self.added(statistic)
+        mean, low, m2, weight = statistic.mean, statistic.mean_low, statistic.m2, statistic.weight
+        if not weight.all():
+            # A class that has rows but no cell in a column takes there what all rows have.
+            lost = (weight == 0) & weight.any(axis=1, keepdims=True)
+            pairs = (mean, pooled.mean), (low, pooled.mean_low), (m2, pooled.m2), (weight, pooled.weight)
+            mean, low, m2, weight = (np.where(lost, theirs, mine) for mine, theirs in pairs)
+            weight = np.where(weight > 0, weight, 1.0)
+        variance = m2 / weight + self.added(statistic)
         flat = (variance == 0) & (statistic.weight > 0) & (pooled.m2 > 0)
         if flat.any():
             k = int(np.flatnonzero(flat.any(axis=1))[0])

@@ -43,6 +43,7 @@ from suffice.statistics.table import is_sparse
 __all__ = ["Gaussian", "GaussianParameters"]
 
 Float = NDArray[np.float64]
+LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +71,12 @@ class GaussianParameters:
     def of(cls, mean: Float, mean_low: Float, variance: Float, within: Float, origin: Float) -> GaussianParameters:
         """Parameters from means and variances; a variance of zero marks a column that says nothing."""
         silent = variance == 0
-        safe = np.where(silent, 1.0, variance)
-        scale = np.where(silent, 0.0, 1 / np.sqrt(safe))
-        log_norm = np.where(silent, 0.0, -0.5 * (np.log(2 * np.pi) + np.log(safe)))
+        none = not silent.any()
+        safe = variance if none else np.where(silent, 1.0, variance)
+        scale, log_norm = 1 / np.sqrt(safe), -0.5 * (LOG_2PI + np.log(safe))
+        if not none:
+            scale[silent] = log_norm[silent] = 0.0
+        mean, mean_low = np.ascontiguousarray(mean), np.ascontiguousarray(mean_low)  # as the kernels read them
         return cls(mean, mean_low, variance, scale, log_norm, within, origin)
 
     def with_freedom(self, freedom: Float) -> GaussianParameters:
@@ -191,16 +195,21 @@ class Gaussian(IndependentColumns):
             statistic = statistic.merge(self._prior(statistic))
         pooled = statistic.pooled()
         seen = statistic.weight > 0
+        everywhere = bool(seen.all())
         overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
-        # A shared variance is everybody's, also of a class that saw nothing here.
-        variance = np.where(seen | self._is_shared, self._class_variance(statistic, names), overall)
+        variance = self._class_variance(statistic, names)
+        if not (everywhere or self._is_shared):
+            # A shared variance is everybody's, also of a class that saw nothing here.
+            variance = np.where(seen, variance, overall)
         if self.spherical:
             there = pooled.weight[0] > 0
             if there.any():
                 variance = np.broadcast_to(variance[:, there].mean(axis=1, keepdims=True), variance.shape)
                 overall = np.broadcast_to(overall[:, there].mean(), overall.shape)
+        variance = np.maximum(variance, self.floor * overall)
         varies = overall > 0
-        variance = np.where(varies, np.maximum(variance, self.floor * overall), 0.0)
+        if not varies.all():
+            variance = np.where(varies, variance, 0.0)
         self._check_positive(variance, statistic.classes, names)
         freedom = None
         if self.estimation == "bayes":
@@ -210,8 +219,8 @@ class Gaussian(IndependentColumns):
             freedom = np.where(seen, statistic.weight, pooled.weight)
             freedom = np.broadcast_to(pooled.weight, freedom.shape) if self._is_shared else freedom
         found = GaussianParameters.of(
-            np.where(seen, statistic.mean, pooled.mean),
-            np.where(seen, statistic.mean_low, pooled.mean_low),
+            statistic.mean if everywhere else np.where(seen, statistic.mean, pooled.mean),
+            statistic.mean_low if everywhere else np.where(seen, statistic.mean_low, pooled.mean_low),
             np.ascontiguousarray(variance),
             self._within(statistic),
             pooled.mean[0],
@@ -239,8 +248,10 @@ class Gaussian(IndependentColumns):
     def _class_variance(self, statistic: Moments, names: Sequence[object]) -> Float:
         share = 1.0 if self._is_shared else self.mix
         own_divisor = statistic.weight - self._lost(statistic)
-        m2 = (1 - share) * statistic.m2 + share * statistic.m2.sum(axis=0)
-        divisor = (1 - share) * own_divisor + share * own_divisor.sum(axis=0)
+        m2, divisor = statistic.m2, own_divisor
+        if share > 0:
+            m2 = (1 - share) * m2 + share * m2.sum(axis=0)
+            divisor = (1 - share) * own_divisor + share * own_divisor.sum(axis=0)
         # One row has no spread: its sum of squares is zero, whatever the divisor.
         impossible = (divisor <= 0) & (m2 > 0)
         if impossible.any():

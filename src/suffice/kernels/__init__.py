@@ -16,6 +16,14 @@ from __future__ import annotations
 
 from suffice.kernels import _core
 from suffice.kernels.gaussian import diagonal_log_likelihood, full_log_likelihood, left_out, packed_triangle
+from suffice.kernels.joining import (
+    complete,
+    grand_mean,
+    join_moments,
+    join_scatter,
+    pool_moments,
+    settle_moments,
+)
 from suffice.kernels.linear import INFINITE, MISSING, linear_scores
 from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments
 from suffice.kernels.posterior import decide, log_evidence, log_posterior, posterior
@@ -30,20 +38,26 @@ __all__ = [
     "accumulate",
     "class_moments",
     "class_sums",
+    "complete",
     "decide",
     "diagonal_log_likelihood",
     "exact_moments",
     "exact_scatter",
     "full_log_likelihood",
+    "grand_mean",
     "instruction_set",
+    "join_moments",
+    "join_scatter",
     "left_out",
     "linear_scores",
     "log_evidence",
     "log_posterior",
     "outer",
     "packed_triangle",
+    "pool_moments",
     "posterior",
     "scatter_pass",
+    "settle_moments",
 ]
 
 

@@ -131,3 +131,65 @@ def posterior(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
 def log_posterior(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
 def log_evidence(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
 def decide(joint: NDArray[float64], out: NDArray[int64]) -> int: ...
+def settle_moments(
+    x: Numbers,
+    codes: NDArray[int64] | None,
+    soft: NDArray[float64] | None,
+    weights: NDArray[float64] | None,
+    missing: bool,
+    weight: NDArray[float64],
+    weight_low: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    m2: NDArray[float64],
+    m2_low: NDArray[float64],
+) -> None: ...
+def join_moments(
+    out: NDArray[float64],
+    weight: NDArray[float64],
+    weight_low: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    m2: NDArray[float64],
+    m2_low: NDArray[float64],
+    other_weight: NDArray[float64],
+    other_weight_low: NDArray[float64],
+    other_mean: NDArray[float64],
+    other_mean_low: NDArray[float64],
+    other_m2: NDArray[float64],
+    other_m2_low: NDArray[float64],
+) -> None: ...
+def pool_moments(
+    out: NDArray[float64],
+    weight: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    m2: NDArray[float64],
+) -> bool: ...
+def complete(high: NDArray[float64], low: NDArray[float64]) -> None: ...
+def join_scatter(
+    out_weight: NDArray[float64],
+    out_mean: NDArray[float64],
+    out_scatter: NDArray[float64],
+    out_scatter_low: NDArray[float64],
+    weight: NDArray[float64],
+    weight_low: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    scatter: NDArray[float64],
+    scatter_low: NDArray[float64],
+    other_weight: NDArray[float64],
+    other_weight_low: NDArray[float64],
+    other_mean: NDArray[float64],
+    other_mean_low: NDArray[float64],
+    other_scatter: NDArray[float64],
+    other_scatter_low: NDArray[float64],
+) -> None: ...
+def grand_mean(
+    out: NDArray[float64],
+    away: NDArray[float64],
+    weight: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    scatter: NDArray[float64],
+) -> int: ...

@@ -37,7 +37,7 @@ def aligned(
 def _alike(blocks: Sequence[Block], theirs: Sequence[Block]) -> bool:
     """Whether blocks are of the same families and columns, in one order."""
     return len(blocks) == len(theirs) and all(
-        a is b or (a.family.name == b.family.name and list(a.names) == list(b.names))
+        a is b or (a.family.name == b.family.name and (a.names is b.names or list(a.names) == list(b.names)))
         for a, b in zip(blocks, theirs, strict=True)
     )
 

@@ -78,13 +78,9 @@ class Model:
     def merge(self, other: Model) -> Model:
         """The model of the rows of both, in the blocks and the column order of self."""
         theirs = aligned(self.blocks, self.statistics, other.blocks, other.statistics)
-        return replace(
-            self,
-            weights=self.weights.merge(other.weights),
-            statistics=tuple(
-                a.merge(b).check(block.names) for block, a, b in zip(self.blocks, self.statistics, theirs, strict=True)
-            ),
-        )
+        weights = self.weights.merge(other.weights)
+        triples = zip(self.blocks, self.statistics, theirs, strict=True)
+        return Model(self.blocks, weights, tuple(a.merge(b).check(block.names) for block, a, b in triples))
 
     def subtract(self, other: Model) -> Model:
         """The model of the rows of self without those of other; a sentence where it shows that they were not in it.
@@ -153,6 +149,8 @@ class Model:
 
     def with_blocks(self, blocks: Sequence[Block]) -> Model:
         """The same statistics read by families of other settings, where those need no other statistics."""
+        if _equal(self.blocks, tuple(blocks)):
+            return self
         self._check_blocks(replace(self, blocks=tuple(blocks)))
         for block, statistic in zip(blocks, self.statistics, strict=True):
             needed = type(block.family.zero(self.classes, len(block.names)))
@@ -181,3 +179,11 @@ class Model:
                     f"The new settings are of other columns, {listed(there.names)} instead of {listed(here.names)}. "
                     "Call fit again."
                 )
+
+
+def _equal(mine: tuple[Block, ...], others: tuple[Block, ...]) -> bool:
+    """Whether blocks are of the same settings and columns."""
+    try:
+        return mine == others
+    except ValueError:  # a family with an array among its settings cannot be compared
+        return False

@@ -48,7 +48,8 @@ def chosen_blocks(families: Any, schema: Schema, settings: Mapping[str, Any]) ->
     names = list(schema.names)
     if not isinstance(families, Mapping):
         if families == "auto":
-            return _grouped([([j], family_of(AUTO[kind], settings)) for j, kind in enumerate(schema.kinds)], names)
+            made = {kind: family_of(AUTO[kind], settings) for kind in dict.fromkeys(schema.kinds)}
+            return _grouped([([j], made[kind]) for j, kind in enumerate(schema.kinds)], names)
         family = family_of(families, settings)
         return [Block(family, slice(None), names)]
     chosen: list[tuple[list[int], Family]] = []
@@ -89,7 +90,7 @@ def columns_of(key: Any, names: Collection[Any]) -> list[Any]:
 def _grouped(chosen: list[tuple[list[int], Family]], names: list[Any]) -> list[Block]:
     groups: list[tuple[list[int], Family]] = []
     for at, family in chosen:
-        same = next((group for group in groups if group[1] == family), None)
+        same = next((group for group in groups if group[1] is family or group[1] == family), None)
         if same is not None and getattr(family, "independent", False):
             same[0].extend(at)
         else:

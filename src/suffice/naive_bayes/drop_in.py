@@ -61,6 +61,11 @@ class NaiveBayesDropIn(GenerativeClassifier):
         self._schema = self._schema_of(table)
         return table, Membership(axis, codes=codes, weights=weights)
 
+    def _axis(self) -> ClassAxis:
+        """The axis of ``classes_``, which is the model's own once there is one."""
+        known = None if self._model is None else self._model.classes
+        return known if known is not None and known.labels is self.classes_ else ClassAxis.of(self.classes_)
+
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
     ) -> Self:
@@ -88,7 +93,7 @@ class NaiveBayesDropIn(GenerativeClassifier):
         try:
             _check_partial_fit_first_call(self, classes)
             table, y = self._read_training(X, y, reset=first)
-            axis = ClassAxis.of(self.classes_)
+            axis = self._axis()
             self._check_settings(len(axis))
             codes = axis.positions(y)
             if (codes < 0).any():

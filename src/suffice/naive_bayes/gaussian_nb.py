@@ -90,9 +90,9 @@ class GaussianNB(NaiveBayesDropIn):
 
     def _solve(self, model: Model) -> Estimate:
         self._check_priors(len(model.classes))
-        prior = model.class_prior() if self.priors is None else np.array(self.priors, dtype=np.float64)
         assert self._schema is not None
-        return replace(model.with_blocks(self._blocks(self._schema)).estimate(), prior=prior)
+        estimate = model.with_blocks(self._blocks(self._schema)).estimate()
+        return estimate if self.priors is None else replace(estimate, prior=np.array(self.priors, dtype=np.float64))
 
     def _closed_form(self, model: Model, solved: Any, table: Any, members: Membership) -> Float | None:
         family: Any = solved.blocks[0].family

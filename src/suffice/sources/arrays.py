@@ -2,6 +2,10 @@
 
 X is not searched for NaN and infinity here: the kernels meet every value anyway and their results show
 it, so that one read of the data is enough. `explain_values` then says what was wrong, and where.
+
+Of a plain NumPy array scikit-learn's rules ask little, and asking takes longer than fitting a small table:
+`_plain_rows` and `_plain_labels` say whether an array is what they would return, or whole numbers that they would
+convert. Everything else, and all that is wrong, is theirs.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
 FORMATS = ("csr", "csc")
 ROWS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
+NUMBERS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def check_numbers(X: Any) -> None:
@@ -38,6 +43,8 @@ def check_numbers(X: Any) -> None:
 
 def read_rows(estimator: Any, X: Any, *, sparse: bool = False) -> Any:
     """Rows to predict for, checked against what the estimator was fitted on."""
+    if _plain_rows(X, 1) and _same_columns(estimator, X):
+        return _as_numbers(X)
     check_numbers(X)
     return canonical(validate_data(estimator, X, reset=False, accept_sparse=FORMATS if sparse else False, **ROWS))
 
@@ -46,11 +53,45 @@ def read_training(
     estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int = 1, sparse: bool = False
 ) -> tuple[Any, NDArray[Any]]:
     """Rows and their labels. ``reset`` makes these columns the ones that the estimator expects."""
+    if _plain_rows(X, min_rows) and _plain_labels(y, len(X)) and (reset or _same_columns(estimator, X)):
+        if reset:
+            estimator.__dict__.pop("feature_names_in_", None)
+            estimator.n_features_in_ = X.shape[1]
+        return _as_numbers(X), y
     accept = FORMATS if sparse else False
     check_numbers(X)
     check_labels(y)
     X, y = validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, accept_sparse=accept, **ROWS)
     return canonical(X), classes_checked(y)
+
+
+def _plain_rows(X: Any, min_rows: int) -> bool:
+    """Whether nothing is to be said of X: a matrix of numbers that are not objects, with enough rows."""
+    if type(X) is not np.ndarray or X.ndim != 2 or len(X) < min_rows or X.shape[1] == 0:
+        return False
+    return X.dtype in NUMBERS or X.dtype.kind in "biu"
+
+
+def _as_numbers(X: NDArray[Any]) -> NDArray[Any]:
+    """X as it is, or whole numbers as float64."""
+    return X if X.dtype in NUMBERS else X.astype(np.float64)
+
+
+def _plain_labels(y: Any, n_rows: int) -> bool:
+    """Whether scikit-learn would return y as it is: whole numbers, truth values or texts, one for each row."""
+    return (
+        type(y) is np.ndarray
+        and y.shape == (n_rows,)
+        and y.dtype.kind in "biuU"
+        and y.flags.c_contiguous
+        and y.dtype.isnative
+    )
+
+
+def _same_columns(estimator: Any, X: Any) -> bool:
+    """Whether an array has the columns that the estimator expects, and those have no names to miss."""
+    known = estimator.__dict__
+    return known.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in known
 
 
 def canonical(X: Any) -> Any:

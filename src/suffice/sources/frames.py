@@ -30,6 +30,8 @@ Codes = NDArray[np.int64]
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     """A data frame as narwhals sees it; None for anything else."""
+    if type(data) is np.ndarray:
+        return None
     if type(data).__name__ == "RecordBatch" and type(data).__module__.startswith("pyarrow"):
         data = sys.modules["pyarrow"].Table.from_batches([data])
     try:

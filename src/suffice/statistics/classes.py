@@ -55,6 +55,8 @@ class ClassAxis:
             return self
         if len(self) == 0:
             return other
+        if self.holds(other):
+            return self
         kinds = {_kind(self.labels), _kind(other.labels)}
         if len(kinds) > 1:
             raise ClassError(
@@ -68,6 +70,12 @@ class ClassAxis:
                 "for equal that are not. Convert the labels to one type."
             )
         return both
+
+    def holds(self, other: ClassAxis) -> bool:
+        """Whether all labels of another axis, of the same type or a narrower one, are on this one."""
+        mine, theirs = self.labels.dtype, other.labels.dtype
+        narrower = mine.kind == theirs.kind and mine.kind in "biuU" and theirs.itemsize <= mine.itemsize
+        return narrower and len(other) <= len(self) and bool((self.positions(other.labels) >= 0).all())
 
     def positions(self, labels: NDArray[Any]) -> Codes:
         """Position of each label on this axis; −1 for a label that is not on it."""
@@ -163,6 +171,13 @@ class Membership:
             return Membership(self.classes, codes=np.where(some, -1, self.codes), weights=self.weights)
         weights = np.where(some, 0.0, 1.0 if self.weights is None else self.weights)
         return Membership(self.classes, soft=self.soft, weights=weights)
+
+    def on(self, axis: ClassAxis) -> Membership:
+        """The same rows, which have codes, on an axis that holds their classes."""
+        assert self.codes is not None
+        places = np.full(len(self.classes) + 1, -1, dtype=np.int64)  # the last is that of a code of −1
+        places[:-1] = axis.positions(self.classes.labels)
+        return Membership(axis, codes=places[self.codes], weights=self.weights)
 
     def rows(self, start: int, stop: int) -> Membership:
         """The membership of rows start..stop−1."""

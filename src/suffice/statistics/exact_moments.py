@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import Membership
-from suffice.statistics.compensated import add, product, quotient
-from suffice.statistics.number_range import SMALLEST_SQUARE
 from suffice.statistics.weights import cell_weights
 
 __all__ = ["EXACT_CELLS", "class_moments"]
@@ -39,11 +37,5 @@ def class_moments(x: Any, members: Membership, *, missing: bool) -> tuple[kernel
         weight, low = cell_weights(members, x.shape[1], np.isnan(x) if holes else None)
     if x.shape[0] * x.shape[1] * (1 if members.soft is None else len(members.classes)) > EXACT_CELLS:
         return found._replace(weight=weight), low
-    total, total_low, square, square_low = kernels.exact_moments(x, found.mean, found.mean_low, missing=holes, **who)
-    with np.errstate(over="ignore", invalid="ignore"):  # such squares stay as they were found
-        offset = quotient(total, total_low, weight, low)
-        mean = add(found.mean, found.mean_low, *offset)
-        m2 = add(square, square_low, *(-part for part in product(*offset, total, total_low)))
-        better = (found.m2 >= SMALLEST_SQUARE) & np.isfinite(m2[0]) & (m2[0] > 0)
-    parts = zip((*mean, *m2), found[1:], strict=True)
-    return kernels.Moments(weight, *(np.where(better, new, old) for new, old in parts)), low
+    kernels.settle_moments(x, found, weight, low, missing=holes, **who)
+    return found._replace(weight=weight), low

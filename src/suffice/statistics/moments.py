@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.statistics.aggregation import Answer, by_class
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import Group, add, difference, join_means, part_mean, product, two_sum
+from suffice.statistics.compensated import Group, add, part_mean, product, two_sum
 from suffice.statistics.exact_moments import EXACT_CELLS, class_moments
-from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
+from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
 from suffice.statistics.remaining import ALIKE, remaining_squares, remaining_weight
 from suffice.statistics.sparse_sums import cell_columns, cell_rows, class_sums_of_cells, left_of, same_cells
 from suffice.statistics.statistic import LOW, ByColumn, Statistic
@@ -26,6 +28,7 @@ from suffice.statistics.table import is_sparse
 __all__ = ["Moments"]
 
 Float = NDArray[np.float64]
+ONE_CLASS = ClassAxis(np.array([0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +126,10 @@ class Moments(Statistic):
 
     def check(self, columns: Sequence[object] | None = None) -> Moments:
         """Raise if the squares of a column over- or underflowed; a class that varies far less than all is flat."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            check_squares(self.pooled().m2, range(self.shape[0]) if columns is None else columns)
+        pooled, in_range = self._pool
+        if in_range:
+            return self
+        check_squares(pooled[3], range(self.shape[0]) if columns is None else columns)
         tiny = (self.m2 > 0) & (self.m2 < SMALLEST_SQUARE)
         if not tiny.any():
             return self
@@ -138,28 +143,27 @@ class Moments(Statistic):
 
     def pooled(self) -> Moments:
         """All classes as one: the moments about the common mean, on an axis of one unnamed class."""
-        weight = self.weight.sum(axis=0)
-        safe = np.where(weight > 0, weight, 1.0)
-        # Any point near the data will do as origin; the residual mean is added below.
-        origin = (self.weight * self.mean).sum(axis=0) / safe
-        offset = difference(self.mean, self.mean_low, origin, np.zeros_like(origin))
-        shift = (self.weight * offset).sum(axis=0) / safe
-        apart = self.weight * (offset - shift) ** 2
-        apart = np.where((apart == 0) & (offset != shift) & (self.weight > 0), SMALLEST, apart)
-        m2 = (self.m2 + apart).sum(axis=0)
-        mean = origin + shift
-        parts = weight, mean, shift - (mean - origin), m2, np.zeros_like(m2)
-        return Moments(ClassAxis.of([0]), *(row[None] for row in parts))
+        return self._pooled
+
+    @cached_property
+    def _pooled(self) -> Moments:
+        weight, mean, low, m2 = (row[None] for row in self._pool[0])
+        return Moments(ONE_CLASS, weight, mean, low, m2, np.zeros_like(m2))
+
+    @cached_property
+    def _pool(self) -> tuple[Float, bool]:
+        """Weight, mean, its low part and m2 (4, d), and whether these squares and each class's are in range."""
+        return kernels.pool_moments(self.weight, self.mean, self.mean_low, self.m2)
 
     def _group(self) -> Group:
         return Group(self.weight, self.weight_low, self.mean, self.mean_low)
 
     def _merged(self, other: Moments) -> Moments:
-        joint = join_means(self._group(), other._group())
-        apart, apart_low = joint.squares()
-        apart = np.where((apart == 0) & (joint.delta != 0), SMALLEST, apart)
-        m2 = add(*add(self.m2, self.m2_low, other.m2, other.m2_low), apart, apart_low)
-        return Moments(self.classes, joint.weight, joint.mean, joint.mean_low, *m2, weight_low=joint.weight_low)
+        weight, weight_low, *parts = kernels.join_moments(self._parts(), other._parts())
+        return Moments(self.classes, weight, *parts, weight_low=weight_low)
+
+    def _parts(self) -> tuple[Float, Float, Float, Float, Float, Float]:
+        return self.weight, self.weight_low, self.mean, self.mean_low, self.m2, self.m2_low
 
     def _subtracted(self, other: Moments, columns: Sequence[object]) -> Moments:
         place = self._place(columns)

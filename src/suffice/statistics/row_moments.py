@@ -58,16 +58,30 @@ class RowMoments(Moments):
         plain = moments if rows is None else rows
         return cls(moments.classes, **moments.arrays(), rows=plain)
 
+    @property
+    def _unweighted(self) -> bool:
+        """Whether both sides are one, because no row ever had a weight."""
+        rows = self.rows
+        return rows.weight is self.weight and rows.mean is self.mean and rows.m2 is self.m2
+
     def weighted(self) -> Moments:
         """The weighted side alone."""
         return Moments(self.classes, **self.arrays())
 
+    def pooled(self) -> Moments:
+        """All classes as one."""
+        return self.rows.pooled() if self._unweighted else super().pooled()
+
     def check(self, columns: Sequence[object] | None = None) -> RowMoments:
         """Raise if the squares of a column over- or underflowed."""
+        if self._unweighted and self.rows.check(columns) is self.rows:
+            return self
         return self._with(self.weighted().check(columns), self.rows)
 
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)
+        if self._unweighted and other._unweighted:
+            return self._with(self.rows._merged(other.rows))
         return self._with(self.weighted()._merged(other.weighted()), self.rows._merged(other.rows))
 
     def _subtracted(self, other: Moments, columns: Sequence[object]) -> RowMoments:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy.linalg.blas import dsyrk
 from suffice import kernels
 from suffice.exceptions import MergeError, columns_at
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import Group, Joint, add, difference, join_means, part_mean, product, two_sum
+from suffice.statistics.compensated import Group, Joint, add, part_mean, product
 from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.folds import of_folds
 from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
@@ -42,6 +43,14 @@ class GrandMean(NamedTuple):
     mean: Float
     low: Float
     away: Float
+
+
+class _Grand(NamedTuple):
+    """That, whether squares over- or underflowed, and whether a column has next to none in any matrix."""
+
+    mean: GrandMean
+    strange: bool
+    flat: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +82,8 @@ class _ClassMeans(Statistic):
 
     def check(self, columns: Sequence[object] | None = None) -> Self:
         """Raise if the squares of a column over- or underflowed; a class that varies far less than all is flat."""
+        if not self._grand.strange:
+            return self
         scatter = self.arrays()["scatter"]
         squares = np.diagonal(scatter, axis1=-2, axis2=-1)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -92,10 +103,12 @@ class _ClassMeans(Statistic):
 
     def looking_again(self, x: Float) -> Self:
         """Mark squares that underflowed in the products: the moments' kernel tells them from a constant."""
+        if len(x) < 2 or not self._grand.flat:
+            return self
         scatter = self.arrays()["scatter"]
         squares = np.diagonal(scatter, axis1=-2, axis2=-1)
         still = np.flatnonzero((squares < SMALLEST_SQUARE).reshape(-1, *self.shape).all(axis=0))
-        if not len(still) or not len(x):
+        if not len(still):
             return self
         some = x[:, still]
         whole = np.where(np.isnan(some).any(axis=1), -1, 0)
@@ -123,12 +136,30 @@ class _ClassMeans(Statistic):
 
     def grand_mean(self) -> GrandMean:
         """Mean of all rows, and each class mean's offset from it."""
-        total = max(float(self.weight.sum()), np.finfo(float).tiny)
-        # Any point near the data will do as origin; the mean of what is left is added to it.
-        origin = self.weight @ self.mean / total
-        offset = difference(self.mean, self.mean_low, origin, np.zeros_like(origin))
-        shift = self.weight @ offset / total
-        return GrandMean(*two_sum(origin, shift), offset - shift)
+        return self._grand.mean
+
+    @cached_property
+    def _grand(self) -> _Grand:
+        scatter = self.arrays()["scatter"]
+        scatter = scatter if scatter.ndim == 3 else scatter[None]
+        mean, away, strange, flat = kernels.grand_mean(self.weight, self.mean, self.mean_low, scatter)
+        for array in (mean, away):
+            array.setflags(write=False)
+        return _Grand(GrandMean(mean[0], mean[1], away), strange, flat)
+
+    def _joined(self, other: _ClassMeans) -> dict[str, Float]:
+        """The fields of the statistic of the rows of both."""
+        weight, mean, *scatter = kernels.join_scatter(self._parts(), other._parts())
+        if self.arrays()["scatter"].ndim == 2:
+            scatter = [part[0] for part in scatter]
+        names = "weight", "weight_low", "mean", "mean_low", "scatter", "scatter_low"
+        return dict(zip(names, (*weight, *mean, *scatter), strict=True))
+
+    def _parts(self) -> tuple[Float, Float, Float, Float, Float, Float]:
+        arrays = self.arrays()
+        scatter = (arrays["scatter"], arrays["scatter_low"])
+        high, low = scatter if scatter[0].ndim == 3 else (part[None] for part in scatter)
+        return self.weight, self.weight_low, self.mean, self.mean_low, high, low
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,10 +208,7 @@ class Scatter(_ClassMeans):
         return _summed(self.scatter, self.scatter_low)
 
     def _merged(self, other: Scatter) -> Scatter:
-        joint = _join(self, other)
-        scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
-        scatter = add(*scatter, *_outer(joint, len(self.classes)))
-        return Scatter(self.classes, *_means(joint), *scatter, weight_low=joint.weight_low[:, 0])
+        return Scatter(self.classes, **self._joined(other))
 
     def _subtracted(self, other: Scatter, columns: Sequence[object]) -> Scatter:
         joint = _part(self, other, columns)
@@ -266,10 +294,7 @@ class PooledScatter(_ClassMeans):
         return kept
 
     def _merged(self, other: PooledScatter) -> PooledScatter:
-        joint = _join(self, other)
-        scatter = add(self.scatter, self.scatter_low, other.scatter, other.scatter_low)
-        scatter = add(*scatter, *(part[0] for part in _outer(joint, 1)))
-        return PooledScatter(self.classes, *_means(joint), *scatter, weight_low=joint.weight_low[:, 0])
+        return PooledScatter(self.classes, **self._joined(other))
 
     def _subtracted(self, other: PooledScatter, columns: Sequence[object]) -> PooledScatter:
         joint = _part(self, other, columns)
@@ -377,14 +402,12 @@ def still_varies(
 
 
 def _completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> tuple[Float, Float]:
-    """Matrices (..., d, d) from their lower triangles, with the diagonal (..., d) that was summed better."""
-    d = np.arange(high.shape[-1])
+    """Matrices (..., d, d) from their lower triangles, with the diagonal (..., d) that was summed better; in place."""
     if squares is not None:
+        d = np.arange(high.shape[-1])
         high[..., d, d], low[..., d, d] = squares
-    above = np.triu_indices(len(d), 1)
-    for each in (high, low):
-        each[..., above[0], above[1]] = each[..., above[1], above[0]]
-    return two_sum(high, low)
+    kernels.complete(*(each if each.ndim == 3 else each[None] for each in (high, low)))
+    return high, low
 
 
 def _outer(joint: Joint, matrices: int) -> tuple[Float, Float]:
@@ -401,10 +424,6 @@ def _outer(joint: Joint, matrices: int) -> tuple[Float, Float]:
     k, j = np.nonzero(apart & (np.diagonal(high, axis1=1, axis2=2) == 0))
     high[k, j, j] = SMALLEST
     return _completed(high, low, None)
-
-
-def _join(a: _ClassMeans, b: _ClassMeans) -> Joint:
-    return join_means(a.group(), b.group())
 
 
 def _part(whole: _ClassMeans, part: _ClassMeans, columns: Sequence[object]) -> Joint:

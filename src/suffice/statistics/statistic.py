@@ -52,6 +52,12 @@ def _axes_of(kind: type[Statistic]) -> dict[str, _Axes]:
     return {name: part for name, part in marks if isinstance(part, _Axes)}
 
 
+@functools.cache
+def _fields_of(kind: type[Statistic]) -> tuple[str, ...]:
+    """Names of the fields."""
+    return tuple(each.name for each in fields(kind))
+
+
 @dataclass(frozen=True, eq=False)
 class Statistic(ABC):
     """A value that summarises rows and adds.
@@ -178,8 +184,8 @@ class Statistic(ABC):
 
     def _inner(self) -> dict[str, Statistic]:
         """Fields that are statistics themselves, of the same classes and columns."""
-        named = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: value for name, value in named.items() if isinstance(value, Statistic)}
+        named = ((name, getattr(self, name)) for name in _fields_of(type(self)))
+        return {name: value for name, value in named if isinstance(value, Statistic)}
 
     def axes(self) -> tuple[object, ...]:
         """What the axes of the numbers are labelled with."""
@@ -194,20 +200,25 @@ class Statistic(ABC):
 
     def arrays(self) -> dict[str, Float]:
         """The numbers by name, for files and for showing."""
-        named = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+        named = ((name, getattr(self, name)) for name in _fields_of(type(self)))
+        return {name: value for name, value in named if isinstance(value, np.ndarray)}
 
     def check(self, columns: Sequence[object] | None = None) -> Self:
         """Raise if numbers over- or underflowed, naming the columns; the statistic itself otherwise."""
         return self
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            if getattr(self, each.name) is None:  # the low part of a sum that is known to one double
-                high = getattr(self, each.name.removesuffix("_low"))
-                object.__setattr__(self, each.name, np.zeros_like(high))
-        for array in self.arrays().values():
-            array.flags.writeable = False
+        for name in _fields_of(type(self)):
+            value = getattr(self, name)
+            if value is None:  # the low part of a sum that is known to one double
+                value = np.zeros_like(getattr(self, name.removesuffix("_low")))
+                object.__setattr__(self, name, value)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone, without what was made of them."""
+        return {name: getattr(self, name) for name in _fields_of(type(self))}
 
     def rounding(self) -> dict[str, Float]:
         """The size of the numbers that each entry was summed from: differences far below it are rounding."""

@@ -50,6 +50,7 @@ template <typename Array> void require_shape(const Array &array, size_t rows, si
 }
 
 void bind_gaussian(nb::module_ &m);
+void bind_joining(nb::module_ &m);
 void bind_left_out(nb::module_ &m);
 void bind_linear(nb::module_ &m);
 void bind_moments(nb::module_ &m);

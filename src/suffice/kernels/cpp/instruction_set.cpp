@@ -35,6 +35,8 @@ namespace {
 #include "loops/scatter.hpp"
 #include "loops/sums.hpp"
 
+#include "loops/joining.hpp"  // after the moments, of whose smallest square it makes use
+
 }  // namespace
 }  // namespace SUFFICE_SET
 
@@ -43,6 +45,7 @@ const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET),   SUFFICE_SET::sum_kernels,      SUFFICE_SET::moment_kernels,
     SUFFICE_SET::scatter_kernels,  SUFFICE_SET::gaussian_kernels, SUFFICE_SET::left_out_kernels,
     SUFFICE_SET::linear_kernels,   SUFFICE_SET::posterior_kernels,
+    SUFFICE_SET::joining_kernels,
 };
 
 }  // namespace suffice

@@ -175,6 +175,40 @@ struct PosteriorKernels {
                    int64_t *lost);
 };
 
+// What is known of groups of rows: their weight, mean and squares (or scatter matrices), each in two doubles.
+struct Summary {
+    const double *weight, *weight_low, *mean, *mean_low, *squares, *squares_low;
+};
+
+constexpr int STRANGE = 1, FLAT = 2;  // squares that over- or underflowed; a column that has next to none in any matrix
+
+struct JoiningKernels {
+    // Moments about `mean + mean_low` made exact by the sums of deviations and of their squares, cell by cell; where
+    // squares are too large or too small for that, they stay.
+    void (*settle)(int64_t count, const double *weight, const double *weight_low, const double *sums,
+                   const double *sums_low, const double *squares, const double *squares_low, double *mean,
+                   double *mean_low, double *m2, double *m2_low);
+    // Moments of the rows of both, cell by cell.
+    void (*moments)(int64_t count, const Summary &a, const Summary &b, double *weight, double *weight_low,
+                    double *mean, double *mean_low, double *m2, double *m2_low);
+    // Moments of all classes as one (columns each), and whether all squares are in the range of a double.
+    bool (*pool)(int64_t classes, int64_t columns, const Summary &a, double *weight, double *mean, double *mean_low,
+                 double *m2, double *scratch);
+    // Matrices from their lower triangles, high + low.
+    void (*complete)(int64_t matrices, int64_t columns, double *high, double *low);
+    // Weight (classes) and mean of the rows of both; delta, the distance of their means; and cross, what multiplies
+    // delta delta' in the scatter of both.
+    void (*class_means)(int64_t classes, int64_t columns, const Summary &a, const Summary &b, double *weight,
+                        double *weight_low, double *mean, double *mean_low, double *cross, double *cross_low,
+                        double *delta, double *delta_low);
+    // more + more_low += a + b, entry by entry.
+    void (*entries)(int64_t count, const double *a, const double *a_low, const double *b, const double *b_low,
+                    double *more, double *more_low);
+    // Mean of all rows, how far each class mean lies from it (classes x columns), and what is strange in the squares.
+    int (*grand_mean)(int64_t classes, int64_t columns, const Summary &a, int64_t matrices, double *mean,
+                      double *mean_low, double *away, double *scratch);
+};
+
 struct Kernels {
     const char *name;
     SumKernels sums;
@@ -184,6 +218,7 @@ struct Kernels {
     LeftOutKernels left_out;
     LinearKernels linear;
     PosteriorKernels posterior;
+    JoiningKernels joining;
 };
 
 const Kernels &kernels();  // the table for this processor

@@ -64,6 +64,7 @@ Membership membership(const Matrix &x, const Codes &codes, const Table &soft, co
 NB_MODULE(_core, m) {
     m.def("instruction_set", [] { return suffice::kernels().name; });
     suffice::bind_gaussian(m);
+    suffice::bind_joining(m);
     suffice::bind_left_out(m);
     suffice::bind_linear(m);
     suffice::bind_moments(m);

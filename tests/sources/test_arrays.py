@@ -1,0 +1,123 @@
+"""Plain arrays are read as scikit-learn reads them, though it is not asked."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.validation import validate_data
+
+from suffice.naive_bayes import GaussianNB
+from suffice.sources import arrays
+from suffice.sources.arrays import read_rows, read_training
+
+X = np.random.default_rng(0).standard_normal((6, 3))
+Y = np.array([0, 1, 0, 1, 2, 2])
+ROWS = {
+    "rows": X,
+    "columns": np.asfortranarray(X),
+    "strided": np.repeat(X, 2, axis=1)[:, ::2],
+    "single": X.astype(np.float32),
+    "half": X.astype(np.float16),
+    "extended": X.astype(np.longdouble),
+    "swapped": X.astype(">f8"),
+    "whole": (10 * X).astype(np.int16),
+    "large": np.full((6, 3), 2**63 + 1, dtype=np.uint64),
+    "swapped whole": (10 * X).astype(">i4"),
+    "truth": X > 0,
+    "objects": X.astype(object),
+    "list": X.tolist(),
+    "subclass": X.view(type("Mine", (np.ndarray,), {})),
+    "not finite": np.where(X > 1, np.nan, np.where(X < -1, np.inf, X)),
+    "read-only": np.frombuffer(X.tobytes()).reshape(6, 3),
+}
+LABELS = {
+    "whole": Y,
+    "small": Y.astype(np.int8),
+    "unsigned": Y.astype(np.uint64),
+    "truth": Y > 0,
+    "texts": np.array(list("abcabc")),
+    "objects": np.array(list("abcabc"), dtype=object),
+    "numbers": Y.astype(float),
+    "strided": np.repeat(Y, 2)[::2],
+    "swapped": Y.astype(">i8"),
+    "list": Y.tolist(),
+}
+
+
+def alike(a, b):
+    return type(a) is type(b) and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_are_those_of_scikit_learn(rows):
+    ours, theirs = GaussianNB(), GaussianNB()
+    found, _ = read_training(ours, ROWS[rows], Y, reset=True)
+    expected, _ = validate_data(theirs, ROWS[rows], Y, reset=True, **arrays.ROWS)
+    assert alike(found, expected)
+    assert vars(ours) == vars(theirs)
+    again, expected = read_rows(ours, ROWS[rows]), validate_data(theirs, ROWS[rows], reset=False, **arrays.ROWS)
+    assert alike(again, expected)
+    assert np.shares_memory(again, ROWS[rows]) == np.shares_memory(expected, ROWS[rows])
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_labels_are_those_of_scikit_learn(labels):
+    _, found = read_training(GaussianNB(), X, LABELS[labels], reset=True)
+    _, expected = validate_data(GaussianNB(), X, LABELS[labels], reset=True, **arrays.ROWS)
+    assert alike(found, expected)
+    assert found.flags.c_contiguous
+
+
+WRONG = {
+    "one dimension": (X[0], Y),
+    "three dimensions": (X[None], Y),
+    "no rows": (X[:0], Y[:0]),
+    "no columns": (X[:, :0], Y),
+    "too few labels": (X, Y[:-1]),
+    "no labels": (X, None),
+    "two columns of labels": (X, np.column_stack([Y, Y])),
+    "complex": (X + 1j, Y),
+    "matrix": (np.asmatrix(X), Y),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_errors_are_those_of_scikit_learn(case):
+    rows, labels = WRONG[case]
+    with pytest.raises((TypeError, ValueError)) as expected:
+        validate_data(GaussianNB(), rows, labels, reset=True, **arrays.ROWS)
+    with pytest.raises(expected.type) as found:
+        read_training(GaussianNB(), rows, labels, reset=True)
+    assert str(found.value) == str(expected.value)
+
+
+def test_a_column_of_labels_warns():
+    with pytest.warns(Warning, match="column-vector y"):
+        read_training(GaussianNB(), X, Y[:, None], reset=True)
+
+
+def test_other_columns_are_refused():
+    model = GaussianNB().fit(X, Y)
+    for verb in (model.predict, lambda rows: model.partial_fit(rows, Y)):
+        with pytest.raises(ValueError, match="X has 2 features, but GaussianNB is expecting 3 features as input"):
+            verb(X[:, :2])
+    assert model.n_features_in_ == 3
+
+
+def test_names_of_columns_are_remembered_missed_and_forgotten():
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = GaussianNB().fit(frame, Y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    for verb in (model.predict, lambda rows: model.partial_fit(rows, Y)):
+        with pytest.warns(UserWarning, match="X does not have valid feature names, but GaussianNB was fitted with"):
+            verb(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, Y).predict(X)
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_plain_arrays_are_read_without_scikit_learn(monkeypatch):
+    monkeypatch.setattr(arrays, "validate_data", None)
+    GaussianNB().fit(X, Y).partial_fit(X[:1], Y[:1]).predict(X)

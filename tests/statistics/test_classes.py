@@ -1,0 +1,71 @@
+"""Axes that hold one another, and rows that move between them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from suffice import NaiveBayes
+from suffice.exceptions import ClassError
+from suffice.statistics import ClassAxis, Membership, Moments, PooledScatter
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [
+        ([1, 2, 3], [2]),
+        (np.array([1, 2], dtype=np.int64), np.array([2], dtype=np.int8)),
+        (["ham", "spam"], ["ham"]),
+        (["a", "spam"], ["a"]),  # of a narrower type
+        ([False, True], [True]),
+    ],
+)
+def test_an_axis_that_holds_another_is_their_union(wide, narrow):
+    a, b = ClassAxis.of(wide), ClassAxis.of(narrow)
+    assert a.union(b) is a
+    assert b.union(a) == a
+    assert b.union(a).labels.dtype == a.labels.dtype
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [([1, 2], [3]), ([1, 2], [2.0]), (["a"], ["spam"]), ([1], np.array([1], dtype=np.uint64))]
+)
+def test_other_axes_are_united_label_by_label(one, other):
+    a, b = ClassAxis.of(one), ClassAxis.of(other)
+    both = a.union(b)
+    assert both.labels.tolist() == sorted(set(a.labels.tolist()) | set(b.labels.tolist()))
+    assert both == b.union(a)
+
+
+def test_true_is_no_one():
+    with pytest.raises(ClassError, match="different kinds"):
+        ClassAxis.of([0, 1]).union(ClassAxis.of([True]))
+
+
+def test_rows_move_to_a_wider_axis():
+    rows = Membership(ClassAxis.of(["b", "d"]), codes=np.array([0, 1, -1]), weights=np.array([1.0, 2.0, 3.0]))
+    moved = rows.on(ClassAxis.of(["a", "b", "c", "d"]))
+    assert moved.codes.tolist() == [1, 3, -1]
+    assert moved.weights is rows.weights
+
+
+def test_a_stream_of_single_rows_is_a_fit():
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((30, 2)), rng.choice(["a", "bb", "ccc"], 30)
+    whole, stream = NaiveBayes().fit(x, y), NaiveBayes()
+    for i in range(len(x)):
+        stream.partial_fit(x[i : i + 1], y[i : i + 1])
+    stream.partial_fit(x[:1], y[:1], sample_weight=[0.0])
+    assert stream.classes_.tolist() == ["a", "bb", "ccc"]
+    assert np.allclose(stream.predict_proba(x), whole.predict_proba(x), rtol=1e-13)
+
+
+@pytest.mark.parametrize("kind", [Moments, PooledScatter])
+def test_a_copy_of_a_statistic_is_made_of_its_fields(kind):
+    rows = np.random.default_rng(1).standard_normal((9, 2))
+    found = kind.summarize(rows, Membership(ClassAxis.of([0, 1, 2]), codes=np.arange(9) % 3))
+    fields = set(found.__dataclass_fields__)
+    for other in (pickle.loads(pickle.dumps(found)), copy.copy(found)):
+        assert set(vars(other)) == fields
+        assert np.array_equal(other.merge(found).mean, found.merge(other).mean)
