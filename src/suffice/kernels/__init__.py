@@ -16,11 +16,15 @@ from __future__ import annotations
 
 from suffice.kernels import _core
 from suffice.kernels.gaussian import diagonal_log_likelihood, left_out
-from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments
+from suffice.kernels.met import Met
+from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments, looked_sums
 from suffice.kernels.scatter import CentredBlocks, accumulate, exact_scatter, outer
+from suffice.kernels.sparse import Cells, rises, sparse_scores, sparse_sums
 
 __all__ = [
+    "Cells",
     "CentredBlocks",
+    "Met",
     "Moments",
     "accumulate",
     "class_moments",
@@ -30,7 +34,11 @@ __all__ = [
     "exact_scatter",
     "instruction_set",
     "left_out",
+    "looked_sums",
     "outer",
+    "rises",
+    "sparse_scores",
+    "sparse_sums",
 ]
 
 

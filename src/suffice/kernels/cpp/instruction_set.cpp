@@ -23,10 +23,13 @@ namespace {
 
 #include "loops/reading.hpp"
 
+#include "loops/met.hpp"
+
 #include "loops/gaussian.hpp"
 #include "loops/left_out.hpp"
 #include "loops/moments.hpp"
 #include "loops/scatter.hpp"
+#include "loops/sparse.hpp"
 #include "loops/sums.hpp"
 
 }  // namespace
@@ -36,6 +39,7 @@ extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET),   SUFFICE_SET::sum_kernels,      SUFFICE_SET::moment_kernels,
     SUFFICE_SET::scatter_kernels,  SUFFICE_SET::gaussian_kernels, SUFFICE_SET::left_out_kernels,
+    SUFFICE_SET::sparse_kernels,
 };
 
 }  // namespace suffice

@@ -68,4 +68,23 @@ template <typename Make, typename Work> void apart(int64_t rows, int64_t step, M
         work(block * step, std::min(rows, (block + 1) * step), parts[0]);
 }
 
+// Runs work(i, part) for each of so many tasks of unequal length that write to places of their own.
+template <typename Make, typename Work> void in_turn(int64_t tasks, Make make, Work work) {
+    const int threads = thread_count(tasks);
+    std::vector<decltype(make())> parts;
+    for (int i = 0; i < std::max(threads, 1); ++i) parts.push_back(make());
+#ifdef _OPENMP
+    if (threads > 1) {
+#pragma omp parallel num_threads(threads)
+        {
+            auto &part = parts[omp_get_thread_num()];
+#pragma omp for schedule(dynamic, 1)
+            for (int64_t i = 0; i < tasks; ++i) work(i, part);
+        }
+        return;
+    }
+#endif
+    for (int64_t i = 0; i < tasks; ++i) work(i, parts[0]);
+}
+
 }  // namespace suffice
