@@ -30,12 +30,13 @@ class Cells(NamedTuple):
 
     @classmethod
     def of(cls, x: Any) -> Cells:
-        """Those of SciPy's CSR or CSC."""
+        """Those of a matrix of SciPy's; of one that is neither CSR nor CSC, as CSR."""
+        x = x if x.format in ("csr", "csc") else x.tocsr()
         bounds, places = x.indptr, x.indices
         if bounds.dtype != places.dtype or bounds.dtype not in (np.int32, np.int64):
             bounds, places = bounds.astype(np.int64), places.astype(np.int64)
-        parts = (np.ascontiguousarray(readable(each)) for each in (bounds, places, x.data))
-        return cls(*parts, x.shape, x.format == "csc")
+        bounds, places, values = (np.ascontiguousarray(readable(each)) for each in (bounds, places, x.data))
+        return cls(bounds, places, values, x.shape, x.format == "csc")
 
 
 def sparse_sums(
@@ -98,9 +99,9 @@ def sparse_scores(
     """
     out = np.empty((x.shape[0], len(offset)))
     zeros = None if never_zero is None else never_zero.sum(axis=0, dtype=np.int64)
-    flags = (None if each is None else each.view(np.uint8) for each in (never_more, never_zero))
+    more, none = (None if each is None else each.view(np.uint8) for each in (never_more, never_zero))
     _core.sparse_scores(
-        x.bounds, x.places, x.values, offset, slope, zero, *flags, zeros, *cell_of(above, False), missing, out
+        x.bounds, x.places, x.values, offset, slope, zero, more, none, zeros, *cell_of(above, False), missing, out
     )
     return out
 

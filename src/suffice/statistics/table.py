@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from suffice.statistics.answers import Answers
 from suffice.statistics.levels import Coded, CodedColumn, coded_numbers
+from suffice.statistics.sparse_sums import some_rows
 
 __all__ = ["Columns", "Kind", "MatrixTable", "Schema", "Table", "as_table", "is_sparse", "present_rows"]
 
@@ -75,6 +78,7 @@ class MatrixTable(Table):
     x: Any
     kind: Kind = "number"
     exact: Any = None  # the same numbers in a type that tells all of them apart, for categories
+    above: float | None = None  # numbers above it are yes, others no
 
     def __len__(self) -> int:
         return int(self.x.shape[0])
@@ -86,20 +90,25 @@ class MatrixTable(Table):
 
     def rows(self, start: int, stop: int) -> MatrixTable:
         """The rows start..stop−1."""
-        x = self.x.tocsr() if is_sparse(self.x) else self.x
         exact = None if self.exact is None else self.exact[start:stop]
-        return MatrixTable(x[start:stop], self.kind, exact)
+        x = some_rows(self._by_row, start, stop) if is_sparse(self.x) else self.x[start:stop]
+        return MatrixTable(x, self.kind, exact, self.above)
+
+    @cached_property
+    def _by_row(self) -> Any:
+        return self.x if self.x.format == "csr" else self.x.tocsr()
 
     def take(self, index: NDArray[np.intp]) -> MatrixTable:
         """The rows at those places; a view where they follow one another."""
         if len(index) and index[-1] - index[0] + 1 == len(index) and (np.diff(index) == 1).all():
             return self.rows(int(index[0]), int(index[-1]) + 1)
-        x = self.x.tocsr()[index] if is_sparse(self.x) else np.take(self.x, index, axis=0)
-        return MatrixTable(x, self.kind, None if self.exact is None else self.exact[index])
+        x = self._by_row[index] if is_sparse(self.x) else np.take(self.x, index, axis=0)
+        return MatrixTable(x, self.kind, None if self.exact is None else self.exact[index], self.above)
 
     def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
-        """Those columns; a view where they are a slice."""
-        return self.x if columns == slice(None) else self.x[:, columns]
+        """Those columns, a view where they are a slice; as `Answers` if there is a threshold."""
+        x = self.x if columns == slice(None) else self.x[:, columns]
+        return x if self.above is None else Answers(x, self.above)
 
     def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
         """Those columns as codes of the numbers in them; what a sparse matrix does not store is the level 0."""

@@ -12,6 +12,16 @@ template <typename Index> struct CellReader {
     const Index *bounds() const { return static_cast<const Index *>(x.bounds); }
     const Index *places() const { return static_cast<const Index *>(x.places); }
 
+    // Lets cells first..last-1 come from memory while others are worked on.
+    void fetch(int64_t first, int64_t last) const {
+#if defined(__GNUC__)
+        const int64_t line = 64 / static_cast<int64_t>(sizeof(Index));
+        for (int64_t i = first; i < last; i += line) __builtin_prefetch(places() + i);
+        if (x.type == Type::f64)
+            for (int64_t i = first; i < last; i += 8) __builtin_prefetch(static_cast<const double *>(x.values) + i);
+#endif
+    }
+
     // Cells first..first+count-1; null if one of them lies outside.
     const double *read(int64_t first, int64_t count) {
         const Index *RESTRICT at = places() + first;
@@ -78,6 +88,7 @@ uint32_t add_rows_of(const Sparse &x, const Membership &m, const Counted &what, 
                 to = reach - cell < CELLS ? reach : cell + CELLS;
                 value = cells.read(from, to - from);
                 if (!value) return cells.met;
+                if (!order) cells.fetch(to, reach - to < CELLS ? reach : to + CELLS);
             }
             const int64_t stop = end < to ? end : to, count = stop - cell;
             if (weight > 0) {
@@ -199,6 +210,8 @@ uint32_t scores_in(const Sparse &x, const CellScores &s, const Counted &what, in
             const int64_t to = bounds[stop] - from < CELLS ? bounds[stop] : from + CELLS;
             const double *value = cells.read(from, to - from);
             if (!value) return cells.met;
+            const int64_t next = bounds[last] - to < CELLS ? static_cast<int64_t>(bounds[last]) : to + CELLS;
+            cells.fetch(to, next);
             const bool holes = s.missing && (cells.here & MET_MISSING);
             const bool endless = what.cell == CellCount::above && (cells.here & MET_INFINITE);
             for (int64_t i = row; i < stop; ++i) {
