@@ -218,8 +218,9 @@ class ComplementNB(_WholeRows):
         )
 
     def _joint_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
-        out = complement_scores(solved.parameters[0], table.x)
-        return np.asarray(out + solved.log_prior if len(model.classes) == 1 else out)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = complement_scores(solved.parameters[0], table.x)
+        return self._usable(np.asarray(out + solved.log_prior if len(model.classes) == 1 else out), table)
 
     @property
     def feature_log_prob_(self) -> Float:

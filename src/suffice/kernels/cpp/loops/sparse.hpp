@@ -1,7 +1,11 @@
 // Included by instruction_set.cpp, within its namespace: class sums and scores of the cells that a sparse matrix stores.
 
+template <typename Index> struct BitsOf { using Type = uint32_t; };
+template <> struct BitsOf<int64_t> { using Type = uint64_t; };
+
 // Reads cells some at a time: looks at them, and makes them doubles that count for what they should.
 template <typename Index> struct CellReader {
+    using Bits = typename BitsOf<Index>::Type;
     const Sparse &x;
     const Counted &what;
     int64_t limit;      // places are below it, and it is no larger than an Index
@@ -25,10 +29,10 @@ template <typename Index> struct CellReader {
     // Cells first..first+count-1; null if one of them lies outside.
     const double *read(int64_t first, int64_t count) {
         const Index *RESTRICT at = places() + first;
-        Index bad = 0;  // its sign: of a place below zero, or of how far it is below the last
-        const Index end = static_cast<Index>(limit - 1);
-        for (int64_t i = 0; i < count; ++i) bad |= at[i] | (end - at[i]);
-        if (bad < 0) {
+        Bits bad = 0;  // its highest: of a place below zero, or of how far it is below the last
+        const Bits end = static_cast<Bits>(limit - 1);
+        for (int64_t i = 0; i < count; ++i) bad |= static_cast<Bits>(at[i]) | (end - static_cast<Bits>(at[i]));
+        if (bad >> (8 * sizeof(Bits) - 1)) {
             met |= MET_OUTSIDE;
             return nullptr;
         }
