@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -29,9 +31,21 @@ from suffice.statistics.table import Schema
 from suffice.unlabelled import read_unlabelled_weight
 from suffice.verbs import Verbs, check_rows, read_batch, seen_classes
 
-__all__ = ["GenerativeClassifier", "seen_classes"]
+__all__ = ["GenerativeClassifier", "Later", "seen_classes"]
 
 Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Later:
+    """What an estimator, with the settings it has now, will make of a model when it is needed."""
+
+    estimator: Any
+    model: Model
+
+    def solve(self) -> Any:
+        """What it makes of it."""
+        return self.estimator._solve(self.model)
 
 
 class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
@@ -97,14 +111,19 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
         if unlabelled is not None:
             # What is wrong with them is said before anything is forgotten.
             read_unlabelled_weight(unlabelled_weight, check_rows(unlabelled, "unlabelled"))
-        table, members = self._begin(X, y, sample_weight)
-        model = self._summarize(table, members)
+        with self._learning():
+            table, members = self._begin(X, y, sample_weight)
+            model = self._summarize(table, members)
         self._check_columns(model, table)
         model, solved, trace = self._fitted(model, table, members, unlabelled, unlabelled_weight)
         self._adopt(model, table)
         self._cached = solved
         self._show_trace(trace)
         return self
+
+    def _learning(self) -> AbstractContextManager[None]:
+        """Around the reading of the rows to learn from: what was learned before is kept if they are refused, or not."""
+        return nullcontext()
 
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Membership]:
         """Forget what was learned, and read the rows to learn from."""
@@ -172,6 +191,10 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
         if isinstance(table, MatrixTable):
             explain_values(self, table.x, allow_nan=self._allow_nan)
 
+    def _explain_training(self, table: Table) -> None:
+        """Raise scikit-learn's error if a cell is none to learn from."""
+        self._explain_values(table)
+
     def _write_rows(self, columns: list[Any]) -> Any:
         """Drawn columns, in the form in which rows came."""
         return as_matrix(columns)
@@ -219,7 +242,7 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
         try:
             return Model.summarize(self._blocks(self._schema), table, members)
         except InputError:
-            self._explain_values(table)
+            self._explain_training(table)
             raise
 
     def _schema_of(self, table: Table) -> Schema:
@@ -304,6 +327,8 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
         if self._cached is None:
             model.check_rows()
             self._cached = self._solve(model)
+        elif isinstance(self._cached, Later):
+            self._cached = self._cached.solve()
         return self._cached
 
     def _estimated(self) -> Estimate:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from suffice.families.estimation import (
     weighted_logs,
 )
 from suffice.families.independent import IndependentColumns
-from suffice.families.linear import Linear, scores_of_cells
+from suffice.families.linear import CellForm, Linear, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
@@ -48,6 +49,11 @@ class BernoulliParameters:
     def log_odds(self) -> Float:
         """log φ/(1 − φ), with infinities where the one or the other is certain."""
         return self.log_yes - self.log_no
+
+    @cached_property
+    def cells(self) -> CellForm:
+        """log p(x | k), as it is evaluated."""
+        return CellForm.of(self.log_no, self.log_odds)
 
 
 @register
@@ -128,7 +134,7 @@ class Bernoulli(IndependentColumns):
 
     def log_likelihood(self, parameters: BernoulliParameters, x: Any) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
-        return scores_of_cells(x, parameters.log_no, parameters.log_odds)
+        return parameters.cells.scores(x)
 
     def leave_one_out(
         self,

@@ -7,16 +7,19 @@ With t the sums of each column over the rows of a class, and T those of all rows
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.families.linear import scores_of_cells
+from suffice.families.contract import read_only
+from suffice.families.linear import CellForm
 from suffice.statistics import Membership, Sums
 from suffice.statistics.sparse_sums import nonzero_cells
 
-__all__ = ["complement_scores", "complement_weights", "left_out_complement"]
+__all__ = ["ComplementWeights", "complement_scores", "complement_weights", "left_out_complement"]
 
 Float = NDArray[np.float64]
 
@@ -25,8 +28,33 @@ def _outside(statistic: Sums, alpha: Any) -> Float:
     return np.asarray(statistic.total.sum(axis=0) + alpha - statistic.total)
 
 
-def complement_weights(statistic: Sums, alpha: Any, *, norm: bool) -> Float:
+@dataclass(frozen=True, eq=False)
+class ComplementWeights:
+    """The weights of each class and column (K, d)."""
+
+    weights: Float
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+    @cached_property
+    def certain(self) -> Float | None:
+        """Where a class has a column that no other has (d, K); None if nowhere."""
+        certain = np.isposinf(self.weights)
+        return np.ascontiguousarray(certain.T, dtype=np.float64) if certain.any() else None
+
+    @cached_property
+    def cells(self) -> CellForm:
+        """Σ x weight, as it is evaluated."""
+        return CellForm.of(None, self.weights)
+
+
+def complement_weights(statistic: Sums, alpha: Any, *, norm: bool) -> ComplementWeights:
     """The weights of each class and column (K, d); as shares of their sum if ``norm``."""
+    return ComplementWeights(_weights(statistic, alpha, norm=norm))
+
+
+def _weights(statistic: Sums, alpha: Any, *, norm: bool) -> Float:
     outside = _outside(statistic, alpha)
     size = outside.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -37,12 +65,11 @@ def complement_weights(statistic: Sums, alpha: Any, *, norm: bool) -> Float:
         return np.where(total != 0, logged / total, 0.0)
 
 
-def complement_scores(weights: Float, x: Any) -> Float:
-    """The score of each row and class (n, K); a column that no other class has decides."""
-    certain = np.isposinf(weights)
-    out = scores_of_cells(x, np.zeros_like(weights), np.where(certain, 0.0, weights))
-    if certain.any():
-        sure = np.asarray((x > 0).astype(np.float64) @ certain.T.astype(np.float64)) > 0
+def complement_scores(parameters: ComplementWeights, x: Any) -> Float:
+    """The score of each row and class (n, K), NaN if a value is missing; a column that no other class has decides."""
+    out = parameters.cells.scores(x, missing=False)
+    if parameters.certain is not None:
+        sure = np.asarray((x > 0).astype(np.float64) @ parameters.certain) > 0
         out[sure.any(axis=1, keepdims=True) & ~sure] = -np.inf
     return out
 

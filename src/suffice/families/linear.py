@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice import kernels
-from suffice.exceptions import InputError
 from suffice.statistics.sparse_sums import same_cells
 from suffice.statistics.table import is_sparse
 
-__all__ = ["Linear", "centred_blocks", "linear_scores", "row_blocks", "row_sums", "rows_with_holes", "scores_of_cells"]
+__all__ = [
+    "CellForm",
+    "Linear",
+    "centred_blocks",
+    "linear_scores",
+    "row_blocks",
+    "row_sums",
+    "rows_with_holes",
+    "scores_of_cells",
+]
 
 Float = NDArray[np.float64]
 
@@ -43,50 +52,91 @@ def linear_scores(x: Float, form: Linear) -> Float:
     return kernels.linear_scores(x, coef, offset, origin=np.ascontiguousarray(form.origin))[0]
 
 
-def scores_of_cells(x: Any, zero: Float, slope: Float, threshold: float | None = None) -> Float:
+@dataclass(frozen=True, eq=False)
+class CellForm:
+    """``Σ_j zero_kj + x_j slope_kj`` as it is evaluated; made once of the parameters, for any number of rows.
+
+    Attributes
+    ----------
+    total : array of shape (K,)
+        Σ_j zero_kj.
+    slope : array of shape (d, K)
+        With 0 where it is not finite.
+    zero : array of shape (d, K), or None where it is all 0
+        With 0 where it is −∞.
+    never_more, never_zero : array of bool of shape (d, K), or None where nothing is
+        Where a value above zero, or a zero, is impossible.
+    """
+
+    total: Float
+    slope: Float
+    zero: Float | None = None
+    never_more: NDArray[np.bool_] | None = None
+    never_zero: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(cls, zero: Float | None, slope: Float) -> CellForm:
+        """By ``zero`` (K, d), None if it is nothing, and ``slope`` (K, d)."""
+        never_more, slope = _impossible(slope)
+        if zero is None:
+            return cls(np.zeros(slope.shape[1]), slope, never_more=never_more)
+        never_zero, zero = _impossible(zero)
+        return cls(np.ascontiguousarray(zero.T).sum(axis=1), slope, zero, never_more, never_zero)
+
+    def scores(self, x: Any, threshold: float | None = None, *, missing: bool = True) -> Float:
+        """The sums of each row and class (n, K); see `scores_of_cells`."""
+        if is_sparse(x):
+            options: dict[str, Any] = {"zero": self.zero, "above": threshold, "missing": missing}
+            never: dict[str, Any] = {"never_more": self.never_more, "never_zero": self.never_zero}
+            cells = kernels.Cells.of(x if x.format == "csr" else x.tocsr())
+            return kernels.sparse_scores(cells, self.total, self.slope, **options, **never)
+        nothing = np.zeros_like(self.slope) if self.zero is None else self.zero
+        zero = np.ascontiguousarray(nothing.T) if missing else None
+        out, met = kernels.linear_scores(
+            x, np.ascontiguousarray(self.slope.T), self.total, zero=zero, threshold=threshold
+        )
+        if (met.infinite and threshold is not None) or self.never_more is not None or self.never_zero is not None:
+            for start, block in row_blocks(x):
+                self._mark(block, threshold, out[start : start + len(block)])
+        return out
+
+    def _mark(self, block: Float, threshold: float | None, out: Float) -> None:
+        """Put −∞ where a cell is impossible, and NaN where a threshold hides an infinite value."""
+        least = 0.0 if threshold is None else threshold
+        if self.never_more is not None:
+            out[(block > least) @ self.never_more.astype(np.float64) > 0] = -np.inf
+        if self.never_zero is not None:
+            zeros = block == 0 if threshold is None else block <= threshold
+            out[zeros @ self.never_zero.astype(np.float64) > 0] = -np.inf
+        if threshold is not None:
+            out[np.isinf(block).any(axis=1)] = np.nan
+
+
+def _impossible(values: Float) -> tuple[NDArray[np.bool_] | None, Float]:
+    """Where values (K, d) are −∞, or None; and the values with 0 where they are not finite; (d, K) each."""
+    turned = np.ascontiguousarray(values.T)
+    if np.isfinite(turned).all():
+        return None, turned
+    never = np.isneginf(turned)
+    return (never if never.any() else None), np.where(np.isfinite(turned), turned, 0.0)
+
+
+def scores_of_cells(
+    x: Any, zero: Float | None, slope: Float, threshold: float | None = None, *, missing: bool = True
+) -> Float:
     """``Σ_j zero_kj + x_j slope_kj`` over the cells that are not missing (n, K); x is dense or sparse.
 
-    Values are 0 or more; with a ``threshold``, 1 where they are above it and 0 elsewhere. Where ``zero`` is −∞ a zero
-    is impossible, and where ``slope`` is −∞ anything above it; such cells are counted instead of added, since 0·∞ is no
-    number.
+    Values are 0 or more. Where ``zero`` is −∞ a zero is impossible, and where ``slope`` is −∞ anything
+    above it; such cells are counted instead of added, since 0·∞ is no number.
+
+    With a ``threshold`` of at least 0, a value is one if it is above it, and zero if not; a row with an infinite value
+    is NaN. Unless ``missing`` is allowed, so is a row with a missing one.
 
     >>> scores_of_cells(np.array([[2.0, np.nan], [0.0, 1.0]]), np.array([[1.0, 5.0]]), np.array([[3.0, -np.inf]]))
     array([[  7.],
            [-inf]])
     """
-    never_zero, never_more = np.isneginf(zero), np.isneginf(slope)
-    zero = np.where(never_zero, 0.0, zero)
-    slope = np.where(np.isfinite(slope), slope, 0.0)
-    if is_sparse(x):
-        return _sparse_scores(x, zero, np.ascontiguousarray(slope.T), never_zero, never_more)
-    out, met = kernels.linear_scores(x, slope, zero.sum(axis=1), zero=zero, threshold=threshold)
-    if met & kernels.INFINITE:
-        raise InputError("X holds infinity, which is no number.")
-    for start, block in row_blocks(x) if never_more.any() or never_zero.any() else ():
-        rows, least = slice(start, start + len(block)), 0.0 if threshold is None else threshold
-        if never_more.any():
-            out[rows][(block > least) @ never_more.T.astype(np.float64) > 0] = -np.inf
-        if never_zero.any():
-            nothing = block == 0 if threshold is None else block <= threshold
-            out[rows][nothing @ never_zero.T.astype(np.float64) > 0] = -np.inf
-    return out
-
-
-def _sparse_scores(
-    x: Any, zero: Float, slope: Float, never_zero: NDArray[np.bool_], never_more: NDArray[np.bool_]
-) -> Float:
-    missing = np.isnan(x.data)
-    known = same_cells(x, np.where(missing, 0.0, x.data)) if missing.any() else x
-    out: Float = np.asarray(known @ slope, dtype=np.float64) + zero.sum(axis=1)
-    if missing.any():
-        out -= same_cells(x, missing.astype(np.float64)) @ zero.T
-    if never_more.any():
-        out[same_cells(x, (known.data > 0).astype(np.float64)) @ never_more.T.astype(np.float64) > 0] = -np.inf
-    if never_zero.any():
-        # Zeros are all cells but those above zero and those that are missing.
-        others = same_cells(x, ((known.data != 0) | missing).astype(np.float64)) @ never_zero.T.astype(np.float64)
-        out[never_zero.sum(axis=1) - others > 0] = -np.inf
-    return out
+    return CellForm.of(zero, slope).scores(x, threshold, missing=missing)
 
 
 def row_sums(x: Any, function: Callable[[Any], Any]) -> Float:

@@ -12,6 +12,7 @@ import functools
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import narwhals as nw
@@ -29,7 +30,7 @@ from suffice.families.estimation import (
     weighted_logs,
 )
 from suffice.families.gamma_function import log_rise
-from suffice.families.linear import Linear, row_blocks, scores_of_cells
+from suffice.families.linear import CellForm, Linear, row_blocks
 from suffice.families.poisson import is_count, poisson_draws
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
@@ -63,6 +64,26 @@ class MultinomialParameters:
 
     def __post_init__(self) -> None:
         read_only(self)
+
+    @cached_property
+    def cells(self) -> CellForm:
+        """Σ x log θ, as it is evaluated."""
+        return CellForm.of(None, self.log_share)
+
+    @cached_property
+    def log_common(self) -> Float:
+        """Less the logarithm of the mean share of all classes (d,)."""
+        return np.asarray(-np.log(np.maximum(np.exp(self.log_share).mean(axis=0), np.finfo(float).tiny)))
+
+    @cached_property
+    def log_ratio(self) -> Float:
+        """log θ against the mean share of all classes, which they have in common: large counts then cost no digits."""
+        return np.asarray(self.log_share + self.log_common)
+
+    @cached_property
+    def relative_cells(self) -> CellForm:
+        """Σ x log θ against the mean share of all classes, as it is evaluated."""
+        return CellForm.of(None, self.log_ratio)
 
 
 @register
@@ -152,14 +173,14 @@ class Multinomial:
         p = parameters
         if self.estimation == "bayes":
             return _predictive(p.draws, x) + log_coefficients(x)[:, None]
-        return scores_of_cells(x, np.zeros_like(p.log_share), p.log_share) + log_coefficients(x)[:, None]
+        return p.cells.scores(x) + log_coefficients(x)[:, None]
 
     def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
         """`log_likelihood` without the multinomial coefficient, which all classes share."""
         p = parameters
         if self.estimation == "bayes":
             return _predictive(p.draws, x)
-        return scores_of_cells(x, np.zeros_like(p.log_share), self._log_ratio(p))
+        return p.relative_cells.scores(x)
 
     def leave_one_out(
         self,
@@ -222,16 +243,12 @@ class Multinomial:
     def terms(self, parameters: MultinomialParameters, x: Any) -> Float:
         """The part of each column in `relative_log_likelihood` (n, K, d)."""
         dense = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)[:, None, :]
-        ratio = self._log_ratio(parameters)
+        ratio = parameters.log_share + self._log_common(parameters)
         return np.where(dense > 0, dense * np.where(dense > 0, ratio, 0.0), 0.0)
 
-    def _log_ratio(self, parameters: MultinomialParameters) -> Float:
-        """log θ against the mean share of all classes, which they have in common: large counts then cost no digits."""
-        return np.asarray(parameters.log_share + self._log_common(parameters))
-
     def _log_common(self, parameters: MultinomialParameters) -> Float:
-        """Less the logarithm of the mean share of all classes (d,)."""
-        return np.asarray(-np.log(np.maximum(np.exp(parameters.log_share).mean(axis=0), np.finfo(float).tiny)))
+        """What is added to log θ in `relative_log_likelihood` (d,)."""
+        return parameters.log_common
 
     # ------------------------------------------------------------------ sample
 

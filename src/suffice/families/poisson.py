@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +29,7 @@ from suffice.families.estimation import (
 )
 from suffice.families.gamma_function import excess, log_rise
 from suffice.families.independent import IndependentColumns
-from suffice.families.linear import Linear, linear_scores, row_blocks, row_sums, scores_of_cells
+from suffice.families.linear import CellForm, Linear, linear_scores, row_blocks, row_sums, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_factorial
@@ -57,6 +58,11 @@ class PoissonParameters:
 
     def __post_init__(self) -> None:
         read_only(self)
+
+    @cached_property
+    def relative_cells(self) -> CellForm:
+        """log p(x | k) against the origin, as it is evaluated."""
+        return CellForm.of(self.origin - self.rate, self.log_ratio)
 
 
 @register
@@ -174,7 +180,7 @@ class Poisson(IndependentColumns):
             out = linear_scores(x, Linear(p.log_ratio, self._offset(p).sum(axis=1), p.origin))
             if not np.isnan(out).any():
                 return out
-        return scores_of_cells(x, p.origin - p.rate, p.log_ratio)
+        return p.relative_cells.scores(x)
 
     def leave_one_out(
         self, statistic: Any, parameters: PoissonParameters, x: Any, members: Membership, columns: Sequence[object]

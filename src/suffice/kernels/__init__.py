@@ -24,15 +24,17 @@ from suffice.kernels.joining import (
     pool_moments,
     settle_moments,
 )
-from suffice.kernels.linear import INFINITE, MISSING, linear_scores
-from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments
+from suffice.kernels.linear import linear_scores
+from suffice.kernels.met import Met
+from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments, looked_sums
 from suffice.kernels.posterior import decide, log_evidence, log_posterior, posterior
 from suffice.kernels.scatter import CentredBlocks, ScatterSums, accumulate, exact_scatter, outer, scatter_pass
+from suffice.kernels.sparse import Cells, rises, sparse_scores, sparse_sums
 
 __all__ = [
-    "INFINITE",
-    "MISSING",
+    "Cells",
     "CentredBlocks",
+    "Met",
     "Moments",
     "ScatterSums",
     "accumulate",
@@ -52,12 +54,16 @@ __all__ = [
     "linear_scores",
     "log_evidence",
     "log_posterior",
+    "looked_sums",
     "outer",
     "packed_triangle",
     "pool_moments",
     "posterior",
+    "rises",
     "scatter_pass",
     "settle_moments",
+    "sparse_scores",
+    "sparse_sums",
 ]
 
 

@@ -1,4 +1,6 @@
-from numpy import float64, int64
+from typing import Any
+
+from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 from suffice.kernels.reading import Numbers
@@ -9,8 +11,40 @@ def class_sums(
     codes: NDArray[int64] | None,
     soft: NDArray[float64] | None,
     weights: NDArray[float64] | None,
+    cell: int,
+    threshold: float,
+    look: bool,
     total: NDArray[float64],
-) -> None: ...
+) -> int: ...
+def sparse_sums(
+    bounds: NDArray[Any],
+    places: NDArray[Any],
+    values: NDArray[Any],
+    rows: int,
+    by_column: bool,
+    codes: NDArray[int64] | None,
+    soft: NDArray[float64] | None,
+    weights: NDArray[float64] | None,
+    cell: int,
+    threshold: float,
+    total: NDArray[float64],
+) -> int: ...
+def sparse_scores(
+    bounds: NDArray[Any],
+    places: NDArray[Any],
+    values: NDArray[Any],
+    offset: NDArray[float64],
+    slope: NDArray[float64],
+    zero: NDArray[float64] | None,
+    never_more: NDArray[uint8] | None,
+    never_zero: NDArray[uint8] | None,
+    zeros: NDArray[int64] | None,
+    cell: int,
+    threshold: float,
+    missing: bool,
+    out: NDArray[float64],
+) -> int: ...
+def sparse_rises(bounds: NDArray[Any], places: NDArray[Any], lines: int) -> bool: ...
 def class_moments(
     x: Numbers,
     codes: NDArray[int64] | None,

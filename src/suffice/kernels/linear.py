@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.kernels import _core
+from suffice.kernels.met import Met
 from suffice.kernels.reading import Float, Numbers, readable, shape_of
 
-__all__ = ["INFINITE", "MISSING", "linear_scores"]
-
-MISSING, INFINITE = 1, 2
+__all__ = ["linear_scores"]
 
 
 def linear_scores(
@@ -20,7 +19,7 @@ def linear_scores(
     origin: Float | None = None,
     zero: Float | None = None,
     threshold: float | None = None,
-) -> tuple[Float, int]:
+) -> tuple[Float, Met]:
     """``offset_k + Σ_j (x_j − origin_j) coef_kj`` of each row and class (n, n_classes), and what was met.
 
     Parameters
@@ -36,14 +35,14 @@ def linear_scores(
     Returns
     -------
     scores : array of shape (n, n_classes)
-    met : int
-        `MISSING` if there was a NaN, and `INFINITE` if there was an infinity that a threshold has hidden.
+    met : Met
+        Whether there was a NaN, or an infinity that a threshold has hidden.
 
     Examples
     --------
     >>> linear_scores(np.array([[2.0, 3.0]]), np.array([[1.0, 2.0]]), np.array([0.5]), origin=np.ones(2))
-    (array([[5.5]]), 0)
+    (array([[5.5]]), Met(negative=False, missing=False, infinite=False))
     """
     out = np.empty((shape_of(x)[0], len(coef)))
     met = _core.linear_scores(readable(x), coef, offset, origin, zero, threshold, out)
-    return out, met
+    return out, Met.of(met)

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from suffice.kernels import _core
+from suffice.kernels.met import Met, cell_of
 from suffice.kernels.reading import Codes, Float, Numbers, readable, shape_of
 
-__all__ = ["Moments", "class_moments", "class_sums", "exact_moments"]
+__all__ = ["Moments", "class_moments", "class_sums", "exact_moments", "looked_sums"]
 
 
 def class_sums(
@@ -27,8 +28,30 @@ def class_sums(
            [ 8., 10.]])
     """
     total = np.zeros((n_classes, shape_of(x)[1]))
-    _core.class_sums(readable(x), codes, soft, weights, total)
+    _core.class_sums(readable(x), codes, soft, weights, *cell_of(None, False), False, total)
     return total
+
+
+def looked_sums(
+    x: Numbers,
+    n_classes: int,
+    *,
+    codes: Codes | None = None,
+    soft: Float | None = None,
+    weights: Float | None = None,
+    above: float | None = None,
+    missing: bool = False,
+) -> tuple[Float, Met]:
+    """`class_sums`, and what was met among the values in the same read.
+
+    With ``above`` a cell counts for one if its value is above that, with ``missing`` if it is missing.
+
+    >>> looked_sums(np.array([[1.0, np.nan], [3.0, 4.0]]), 1, codes=np.array([0, 0]), above=2.0)
+    (array([[1., 1.]]), Met(negative=False, missing=True, infinite=False))
+    """
+    total = np.zeros((n_classes, shape_of(x)[1]))
+    met = _core.class_sums(readable(x), codes, soft, weights, *cell_of(above, missing), True, total)
+    return total, Met.of(met)
 
 
 class Moments(NamedTuple):

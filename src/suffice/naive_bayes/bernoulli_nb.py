@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -14,13 +16,52 @@ from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.estimation import weighted_logs
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn
-from suffice.statistics import CellSums, MatrixTable, Table
-from suffice.statistics.sparse_sums import same_cells
-from suffice.statistics.table import Schema, is_sparse
+from suffice.statistics import CellSums, MatrixTable, Membership, Table
+from suffice.statistics.answers import Answers
+from suffice.statistics.table import Schema
 
 __all__ = ["BernoulliNB"]
 
 Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Binary(Bernoulli):
+    """Independent answers that may come as numbers and a threshold; their values are checked when they are read."""
+
+    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+        """Raise unless each cell is 0, 1 or missing, or there is a threshold."""
+        if not isinstance(x, Answers):
+            super().check(x, names, present)
+
+    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
+        """How many cells there are, and how many are yes."""
+        return CellSums.of_answers(x, members) if isinstance(x, Answers) else super().summarize(x, members, columns)
+
+    def log_likelihood(self, parameters: BernoulliParameters, x: Any) -> Float:
+        """log p(x | y) of each row under each class (n, K); NaN if a value is infinite."""
+        if isinstance(x, Answers):
+            return parameters.cells.scores(x.x, x.above)
+        return super().log_likelihood(parameters, x)
+
+    def leave_one_out(
+        self,
+        statistic: CellSums,
+        parameters: BernoulliParameters,
+        x: Any,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K)."""
+        return super().leave_one_out(statistic, parameters, _plain(x), members, columns)
+
+    def terms(self, parameters: BernoulliParameters, x: Any) -> Float:
+        """The part of each column in `log_likelihood` (n, K, d)."""
+        return super().terms(parameters, _plain(x))
+
+
+def _plain(x: Any) -> Any:
+    return x.plain() if isinstance(x, Answers) else x
 
 
 class BernoulliNB(DiscreteDropIn):
@@ -77,7 +118,7 @@ class BernoulliNB(DiscreteDropIn):
         self.class_prior = class_prior
 
     def _blocks(self, schema: Schema) -> list[Block]:
-        return [Block(Bernoulli(), slice(None), schema.names)]
+        return [Block(_Binary(), slice(None), schema.names)]
 
     def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
         table, y = super()._read_training(X, y, reset=reset, min_rows=min_rows)
@@ -87,15 +128,9 @@ class BernoulliNB(DiscreteDropIn):
         return self._binary(super()._read_rows(X))
 
     def _binary(self, table: Table) -> Table:
-        """Zeros and ones, with NaN where a value is missing."""
+        """The rows, with the threshold that makes them zeros and ones."""
         assert isinstance(table, MatrixTable)
-        x = table.x
-        if self.binarize is None:
-            return table
-        self._explain_values(table)
-        if is_sparse(x):
-            return MatrixTable(same_cells(x, _above(x.data, self.binarize)))
-        return MatrixTable(_above(x, self.binarize))
+        return table if self.binarize is None else replace(table, above=float(self.binarize))
 
     def _parameters(self, statistic: CellSums) -> BernoulliParameters:
         alpha = self._alpha()
@@ -109,7 +144,7 @@ class BernoulliNB(DiscreteDropIn):
         return BernoulliParameters(np.exp(log_yes), log_yes, log_no)
 
     def _family_of_alpha(self, alpha: float) -> Family:
-        return Bernoulli(smoothing=alpha)
+        return _Binary(smoothing=alpha)
 
     def _prior_density(self, estimate: Estimate, model: Model) -> float:
         alpha, parameters = self._alpha(), estimate.parameters[0]
@@ -120,10 +155,3 @@ class BernoulliNB(DiscreteDropIn):
         """log p(x_j = 1 | y) of each class and column (K, d)."""
         found: Float = self._estimated().parameters[0].log_yes
         return found
-
-
-def _above(values: Any, threshold: float) -> Any:
-    """1 where a value is above the threshold, 0 where not, NaN where it is missing."""
-    above = (values > threshold).astype(values.dtype)
-    missing = np.isnan(values)
-    return np.where(missing, values, above) if missing.any() else above

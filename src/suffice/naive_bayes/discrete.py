@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -11,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from suffice.estimator import Later
 from suffice.exceptions import warn_user
 from suffice.families import Family
 from suffice.model import Estimate, Model
 from suffice.model.left_out import left_out_prior
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
 from suffice.statistics import MatrixTable, Membership, Table
-from suffice.statistics.table import is_sparse
+from suffice.statistics.class_sums import met_among
+from suffice.unlabelled import EMTrace
 
 __all__ = ["DiscreteDropIn", "NotNegative", "check_not_negative"]
 
@@ -98,6 +101,14 @@ class DiscreteDropIn(NaiveBayesDropIn):
         self.fit_prior = prior != "uniform"
         self.class_prior = None if isinstance(prior, str) else shares
 
+    def _fitted(
+        self, model: Model, table: Table, members: Membership, unlabelled: Any, weight: Any
+    ) -> tuple[Model, Any, EMTrace | None]:
+        if unlabelled is None:
+            # No setting makes them fail, and with many classes and columns they take longer than all the rest.
+            return model, Later(copy(self), model), None
+        return super()._fitted(model, table, members, unlabelled, weight)
+
     def _solve(self, model: Model) -> Estimate:
         prior = np.exp(self._log_prior(model.weights.weight))
         return Estimate(model.blocks, model.classes, prior, (self._parameters(model.statistics[0]),))
@@ -157,14 +168,19 @@ class NotNegative(DiscreteDropIn):
         return self._checked(self._read_rows(X))
 
     def _checked(self, table: Table) -> Table:
-        self._explain_values(table)
+        assert isinstance(table, MatrixTable)
+        met = met_among(table.x)
+        if met.negative or met.infinite or met.missing:
+            self._explain_training(table)
+        return table
+
+    def _explain_training(self, table: Table) -> None:
+        super()._explain_training(table)
         assert isinstance(table, MatrixTable)
         check_not_negative(table.x, type(self).__name__)
-        return table
 
 
 def check_not_negative(x: Any, name: str) -> None:
     """Raise scikit-learn's error if a value is negative."""
-    values = x.data if is_sparse(x) else x
-    if np.size(values) and np.nanmin(values, initial=0.0) < 0:
+    if met_among(x).negative:
         raise ValueError(f"Negative values in data passed to {name} (input X).")

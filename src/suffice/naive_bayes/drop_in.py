@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -41,18 +43,22 @@ class NaiveBayesDropIn(GenerativeClassifier):
         tags.input_tags.sparse = True
         return tags
 
+    @contextmanager
+    def _learning(self) -> Iterator[None]:
+        before = dict(self.__dict__)
+        try:
+            yield
+        except Exception:
+            # Rows that are refused leave the model as it was, as they do in scikit-learn; its columns, too. Settings
+            # that do not go with them, which are looked at before there is a schema, leave none.
+            if self._schema is not None or self._model is before.get("_model"):
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            raise
+
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Membership]:
         self._validate_params()
-        state, columns = self.__dict__, ("n_features_in_", "feature_names_in_")
-        before = {name: state[name] for name in columns if name in state}
-        try:
-            table, y = self._read_training(X, y, reset=True)
-        except Exception:
-            # Rows that are refused leave the model as it was, as they do in scikit-learn; its columns, too.
-            for name in columns:
-                state.pop(name, None)
-            state.update(before)
-            raise
+        table, y = self._read_training(X, y, reset=True)
         self._forget()
         axis, codes = encode(y)
         self.classes_ = axis.labels

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.families import Family, Multinomial
-from suffice.families.complement import complement_scores, complement_weights, left_out_complement
+from suffice.families.complement import ComplementWeights, complement_scores, complement_weights, left_out_complement
 from suffice.families.estimation import weighted_logs
 from suffice.families.multinomial import MultinomialParameters
 from suffice.model import Block, Estimate, Model
-from suffice.naive_bayes.discrete import NotNegative
+from suffice.naive_bayes.discrete import DiscreteDropIn, NotNegative
 from suffice.statistics import ClassAxis, Membership, Sums, Table
+from suffice.statistics.count_vectors import log_coefficients
 from suffice.statistics.table import Schema
 
 __all__ = ["ComplementNB", "MultinomialNB"]
@@ -40,8 +41,16 @@ class _Frequencies(Multinomial):
         return Sums.zero(classes, n_columns)
 
     def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> Any:
-        """Rows and Σ x."""
-        return Sums.summarize(x, members)
+        """Rows and Σ x; the values are checked in the same read."""
+        return Sums.summarize(x, members, frequencies=True)
+
+    def log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
+        """log p(x | y) of each row under each class (n, K); NaN if a value is missing."""
+        return parameters.cells.scores(x, missing=False) + log_coefficients(x)[:, None]
+
+    def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
+        """The same without the multinomial coefficient."""
+        return parameters.cells.scores(x, missing=False)
 
 
 class _WholeRows(NotNegative):
@@ -54,10 +63,9 @@ class _WholeRows(NotNegative):
     def _blocks(self, schema: Schema) -> list[Block]:
         return [Block(_Frequencies(), slice(None), schema.names)]
 
-    def _read_rows(self, X: Any) -> Table:
-        table = super()._read_rows(X)
-        self._explain_values(table)
-        return table
+    def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
+        # The values are checked when they are summed.
+        return DiscreteDropIn._read_training(self, X, y, reset=reset, min_rows=min_rows)
 
 
 class MultinomialNB(_WholeRows):
@@ -100,10 +108,10 @@ class MultinomialNB(_WholeRows):
 
     def _parameters(self, statistic: Sums) -> MultinomialParameters:
         draws = statistic.total + self._alpha()
-        size = draws.sum(axis=1, keepdims=True)
-        draws = np.where(size > 0, draws, 1.0)  # a class without draws or smoothing: all columns alike
+        draws[~(draws.sum(axis=1) > 0)] = 1.0  # a class without draws or smoothing: all columns alike
         with np.errstate(divide="ignore"):
-            log_share = np.log(draws) - np.log(draws.sum(axis=1, keepdims=True))
+            log_share = np.log(draws)
+        log_share -= np.log(draws.sum(axis=1, keepdims=True))
         weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
         return MultinomialParameters(log_share, draws, statistic.total.sum(axis=1) / weight)
 
@@ -180,7 +188,7 @@ class ComplementNB(_WholeRows):
         self.class_prior = class_prior
         self.norm = norm
 
-    def _parameters(self, statistic: Sums) -> Float:
+    def _parameters(self, statistic: Sums) -> ComplementWeights:
         """The weights of each class and column (K, d)."""
         return complement_weights(statistic, self._alpha(), norm=self.norm)
 
@@ -210,13 +218,14 @@ class ComplementNB(_WholeRows):
         )
 
     def _scores_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
-        out = complement_scores(solved.parameters[0], table.x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = complement_scores(solved.parameters[0], table.x)
         return np.asarray(out + solved.log_prior if len(model.classes) == 1 else out)
 
     @property
     def feature_log_prob_(self) -> Float:
         """The weights of each class and column (K, d)."""
-        found: Float = self._estimated().parameters[0]
+        found: Float = self._estimated().parameters[0].weights
         return found
 
     @property

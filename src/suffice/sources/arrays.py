@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, assert_all_
 from suffice.exceptions import ClassError, listed
 from suffice.statistics import ClassAxis
 from suffice.statistics.levels import is_missing
-from suffice.statistics.sparse_sums import cell_columns, cell_rows
+from suffice.statistics.sparse_sums import cell_columns, cell_rows, is_canonical
 
 __all__ = ["canonical", "encode", "explain_values", "read_labels", "read_rows", "read_training", "read_weights"]
 
@@ -96,7 +96,7 @@ def _same_columns(estimator: Any, X: Any) -> bool:
 
 def canonical(X: Any) -> Any:
     """The matrix with each cell stored once."""
-    if issparse(X) and not X.has_canonical_format:
+    if issparse(X) and not is_canonical(X):
         X = X.copy()
         X.sum_duplicates()
     return X

@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import kernels
+from suffice.exceptions import InputError
+from suffice.statistics.answers import Answers, yes_or_no
+from suffice.statistics.class_sums import class_sums, met_among
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, product
 from suffice.statistics.remaining import nothing_left, remaining_weight
-from suffice.statistics.sparse_sums import class_sums_of_cells, left_of, same_cells
+from suffice.statistics.sparse_sums import left_of, same_cells
 from suffice.statistics.statistic import LOW, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
 from suffice.statistics.weights import cell_weights
@@ -73,10 +76,29 @@ class CellSums(Statistic):
         if is_sparse(x):
             return cls._of_sparse(x, members, functions)
         if tuple(functions) == (identity,):
-            total = _class_sums(x, members)
-            if not np.isnan(total).any():
+            total, met = class_sums(x, members)
+            if not met.missing:
                 weight, low = cell_weights(members, x.shape[1])
                 return cls(members.classes, weight, total[:, None], weight_low=low)
+        return cls._of_blocks(x, members, functions)
+
+    @classmethod
+    def of_answers(cls, answers: Answers, members: Membership) -> CellSums:
+        """The statistic of the zeros and ones that answers are.
+
+        Raises `InputError` if a value of any row is infinite.
+        """
+        x, above = answers.x, answers.above
+        total, met = class_sums(x, members, above=above)
+        if met.infinite:
+            raise InputError("Some values are infinite, which is neither yes nor no.")
+        if met.missing and not is_sparse(x):
+            return cls._of_blocks(x, members, (lambda values: yes_or_no(values, above),))
+        weight, low = _known_weights(x, members, missing=met.missing)
+        return cls(members.classes, weight, total[:, None], weight_low=low)
+
+    @classmethod
+    def _of_blocks(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
         # Functions, and cells counted one by one where there are holes, of blocks of rows: no copy of x is made.
         found = cls.zero(members.classes, x.shape[1], len(functions))
         step = max(1024, (1 << 20) // max(x.shape[1], 1))
@@ -99,15 +121,19 @@ class CellSums(Statistic):
 
     @classmethod
     def _of_sparse(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
-        weight, low = cell_weights(members, x.shape[1])
-        missing = np.isnan(x.data)
-        data = np.where(missing, 0, x.data).astype(np.float64)
-        with np.errstate(all="ignore"):  # rows that do not count may hold anything
-            values = [np.asarray(function(data), dtype=np.float64) for function in functions]
-        total = [class_sums_of_cells(same_cells(x, each), members) for each in values]
-        if missing.any():
-            weight = left_of(weight, class_sums_of_cells(same_cells(x, missing.astype(np.float64)), members))
-            low = np.where(weight > 0, low, 0.0)
+        total, holes = [], False
+        for function in functions:
+            cells = x
+            if function is not identity:
+                data = np.where(np.isnan(x.data), 0, x.data).astype(np.float64)
+                with np.errstate(all="ignore"):  # rows that do not count may hold anything
+                    cells = same_cells(x, np.asarray(function(data), dtype=np.float64))
+            found, met = class_sums(cells, members)
+            holes |= met.missing
+            total.append(found)
+        if identity not in functions:
+            holes = met_among(x).missing
+        weight, low = _known_weights(x, members, missing=holes)
         return cls(members.classes, weight, np.stack(total, axis=1), weight_low=low)
 
     @property
@@ -134,6 +160,15 @@ class CellSums(Statistic):
     def _scaled(self, factor: float) -> CellSums:
         weight, low = product(self.weight, self.weight_low, np.asarray(factor))
         return CellSums(self.classes, weight, self.total * factor, weight_low=low)
+
+
+def _known_weights(x: Any, members: Membership, *, missing: bool) -> tuple[Float, Float]:
+    """Sums of the weights of the cells that are there (K, d), in two doubles; with some ``missing`` x is sparse."""
+    weight, low = cell_weights(members, x.shape[1])
+    if not missing:
+        return weight, low
+    weight = left_of(weight, class_sums(x, members, missing=True)[0])
+    return weight, np.where(weight > 0, low, 0.0)
 
 
 def _class_sums(x: Any, members: Membership) -> Float:

@@ -15,10 +15,11 @@ from scipy.special import gammaln
 
 from suffice import kernels
 from suffice.exceptions import InputError
+from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, product
 from suffice.statistics.remaining import nothing_left, remaining_weight
-from suffice.statistics.sparse_sums import class_sums_of_cells, same_cells
+from suffice.statistics.sparse_sums import same_cells
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
 from suffice.statistics.weights import class_weights
@@ -65,7 +66,7 @@ class CountVectors(Statistic):
         """The statistic of a batch of rows (n, d)."""
         who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
         k = len(members.classes)
-        total = class_sums_of_cells(x, members) if is_sparse(x) else kernels.class_sums(x, k, **who)
+        total, _ = class_sums(x, members)
         with np.errstate(over="ignore", invalid="ignore"):  # rows that do not count may hold anything
             coefficients = log_coefficients(x)
         each = kernels.class_sums(coefficients[:, None], k, **who)

@@ -8,29 +8,39 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from suffice import kernels
 from suffice.statistics.classes import Membership
 
-__all__ = ["cell_columns", "cell_rows", "class_sums_of_cells", "left_of", "nonzero_cells", "same_cells"]
+__all__ = [
+    "cell_columns",
+    "cell_rows",
+    "class_sums_of_cells",
+    "is_canonical",
+    "left_of",
+    "nonzero_cells",
+    "same_cells",
+    "some_rows",
+]
 
 Float = NDArray[np.float64]
 
 
 def class_sums_of_cells(x: Any, members: Membership) -> Float:
     """``Σ_i w_i x_ij`` of each class and column (K, d), over the stored cells of rows that count."""
-    if members.soft is not None:
-        weights = members.soft if members.weights is None else members.soft * members.weights[:, None]
-        here = weights.any(axis=1)
-        if not here.all():
-            x, weights = x.tocsr()[here], weights[here]
-        out: Float = np.asarray((x.T @ weights).T, dtype=np.float64)
-        return np.ascontiguousarray(out)
-    assert members.codes is not None
-    weights = np.ones(len(members)) if members.weights is None else members.weights
-    rows = np.flatnonzero((members.codes >= 0) & (weights > 0))
-    k = len(members.classes)
-    chosen = sparse.csr_array((weights[rows], (members.codes[rows], rows)), shape=(k, len(members)))
-    summed = chosen @ (x if x.format == "csr" else x.tocsr())
-    return np.asarray(summed.toarray(), dtype=np.float64)
+    who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
+    return kernels.sparse_sums(kernels.Cells.of(x), len(members.classes), **who)[0]
+
+
+def is_canonical(x: Any) -> bool:
+    """Whether cells are in order and each is stored once; SciPy is told, so that it need not look again.
+
+    >>> is_canonical(sparse.csr_array((np.ones(2), [1, 0], [0, 2]), shape=(1, 2)))
+    False
+    """
+    known = getattr(x, "_has_canonical_format", None)
+    if known is None:
+        known = x.has_canonical_format = kernels.rises(kernels.Cells.of(x))
+    return bool(known)
 
 
 def left_of(whole: Float, part: Float) -> Float:
@@ -55,7 +65,22 @@ def _major(x: Any) -> NDArray[np.int64]:
 
 def same_cells(x: Any, data: NDArray[Any]) -> Any:
     """A sparse matrix that stores other numbers in the cells of x."""
-    return type(x)((data, x.indices, x.indptr), shape=x.shape)
+    return _alike(x, (data, x.indices, x.indptr), x.shape)
+
+
+def some_rows(x: Any, start: int, stop: int) -> Any:
+    """The rows start..stop−1 of a matrix by rows, which share its memory."""
+    start, stop, _ = slice(start, stop).indices(x.shape[0])
+    bounds = x.indptr[start : max(stop, start) + 1]
+    here = slice(bounds[0], bounds[-1])
+    return _alike(x, (x.data[here], x.indices[here], bounds - bounds[0]), (len(bounds) - 1, x.shape[1]))
+
+
+def _alike(x: Any, parts: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
+    out = type(x)(parts, shape=shape)
+    if getattr(x, "_has_canonical_format", False):  # what is known of the whole holds of its parts
+        out.has_canonical_format = True
+    return out
 
 
 def nonzero_cells(x: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Float]:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice import kernels
+from suffice.exceptions import InputError
+from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, product
 from suffice.statistics.remaining import nothing_left, remaining_weight
-from suffice.statistics.sparse_sums import class_sums_of_cells
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
 from suffice.statistics.weights import class_weights
@@ -56,14 +56,17 @@ class Sums(Statistic):
         return cls(classes, np.zeros(len(classes)), np.zeros((len(classes), n_columns)))
 
     @classmethod
-    def summarize(cls, x: Any, members: Membership) -> Sums:
-        """The statistic of a batch of rows (n, d)."""
+    def summarize(cls, x: Any, members: Membership, *, frequencies: bool = False) -> Sums:
+        """The statistic of a batch of rows (n, d).
+
+        Raises `InputError` if they are ``frequencies``, and a value of any row is negative, missing or infinite.
+        """
         weight, low = class_weights(members)
-        if is_sparse(x):
-            return cls(members.classes, weight, class_sums_of_cells(x, members), weight_low=low)
-        total = kernels.class_sums(
-            x, len(members.classes), codes=members.codes, soft=members.soft, weights=members.weights
-        )
+        total, met = class_sums(x, members)
+        if frequencies and any(met):
+            raise InputError("A frequency is a finite number of at least 0; some values are not.")
+        if met.missing and is_sparse(x):  # as in a dense matrix, a sum with a missing cell is none
+            total[class_sums(x, members, missing=True)[0] > 0] = np.nan
         return cls(members.classes, weight, total, weight_low=low)
 
     @classmethod

@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from suffice.statistics.answers import Answers
 from suffice.statistics.levels import Coded, CodedColumn, coded_numbers
+from suffice.statistics.sparse_sums import some_rows
 
 __all__ = ["Columns", "Kind", "MatrixTable", "Schema", "Table", "as_table", "is_sparse", "present_rows"]
 
@@ -80,6 +83,7 @@ class MatrixTable(Table):
     x: Any
     kind: Kind = "number"
     exact: Any = None  # the same numbers in a type that tells all of them apart, for categories
+    above: float | None = None  # numbers above it are yes, others no
 
     def __len__(self) -> int:
         return int(self.x.shape[0])
@@ -95,24 +99,26 @@ class MatrixTable(Table):
         return not is_sparse(self.x) or self.x.format == "csr"
 
     def rows(self, start: int, stop: int) -> MatrixTable:
-        """The rows start..stop−1; a view, but of a sparse matrix that is stored by columns."""
+        """The rows start..stop−1."""
         exact = None if self.exact is None else self.exact[start:stop]
-        if is_sparse(self.x) and self.x.format != "csr":
-            return MatrixTable(self.x.tocsr()[start:stop], self.kind, exact)
-        return MatrixTable(
-            sparse_rows(self.x, start, stop) if is_sparse(self.x) else self.x[start:stop], self.kind, exact
-        )
+        x = some_rows(self._by_row, start, stop) if is_sparse(self.x) else self.x[start:stop]
+        return MatrixTable(x, self.kind, exact, self.above)
+
+    @cached_property
+    def _by_row(self) -> Any:
+        return self.x if self.x.format == "csr" else self.x.tocsr()
 
     def take(self, index: NDArray[np.intp]) -> MatrixTable:
         """The rows at those places; a view where they follow one another."""
         if len(index) and index[-1] - index[0] + 1 == len(index) and (np.diff(index) == 1).all():
             return self.rows(int(index[0]), int(index[-1]) + 1)
-        x = self.x.tocsr()[index] if is_sparse(self.x) else np.take(self.x, index, axis=0)
-        return MatrixTable(x, self.kind, None if self.exact is None else self.exact[index])
+        x = self._by_row[index] if is_sparse(self.x) else np.take(self.x, index, axis=0)
+        return MatrixTable(x, self.kind, None if self.exact is None else self.exact[index], self.above)
 
     def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
-        """Those columns; a view where they are a slice."""
-        return self.x if columns == slice(None) else self.x[:, columns]
+        """Those columns, a view where they are a slice; as `Answers` if there is a threshold."""
+        x = self.x if columns == slice(None) else self.x[:, columns]
+        return x if self.above is None else Answers(x, self.above)
 
     def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
         """Those columns as codes of the numbers in them; what a sparse matrix does not store is the level 0."""
@@ -136,21 +142,6 @@ def _sparse_column(x: Any, j: int) -> CodedColumn:
         levels = levels.taking(np.arange(len(levels)) != zero)
         codes = codes - (codes > zero)
     return CodedColumn(levels, codes[:-1], rows)
-
-
-def sparse_rows(x: Any, start: int, stop: int) -> Any:
-    """The rows start..stop−1 of a CSR matrix, as a view of what it stores.
-
-    >>> sparse_rows(sparse.csr_array([[0, 1], [2, 0], [0, 3]]), 1, 3).toarray()
-    array([[2, 0],
-           [0, 3]])
-    """
-    stop = min(stop, x.shape[0])
-    begin, end = x.indptr[start], x.indptr[stop]
-    parts = x.data[begin:end], x.indices[begin:end], x.indptr[start : stop + 1] - begin
-    out = type(x)(parts, shape=(stop - start, x.shape[1]))
-    out.has_canonical_format = x.has_canonical_format
-    return out
 
 
 def is_sparse(x: Any) -> bool:

@@ -130,7 +130,7 @@ def _explained(estimator: Any, table: Table, models: Iterator[Model]) -> Iterato
     try:
         yield from models
     except InputError:
-        estimator._explain_values(table)
+        estimator._explain_training(table)
         raise
 
 

@@ -27,6 +27,8 @@ inline void require(bool fits, const char *message) {
     if (!fits) throw nb::value_error(message);
 }
 
+Type type_of(const nb::dlpack::dtype &type);
+
 // Rows of numbers: a matrix, or a list of columns, of any real type and any strides. Holds what it is a view of.
 class Rows {
   public:
@@ -43,6 +45,9 @@ class Rows {
 
 Membership membership(const Matrix &x, const Codes &codes, const Table &soft, const Vector &weights, int64_t classes);
 
+// What a cell counts for, by its number in Python.
+Counted counted(int cell, double threshold);
+
 template <typename Array> const double *or_null(const Array &array) { return array.is_valid() ? array.data() : nullptr; }
 
 template <typename Array> void require_shape(const Array &array, size_t rows, size_t columns) {
@@ -56,6 +61,7 @@ void bind_linear(nb::module_ &m);
 void bind_moments(nb::module_ &m);
 void bind_posterior(nb::module_ &m);
 void bind_scatter(nb::module_ &m);
+void bind_sparse(nb::module_ &m);
 void bind_sums(nb::module_ &m);
 
 }  // namespace suffice

@@ -24,6 +24,7 @@ namespace {
 
 #include "loops/reading.hpp"
 
+#include "loops/met.hpp"
 #include "loops/tiles.hpp"
 
 #include "loops/gaussian.hpp"
@@ -33,6 +34,7 @@ namespace {
 #include "loops/grouped_moments.hpp"
 #include "loops/posterior.hpp"
 #include "loops/scatter.hpp"
+#include "loops/sparse.hpp"
 #include "loops/sums.hpp"
 
 #include "loops/joining.hpp"  // after the moments, of whose smallest square it makes use
@@ -45,7 +47,7 @@ const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET),   SUFFICE_SET::sum_kernels,      SUFFICE_SET::moment_kernels,
     SUFFICE_SET::scatter_kernels,  SUFFICE_SET::gaussian_kernels, SUFFICE_SET::left_out_kernels,
     SUFFICE_SET::linear_kernels,   SUFFICE_SET::posterior_kernels,
-    SUFFICE_SET::joining_kernels,
+    SUFFICE_SET::joining_kernels,  SUFFICE_SET::sparse_kernels,
 };
 
 }  // namespace suffice

@@ -40,10 +40,60 @@ struct Membership {
 
 constexpr int64_t TILE = 32;  // rows that are read together
 
+// What a cell counts for: its value (a sparse cell that is missing for nothing), one if it is above a threshold, or one
+// if it is missing.
+enum class CellCount : uint8_t { value, above, missing };
+
+struct Counted {
+    CellCount cell;
+    double threshold;
+};
+
+// What a pass has met among the values, also those of rows that do not count; bits of one number.
+enum Met : uint32_t { MET_NEGATIVE = 1, MET_MISSING = 2, MET_INFINITE = 4, MET_OUTSIDE = 8 };
+
 struct SumKernels {
-    // Adds rows first..last-1 of `x` to the class totals (classes x columns).
-    void (*sums)(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer,
-                 double *total);
+    // Adds rows first..last-1 of `x`, columns column.., to the class totals (classes x columns); `buffer` holds TILE
+    // rows. Returns what was met, if `look`.
+    uint32_t (*sums)(const Matrix &x, const Membership &m, const Counted &what, bool look, int64_t first, int64_t last,
+                     int64_t column, int64_t columns, double *buffer, double *total);
+};
+
+// A sparse matrix by rows, or by columns: the cells of row (or column) i are bounds[i]..bounds[i+1]-1, each with its
+// place in the row and its value. Places and bounds are int64 if `wide`, else int32. Bounds were checked, places not.
+struct Sparse {
+    const void *bounds, *places, *values;
+    Type type;
+    bool wide, by_column;
+    int64_t rows, columns;
+};
+
+constexpr int64_t CELLS = 1024;  // that are read together
+
+// Scores that are linear in the cells: offset_k + the sum of value times slope_jk over the stored cells.
+struct CellScores {
+    const double *offset;                      // classes
+    const double *slope;                       // columns x classes, finite
+    const double *zero;                        // columns x classes: what a missing cell takes away; or null: nothing
+    const uint8_t *never_more, *never_zero;    // columns x classes: a value above zero, or a zero, is impossible; or null
+    const int64_t *zeros;                      // classes: in how many columns a zero is; or null
+    int64_t classes;
+    bool missing;                              // whether NaN is a cell that is not there
+};
+
+struct SparseKernels {
+    // Adds rows order[first..last-1] (rows themselves if null) to the totals of classes low..high-1 (classes x
+    // columns); `buffer` holds CELLS. Returns what was met; a place that is none ends it.
+    uint32_t (*add_rows)(const Sparse &x, const Membership &m, const Counted &what, const int64_t *order, int64_t first,
+                         int64_t last, int64_t low, int64_t high, double *buffer, double *total);
+    // The same for columns first..last-1 of a matrix by columns; `buffer` holds CELLS + classes.
+    uint32_t (*add_columns)(const Sparse &x, const Membership &m, const Counted &what, int64_t first, int64_t last,
+                            double *buffer, double *total);
+    // Scores of rows first..last-1 (rows x classes). A row with an infinite value has none (NaN) above a threshold.
+    uint32_t (*scores)(const Sparse &x, const CellScores &s, const Counted &what, int64_t first, int64_t last,
+                       double *buffer, double *out);
+    // Whether the places of each of the lines first..last-1 rise.
+    bool (*rises)(const Sparse &x, int64_t first, int64_t last);
 };
 
 // Running moments of one block of rows, for columns first..first+columns-1. All arrays are
@@ -138,9 +188,9 @@ struct LinearForm {
 };
 
 struct LinearKernels {
-    // Returns what was met: 1 for a missing value, 2 for an infinite one where there is a threshold. `buffer` holds
+    // Returns what was met: missing values, and infinite ones where there is a threshold. `buffer` holds
     // (columns + classes) x TILE.
-    int (*linear)(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer, double *out);
+    uint32_t (*linear)(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer, double *out);
 };
 
 // A diagonal Gaussian with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
@@ -219,6 +269,7 @@ struct Kernels {
     LinearKernels linear;
     PosteriorKernels posterior;
     JoiningKernels joining;
+    SparseKernels sparse;
 };
 
 const Kernels &kernels();  // the table for this processor

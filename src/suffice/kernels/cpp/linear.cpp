@@ -30,7 +30,7 @@ void bind_linear(nb::module_ &m) {
             require(!origin.is_valid() || origin.shape(0) == d, "origin must have an entry for each column");
             if (zero.is_valid()) require_shape(zero, classes, d);
             require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == classes, "out must be rows x classes");
-            std::atomic<int> met{0};
+            std::atomic<uint32_t> met{0};
             {
                 nb::gil_scoped_release release;
                 const std::vector<double> fours = in_fours(coef), zeros = zero.is_valid() ? in_fours(zero) : std::vector<double>();

@@ -2,7 +2,6 @@
 #include "binding.hpp"
 
 namespace suffice {
-namespace {
 
 Type type_of(const nb::dlpack::dtype &type) {
     if (type.lanes == 1) {
@@ -19,8 +18,6 @@ Type type_of(const nb::dlpack::dtype &type) {
     }
     throw nb::type_error("x must hold float64, float32, whole numbers or truth values");
 }
-
-}  // namespace
 
 Rows::Rows(nb::handle x) : view_{} {
     const auto seen = [this](nb::handle array, size_t dimensions) -> const Array & {
@@ -70,5 +67,6 @@ NB_MODULE(_core, m) {
     suffice::bind_moments(m);
     suffice::bind_posterior(m);
     suffice::bind_scatter(m);
+    suffice::bind_sparse(m);
     suffice::bind_sums(m);
 }

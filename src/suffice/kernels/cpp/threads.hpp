@@ -89,10 +89,9 @@ void in_order(int64_t blocks, int64_t bytes, Make make, Work work, Merge merge) 
 #endif
 }
 
-// Runs work(first, last, part) for blocks of `step` rows that write to places of their own.
-template <typename Make, typename Work> void apart(int64_t rows, int64_t step, Make make, Work work) {
-    const int64_t blocks = (rows + step - 1) / step;
-    const int threads = thread_count(blocks);
+// Runs work(i, part) for each of so many tasks of unequal length that write to places of their own.
+template <typename Make, typename Work> void in_turn(int64_t tasks, Make make, Work work) {
+    const int threads = thread_count(tasks);
     std::vector<decltype(make())> parts;
     for (int i = 0; i < std::max(threads, 1); ++i) parts.push_back(make());
 #ifdef _OPENMP
@@ -101,14 +100,18 @@ template <typename Make, typename Work> void apart(int64_t rows, int64_t step, M
         {
             auto &part = parts[omp_get_thread_num()];
 #pragma omp for schedule(dynamic, 1)
-            for (int64_t block = 0; block < blocks; ++block)
-                work(block * step, std::min(rows, (block + 1) * step), part);
+            for (int64_t i = 0; i < tasks; ++i) work(i, part);
         }
         return;
     }
 #endif
-    for (int64_t block = 0; block < blocks; ++block)
-        work(block * step, std::min(rows, (block + 1) * step), parts[0]);
+    for (int64_t i = 0; i < tasks; ++i) work(i, parts[0]);
+}
+
+// Runs work(first, last, part) for blocks of `step` rows that write to places of their own.
+template <typename Make, typename Work> void apart(int64_t rows, int64_t step, Make make, Work work) {
+    in_turn((rows + step - 1) / step, make,
+            [&](int64_t i, auto &part) { work(i * step, std::min(rows, (i + 1) * step), part); });
 }
 
 }  // namespace suffice

@@ -38,7 +38,7 @@ void diagonal(const Matrix &x, const Diagonal &p, bool missing, int64_t first, i
     const bool split = p.origin == nullptr;
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
-        const bool holes = (fill(x, start, count, {p.origin, nullptr}, tile) & MISSING) && missing;
+        const bool holes = (fill(x, start, count, {p.origin, nullptr}, tile) & MET_MISSING) && missing;
         for (int64_t k = 0; k < p.classes; ++k) {
             const int64_t at = k * d;
             const auto run = split ? (holes ? diagonal_tile<true, true> : diagonal_tile<true, false>)

@@ -32,15 +32,15 @@ void linear_tile(const double *tile, int64_t d, int64_t classes, const double *c
     }
 }
 
-int linear(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer, double *out) {
+uint32_t linear(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer, double *out) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const scores = tile + d * TILE;
-    int met = 0;
+    uint32_t met = 0;
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
-        const int here = fill(x, start, count, {p.origin, p.threshold}, tile);
+        const uint32_t here = fill(x, start, count, {p.origin, p.threshold}, tile);
         met |= here;
-        if ((here & MISSING) && p.zero) linear_tile<true>(tile, d, p.classes, p.coef, p.offset, p.zero, scores);
+        if ((here & MET_MISSING) && p.zero) linear_tile<true>(tile, d, p.classes, p.coef, p.offset, p.zero, scores);
         else linear_tile<false>(tile, d, p.classes, p.coef, p.offset, p.zero, scores);
         write(scores, p.classes, start, count, out);
     }

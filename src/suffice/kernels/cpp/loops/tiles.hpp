@@ -7,11 +7,9 @@ struct Reading {
     const double *threshold;  // one number, or null: 1 above it, 0 elsewhere
 };
 
-constexpr int MISSING = 1, INFINITE = 2;
-
-// Fills a tile; returns what it met: MISSING for a NaN, INFINITE for an infinity (which is only looked for where a
+// Fills a tile; returns what it met: MET_MISSING for a NaN, MET_INFINITE for an infinity (which is only looked for where a
 // threshold would hide it).
-int fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, double *tile) {
+uint32_t fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, double *tile) {
     transpose(x, row, count, tile);
     ask_for(x, row + TILE);
     Lanes odd = all(0.0);  // NaN where a value is missing or infinite
@@ -28,11 +26,11 @@ int fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, double
     double lanes[LANES];
     store(lanes, odd);
     for (int64_t i = 0; i < LANES; ++i) whole &= lanes[i] == 0;
-    int met = 0;
+    uint32_t met = 0;
     if (!whole)
-        for (int64_t i = 0; i < x.columns * TILE; ++i) met |= tile[i] != tile[i] ? MISSING : 0;
+        for (int64_t i = 0; i < x.columns * TILE; ++i) met |= tile[i] != tile[i] ? MET_MISSING : 0;
     if (!whole && how.threshold)
-        for (int64_t i = 0; i < x.columns * TILE; ++i) met |= tile[i] == HUGE_VAL || tile[i] == -HUGE_VAL ? INFINITE : 0;
+        for (int64_t i = 0; i < x.columns * TILE; ++i) met |= tile[i] == HUGE_VAL || tile[i] == -HUGE_VAL ? MET_INFINITE : 0;
     if (how.threshold)
         for (int64_t i = 0; i < x.columns * TILE; ++i) {
             const double yes = tile[i] > *how.threshold ? 1.0 : 0.0;

@@ -1,0 +1,42 @@
+// Included by instruction_set.cpp, within its namespace: what lies among values that are read.
+
+constexpr int ABREAST = 16;  // kept side by side, so that looking costs little beside reading
+
+// Exactly what lies among some values.
+uint32_t look_closely(const double *RESTRICT value, int64_t count) {
+    double least[ABREAST] = {}, largest[ABREAST] = {}, holes[ABREAST] = {};
+    const auto lane = [&](double v, int l) {
+        const double size = v < 0 ? -v : v;
+        least[l] = v < least[l] ? v : least[l];
+        largest[l] = size > largest[l] ? size : largest[l];
+        holes[l] = v == v ? holes[l] : 1.0;
+    };
+    int64_t i = 0;
+    for (; i + ABREAST <= count; i += ABREAST)
+        for (int l = 0; l < ABREAST; ++l) lane(value[i + l], l);
+    for (; i < count; ++i) lane(value[i], 0);
+    uint32_t met = 0;
+    for (int l = 0; l < ABREAST; ++l) {
+        if (least[l] < 0) met |= MET_NEGATIVE;
+        if (largest[l] > 1.7976931348623157e308) met |= MET_INFINITE;
+        if (holes[l] > 0) met |= MET_MISSING;
+    }
+    return met;
+}
+
+// The highest bit is set if a value is negative, infinite or missing (or minus zero): its sign, or what an exponent of
+// ones carries into it.
+inline uint64_t odd_bits(double value) {
+    uint64_t bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    return bits | ((bits & 0x7fffffffffffffffu) + 0x0010000000000000u);
+}
+
+inline bool is_odd(uint64_t bits) { return bits >> 63; }
+
+// What lies among some values; most are neither negative nor infinite nor missing.
+inline uint32_t look(const double *RESTRICT value, int64_t count) {
+    uint64_t odd = 0;
+    for (int64_t i = 0; i < count; ++i) odd |= odd_bits(value[i]);
+    return is_odd(odd) ? look_closely(value, count) : 0;
+}

@@ -1,0 +1,41 @@
+"""Class sums of dense or sparse rows, and what lies among their values, in one read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import kernels
+from suffice.kernels import Met
+from suffice.statistics.classes import Membership
+from suffice.statistics.table import is_sparse
+
+__all__ = ["Met", "class_sums", "met_among"]
+
+Float = NDArray[np.float64]
+
+
+def class_sums(x: Any, members: Membership, *, above: float | None = None, missing: bool = False) -> tuple[Float, Met]:
+    """``Σ_i w_i x_ij`` of each class and column (K, d), and what was met among the values of all rows.
+
+    With ``above`` a cell counts for one if its value is above that, with ``missing`` if it is missing. A missing cell
+    of a sparse matrix counts for nothing; one of a dense matrix makes its sum NaN.
+    """
+    who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
+    if is_sparse(x):
+        return kernels.sparse_sums(kernels.Cells.of(x), len(members.classes), above=above, missing=missing, **who)
+    return kernels.looked_sums(x, len(members.classes), above=above, missing=missing, **who)
+
+
+def met_among(x: Any) -> Met:
+    """What lies among the values of some rows.
+
+    >>> met_among(np.array([[1.0, -np.inf]]))
+    Met(negative=True, missing=False, infinite=True)
+    """
+    nobody = np.empty((x.shape[0], 0))  # rows that are in no class are looked at, and no more
+    if is_sparse(x):
+        return kernels.sparse_sums(kernels.Cells.of(x), 0, soft=nobody)[1]
+    return kernels.looked_sums(x, 0, soft=nobody)[1]
