@@ -15,6 +15,7 @@ Membership is given in one of two ways: ``codes`` (n,) with the class of each ro
 from __future__ import annotations
 
 from suffice.kernels import _core
+from suffice.kernels.counts import Ranges, class_counts, padded_table, table_sums, value_ranges
 from suffice.kernels.gaussian import diagonal_log_likelihood, left_out
 from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments
 from suffice.kernels.scatter import CentredBlocks, accumulate, exact_scatter, outer
@@ -22,7 +23,9 @@ from suffice.kernels.scatter import CentredBlocks, accumulate, exact_scatter, ou
 __all__ = [
     "CentredBlocks",
     "Moments",
+    "Ranges",
     "accumulate",
+    "class_counts",
     "class_moments",
     "class_sums",
     "diagonal_log_likelihood",
@@ -31,6 +34,9 @@ __all__ = [
     "instruction_set",
     "left_out",
     "outer",
+    "padded_table",
+    "table_sums",
+    "value_ranges",
 ]
 
 

@@ -23,6 +23,7 @@ namespace {
 
 #include "loops/reading.hpp"
 
+#include "loops/counts.hpp"
 #include "loops/gaussian.hpp"
 #include "loops/left_out.hpp"
 #include "loops/moments.hpp"
@@ -36,6 +37,7 @@ extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET),   SUFFICE_SET::sum_kernels,      SUFFICE_SET::moment_kernels,
     SUFFICE_SET::scatter_kernels,  SUFFICE_SET::gaussian_kernels, SUFFICE_SET::left_out_kernels,
+    SUFFICE_SET::count_kernels,
 };
 
 }  // namespace suffice
