@@ -36,20 +36,29 @@ def check_numbers(X: Any) -> None:
         )
 
 
-def read_rows(estimator: Any, X: Any, *, sparse: bool = False) -> Any:
-    """Rows to predict for, checked against what the estimator was fitted on."""
+def _types(X: Any, *, whole: bool) -> dict[str, Any]:
+    """How rows are read: as float64 or float32; whole numbers as they are, if those are asked for."""
+    if whole and isinstance(X, np.ndarray) and X.dtype.kind in "iu":
+        return ROWS | {"dtype": [X.dtype]}
+    return ROWS
+
+
+def read_rows(estimator: Any, X: Any, *, sparse: bool = False, whole: bool = False) -> Any:
+    """Rows to predict for, checked against what the estimator was fitted on; ``whole`` numbers stay so."""
     check_numbers(X)
-    return canonical(validate_data(estimator, X, reset=False, accept_sparse=FORMATS if sparse else False, **ROWS))
+    how = _types(X, whole=whole)
+    return canonical(validate_data(estimator, X, reset=False, accept_sparse=FORMATS if sparse else False, **how))
 
 
 def read_training(
-    estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int = 1, sparse: bool = False
+    estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int = 1, sparse: bool = False, whole: bool = False
 ) -> tuple[Any, NDArray[Any]]:
     """Rows and their labels. ``reset`` makes these columns the ones that the estimator expects."""
     accept = FORMATS if sparse else False
     check_numbers(X)
     check_labels(y)
-    X, y = validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, accept_sparse=accept, **ROWS)
+    how = _types(X, whole=whole)
+    X, y = validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, accept_sparse=accept, **how)
     return canonical(X), classes_checked(y)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.column_matrix import ColumnMatrix
 from suffice.statistics.compensated import add, product
 from suffice.statistics.remaining import nothing_left, remaining_weight
 from suffice.statistics.sparse_sums import class_sums_of_cells, left_of, same_cells
@@ -72,6 +73,12 @@ class CellSums(Statistic):
         """
         if is_sparse(x):
             return cls._of_sparse(x, members, functions)
+        if isinstance(x, ColumnMatrix) and not x.is_stored:
+            found = cls.zero(members.classes, x.shape[1], len(functions))
+            for start, part in x.blocks():
+                some = members.rows(start, start + len(part))
+                found = found.merge(cls.summarize(part.copied(), some, functions))
+            return found
         if tuple(functions) == (identity,):
             total = _class_sums(x, members)
             if not np.isnan(total).any():
@@ -137,6 +144,6 @@ class CellSums(Statistic):
 
 
 def _class_sums(x: Any, members: Membership) -> Float:
-    x = np.asarray(x)
+    x = x if isinstance(x, ColumnMatrix) else np.asarray(x)
     x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
     return kernels.class_sums(x, len(members.classes), codes=members.codes, soft=members.soft, weights=members.weights)
