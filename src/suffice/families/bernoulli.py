@@ -212,7 +212,8 @@ class Bernoulli(IndependentColumns):
 
 def _is_yes_or_no(x: Any) -> bool:
     """Whether each cell of a dense matrix is 0, 1 or missing."""
-    for part in (part for _, part in x.blocks()) if isinstance(x, ColumnMatrix) else (x,):
+    parts: Any = (part for _, part in x.blocks()) if isinstance(x, ColumnMatrix) else (x,)
+    for part in parts:
         low, high, _, whole = kernels.value_ranges(part)
         if not (whole.all() and (low >= 0).all() and (high <= 1).all()):
             return False

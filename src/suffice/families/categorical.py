@@ -117,8 +117,18 @@ class CategoricalParameters:
         return Tables.of(parts) if parts and len(parts) == len(self.columns) else None
 
 
+def _takes_numbers(levels: Levels, policy: str) -> bool:
+    """Whether no number is an error: they are then what they are until something asks for their codes."""
+    return policy != "error" and (not len(levels) or "number" in levels.kinds)
+
+
 def check_unseen(column: CodedColumn, levels: Levels, name: object, policy: str, n: int) -> CodedColumn:
-    """The column as codes of a model's levels, with −2 for a level it does not know; or an error that names the row."""
+    """The column as codes of a model's levels, with −2 for a level it does not know; or an error that names the row.
+
+    Numbers of which none is an error stay as they are stored.
+    """
+    if isinstance(column, NumberColumn) and _takes_numbers(levels, policy):
+        return column
     found = column.on(levels)
     if isinstance(found, StoredCodes) and not found.may_be_unseen:
         return found
@@ -243,9 +253,8 @@ class Categorical:
 
     def check_seen(self, parameters: CategoricalParameters, x: Coded, names: Sequence[object]) -> Coded:
         """The rows as codes of the model's levels, or an error that names column and row."""
-        if isinstance(x, NumberRows) and self.unseen != "error":
-            if all(not len(each.levels) or "number" in each.levels.kinds for each in parameters.columns):
-                return x  # numbers stay what they are: none of them is an error
+        if isinstance(x, NumberRows) and all(_takes_numbers(each.levels, self.unseen) for each in parameters.columns):
+            return x
         columns = (
             check_unseen(column, shares.levels, name, self.unseen, len(x))
             for column, shares, name in zip(x.columns, parameters.columns, names, strict=True)
@@ -275,7 +284,8 @@ class Categorical:
 
     def _dense(self, parameters: CategoricalParameters, x: Coded) -> tuple[Float, list[CodedColumn]]:
         """The part of the columns of which all rows are stored (n, K), and each column as codes of the levels."""
-        columns, stored, parts, many = [], [], [], []
+        columns: list[CodedColumn] = []
+        stored, parts, many = [], [], []
         for column, shares in zip(x.columns, parameters.columns, strict=True):
             numbers = shares.of_numbers if isinstance(column, NumberColumn) else None
             if isinstance(column, NumberColumn) and numbers is not None:

@@ -24,6 +24,7 @@ __all__ = ["canonical", "encode", "explain_values", "read_labels", "read_rows", 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
 FORMATS = ("csr", "csc")
+NEVER_MISSING = frozenset({str, int, bool})  # types of labels, none of which stands for "no label"
 ROWS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 
 
@@ -87,16 +88,26 @@ def check_labels(y: Any) -> None:
     array = np.asarray(y.to_numpy() if callable(values) else y) if not isinstance(y, list) else None
     if array is None or array.ndim != 1 or array.dtype.kind != "O":
         array = np.array(y, dtype=object) if isinstance(y, list) and any(value is None for value in y) else None
-    if array is not None:
+    if array is not None and not _types_of(array) <= NEVER_MISSING:
         for row, value in enumerate(array):
             if is_missing(value):
                 raise ClassError(f"y holds no label in row {row} ({value!r}, NaN). Leave out the rows without a label.")
 
 
+def _types_of(labels: NDArray[Any]) -> set[type]:
+    """The types of the objects in an array."""
+    return set(map(type, labels.tolist()))
+
+
+def _are_texts(labels: NDArray[Any]) -> bool:
+    """Whether all labels of an array of objects are texts."""
+    return labels.dtype.kind == "O" and labels.ndim == 1 and _types_of(labels) == {str}
+
+
 def classes_checked(y: NDArray[Any]) -> NDArray[Any]:
     """The labels, unless they are not classes."""
     # Whole numbers and texts are always classes; the check looks at every label.
-    if len(y) and y.dtype.kind not in "biuU":
+    if len(y) and y.dtype.kind not in "biuU" and not _are_texts(y):
         try:
             check_classification_targets(y)
         except TypeError:
@@ -142,6 +153,11 @@ def encode(labels: NDArray[Any]) -> tuple[ClassAxis, Codes]:
             code = np.zeros(high - low + 1, dtype=np.int64)
             code[present] = np.arange(len(present))
             return axis, code[place]
+    if _are_texts(labels):  # hashed, since sorting objects compares them one by one
+        values = labels.tolist()
+        axis = ClassAxis(np.array(sorted(set(values)), dtype=object))
+        at = {label: i for i, label in enumerate(axis.labels.tolist())}
+        return axis, np.fromiter(map(at.__getitem__, values), dtype=np.int64, count=len(values))
     axis = ClassAxis.of(labels)
     return axis, axis.positions(labels)
 

@@ -97,7 +97,10 @@ class FrameColumn(Column):
         if self._reading.array is not None:
             return self._reading.array[self._start : self._stop].astype(np.float64, copy=False)
         if dtype.is_numeric() or dtype == nw.Boolean:
-            return np.asarray(self.series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+            found = self.series.cast(nw.Float64)
+            if not found.implementation.is_pandas_like():
+                found = found.fill_null(np.nan)  # engines do that faster than they hand out what has holes
+            return np.asarray(found.to_numpy(), dtype=np.float64)
         if dtype.is_temporal():
             values = self.series.to_numpy()
             if values.dtype.kind in "mM":

@@ -1,4 +1,4 @@
-"""A column of an eager data frame as arrays, read once for all its rows and without a copy where its engine allows that.
+"""A column of an eager data frame as arrays: read once for all its rows, without a copy where its engine allows that.
 
 An engine is never imported here: who hands us its frame has imported it.
 """
@@ -20,7 +20,8 @@ from suffice.statistics.stored_columns import NumberColumn, StoredCodes
 __all__ = ["SeriesReading"]
 
 Codes = NDArray[np.int64]
-READABLE = tuple(np.dtype(name) for name in "f8 f4 i8 i4 i2 i1 u8 u4 u2 u1 ?".split())  # what the kernels read
+# What the kernels read.
+READABLE = tuple(map(np.dtype, ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")))
 FIRST_ROWS = 4096  # in which most categories of a column are met
 FEW = 32  # categories that are looked for one by one
 

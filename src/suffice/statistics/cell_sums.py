@@ -75,9 +75,9 @@ class CellSums(Statistic):
             return cls._of_sparse(x, members, functions)
         if isinstance(x, ColumnMatrix) and not x.is_stored:
             found = cls.zero(members.classes, x.shape[1], len(functions))
-            for start, part in x.blocks():
-                some = members.rows(start, start + len(part))
-                found = found.merge(cls.summarize(part.copied(), some, functions))
+            for start, rows in x.blocks():
+                some = members.rows(start, start + len(rows))
+                found = found.merge(cls.summarize(rows.copied(), some, functions))
             return found
         if tuple(functions) == (identity,):
             total = _class_sums(x, members)

@@ -80,8 +80,9 @@ class Counts(Statistic):
         found = _counted(x, members)
         parts = {}
         for at, end in enumerate(("", "_low")):
-            parts[f"count{end}"] = np.hstack([np.zeros((k, 0)), *(each[1 + at][:, :-1] for each in found)])
-            parts[f"missing{end}"] = np.hstack([np.zeros((k, 0)), *(each[1 + at][:, -1:] for each in found)])
+            some = [each[1][at] for each in found]
+            parts[f"count{end}"] = np.hstack([np.zeros((k, 0)), *(each[:, :-1] for each in some)])
+            parts[f"missing{end}"] = np.hstack([np.zeros((k, 0)), *(each[:, -1:] for each in some)])
         return cls(members.classes, levels=tuple(each[0] for each in found), **parts)._pruned()
 
     @classmethod
@@ -205,14 +206,15 @@ def scaled_counts(counts: Any, factor: float) -> dict[str, Any]:
     return out
 
 
-Counted = tuple[Levels, Float, Float]
+Counted = tuple[Levels, tuple[Float, Float]]
 """The levels of a column, and the counts of each (K, L + 1), the missing cells last, in two doubles."""
 
 
 def _counted(x: Coded, members: Membership) -> list[Counted]:
     """The counts of each column. All that are dense are counted in one read."""
     if isinstance(x, NumberRows) and x.n_rows and countable(x.ranges, x.n_rows).all():
-        low, size = (np.array(part, dtype=np.int64) for part in zip(*bounds(x.ranges), strict=True))
+        each = [bounds(x.ranges, j) for j in range(x.shape[1])]
+        low, size = (np.array(part, dtype=np.int64) for part in zip(*each, strict=True))
         if _fits(size, members):
             parts = _split(x.x, low, size, members)
             return [_of_numbers(first, *part) for first, part in zip(low.tolist(), parts, strict=True)]
@@ -224,10 +226,10 @@ def _counted(x: Coded, members: Membership) -> list[Counted]:
     dense = [place for place in places if place is not None]
     low, size = (np.array([getattr(each, name) for each in dense], dtype=np.int64) for name in ("low", "size"))
     some = iter(_split([each.stored for each in dense], low, size, members) if dense else ())
-    found = []
+    found: list[Counted] = []
     for column, place in zip(x.columns, places, strict=True):
         if place is None:
-            found.append((column.levels, *_sparse_counts(column, members)))
+            found.append((column.levels, _sparse_counts(column, members)))
         elif place.where is None:
             found.append(_of_numbers(place.low, *next(some)))
         else:
@@ -253,7 +255,7 @@ def _of_numbers(first: int, high: Float, low: Float) -> Counted:
     """Levels are the numbers that some row has."""
     present = np.flatnonzero(high[:, :-2].any(axis=0))
     kept = np.append(present, high.shape[1] - 1)
-    return Levels(tuple((present + first).tolist())), high[:, kept], low[:, kept]
+    return Levels(tuple((present + first).tolist())), (high[:, kept], low[:, kept])
 
 
 def _of_levels(levels: Levels, where: Codes, high: Float, low: Float) -> Counted:
@@ -269,7 +271,7 @@ def _of_levels(levels: Levels, where: Codes, high: Float, low: Float) -> Counted
     for i in extra:
         if high[:, i].any():
             out[:, to[i]], out_low[:, to[i]] = add(out[:, to[i]], out_low[:, to[i]], high[:, i], low[:, i])
-    return levels, out, out_low
+    return levels, (out, out_low)
 
 
 def _sparse_counts(column: CodedColumn, members: Membership) -> tuple[Float, Float]:

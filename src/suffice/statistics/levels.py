@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Coded", "CodedColumn", "Levels", "coded_numbers", "coded_values", "is_missing", "level_kind", "level_places"]
+__all__ = [
+    "Coded",
+    "CodedColumn",
+    "Levels",
+    "coded_numbers",
+    "coded_values",
+    "is_missing",
+    "level_kind",
+    "level_places",
+]
 
 Codes = NDArray[np.int64]
 EXACT = 2.0**53  # up to here whole numbers are exact in float64

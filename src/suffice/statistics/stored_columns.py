@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 from suffice import kernels
 from suffice.statistics.levels import EXACT, Coded, CodedColumn, Levels, coded_numbers
 
-__all__ = ["NumberColumn", "NumberRows", "Places", "StoredCodes", "bounds", "coded_places", "countable", "stored_places"]
+__all__ = [
+    "NumberColumn",
+    "NumberRows",
+    "Places",
+    "StoredCodes",
+    "bounds",
+    "coded_places",
+    "countable",
+    "stored_places",
+]
 
 Codes = NDArray[np.int64]
 
@@ -38,12 +47,12 @@ class NumberColumn(CodedColumn):
         return coded_numbers(self.stored)
 
     @cached_property
-    def levels(self) -> Levels:  # type: ignore[override]
+    def levels(self) -> Levels:
         """The distinct numbers."""
         return self._found[0]
 
     @cached_property
-    def codes(self) -> Codes:  # type: ignore[override]
+    def codes(self) -> Codes:
         """Positions among the levels."""
         return self._found[1]
 
@@ -72,9 +81,10 @@ class StoredCodes(CodedColumn):
     where: Codes
 
     @cached_property
-    def codes(self) -> Codes:  # type: ignore[override]
+    def codes(self) -> Codes:
         """Positions among the levels."""
-        return self.where[self.stored]
+        codes: Codes = self.where[self.stored]
+        return codes
 
     @property
     def may_be_unseen(self) -> bool:
@@ -110,7 +120,7 @@ class NumberRows(Coded):
         return kernels.value_ranges(self.x)
 
     @cached_property
-    def columns(self) -> tuple[CodedColumn, ...]:  # type: ignore[override]
+    def columns(self) -> tuple[CodedColumn, ...]:
         """The columns, one by one."""
         return tuple(NumberColumn(self.x[:, j]) for j in range(self.x.shape[1]))
 
@@ -153,10 +163,9 @@ def stored_places(columns: Sequence[CodedColumn]) -> list[Places | None]:
     if numbers:
         stored = [columns[j].stored for j in numbers]  # type: ignore[attr-defined]
         ranges = kernels.value_ranges(stored)
-        for i, j in enumerate(numbers):
-            one = kernels.Ranges(*(part[i : i + 1] for part in ranges))
-            if countable(one, len(stored[i]))[0]:
-                out[j] = Places(stored[i], *bounds(one)[0], None)
+        few = countable(ranges, len(stored[0]))
+        for i in np.flatnonzero(few).tolist():
+            out[numbers[i]] = Places(stored[i], *bounds(ranges, i), None)
     for j, column in enumerate(columns):
         if isinstance(column, StoredCodes):
             out[j] = Places(column.stored, -1, len(column.where), np.roll(column.where, 1))
@@ -171,9 +180,7 @@ def coded_places(column: CodedColumn) -> Places:
     return Places(column.codes, -1, size + 1, np.arange(-1, size))
 
 
-def bounds(ranges: kernels.Ranges) -> list[tuple[int, int]]:
-    """The least number of each column, and how many there are up to the largest."""
-    return [
-        (int(low), int(high) - int(low) + 1) if low <= high else (0, 0)
-        for low, high in zip(ranges.low.tolist(), ranges.high.tolist(), strict=True)
-    ]
+def bounds(ranges: kernels.Ranges, j: int) -> tuple[int, int]:
+    """The least number of a column, and how many there are up to the largest."""
+    low, high = float(ranges.low[j]), float(ranges.high[j])
+    return (int(low), int(high) - int(low) + 1) if low <= high else (0, 0)
