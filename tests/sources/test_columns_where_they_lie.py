@@ -36,7 +36,7 @@ TYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
 
 def table_of(frame):
     seen = as_frame(frame)
-    return ColumnTable(len(seen), [FrameColumn.of(seen.get_column(name)) for name in seen.columns], seen.columns)
+    return ColumnTable(len(seen), [FrameColumn(seen.get_column(name)) for name in seen.columns], seen.columns)
 
 
 def listed(values):
@@ -149,7 +149,7 @@ def test_categories(form, holes):
 def test_polars_categories_that_are_met_late_or_are_many(n_levels):
     names = [f"level {i}" for i in range(n_levels)]
     values = [names[0]] * 6000 + names + [None]
-    column = FrameColumn.of(
+    column = FrameColumn(
         as_frame(pl.DataFrame({"x": pl.Series(values, dtype=pl.Categorical)})).get_column("x")
     ).coded()
     assert column.values(len(values)) == values

@@ -15,16 +15,19 @@ Membership is given in one of two ways: ``codes`` (n,) with the class of each ro
 from __future__ import annotations
 
 from suffice.kernels import _core
+from suffice.kernels.arrow import ArrowColumn, arrow_column
 from suffice.kernels.counts import Ranges, class_counts, padded_table, table_sums, value_ranges
 from suffice.kernels.gaussian import diagonal_log_likelihood, left_out
 from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments
 from suffice.kernels.scatter import CentredBlocks, accumulate, exact_scatter, outer
 
 __all__ = [
+    "ArrowColumn",
     "CentredBlocks",
     "Moments",
     "Ranges",
     "accumulate",
+    "arrow_column",
     "class_counts",
     "class_moments",
     "class_sums",

@@ -1,9 +1,13 @@
+from typing import Any
+
 from numpy import float64, int64, uint8
 from numpy.typing import NDArray
 
 from suffice.kernels.reading import Numbers
 
 def instruction_set() -> str: ...
+def arrow_column(capsule: object) -> tuple[NDArray[Any], NDArray[uint8], int] | None: ...
+def known_numbers(values: list[NDArray[Any]], bits: NDArray[uint8], first: int, out: NDArray[float64]) -> None: ...
 def value_ranges(
     x: Numbers,
     low: NDArray[float64],

@@ -51,15 +51,10 @@ def column_names(frame: nw.DataFrame[Any]) -> list[Any]:
 class FrameColumn(Column):
     """A column of a data frame, or some rows of one."""
 
-    def __init__(self, reading: SeriesReading, start: int = 0, stop: int | None = None) -> None:
-        self._reading = reading
+    def __init__(self, series: nw.Series[Any] | SeriesReading, start: int = 0, stop: int | None = None) -> None:
+        self._reading = series if isinstance(series, SeriesReading) else SeriesReading(series)
         self._start = start
-        self._stop = len(reading.series) if stop is None else stop
-
-    @classmethod
-    def of(cls, series: nw.Series[Any]) -> FrameColumn:
-        """The whole column."""
-        return cls(SeriesReading(series))
+        self._stop = len(self._reading.series) if stop is None else stop
 
     @cached_property
     def series(self) -> nw.Series[Any]:
@@ -96,6 +91,8 @@ class FrameColumn(Column):
         dtype = self._reading.series.dtype
         if self._reading.array is not None:
             return self._reading.array[self._start : self._stop].astype(np.float64, copy=False)
+        if self._reading.holed is not None:
+            return self._reading.holed.numbers(self._start, self._stop)
         if dtype.is_numeric() or dtype == nw.Boolean:
             found = self.series.cast(nw.Float64)
             if not found.implementation.is_pandas_like():
@@ -123,7 +120,7 @@ class FrameColumn(Column):
 
     def take(self, index: NDArray[np.intp]) -> FrameColumn:
         """The cells of the rows at those places."""
-        return FrameColumn.of(self.series[index])
+        return FrameColumn(self.series[index])
 
 
 def in_seconds(values: NDArray[Any]) -> Float:

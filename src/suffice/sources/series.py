@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
 from suffice.statistics import CodedColumn
 from suffice.statistics.levels import Levels, coded_numbers, coded_values, level_places
 from suffice.statistics.stored_columns import NumberColumn, StoredCodes
@@ -50,6 +51,13 @@ class SeriesReading:
         else:
             return None
         return found if found is not None and found.dtype in READABLE else None
+
+    @cached_property
+    def holed(self) -> kernels.ArrowColumn | None:
+        """Numbers where the engine has them, with a bit for each; None if they lie in pieces, or it has other ways."""
+        if self.series.implementation.is_pandas_like() or not self.series.dtype.is_numeric():
+            return None
+        return kernels.arrow_column(self.series.to_native())
 
     @cached_property
     def coded(self) -> CodedColumn:

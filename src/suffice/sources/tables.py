@@ -111,11 +111,11 @@ def _of_frame(estimator: Any, X: Any, frame: Any, schema: Schema | None, left_ou
     if schema is None:
         _check_feature_names(estimator, X, reset=True)
         _check_n_features(estimator, X, reset=True)
-        return ColumnTable(len(frame), [FrameColumn.of(frame.get_column(name)) for name in names], names)
+        return ColumnTable(len(frame), [FrameColumn(frame.get_column(name)) for name in names], names)
     if not schema.named:
         _check_feature_names(estimator, X, reset=False)  # warns that the model knows no names
         _check_n_features(estimator, X, reset=False)
-        return ColumnTable(len(frame), [FrameColumn.of(frame.get_column(name)) for name in names], names)
+        return ColumnTable(len(frame), [FrameColumn(frame.get_column(name)) for name in names], names)
     expected = list(schema.names)
     missing = [name for name in expected if name not in names and name not in left_out]
     extra = [name for name in names if name not in expected]
@@ -126,7 +126,7 @@ def _of_frame(estimator: Any, X: Any, frame: Any, schema: Schema | None, left_ou
             "The feature names should match those that were passed during fit: "
             f"{'; '.join(parts)}. Columns may come in any order, but must be the same."
         )
-    columns = [FrameColumn.of(frame.get_column(name)) if name in names else NoColumn(len(frame)) for name in expected]
+    columns = [FrameColumn(frame.get_column(name)) if name in names else NoColumn(len(frame)) for name in expected]
     return ColumnTable(len(frame), columns, expected)
 
 

@@ -17,7 +17,7 @@ __all__ = ["ColumnMatrix", "Part"]
 
 Part = NDArray[Any] | Callable[[int, int], NDArray[Any]]
 """A column: an array of any real type, or a function from two rows to a copy of what lies between them."""
-BLOCK_CELLS = 1 << 22  # that are read together of columns which have to be copied
+BLOCK_CELLS = 1 << 21  # that are read together of columns which have to be copied
 
 
 class ColumnMatrix:

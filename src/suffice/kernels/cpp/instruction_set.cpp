@@ -23,6 +23,7 @@ namespace {
 
 #include "loops/reading.hpp"
 
+#include "loops/arrow.hpp"
 #include "loops/counts.hpp"
 #include "loops/gaussian.hpp"
 #include "loops/left_out.hpp"
@@ -37,7 +38,7 @@ extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET),   SUFFICE_SET::sum_kernels,      SUFFICE_SET::moment_kernels,
     SUFFICE_SET::scatter_kernels,  SUFFICE_SET::gaussian_kernels, SUFFICE_SET::left_out_kernels,
-    SUFFICE_SET::count_kernels,
+    SUFFICE_SET::count_kernels,    SUFFICE_SET::arrow_kernels,
 };
 
 }  // namespace suffice

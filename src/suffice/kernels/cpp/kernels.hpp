@@ -158,6 +158,11 @@ struct CountKernels {
                        int64_t first, int64_t last, int32_t *buffer, double *out);
 };
 
+struct ArrowKernels {
+    // out = numbers first..last-1 of a column in one piece, with NaN where the bit `bit + i` of number i is zero.
+    void (*known_numbers)(const Column &c, const uint8_t *bits, int64_t bit, int64_t first, int64_t last, double *out);
+};
+
 struct Kernels {
     const char *name;
     SumKernels sums;
@@ -166,6 +171,7 @@ struct Kernels {
     GaussianKernels gaussian;
     LeftOutKernels left_out;
     CountKernels counts;
+    ArrowKernels arrow;
 };
 
 const Kernels &kernels();  // the table for this processor
