@@ -149,9 +149,7 @@ def test_categories(form, holes):
 def test_polars_categories_that_are_met_late_or_are_many(n_levels):
     names = [f"level {i}" for i in range(n_levels)]
     values = [names[0]] * 6000 + names + [None]
-    column = FrameColumn(
-        as_frame(pl.DataFrame({"x": pl.Series(values, dtype=pl.Categorical)})).get_column("x")
-    ).coded()
+    column = FrameColumn(as_frame(pl.DataFrame({"x": pl.Series(values, dtype=pl.Categorical)})).get_column("x")).coded()
     assert column.values(len(values)) == values
     assert set(column.levels.values) == set(names)
 

@@ -212,7 +212,7 @@ Counted = tuple[Levels, tuple[Float, Float]]
 
 def _counted(x: Coded, members: Membership) -> list[Counted]:
     """The counts of each column. All that are dense are counted in one read."""
-    if isinstance(x, NumberRows) and x.n_rows and countable(x.ranges, x.n_rows).all():
+    if isinstance(x, NumberRows) and x.x.size and countable(x.ranges, x.n_rows).all():
         each = [bounds(x.ranges, j) for j in range(x.shape[1])]
         low, size = (np.array(part, dtype=np.int64) for part in zip(*each, strict=True))
         if _fits(size, members):
