@@ -62,6 +62,7 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
     _schema: Schema | None = None  # of the rows that were fitted first
     _dtype: Any = np.float64  # and their type
     _reads_sparse = False
+    _reads_whole = False  # whether whole numbers are read as they are, not as float64
     _keeps_weightless = False  # whether a class whose rows all have weight zero is one of the model's
     _counts_weightless = False  # whether a row of weight zero has a part in the model
 
@@ -179,12 +180,13 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
 
     def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
         """Rows as a table, and their labels."""
-        X, y = read_training(self, X, y, reset=reset, min_rows=min_rows, sparse=self._reads_sparse)
+        how = {"sparse": self._reads_sparse, "whole": self._reads_whole}
+        X, y = read_training(self, X, y, reset=reset, min_rows=min_rows, **how)
         return MatrixTable(X), y
 
     def _read_rows(self, X: Any) -> Table:
         """Rows to predict for, as a table."""
-        return MatrixTable(read_rows(self, X, sparse=self._reads_sparse))
+        return MatrixTable(read_rows(self, X, sparse=self._reads_sparse, whole=self._reads_whole))
 
     def _explain_values(self, table: Table) -> None:
         """Raise scikit-learn's error if a cell is not a finite number, and must be."""
@@ -257,7 +259,8 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
 
     def _note_type(self, table: Table) -> None:
         """Keep the type of the rows that were fitted first."""
-        self._dtype = table.x.dtype if isinstance(table, MatrixTable) else np.dtype(np.float64)
+        real = isinstance(table, MatrixTable) and table.x.dtype.kind == "f"
+        self._dtype = table.x.dtype if real else np.dtype(np.float64)  # type: ignore[attr-defined]
 
     def _take(self, model: Model) -> None:
         self._model = model

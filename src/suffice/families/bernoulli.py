@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
+from suffice import kernels
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import (
     Estimation,
@@ -28,6 +29,8 @@ from suffice.families.estimation import (
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import CellForm, Linear, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
+from suffice.statistics.column_matrix import ColumnMatrix
+from suffice.statistics.table import is_sparse
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
 
@@ -82,6 +85,7 @@ class Bernoulli(IndependentColumns):
     smoothing: float = 1.0
 
     name: ClassVar[str] = "bernoulli"
+    reads_columns: ClassVar[bool] = True
     scale_free: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -91,6 +95,8 @@ class Bernoulli(IndependentColumns):
 
     def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
         """Raise unless each cell is 0, 1 or missing."""
+        if not is_sparse(x) and _is_yes_or_no(x):
+            return
         check_cells(x, present, names, lambda v: (v == 0) | (v == 1), "yes or no is 1 or 0 (or True or False)")
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
@@ -208,3 +214,13 @@ class Bernoulli(IndependentColumns):
     def table(self, parameters: BernoulliParameters, j: int) -> dict[str, Float]:
         """p(x_j = 1 | y) of each class."""
         return {"probability": parameters.probability[:, j]}
+
+
+def _is_yes_or_no(x: Any) -> bool:
+    """Whether each cell of a dense matrix is 0, 1 or missing."""
+    parts: Any = (part for _, part in x.blocks()) if isinstance(x, ColumnMatrix) else (x,)
+    for part in parts:
+        low, high, _, whole = kernels.value_ranges(part)
+        if not (whole.all() and (low >= 0).all() and (high <= 1).all()):
+            return False
+    return True

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, weighted_logs
@@ -23,14 +25,16 @@ from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear
 from suffice.statistics import ClassAxis, Coded, CodedColumn, Counts, Levels, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
-from suffice.statistics.levels import coded_values, level_kind
+from suffice.statistics.levels import EXACT, coded_values, level_kind
 from suffice.statistics.remaining import remaining
+from suffice.statistics.stored_columns import NumberColumn, NumberRows, StoredCodes, coded_places, stored_places
 
 __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen"]
 
 Float = NDArray[np.float64]
 Missing = Literal["ignore", "category"]
 Unseen = Literal["ignore", "share", "error"]
+MOST_NUMBERS = 1 << 12  # that a table has beyond the levels which a column has
 BLOCK_ROWS = 1 << 13  # whose log-likelihoods stay in cache from column to column
 MISSING, UNSEEN = "(missing)", "(unseen)"  # how tables call what is no level
 
@@ -59,11 +63,44 @@ class LevelShares:
 
     def of_codes(self, codes: NDArray[np.int64]) -> Float:
         """log p of each code (m, K): −1 is a missing cell, −2 a level that was never seen."""
-        return self.every()[codes]
+        return self.every[codes]
 
+    @cached_property
     def every(self) -> Float:
         """log p of each level (L + 2, K), and of codes −2 and −1 in the last two rows."""
         return np.vstack([self.log_share.T, self.unseen, self.missing])
+
+    @cached_property
+    def of_numbers(self) -> tuple[int, Float] | None:
+        """The least level, and log p of the numbers from there to the largest, of any other and of a missing one.
+
+        None where levels are no whole numbers, or so far apart that there would be more numbers than that is worth.
+        """
+        values: Any = self.levels.values
+        if not all(isinstance(value, int) and abs(value) < EXACT for value in values):
+            return None
+        low, high = (int(values[0]), int(values[-1])) if values else (0, -1)
+        if high - low > MOST_NUMBERS + 4 * len(values):
+            return None
+        where = np.full(high - low + 3, -2, dtype=np.int64)
+        where[-1] = -1
+        where[np.array(values, dtype=np.int64) - low] = np.arange(len(values))
+        return low, self.every[where]
+
+
+class Tables(NamedTuple):
+    """What `kernels.table_sums` reads: the entries of all columns one after another, and where each begins."""
+
+    low: NDArray[np.int64]
+    size: NDArray[np.int64]
+    entries: Float
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[int, Float]]) -> Tables:
+        """From the least number of each column, and its entries (size + 2, K)."""
+        low = np.array([part[0] for part in parts], dtype=np.int64)
+        size = np.array([len(part[1]) - 2 for part in parts], dtype=np.int64)
+        return cls(low, size, kernels.padded_table(np.vstack([part[1] for part in parts])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +110,28 @@ class CategoricalParameters:
     columns: tuple[LevelShares, ...]
     n_classes: int
 
+    @cached_property
+    def of_numbers(self) -> Tables | None:
+        """log p of numbers of all columns; None where a column's levels are no such numbers."""
+        parts = [part for each in self.columns if (part := each.of_numbers) is not None]
+        return Tables.of(parts) if parts and len(parts) == len(self.columns) else None
+
+
+def _takes_numbers(levels: Levels, policy: str) -> bool:
+    """Whether no number is an error: they are then what they are until something asks for their codes."""
+    return policy != "error" and (not len(levels) or "number" in levels.kinds)
+
 
 def check_unseen(column: CodedColumn, levels: Levels, name: object, policy: str, n: int) -> CodedColumn:
-    """The column as codes of a model's levels, with −2 for a level it does not know; or an error that names the row."""
+    """The column as codes of a model's levels, with −2 for a level it does not know; or an error that names the row.
+
+    Numbers of which none is an error stay as they are stored.
+    """
+    if isinstance(column, NumberColumn) and _takes_numbers(levels, policy):
+        return column
     found = column.on(levels)
+    if isinstance(found, StoredCodes) and not found.may_be_unseen:
+        return found
     if not len(levels) or not ((found.codes == -2).any() or found.rest == -2):
         return found
     where = f"Column {name!r}, row"
@@ -198,6 +253,8 @@ class Categorical:
 
     def check_seen(self, parameters: CategoricalParameters, x: Coded, names: Sequence[object]) -> Coded:
         """The rows as codes of the model's levels, or an error that names column and row."""
+        if isinstance(x, NumberRows) and all(_takes_numbers(each.levels, self.unseen) for each in parameters.columns):
+            return x
         columns = (
             check_unseen(column, shares.levels, name, self.unseen, len(x))
             for column, shares, name in zip(x.columns, parameters.columns, names, strict=True)
@@ -206,13 +263,9 @@ class Categorical:
 
     def log_likelihood(self, parameters: CategoricalParameters, x: Coded) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing unless it is a level."""
-        out = np.zeros((len(x), parameters.n_classes))
-        columns = [column.on(shares.levels) for column, shares in zip(x.columns, parameters.columns, strict=True)]
-        whole = [(c, shares.every()) for c, shares in zip(columns, parameters.columns, strict=True) if c.rows is None]
-        for start in range(0, len(x), BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
-            for column, every in whole:
-                out[rows] += every.take(column.codes[rows], axis=0)
+        if isinstance(x, NumberRows) and parameters.of_numbers is not None:
+            return kernels.table_sums(x.x, *parameters.of_numbers, parameters.n_classes)
+        out, columns = self._dense(parameters, x)
         impossible: Any = None
         for column, shares in zip(columns, parameters.columns, strict=True):
             if column.rows is None:
@@ -228,6 +281,39 @@ class Categorical:
         if impossible is not None:
             out[impossible > 0] = -np.inf
         return out
+
+    def _dense(self, parameters: CategoricalParameters, x: Coded) -> tuple[Float, list[CodedColumn]]:
+        """The part of the columns of which all rows are stored (n, K), and each column as codes of the levels."""
+        columns: list[CodedColumn] = []
+        stored, parts, many = [], [], []
+        for column, shares in zip(x.columns, parameters.columns, strict=True):
+            numbers = shares.of_numbers if isinstance(column, NumberColumn) else None
+            if isinstance(column, NumberColumn) and numbers is not None:
+                stored.append(column.stored)
+                parts.append(numbers)
+                columns.append(column)
+                continue
+            found = column.on(shares.levels)
+            columns.append(found)
+            if found.rows is not None:
+                continue
+            place = stored_places([found])[0] if not isinstance(found, NumberColumn) else coded_places(found)
+            assert place is not None
+            assert place.where is not None
+            if place.size > MOST_NUMBERS + len(x):
+                many.append((found, shares.every))  # a table of all levels would be more than the rows have cells
+            else:
+                stored.append(place.stored)
+                parts.append((place.low, shares.every[np.concatenate([place.where, [-2, -1]])]))
+        if not stored:
+            out = np.zeros((len(x), parameters.n_classes))
+        else:
+            out = kernels.table_sums(stored, *Tables.of(parts), parameters.n_classes)
+        for start in range(0, len(x) if many else 0, BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            for found, every in many:
+                out[rows] += every.take(found.codes[rows], axis=0)
+        return out, columns
 
     def leave_one_out(
         self,

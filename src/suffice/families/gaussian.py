@@ -138,6 +138,7 @@ class Gaussian(IndependentColumns):
     smoothing: float = 1.0
 
     name: ClassVar[str] = "gaussian"
+    reads_columns: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.variance not in ("own", "shared"):

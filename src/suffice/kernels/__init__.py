@@ -15,6 +15,8 @@ Membership is given in one of two ways: ``codes`` (n,) with the class of each ro
 from __future__ import annotations
 
 from suffice.kernels import _core
+from suffice.kernels.arrow import ArrowColumn, arrow_column
+from suffice.kernels.counts import Ranges, class_counts, padded_table, table_sums, value_ranges
 from suffice.kernels.gaussian import diagonal_log_likelihood, full_log_likelihood, left_out, packed_triangle
 from suffice.kernels.joining import (
     complete,
@@ -32,12 +34,16 @@ from suffice.kernels.scatter import CentredBlocks, ScatterSums, accumulate, exac
 from suffice.kernels.sparse import Cells, rises, sparse_scores, sparse_sums
 
 __all__ = [
+    "ArrowColumn",
     "Cells",
     "CentredBlocks",
     "Met",
     "Moments",
+    "Ranges",
     "ScatterSums",
     "accumulate",
+    "arrow_column",
+    "class_counts",
     "class_moments",
     "class_sums",
     "complete",
@@ -57,6 +63,7 @@ __all__ = [
     "looked_sums",
     "outer",
     "packed_triangle",
+    "padded_table",
     "pool_moments",
     "posterior",
     "rises",
@@ -64,6 +71,8 @@ __all__ = [
     "settle_moments",
     "sparse_scores",
     "sparse_sums",
+    "table_sums",
+    "value_ranges",
 ]
 
 

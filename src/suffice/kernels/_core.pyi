@@ -6,6 +6,28 @@ from numpy.typing import NDArray
 from suffice.kernels.reading import Numbers
 
 def instruction_set() -> str: ...
+def arrow_column(capsule: object) -> tuple[NDArray[Any], NDArray[uint8], int] | None: ...
+def known_numbers(values: list[NDArray[Any]], bits: NDArray[uint8], first: int, out: NDArray[float64]) -> None: ...
+def value_ranges(
+    x: Numbers,
+    low: NDArray[float64],
+    high: NDArray[float64],
+    missing: NDArray[uint8],
+    parts: NDArray[uint8],
+) -> None: ...
+def class_counts(
+    x: Numbers,
+    codes: NDArray[int64] | None,
+    soft: NDArray[float64] | None,
+    weights: NDArray[float64] | None,
+    low: NDArray[int64],
+    size: NDArray[int64],
+    total: NDArray[float64],
+    total_low: NDArray[float64],
+) -> None: ...
+def table_sums(
+    x: Numbers, low: NDArray[int64], size: NDArray[int64], table: NDArray[float64], out: NDArray[float64]
+) -> None: ...
 def class_sums(
     x: Numbers,
     codes: NDArray[int64] | None,

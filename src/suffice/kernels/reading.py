@@ -21,7 +21,11 @@ def shape_of(x: Numbers) -> tuple[int, int]:
 
 
 def readable(x: Numbers) -> Numbers:
-    """Rows as the kernels can read them; a copy only where an element is not aligned or is byte-swapped."""
+    """Rows as the kernels can read them; a copy only where an element is not aligned or is byte-swapped.
+
+    What has ``columns`` is a matrix whose columns lie in arrays of their own.
+    """
+    x = getattr(x, "columns", x)
     return [_aligned(column) for column in x] if isinstance(x, list) else _aligned(x)
 
 

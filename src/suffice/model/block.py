@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from suffice.families import Family
+from suffice.statistics.column_matrix import ColumnMatrix
 from suffice.statistics.table import Columns, as_table
 
 __all__ = ["Block"]
@@ -34,7 +37,9 @@ class Block:
         table = as_table(x)
         if getattr(self.family, "reads", "numbers") == "categories":
             return table.categories(self.columns, self.names)
-        return table.numbers(self.columns, self.names)
+        rows = table.numbers(self.columns, self.names)
+        apart = isinstance(rows, ColumnMatrix) and not getattr(self.family, "reads_columns", False)
+        return np.asarray(rows) if apart else rows
 
     def positions(self, n_columns: int) -> list[int]:
         """Where the block's columns stand in a row."""

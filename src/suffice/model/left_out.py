@@ -11,6 +11,7 @@ from suffice import bayes
 from suffice.model.estimate import Estimate
 from suffice.model.learned import Model
 from suffice.statistics import Membership
+from suffice.statistics.column_matrix import ColumnMatrix
 
 __all__ = ["joint_in_closed_form", "left_out_prior"]
 
@@ -28,7 +29,9 @@ def joint_in_closed_form(model: Model, estimate: Estimate, x: Any, members: Memb
         family: Any = block.family
         part = None
         if hasattr(family, "leave_one_out"):
-            part = family.leave_one_out(statistic, parameters, block.take(x), members, block.names)
+            rows = block.take(x)
+            rows = np.asarray(rows) if isinstance(rows, ColumnMatrix) else rows
+            part = family.leave_one_out(statistic, parameters, rows, members, block.names)
         out += np.nan if part is None else part
     return out
 

@@ -15,7 +15,7 @@ from suffice.families import Categorical, Family
 from suffice.families.categorical import CategoricalParameters, LevelShares
 from suffice.families.estimation import weighted_logs
 from suffice.model import Block, Estimate, Model
-from suffice.naive_bayes.discrete import DiscreteDropIn, check_not_negative
+from suffice.naive_bayes.discrete import DiscreteDropIn
 from suffice.statistics import Coded, CodedColumn, Counts, Levels, MatrixTable, Table
 from suffice.statistics.levels import coded_numbers
 from suffice.statistics.sparse_sums import cell_columns, same_cells
@@ -65,12 +65,6 @@ class _Categories(Categorical):
                 values[rows] = np.where(drawn < len(seen), np.append(seen, 0)[drawn], other)
             columns.append(CodedColumn(*coded_numbers(values)))
         return Coded(len(codes), tuple(columns))
-
-
-def _parts(values: Any) -> Any:
-    """Views of some rows at a time."""
-    step = max(1, (1 << 18) // max(int(np.prod(values.shape[1:])), 1))
-    return (values[start : start + step] for start in range(0, len(values), step))
 
 
 class CategoricalNB(DiscreteDropIn):
@@ -136,6 +130,8 @@ class CategoricalNB(DiscreteDropIn):
 
     # ------------------------------------------------------------------ rows
 
+    _reads_whole = True
+
     def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
         table, y = super()._read_training(X, y, reset=reset, min_rows=min_rows)
         return self._categories(table), y
@@ -154,9 +150,11 @@ class CategoricalNB(DiscreteDropIn):
         if is_sparse(x):
             beyond = x.data >= most[cell_columns(x)]
             return MatrixTable(same_cells(x, np.where(beyond, np.nan, x.data))) if beyond.any() else table
+        # What is known of all rows holds for some of them, too.
+        if (table.most is not None and (table.most < most).all()) or (table.ranges.high < most).all():
+            return table
         with np.errstate(invalid="ignore"):
-            beyond = x >= most
-        return MatrixTable(np.where(beyond, np.nan, x)) if beyond.any() else table
+            return MatrixTable(np.where(x >= most, np.nan, x))
 
     def _read_unlabelled(self, X: Any) -> Table:
         return self._categories(super()._read_rows(X))
@@ -164,18 +162,24 @@ class CategoricalNB(DiscreteDropIn):
     def _categories(self, table: Table) -> Table:
         """Whole numbers, cut off as scikit-learn does."""
         assert isinstance(table, MatrixTable)
-        self._explain_values(table)
         x = table.x
-        check_not_negative(x, "CategoricalNB")
-        values = x.data if is_sparse(x) else x
-        if np.size(values) and np.nanmax(values, initial=0.0) >= 2.0**53:
+        cells = MatrixTable(x.data[:, None]) if is_sparse(x) else table
+        low, high, _, whole = cells.ranges
+        if (np.isinf(low) & (low < 0)).any() or (np.isinf(high) & (high > 0)).any():
+            self._explain_values(table)
+        if (low < 0).any():
+            raise ValueError("Negative values in data passed to CategoricalNB (input X).")
+        if (high >= 2.0**53).any():
             raise InputError(
                 "CategoricalNB takes numbers of categories below 2**53; those beyond are no whole numbers."
             )
-        if all(((part == np.trunc(part)) | np.isnan(part)).all() for part in _parts(values)):
-            return table
-        whole = np.trunc(values)
-        return MatrixTable(same_cells(x, whole) if is_sparse(x) else whole)
+        if is_sparse(x):
+            return table if whole.all() else MatrixTable(same_cells(x, np.trunc(x.data)))
+        if not whole.all():
+            return MatrixTable(np.trunc(x), most=high)
+        known = MatrixTable(x, most=high)
+        known.__dict__["ranges"] = table.ranges
+        return known
 
     def _blocks(self, schema: Schema) -> list[Block]:
         return [Block(_Categories(), slice(None), schema.names)]

@@ -28,6 +28,7 @@ __all__ = ["canonical", "encode", "explain_values", "read_labels", "read_rows", 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
 FORMATS = ("csr", "csc")
+NEVER_MISSING = frozenset({str, int, bool})  # types of labels, none of which stands for "no label"
 ROWS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 NUMBERS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -41,27 +42,36 @@ def check_numbers(X: Any) -> None:
         )
 
 
-def read_rows(estimator: Any, X: Any, *, sparse: bool = False) -> Any:
-    """Rows to predict for, checked against what the estimator was fitted on."""
+def _types(X: Any, *, whole: bool) -> dict[str, Any]:
+    """How rows are read: as float64 or float32; whole numbers as they are, if those are asked for."""
+    if whole and isinstance(X, np.ndarray) and X.dtype.kind in "iu":
+        return ROWS | {"dtype": [X.dtype]}
+    return ROWS
+
+
+def read_rows(estimator: Any, X: Any, *, sparse: bool = False, whole: bool = False) -> Any:
+    """Rows to predict for, checked against what the estimator was fitted on; ``whole`` numbers stay so."""
     if _plain_rows(X, 1) and _same_columns(estimator, X):
-        return _as_numbers(X)
+        return _as_numbers(X, whole=whole)
     check_numbers(X)
-    return canonical(validate_data(estimator, X, reset=False, accept_sparse=FORMATS if sparse else False, **ROWS))
+    how = _types(X, whole=whole)
+    return canonical(validate_data(estimator, X, reset=False, accept_sparse=FORMATS if sparse else False, **how))
 
 
 def read_training(
-    estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int = 1, sparse: bool = False
+    estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int = 1, sparse: bool = False, whole: bool = False
 ) -> tuple[Any, NDArray[Any]]:
     """Rows and their labels. ``reset`` makes these columns the ones that the estimator expects."""
     if _plain_rows(X, min_rows) and _plain_labels(y, len(X)) and (reset or _same_columns(estimator, X)):
         if reset:
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
-        return _as_numbers(X), y
+        return _as_numbers(X, whole=whole), y
     accept = FORMATS if sparse else False
     check_numbers(X)
     check_labels(y)
-    X, y = validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, accept_sparse=accept, **ROWS)
+    how = _types(X, whole=whole)
+    X, y = validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, accept_sparse=accept, **how)
     return canonical(X), classes_checked(y)
 
 
@@ -72,9 +82,9 @@ def _plain_rows(X: Any, min_rows: int) -> bool:
     return X.dtype in NUMBERS or X.dtype.kind in "biu"
 
 
-def _as_numbers(X: NDArray[Any]) -> NDArray[Any]:
-    """X as it is, or whole numbers as float64."""
-    return X if X.dtype in NUMBERS else X.astype(np.float64)
+def _as_numbers(X: NDArray[Any], *, whole: bool) -> NDArray[Any]:
+    """X as it is, or whole numbers and truth values as float64; ``whole`` numbers stay so."""
+    return X if X.dtype in NUMBERS or (whole and X.dtype.kind in "iu") else X.astype(np.float64)
 
 
 def _plain_labels(y: Any, n_rows: int) -> bool:
@@ -119,16 +129,26 @@ def check_labels(y: Any) -> None:
     array = np.asarray(y.to_numpy() if callable(values) else y) if not isinstance(y, list) else None
     if array is None or array.ndim != 1 or array.dtype.kind != "O":
         array = np.array(y, dtype=object) if isinstance(y, list) and any(value is None for value in y) else None
-    if array is not None:
+    if array is not None and not _types_of(array) <= NEVER_MISSING:
         for row, value in enumerate(array):
             if is_missing(value):
                 raise ClassError(f"y holds no label in row {row} ({value!r}, NaN). Leave out the rows without a label.")
 
 
+def _types_of(labels: NDArray[Any]) -> set[type]:
+    """The types of the objects in an array."""
+    return set(map(type, labels.tolist()))
+
+
+def _are_texts(labels: NDArray[Any]) -> bool:
+    """Whether all labels of an array of objects are texts."""
+    return labels.dtype.kind == "O" and labels.ndim == 1 and _types_of(labels) == {str}
+
+
 def classes_checked(y: NDArray[Any]) -> NDArray[Any]:
     """The labels, unless they are not classes."""
     # Whole numbers and texts are always classes; the check looks at every label.
-    if len(y) and y.dtype.kind not in "biuU":
+    if len(y) and y.dtype.kind not in "biuU" and not _are_texts(y):
         try:
             check_classification_targets(y)
         except TypeError:
@@ -174,6 +194,11 @@ def encode(labels: NDArray[Any]) -> tuple[ClassAxis, Codes]:
             code = np.zeros(high - low + 1, dtype=np.int64)
             code[present] = np.arange(len(present))
             return axis, code[place]
+    if _are_texts(labels):  # hashed, since sorting objects compares them one by one
+        values = labels.tolist()
+        axis = ClassAxis(np.array(sorted(set(values)), dtype=object))
+        at = {label: i for i, label in enumerate(axis.labels.tolist())}
+        return axis, np.fromiter(map(at.__getitem__, values), dtype=np.int64, count=len(values))
     axis = ClassAxis.of(labels)
     return axis, axis.positions(labels)
 

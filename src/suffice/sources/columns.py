@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.statistics import Coded, CodedColumn, Table
+from suffice.statistics.column_matrix import ColumnMatrix, Part
 from suffice.statistics.levels import Levels, coded_values, is_missing
 from suffice.statistics.table import Columns, Kind
 
 __all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "not_a_number", "numbers_of"]
 
 Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 class Column(ABC):
@@ -32,8 +32,12 @@ class Column(ABC):
     def numbers(self, name: object) -> Float:
         """The column as float64, with NaN where a cell is missing (n,)."""
 
+    def part(self, name: object) -> Part:
+        """The same as a part of a `ColumnMatrix`."""
+        return self.numbers(name)
+
     @abstractmethod
-    def coded(self) -> tuple[Levels, Codes]:
+    def coded(self) -> CodedColumn:
         """The column as codes of levels, with −1 where a cell is missing."""
 
     @abstractmethod
@@ -81,20 +85,17 @@ class ColumnTable(Table):
     def _chosen(self, columns: Columns) -> list[Column]:
         return list(self.columns[columns] if isinstance(columns, slice) else [self.columns[j] for j in columns])
 
-    def numbers(self, columns: Columns, names: Sequence[object]) -> Float:
-        """Those columns as one matrix, in which each column lies in one piece."""
-        chosen = self._chosen(columns)
-        out = np.empty((len(chosen), self.n_rows))
-        for j, column in enumerate(chosen):
-            out[j] = column.numbers(names[j])
-        return out.T
+    def numbers(self, columns: Columns, names: Sequence[object]) -> ColumnMatrix:
+        """Those columns, each where it lies."""
+        chosen = zip(self._chosen(columns), names, strict=True)
+        return ColumnMatrix(self.n_rows, [column.part(name) for column, name in chosen])
 
     def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
         """Those columns as codes of levels."""
         found = []
         for column, name in zip(self._chosen(columns), names, strict=True):
             try:
-                found.append(CodedColumn(*column.coded()))
+                found.append(column.coded())
             except TypeError:
                 row, value = column.unhashable()
                 raise InputError(
@@ -118,9 +119,9 @@ class ObjectColumn(Column):
         """The column as float64; a time as seconds."""
         return numbers_of(self.values, name)
 
-    def coded(self) -> tuple[Levels, Codes]:
+    def coded(self) -> CodedColumn:
         """The column as codes of levels."""
-        return coded_values(self.values)
+        return CodedColumn(*coded_values(self.values))
 
     def listed(self) -> Sequence[Any]:
         """The cells as Python has them."""
@@ -146,9 +147,9 @@ class NoColumn(Column):
         """Nothing."""
         return np.full(self.n_rows, np.nan)
 
-    def coded(self) -> tuple[Levels, Codes]:
+    def coded(self) -> CodedColumn:
         """Nothing."""
-        return Levels(()), np.full(self.n_rows, -1, dtype=np.int64)
+        return CodedColumn(Levels(()), np.full(self.n_rows, -1, dtype=np.int64))
 
     def listed(self) -> Sequence[Any]:
         """Nothing."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,14 +17,15 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.sources.columns import Column, kind_of_values, numbers_of
+from suffice.sources.series import SeriesReading
 from suffice.statistics import CodedColumn
-from suffice.statistics.levels import Levels, coded_numbers, coded_values, is_missing, sorted_levels
+from suffice.statistics.column_matrix import Part
+from suffice.statistics.levels import is_missing
 from suffice.statistics.table import Kind
 
 __all__ = ["FrameColumn", "as_frame", "column_names", "frame_of", "in_seconds"]
 
 Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
@@ -50,16 +50,24 @@ def column_names(frame: nw.DataFrame[Any]) -> list[Any]:
     return list(frame.columns)
 
 
-@dataclass(frozen=True, eq=False)
 class FrameColumn(Column):
-    """A column of a data frame."""
+    """A column of a data frame, or some rows of one."""
 
-    series: nw.Series[Any]
+    def __init__(self, series: nw.Series[Any] | SeriesReading, start: int = 0, stop: int | None = None) -> None:
+        self._reading = series if isinstance(series, SeriesReading) else SeriesReading(series)
+        self._start = start
+        self._stop = len(self._reading.series) if stop is None else stop
+
+    @cached_property
+    def series(self) -> nw.Series[Any]:
+        """These rows as their engine has them."""
+        whole = self._reading.series
+        return whole if self._stop - self._start == len(whole) else whole[self._start : self._stop]
 
     @cached_property
     def kind(self) -> Kind:  # type: ignore[override]
         """What the column's type says of it; of a column of objects, what its values are."""
-        dtype = self.series.dtype
+        dtype = self._reading.series.dtype
         if dtype == nw.Boolean:
             return "bool"
         if dtype.is_temporal():
@@ -72,37 +80,37 @@ class FrameColumn(Column):
             return "text" if len(self.series) > self.series.null_count() else "empty"
         return kind_of_values(self.listed())
 
+    def part(self, name: object) -> Part:
+        """The column as the kernels read it: where it lies, or rows of it as copies when somebody asks for them."""
+        if self._reading.array is not None:
+            return self._reading.array[self._start : self._stop]
+        if self.kind == "number" or self.kind == "bool":
+            return lambda start, stop: self.rows(start, stop).numbers(name)
+        return self.numbers(name)
+
     def numbers(self, name: object) -> Float:
         """The column as float64; a time as seconds."""
-        series, dtype = self.series, self.series.dtype
+        dtype = self._reading.series.dtype
+        if self._reading.array is not None:
+            return self._reading.array[self._start : self._stop].astype(np.float64, copy=False)
+        if self._reading.holed is not None:
+            return self._reading.holed.numbers(self._start, self._stop)
         if dtype.is_numeric() or dtype == nw.Boolean:
-            return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+            found = self.series.cast(nw.Float64)
+            if not found.implementation.is_pandas_like():
+                found = found.fill_null(np.nan)  # engines do that faster than they hand out what has holes
+            return np.asarray(found.to_numpy(), dtype=np.float64)
         if dtype.is_temporal():
-            values = series.to_numpy()
+            values = self.series.to_numpy()
             if values.dtype.kind in "mM":
                 return in_seconds(values)
         return numbers_of(self.listed(), name)
 
-    def coded(self) -> tuple[Levels, Codes]:
+    def coded(self) -> CodedColumn:
         """The column as codes of levels, by the engine's own dictionary where it has one."""
-        series, dtype = self.series, self.series.dtype
-        native = series.to_native()
-        listed = isinstance(dtype, nw.Categorical | nw.Enum)
-        if listed or dtype == nw.String:
-            if series.implementation.is_pandas_like():
-                return _of_pandas(native)
-            if series.implementation.is_polars():
-                return _of_polars(series, declared=_categories(dtype))
-            if series.implementation.is_pyarrow():
-                return _of_arrow(native)
-        if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
-            there = np.asarray(series.is_null().to_numpy(), dtype=bool) ^ True
-            values = np.asarray(series.drop_nulls().to_numpy()) if not there.all() else np.asarray(series.to_numpy())
-            if values.dtype.kind in "biuf":
-                codes = np.full(len(there), -1, dtype=np.int64)
-                levels, codes[there] = coded_numbers(values)
-                return levels, codes
-        return coded_values(self.listed())
+        whole = self._reading.coded
+        some = self._stop - self._start < len(self._reading.series)
+        return whole.take(len(self._reading.series), slice(self._start, self._stop)) if some else whole
 
     def listed(self) -> Sequence[Any]:
         """The cells as Python has them."""
@@ -110,41 +118,11 @@ class FrameColumn(Column):
 
     def rows(self, start: int, stop: int) -> FrameColumn:
         """The cells of rows start..stop−1."""
-        return FrameColumn(self.series[start:stop])
+        return FrameColumn(self._reading, self._start + start, self._start + stop)
 
     def take(self, index: NDArray[np.intp]) -> FrameColumn:
         """The cells of the rows at those places."""
         return FrameColumn(self.series[index])
-
-
-def _categories(dtype: Any) -> Sequence[Any]:
-    """The levels that an enumeration lists."""
-    return tuple(dtype.categories) if isinstance(dtype, nw.Enum) else ()
-
-
-def _of_pandas(series: Any) -> tuple[Levels, Codes]:
-    if hasattr(series.dtype, "categories"):
-        codes = np.asarray(series.cat.codes, dtype=np.int64)
-        return sorted_levels(series.cat.categories.tolist(), codes, declared=True)
-    codes, met = series.factorize()
-    return sorted_levels(list(met), np.asarray(codes, dtype=np.int64))
-
-
-def _of_polars(series: nw.Series[Any], declared: Sequence[Any]) -> tuple[Levels, Codes]:
-    texts = series.cast(nw.String)
-    met = list(declared) or texts.drop_nulls().unique().sort().to_list()
-    # What a category stands for is the engine's secret; of an enumeration it is the place.
-    codes = texts.cast(nw.Enum(met)).to_native().to_physical().cast(int).fill_null(-1).to_numpy()
-    return sorted_levels(met, np.asarray(codes, dtype=np.int64), declared=bool(declared))
-
-
-def _of_arrow(array: Any) -> tuple[Levels, Codes]:
-    whole = array.combine_chunks() if hasattr(array, "combine_chunks") else array
-    whole = whole.combine_chunks() if hasattr(whole, "combine_chunks") else whole
-    coded = whole if hasattr(whole, "dictionary") else whole.dictionary_encode()
-    codes = coded.indices.to_numpy(zero_copy_only=False)
-    codes = np.where(np.isnan(codes), -1, codes) if codes.dtype.kind == "f" else codes
-    return sorted_levels(coded.dictionary.to_pylist(), codes.astype(np.int64))
 
 
 def in_seconds(values: NDArray[Any]) -> Float:

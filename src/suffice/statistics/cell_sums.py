@@ -18,6 +18,7 @@ from suffice.exceptions import InputError
 from suffice.statistics.answers import Answers, yes_or_no
 from suffice.statistics.class_sums import class_sums, met_among
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.column_matrix import ColumnMatrix
 from suffice.statistics.compensated import add, product
 from suffice.statistics.remaining import nothing_left, remaining_weight
 from suffice.statistics.sparse_sums import left_of, same_cells
@@ -75,6 +76,12 @@ class CellSums(Statistic):
         """
         if is_sparse(x):
             return cls._of_sparse(x, members, functions)
+        if isinstance(x, ColumnMatrix) and not x.is_stored:
+            found = cls.zero(members.classes, x.shape[1], len(functions))
+            for start, rows in x.blocks():
+                some = members.rows(start, start + len(rows))
+                found = found.merge(cls.summarize(rows.copied(), some, functions))
+            return found
         if tuple(functions) == (identity,):
             total, met = class_sums(x, members)
             if not met.missing:
@@ -172,6 +179,6 @@ def _known_weights(x: Any, members: Membership, *, missing: bool) -> tuple[Float
 
 
 def _class_sums(x: Any, members: Membership) -> Float:
-    x = np.asarray(x)
+    x = x if isinstance(x, ColumnMatrix) else np.asarray(x)
     x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
     return kernels.class_sums(x, len(members.classes), codes=members.codes, soft=members.soft, weights=members.weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,18 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
 from suffice.exceptions import MergeError, columns_at, listed
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, product
 from suffice.statistics.levels import Coded, CodedColumn, Levels
 from suffice.statistics.remaining import remaining_weight
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
+from suffice.statistics.stored_columns import (
+    NumberColumn,
+    NumberRows,
+    bounds,
+    coded_places,
+    countable,
+    stored_places,
+)
 from suffice.statistics.weights import class_weights, counted
 
 __all__ = ["Counts", "class_counts", "scaled_counts"]
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
+MOST_CELLS = 1 << 20  # of classes and numbers, counted before it is known which numbers occur
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +77,13 @@ class Counts(Statistic):
     def summarize(cls, x: Coded, members: Membership) -> Counts:
         """The statistic of a batch of rows."""
         k = len(members.classes)
-        found = [_column_counts(column, members) for column in x.columns]
+        found = _counted(x, members)
         parts = {}
         for at, end in enumerate(("", "_low")):
-            parts[f"count{end}"] = np.hstack([np.zeros((k, 0)), *(each[at][:, :-1] for each in found)])
-            parts[f"missing{end}"] = np.hstack([np.zeros((k, 0)), *(each[at][:, -1:] for each in found)])
-        return cls(members.classes, levels=tuple(column.levels for column in x.columns), **parts)._pruned()
+            some = [each[1][at] for each in found]
+            parts[f"count{end}"] = np.hstack([np.zeros((k, 0)), *(each[:, :-1] for each in some)])
+            parts[f"missing{end}"] = np.hstack([np.zeros((k, 0)), *(each[:, -1:] for each in some)])
+        return cls(members.classes, levels=tuple(each[0] for each in found), **parts)._pruned()
 
     @classmethod
     def beside(cls, parts: Sequence[Counts]) -> Counts:
@@ -195,11 +206,77 @@ def scaled_counts(counts: Any, factor: float) -> dict[str, Any]:
     return out
 
 
-def _column_counts(column: CodedColumn, members: Membership) -> tuple[Float, Float]:
-    """Counts of each level (K, L + 1), the missing cells last, in two doubles."""
+Counted = tuple[Levels, tuple[Float, Float]]
+"""The levels of a column, and the counts of each (K, L + 1), the missing cells last, in two doubles."""
+
+
+def _counted(x: Coded, members: Membership) -> list[Counted]:
+    """The counts of each column. All that are dense are counted in one read."""
+    if isinstance(x, NumberRows) and x.x.size and countable(x.ranges, x.n_rows).all():
+        each = [bounds(x.ranges, j) for j in range(x.shape[1])]
+        low, size = (np.array(part, dtype=np.int64) for part in zip(*each, strict=True))
+        if _fits(size, members):
+            parts = _split(x.x, low, size, members)
+            return [_of_numbers(first, *part) for first, part in zip(low.tolist(), parts, strict=True)]
+    places = stored_places(x.columns)
+    for j, column in enumerate(x.columns):
+        place = places[j]
+        if isinstance(column, NumberColumn) and (place is None or not _fits(np.array([place.size]), members)):
+            places[j] = coded_places(CodedColumn(column.levels, column.codes))
+    dense = [place for place in places if place is not None]
+    low, size = (np.array([getattr(each, name) for each in dense], dtype=np.int64) for name in ("low", "size"))
+    some = iter(_split([each.stored for each in dense], low, size, members) if dense else ())
+    found: list[Counted] = []
+    for column, place in zip(x.columns, places, strict=True):
+        if place is None:
+            found.append((column.levels, _sparse_counts(column, members)))
+        elif place.where is None:
+            found.append(_of_numbers(place.low, *next(some)))
+        else:
+            found.append(_of_levels(column.levels, place.where, *next(some)))
+    return found
+
+
+def _fits(size: Codes, members: Membership) -> bool:
+    """Whether a table of so many numbers, of which perhaps few occur, is small beside what a batch may take."""
+    return int(size.sum()) * len(members.classes) <= MOST_CELLS
+
+
+def _split(x: Any, low: Codes, size: Codes, members: Membership) -> Iterator[tuple[Float, Float]]:
+    """Counts of each column's places (K, size + 2), in two doubles."""
+    who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
+    high, rest = kernels.class_counts(x, low, size, len(members.classes), **who)
+    ends = np.cumsum(size + 2).tolist()
+    for start, stop in zip([0, *ends[:-1]], ends, strict=True):
+        yield high[:, start:stop], rest[:, start:stop]
+
+
+def _of_numbers(first: int, high: Float, low: Float) -> Counted:
+    """Levels are the numbers that some row has."""
+    present = np.flatnonzero(high[:, :-2].any(axis=0))
+    kept = np.append(present, high.shape[1] - 1)
+    return Levels(tuple((present + first).tolist())), (high[:, kept], low[:, kept])
+
+
+def _of_levels(levels: Levels, where: Codes, high: Float, low: Float) -> Counted:
+    """Counts of stored codes as those of the levels that they stand for; what is no level counts as missing."""
+    to = np.concatenate([where, [-1, -1]])
+    to[to < 0] = len(levels)
+    out, out_low = np.zeros((2, len(high), len(levels) + 1))
+    if len(np.unique(to[:-2])) == len(to) - 2:
+        out[:, to[:-2]], out_low[:, to[:-2]] = high[:, :-2], low[:, :-2]
+        extra = [len(to) - 2, len(to) - 1]
+    else:
+        extra = list(range(len(to)))  # two entries of a dictionary may be one level
+    for i in extra:
+        if high[:, i].any():
+            out[:, to[i]], out_low[:, to[i]] = add(out[:, to[i]], out_low[:, to[i]], high[:, i], low[:, i])
+    return levels, (out, out_low)
+
+
+def _sparse_counts(column: CodedColumn, members: Membership) -> tuple[Float, Float]:
+    """Counts of each level (K, L + 1), the missing cells last, of a column of which only some rows are stored."""
     size = len(column.levels) + 1
-    if column.rows is None:
-        return class_counts(column.codes, size, members)
     stored = np.zeros(len(members), dtype=bool)
     stored[column.rows] = True
     high, low = class_counts(column.codes, size, members.take(column.rows))

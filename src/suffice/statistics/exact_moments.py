@@ -20,6 +20,14 @@ __all__ = ["EXACT_CELLS", "class_moments"]
 
 Float = NDArray[np.float64]
 EXACT_CELLS = 1 << 20
+FIRST_ROWS = 256
+
+
+def _known_weights(x: Any, who: dict[str, Any], n_classes: int) -> tuple[Float, Float]:
+    """Sum of the weights of the cells that are not NaN (K, d), in two doubles."""
+    none = np.zeros(x.shape[1], dtype=np.int64)  # numbers that are counted apart: a cell is there, or it is missing
+    high, low = kernels.class_counts(x, none, none, n_classes, **who)
+    return np.ascontiguousarray(high[:, ::2]), np.ascontiguousarray(low[:, ::2])
 
 
 def class_moments(x: Any, members: Membership, *, missing: bool) -> tuple[kernels.Moments, Float]:
@@ -28,13 +36,14 @@ def class_moments(x: Any, members: Membership, *, missing: bool) -> tuple[kernel
     NaN is a missing cell if ``missing``.
     """
     who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
-    found, holes = kernels.class_moments(x, len(members.classes), **who), False
-    if missing and np.isnan(found.mean).any():
+    holes = missing and bool(np.isnan(x[:FIRST_ROWS]).any())  # where there is one, there are more
+    found = kernels.class_moments(x, len(members.classes), missing=holes, **who)
+    if missing and not holes and np.isnan(found.mean).any():
         # A NaN was met. Cells are counted one by one only for data that have holes.
         found, holes = kernels.class_moments(x, len(members.classes), missing=True, **who), True
     weight, low = found.weight, np.zeros_like(found.weight)
     if members.weights is not None or members.soft is not None:  # without them it is a count, and exact
-        weight, low = cell_weights(members, x.shape[1], np.isnan(x) if holes else None)
+        weight, low = _known_weights(x, who, len(members.classes)) if holes else cell_weights(members, x.shape[1])
     if x.shape[0] * x.shape[1] * (1 if members.soft is None else len(members.classes)) > EXACT_CELLS:
         return found._replace(weight=weight), low
     kernels.settle_moments(x, found, weight, low, missing=holes, **who)

@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Coded", "CodedColumn", "Levels", "coded_numbers", "coded_values", "is_missing", "level_kind"]
+__all__ = [
+    "Coded",
+    "CodedColumn",
+    "Levels",
+    "coded_numbers",
+    "coded_values",
+    "is_missing",
+    "level_kind",
+    "level_places",
+]
 
 Codes = NDArray[np.int64]
 EXACT = 2.0**53  # up to here whole numbers are exact in float64
@@ -244,7 +253,17 @@ def coded_values(values: Sequence[Any]) -> tuple[Levels, Codes]:
 
 def sorted_levels(met: Sequence[Any], codes: Codes, *, declared: bool = False) -> tuple[Levels, Codes]:
     """Levels in order, and the codes that refer to them, from levels in any order with missing ones among them."""
+    levels, where = level_places(met, declared=declared)
+    return levels, where[codes]
+
+
+def level_places(met: Sequence[Any], *, declared: bool = False) -> tuple[Levels, Codes]:
+    """Levels in order, and where each of those met stands among them: −1 if it is missing, as is one after the last.
+
+    >>> levels, where = level_places(["b", None, "a"])
+    >>> levels.values, where
+    (('a', 'b'), array([ 1, -1,  0, -1]))
+    """
     plain = [None if is_missing(value) else _plain(value) for value in met]
     levels = Levels.of((value for value in plain if value is not None), declared=declared)
-    where = np.array([-1 if value is None else levels.place[value] for value in plain] + [-1], dtype=np.int64)
-    return levels, where[codes]
+    return levels, np.array([-1 if value is None else levels.place[value] for value in plain] + [-1], dtype=np.int64)

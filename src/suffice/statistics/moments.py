@@ -17,6 +17,7 @@ from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.statistics.aggregation import Answer, by_class
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.column_matrix import ColumnMatrix
 from suffice.statistics.compensated import Group, add, part_mean, product, two_sum
 from suffice.statistics.exact_moments import EXACT_CELLS, class_moments
 from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
@@ -77,6 +78,12 @@ class Moments(Statistic):
         if is_sparse(x):
             with np.errstate(over="ignore", invalid="ignore"):
                 return cls._of_sparse(x, members, missing=missing).check(columns)
+        if isinstance(x, ColumnMatrix) and not x.is_stored:
+            total = cls.zero(members.classes, x.shape[1])
+            for start, part in x.blocks():
+                some = members.rows(start, start + len(part))
+                total = total.merge(cls.summarize(part.copied(), some, columns, missing=missing))
+            return total.check(columns)
         found, low = class_moments(x, members, missing=missing)
         return cls(members.classes, *found, weight_low=low).check(columns)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from suffice import kernels
 from suffice.statistics.answers import Answers
 from suffice.statistics.levels import Coded, CodedColumn, coded_numbers
 from suffice.statistics.sparse_sums import some_rows
+from suffice.statistics.stored_columns import NumberRows
 
 __all__ = ["Columns", "Kind", "MatrixTable", "Schema", "Table", "as_table", "is_sparse", "present_rows"]
 
@@ -64,7 +66,7 @@ class Table(ABC):
 
     @abstractmethod
     def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
-        """Those columns as a matrix of float64 or float32, dense or sparse (CSR or CSC)."""
+        """Those columns as a matrix of float64 or float32, dense or sparse (CSR or CSC); or as a `ColumnMatrix`."""
 
     @abstractmethod
     def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
@@ -84,6 +86,12 @@ class MatrixTable(Table):
     kind: Kind = "number"
     exact: Any = None  # the same numbers in a type that tells all of them apart, for categories
     above: float | None = None  # numbers above it are yes, others no
+    most: NDArray[np.float64] | None = None  # no number of a column is larger, if that is known (d,)
+
+    @cached_property
+    def ranges(self) -> kernels.Ranges:
+        """What the columns of a dense matrix hold."""
+        return kernels.value_ranges(self.x)
 
     def __len__(self) -> int:
         return int(self.x.shape[0])
@@ -102,7 +110,7 @@ class MatrixTable(Table):
         """The rows start..stop−1."""
         exact = None if self.exact is None else self.exact[start:stop]
         x = some_rows(self._by_row, start, stop) if is_sparse(self.x) else self.x[start:stop]
-        return MatrixTable(x, self.kind, exact, self.above)
+        return replace(self, x=x, exact=exact)
 
     @cached_property
     def _by_row(self) -> Any:
@@ -113,7 +121,7 @@ class MatrixTable(Table):
         if len(index) and index[-1] - index[0] + 1 == len(index) and (np.diff(index) == 1).all():
             return self.rows(int(index[0]), int(index[-1]) + 1)
         x = self._by_row[index] if is_sparse(self.x) else np.take(self.x, index, axis=0)
-        return MatrixTable(x, self.kind, None if self.exact is None else self.exact[index], self.above)
+        return replace(self, x=x, exact=None if self.exact is None else self.exact[index])
 
     def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
         """Those columns, a view where they are a slice; as `Answers` if there is a threshold."""
@@ -128,7 +136,7 @@ class MatrixTable(Table):
         if is_sparse(x):
             by_column = x.tocsc()
             return Coded(len(self), tuple(_sparse_column(by_column, j) for j in range(x.shape[1])))
-        return Coded(len(self), tuple(CodedColumn(*coded_numbers(x[:, j])) for j in range(x.shape[1])))
+        return NumberRows(x, self.__dict__.get("ranges") if x is self.x else None)
 
 
 def _sparse_column(x: Any, j: int) -> CodedColumn:

@@ -54,6 +54,8 @@ template <typename Array> void require_shape(const Array &array, size_t rows, si
     require(array.shape(0) == rows && array.shape(1) == columns, "an array of classes x columns has another shape");
 }
 
+void bind_arrow(nb::module_ &m);
+void bind_counts(nb::module_ &m);
 void bind_gaussian(nb::module_ &m);
 void bind_joining(nb::module_ &m);
 void bind_left_out(nb::module_ &m);

@@ -27,6 +27,8 @@ namespace {
 #include "loops/met.hpp"
 #include "loops/tiles.hpp"
 
+#include "loops/arrow.hpp"
+#include "loops/counts.hpp"
 #include "loops/gaussian.hpp"
 #include "loops/left_out.hpp"
 #include "loops/linear.hpp"
@@ -48,6 +50,7 @@ const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_SET::scatter_kernels,  SUFFICE_SET::gaussian_kernels, SUFFICE_SET::left_out_kernels,
     SUFFICE_SET::linear_kernels,   SUFFICE_SET::posterior_kernels,
     SUFFICE_SET::joining_kernels,  SUFFICE_SET::sparse_kernels,
+    SUFFICE_SET::count_kernels,    SUFFICE_SET::arrow_kernels,
 };
 
 }  // namespace suffice

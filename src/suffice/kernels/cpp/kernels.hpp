@@ -259,6 +259,41 @@ struct JoiningKernels {
                       double *mean_low, double *away, double *scratch);
 };
 
+// What the columns of a block of rows hold: the least and the largest number, whether one is missing and whether one is
+// not whole; `columns` each.
+struct Ranges {
+    double *low, *high;
+    uint8_t *missing, *parts;
+};
+
+// The places of each column's numbers: low..low+size-1, then one for all others and one for what is missing. Those of
+// column j begin at start[j] among `cells`.
+struct Places {
+    const int64_t *low, *size, *start;
+    int64_t cells;
+};
+
+constexpr int64_t COUNT_TILE = 64;  // rows whose places are found together
+
+struct CountKernels {
+    // Widens `out` by rows first..last-1.
+    void (*ranges)(const Matrix &x, int64_t first, int64_t last, const Ranges &out);
+    // Counts the rows of each class and place (classes x cells); `buffer` holds COUNT_TILE x columns.
+    void (*count)(const Matrix &x, const Membership &m, const Places &p, int64_t first, int64_t last, int32_t *buffer,
+                  uint32_t *total);
+    // The same for rows of any weight: total + total_low += w.
+    void (*weigh)(const Matrix &x, const Membership &m, const Places &p, int64_t first, int64_t last, int32_t *buffer,
+                  double *total, double *total_low);
+    // out[row, class] = sum over columns of the table's entry (cells x step) at the row's place.
+    void (*table_sums)(const Matrix &x, const Places &p, const double *table, int64_t step, int64_t classes,
+                       int64_t first, int64_t last, int32_t *buffer, double *out);
+};
+
+struct ArrowKernels {
+    // out = numbers first..last-1 of a column in one piece, with NaN where the bit `bit + i` of number i is zero.
+    void (*known_numbers)(const Column &c, const uint8_t *bits, int64_t bit, int64_t first, int64_t last, double *out);
+};
+
 struct Kernels {
     const char *name;
     SumKernels sums;
@@ -270,6 +305,8 @@ struct Kernels {
     PosteriorKernels posterior;
     JoiningKernels joining;
     SparseKernels sparse;
+    CountKernels counts;
+    ArrowKernels arrow;
 };
 
 const Kernels &kernels();  // the table for this processor

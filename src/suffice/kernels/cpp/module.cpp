@@ -60,6 +60,8 @@ Membership membership(const Matrix &x, const Codes &codes, const Table &soft, co
 
 NB_MODULE(_core, m) {
     m.def("instruction_set", [] { return suffice::kernels().name; });
+    suffice::bind_arrow(m);
+    suffice::bind_counts(m);
     suffice::bind_gaussian(m);
     suffice::bind_joining(m);
     suffice::bind_left_out(m);

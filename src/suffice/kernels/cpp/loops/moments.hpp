@@ -35,15 +35,38 @@ void fold_dense(Moments &o, int64_t k) {
     o.chunk_rows[k] = 0;
 }
 
-void fold_missing(Moments &o, int64_t k) {
-    const int64_t d = o.columns, at = k * d;
-    for (int64_t j = at; j < at + d; ++j) {
-        const double n = o.chunk_weight[j];
-        if (!(n > 0)) continue;
-        fold_cell(o.weight[j], n, o.sum[j], o.square[j], o.mean[j], o.mean_low[j], o.m2[j], o.m2_low[j]);
-        o.weight[j] += n;
-        o.chunk_weight[j] = o.sum[j] = o.square[j] = 0;
+// What `fold_cell` does, of the cells that have a weight in the chunk. There is no branch: a cell without one adds
+// zero, so that all cells are a vector.
+void fold_cells(int64_t d, double *RESTRICT weight, double *RESTRICT chunk_weight, double *RESTRICT sum,
+                double *RESTRICT square, double *RESTRICT mean, double *RESTRICT mean_low, double *RESTRICT m2,
+                double *RESTRICT m2_low) {
+    for (int64_t j = 0; j < d; ++j) {
+        const double n = chunk_weight[j], past = weight[j];
+        const bool here = n > 0;
+        const double safe = here ? n : 1.0;
+        const double offset = sum[j] / safe, share = safe / (past + safe);
+        const double within = square[j] - sum[j] * offset;
+        const double delta = here ? offset - mean_low[j] : 0.0;
+        double added = (within < 0 ? 0.0 : within) + past * share * delta * delta;
+        added = (added == 0) & (delta != 0) & (past > 0) ? SMALLEST : added;
+        double high = m2[j], low = m2_low[j];
+        add(high, low, here ? added : 0.0);
+        m2[j] = high;
+        m2_low[j] = low;
+        high = mean[j];
+        low = mean_low[j];
+        add(high, low, delta * share);
+        mean[j] = high;
+        mean_low[j] = low;
+        weight[j] = past + (here ? n : 0.0);
+        chunk_weight[j] = sum[j] = square[j] = 0;
     }
+}
+
+void fold_missing(Moments &o, int64_t k) {
+    const int64_t at = k * o.columns;
+    fold_cells(o.columns, o.weight + at, o.chunk_weight + at, o.sum + at, o.square + at, o.mean + at, o.mean_low + at,
+               o.m2 + at, o.m2_low + at);
     o.chunk_rows[k] = 0;
 }
 
@@ -52,6 +75,22 @@ void fold_missing(Moments &o, int64_t k) {
 inline bool chunk_is_full(Moments &o, int64_t k) {
     const int64_t seen = ++o.rows[k], rows = ++o.chunk_rows[k];
     return rows >= 32 || 2 * rows >= seen;
+}
+
+// Adds the cells of one row that are not missing; the first value of a cell is its first mean.
+inline void add_known(int64_t d, double w, const double *RESTRICT value, const double *RESTRICT weight,
+                      double *RESTRICT mean, double *RESTRICT chunk_weight, double *RESTRICT sum,
+                      double *RESTRICT square) {
+    for (int64_t j = 0; j < d; ++j) {
+        const double v = value[j];
+        const bool here = v == v, fresh = weight[j] + chunk_weight[j] == 0;
+        const double centre = here & fresh ? v : mean[j];
+        const double t = here ? v - centre : 0.0, wt = w * t;
+        mean[j] = centre;
+        sum[j] += wt;
+        square[j] += wt * t;
+        chunk_weight[j] += here ? w : 0.0;
+    }
 }
 
 void moments(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing, double *buffer,
@@ -84,16 +123,7 @@ void moments(const Matrix &x, const Membership &m, int64_t first, int64_t last, 
     }
     each_member(x, m, first, last, o.first, d, buffer, [&o, d](const double *RESTRICT value, int64_t k, double w) {
         const int64_t at = k * d;
-        for (int64_t j = 0; j < d; ++j) {
-            const double v = value[j];
-            if (v != v) continue;
-            const int64_t c = at + j;
-            if (o.weight[c] == 0 && o.chunk_weight[c] == 0) o.mean[c] = v;
-            const double t = v - o.mean[c], wt = w * t;
-            o.sum[c] += wt;
-            o.square[c] += wt * t;
-            o.chunk_weight[c] += w;
-        }
+        add_known(d, w, value, o.weight + at, o.mean + at, o.chunk_weight + at, o.sum + at, o.square + at);
         if (chunk_is_full(o, k)) fold_missing(o, k);
     });
 }

@@ -1,0 +1,98 @@
+"""What columns of categories hold, how often each class has each of it, and sums of table entries row by row.
+
+A column's numbers have *places*: ``0..size-1`` for ``low..low+size-1``, then one for all others, then one for what is
+missing (NaN). The places of all columns follow one another, ``Σ (size + 2)`` together.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.kernels import _core
+from suffice.kernels.reading import Codes, Float, Numbers, readable, shape_of
+
+__all__ = ["Ranges", "class_counts", "padded_table", "table_sums", "value_ranges"]
+
+Flags = NDArray[np.bool_]
+
+
+class Ranges(NamedTuple):
+    """What `value_ranges` returns; (d,) each.
+
+    A column without a value has the range from ∞ to −∞. ``missing`` says whether there is a NaN, and ``whole``
+    whether all other numbers are whole ones, or infinite.
+    """
+
+    low: Float
+    high: Float
+    missing: Flags
+    whole: Flags
+
+
+def value_ranges(x: Numbers) -> Ranges:
+    """The least and the largest number of each column, and what else is among them, in one read.
+
+    >>> value_ranges(np.array([[1.0, 0.5], [np.nan, 4.0]]))
+    Ranges(low=array([1. , 0.5]), high=array([1., 4.]), missing=array([ True, False]), whole=array([ True, False]))
+    """
+    n, d = shape_of(x)
+    low, high = np.full(d, np.inf), np.full(d, -np.inf)
+    missing, parts = np.zeros((2, d), dtype=np.uint8)
+    if n and d:
+        _core.value_ranges(readable(x), low, high, missing, parts)
+    return Ranges(low, high, missing.astype(bool), parts == 0)
+
+
+def class_counts(
+    x: Numbers,
+    low: Codes,
+    size: Codes,
+    n_classes: int,
+    *,
+    codes: Codes | None = None,
+    soft: Float | None = None,
+    weights: Float | None = None,
+) -> tuple[Float, Float]:
+    """Weight of the rows of each class and place (n_classes, Σ (size + 2)), in two doubles, in one read of ``x``.
+
+    >>> x, who = np.array([[1], [2], [2]]), np.array([0, 0, 1])
+    >>> class_counts(x, np.array([1]), np.array([2]), 2, codes=who)[0]
+    array([[1., 1., 0., 0.],
+           [0., 1., 0., 0.]])
+    """
+    total, total_low = np.zeros((2, n_classes, int(size.sum()) + 2 * len(size)))
+    if total.size and shape_of(x)[0]:
+        _core.class_counts(readable(x), codes, soft, weights, low, size, total, total_low)
+    return total, total_low
+
+
+def padded_table(table: Float) -> Float:
+    """A table (places, n_classes) as `table_sums` reads it: a row has 1, 2, 4, 8 or a multiple of 16 entries."""
+    rows, n_classes = table.shape
+    width = next((w for w in (1, 2, 4, 8) if w >= n_classes), -(-n_classes // 16) * 16)
+    out = np.zeros((rows, width))
+    out[:, :n_classes] = table
+    return out
+
+
+def table_sums(x: Numbers, low: Codes, size: Codes, table: Float, n_classes: int) -> Float:
+    """The sum over columns of the table's entries at the places of each row (n, n_classes).
+
+    ``table`` is what `padded_table` gives.
+
+    >>> table = padded_table(np.array([[0.5, 1.0], [2.0, 4.0], [0.0, 0.0], [0.0, 9.0]]))
+    >>> table_sums(np.array([[8.0], [7.0], [5.0], [np.nan]]), np.array([7]), np.array([2]), table, 2)
+    array([[2. , 4. ],
+           [0.5, 1. ],
+           [0. , 0. ],
+           [0. , 9. ]])
+    """
+    n, d = shape_of(x)
+    if not (n and d and n_classes):
+        return np.zeros((n, n_classes))
+    out = np.empty((n, n_classes))
+    _core.table_sums(readable(x), low, size, table, out)
+    return out

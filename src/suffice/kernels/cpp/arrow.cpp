@@ -1,0 +1,120 @@
+// Columns that come by the Arrow C stream interface: their numbers, and a bit for each that says whether it is there.
+// https://arrow.apache.org/docs/format/CStreamInterface.html
+#include <cstring>
+#include <memory>
+
+#include "binding.hpp"
+#include "threads.hpp"
+
+namespace suffice {
+namespace {
+
+// The structures as the interface lays them out.
+struct ArrowSchema {
+    const char *format, *name, *metadata;
+    int64_t flags, n_children;
+    ArrowSchema **children, *dictionary;
+    void (*release)(ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length, null_count, offset, n_buffers, n_children;
+    const void **buffers;
+    ArrowArray **children, *dictionary;
+    void (*release)(ArrowArray *);
+    void *private_data;
+};
+
+struct ArrowArrayStream {
+    int (*get_schema)(ArrowArrayStream *, ArrowSchema *out);
+    int (*get_next)(ArrowArrayStream *, ArrowArray *out);
+    const char *(*get_last_error)(ArrowArrayStream *);
+    void (*release)(ArrowArrayStream *);
+    void *private_data;
+};
+
+// Owns a structure of the interface, and gives it back.
+template <typename T> class Held {
+  public:
+    Held() : held_{} {}
+    Held(const Held &) = delete;
+    ~Held() {
+        if (held_.release) held_.release(&held_);
+    }
+    T *get() { return &held_; }
+    bool is_there() const { return held_.release != nullptr; }
+
+  private:
+    T held_;
+};
+
+// The type and the number of bytes of a column of numbers; none of any other.
+bool number_type(const char *format, nb::dlpack::dtype &type, int64_t &bytes) {
+    if (!format || std::strlen(format) != 1) return false;
+    switch (format[0]) {
+    case 'g': type = nb::dtype<double>(); break;
+    case 'f': type = nb::dtype<float>(); break;
+    case 'l': type = nb::dtype<int64_t>(); break;
+    case 'i': type = nb::dtype<int32_t>(); break;
+    case 's': type = nb::dtype<int16_t>(); break;
+    case 'c': type = nb::dtype<int8_t>(); break;
+    case 'L': type = nb::dtype<uint64_t>(); break;
+    case 'I': type = nb::dtype<uint32_t>(); break;
+    case 'S': type = nb::dtype<uint16_t>(); break;
+    case 'C': type = nb::dtype<uint8_t>(); break;
+    default: return false;
+    }
+    bytes = type.bits / 8;
+    return true;
+}
+
+using View = nb::ndarray<nb::numpy, nb::ro, nb::ndim<1>>;
+
+// (numbers, bits, place of the first bit) of a stream of one array; None for a stream of several, of nothing, or of
+// what are no numbers. The arrays are views of what the stream gave.
+nb::object arrow_column(nb::handle capsule) {
+    auto *stream = static_cast<ArrowArrayStream *>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
+    if (!stream) throw nb::python_error();
+    if (!stream->release) return nb::none();
+    Held<ArrowSchema> schema;
+    if (stream->get_schema(stream, schema.get()) != 0) return nb::none();
+    nb::dlpack::dtype type;
+    int64_t bytes = 0;
+    if (!number_type(schema.get()->format, type, bytes) || schema.get()->dictionary) return nb::none();
+    auto whole = std::make_unique<Held<ArrowArray>>();
+    Held<ArrowArray> more;
+    if (stream->get_next(stream, whole->get()) != 0 || !whole->is_there()) return nb::none();
+    if (stream->get_next(stream, more.get()) != 0 || more.is_there()) return nb::none();
+    const ArrowArray &array = *whole->get();
+    if (array.n_buffers != 2 || !array.buffers[0] || !array.buffers[1]) return nb::none();
+    const auto rows = static_cast<size_t>(array.length), bits = static_cast<size_t>((array.offset + array.length + 7) / 8);
+    const auto *values = static_cast<const char *>(array.buffers[1]) + array.offset * bytes;
+    const void *valid = array.buffers[0];
+    const int64_t first = array.offset;
+    const nb::capsule owner(whole.release(), [](void *held) noexcept { delete static_cast<Held<ArrowArray> *>(held); });
+    return nb::make_tuple(View(values, {rows}, owner, {}, type), View(valid, {bits}, owner, {}, nb::dtype<uint8_t>()), first);
+}
+
+}  // namespace
+
+void bind_arrow(nb::module_ &m) {
+    using Bits = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    m.def("arrow_column", &arrow_column, "capsule"_a);
+    m.def(
+        "known_numbers",
+        [](nb::object values, Bits bits, int64_t first, Weights out) {
+            const Rows rows(values);
+            const Matrix &view = rows.view();
+            require(view.each && view.columns == 1 && view.each[0].stride == 1, "values must be one column, in one piece");
+            require(out.shape(0) == static_cast<size_t>(view.rows), "out and values differ in length");
+            require(first >= 0 && static_cast<int64_t>(bits.shape(0)) >= (first + view.rows + 7) / 8, "there are too few bits");
+            nb::gil_scoped_release release;
+            apart(view.rows, 1 << 15, [] { return 0; }, [&](int64_t from, int64_t to, int &) {
+                kernels().arrow.known_numbers(view.each[0], bits.data(), first, from, to, out.data());
+            });
+        },
+        "values"_a, "bits"_a.noconvert(), "first"_a, "out"_a.noconvert());
+}
+
+}  // namespace suffice

@@ -1,0 +1,88 @@
+"""Rows of numbers whose columns lie in arrays of their own, as those of data frames do.
+
+The kernels read such columns where they are. Whatever needs a matrix instead makes one of it, of as many rows as it
+looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ColumnMatrix", "Part"]
+
+Part = NDArray[Any] | Callable[[int, int], NDArray[Any]]
+"""A column: an array of any real type, or a function from two rows to a copy of what lies between them."""
+BLOCK_CELLS = 1 << 21  # that are read together of columns which have to be copied
+
+
+class ColumnMatrix:
+    """A matrix (n, d) of numbers that is stored column by column; NaN is a missing cell.
+
+    >>> x = ColumnMatrix(2, [np.array([1, 2], dtype=np.int8), np.array([0.5, np.nan])])
+    >>> x.shape, np.asarray(x)
+    ((2, 2), array([[1. , 0.5],
+           [2. , nan]]))
+    """
+
+    dtype = np.dtype(np.float64)
+    ndim = 2
+
+    def __init__(self, n_rows: int, parts: Sequence[Part], start: int = 0) -> None:
+        self.shape = n_rows, len(parts)
+        self._parts = parts
+        self._start = start  # where these rows begin among those that the functions know
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether every column is an array, and none has to be copied."""
+        return not any(map(callable, self._parts))
+
+    @cached_property
+    def columns(self) -> list[NDArray[Any]]:
+        """The columns as arrays: what the kernels read."""
+        stop = self._start + self.shape[0]
+        return [part(self._start, stop) if callable(part) else part for part in self._parts]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def copied(self) -> ColumnMatrix:
+        """The same with every column as an array."""
+        return ColumnMatrix(len(self), self.columns)
+
+    def rows(self, start: int, stop: int) -> ColumnMatrix:
+        """The rows start..stop−1."""
+        stop = min(stop, self.shape[0])
+        parts = [part if callable(part) else part[start:stop] for part in self._parts]
+        return ColumnMatrix(stop - start, parts, self._start + start)
+
+    def blocks(self) -> Iterator[tuple[int, ColumnMatrix]]:
+        """The rows, and the number of the first; in parts where they have to be copied."""
+        step = len(self) if self.is_stored else -(-BLOCK_CELLS // max(self.shape[1], 1))
+        for start in range(0, len(self), max(step, 1)):
+            yield start, self.rows(start, start + step)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        out = np.empty(self.shape[::-1], dtype=np.float64 if dtype is None else dtype)
+        for j, column in enumerate(self.columns):
+            out[j] = column
+        return out.T
+
+    def __getitem__(self, index: Any) -> Any:
+        """Some rows as an array; with a second index some columns, one of them as an array."""
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            return np.asarray(self.rows(start, max(start, stop))) if step == 1 else np.asarray(self)[index]
+        if not isinstance(index, tuple):
+            return np.column_stack([column[index].astype(np.float64) for column in self.columns])
+        rows, columns = index
+        if np.ndim(columns) == 0 and not isinstance(columns, slice):
+            return self.columns[columns][rows].astype(np.float64, copy=False)
+        if isinstance(rows, slice) and rows == slice(None) and not isinstance(columns, slice):
+            return ColumnMatrix(len(self), [self._parts[j] for j in columns], self._start)
+        return np.asarray(self)[index]
