@@ -245,7 +245,7 @@ def test_every_instruction_set_gives_the_same_bits():
     script = (
         "import numpy as np, hashlib; from scipy import sparse; from suffice import kernels\n"
         "rng = np.random.default_rng(0); x = sparse.random_array((3000, 70), density=0.3, format='csr', rng=rng)\n"
-        "c = rng.integers(0, 5, 3000); w = rng.random(3000); s = rng.standard_normal((70, 5)); x = kernels.Cells.of(x)\n"
+        "c, w = rng.integers(0, 5, 3000), rng.random(3000); s = rng.standard_normal((70, 5)); x = kernels.Cells.of(x)\n"
         "a = kernels.sparse_sums(x, 5, codes=c, weights=w)[0], kernels.sparse_sums(x, 5, codes=c, above=0.4)[0]\n"
         "a += tuple(kernels.sparse_scores(x, s[0, :k], s[:, :k].copy()) for k in (1, 2, 3, 4, 5))\n"
         "d = rng.random((5000, 13)); a += (kernels.looked_sums(d, 5, codes=rng.integers(0, 5, 5000), above=0.5)[0],)\n"
