@@ -50,7 +50,7 @@ build/sanitize/.built: $(READY) $(shell find src/suffice -name '*.py')
 	$(BIN)/python -c 'import site; print(site.getsitepackages()[0])' \
 	  > "$$(build/sanitize/bin/python -c 'import site; print(site.getsitepackages()[0])')/borrowed.pth"
 	build/sanitize/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  --config-settings=build-dir=build/sanitize/cmake --config-settings=cmake.define.SUFFICE_SANITIZE=ON .
+	  --config-settings=build-dir=build/sanitize/cmake --config-settings=cmake.define.SUFFICE_SANITIZE=ON --config-settings=install.strip=false .
 	@touch $@
 
 wheel: dist/.built ## build a wheel into dist/
