@@ -88,13 +88,13 @@ def test_threads_do_not_show_in_sparse_rows(name, form):
     assert_alike(model, form(X * (np.random.default_rng(2).random(X.shape) < 0.3)), y, None)
 
 
-@pytest.mark.parametrize("name", ["naive", "GaussianNB"])
+@pytest.mark.parametrize("name", ["naive", "GaussianNB", "MultinomialNB", "svd"])
 def test_threads_do_not_show_with_many_classes(name):
     model, X, _, _ = wide(name)
     assert_alike(model, X, np.arange(ROWS) % 700, None)
 
 
-@pytest.mark.parametrize("name", ["naive", "GaussianNB"])
+@pytest.mark.parametrize("name", ["GaussianNB", "svd", "shared", "own"])
 def test_threads_do_not_show_with_many_columns(name):
     rng = np.random.default_rng(4)
     y = np.arange(3000) % 2
