@@ -7,10 +7,10 @@ MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench wheel clean
+.PHONY: help demo test check bench instructions sanitize wheel clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
 
 $(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Suffice needs Python 3.11 or newer: make PYTHON=...")'
@@ -37,6 +37,21 @@ check: $(READY) ## lint, types, import direction, doctests, exported names
 
 bench: $(READY) ## time the models beside scikit-learn (ARGS=--quick for a minute's run)
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+instructions: $(READY) ## count the kernels' instructions, and compare (needs valgrind)
+	$(BIN)/python benchmarks/instructions.py $(ARGS)
+
+sanitize: build/sanitize/.built ## run the kernel tests with memory and undefined behaviour watched (gcc)
+	tests/sanitize build/sanitize/bin/python $(ARGS)
+
+# An environment of its own that borrows every other package: the editable install of .venv would be found first.
+build/sanitize/.built: $(READY) $(shell find src/suffice -name '*.py')
+	$(PYTHON) -m venv --clear build/sanitize
+	$(BIN)/python -c 'import site; print(site.getsitepackages()[0])' \
+	  > "$$(build/sanitize/bin/python -c 'import site; print(site.getsitepackages()[0])')/borrowed.pth"
+	build/sanitize/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --config-settings=build-dir=build/sanitize/cmake --config-settings=cmake.define.SUFFICE_SANITIZE=ON --config-settings=install.strip=false .
+	@touch $@
 
 wheel: dist/.built ## build a wheel into dist/
 

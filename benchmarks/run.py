@@ -1,108 +1,117 @@
-"""Times each model beside scikit-learn's on the same rows, in one process.
+"""Times every job beside scikit-learn, on the same rows, in one process.
 
-    python benchmarks/run.py            10⁶ rows × 50 columns, 10 classes
-    python benchmarks/run.py --quick    10⁵ rows
+    python benchmarks/run.py                        10⁶ rows
+    python benchmarks/run.py --quick                about a minute
+    python benchmarks/run.py --only GaussianNB      jobs whose name or table has these letters
+    python benchmarks/run.py --json FILE            figures as they are
+    python benchmarks/run.py --markdown             tables as the docs have them
+    python benchmarks/run.py --markdown PAGE        … put between the markers of a page
+    python benchmarks/run.py --from FILE ...        no runs: figures that --json wrote
 
-Runs alternate between the two libraries after one warm-up each; the best of several counts. Memory is the
-highest resident size during a fit, beyond what was resident before it (Linux).
+Runs alternate between the two sides after one that does not count; the best of several counts. Bytes are those of the
+rows and the output, flops those that the formulas need; both are held against what was measured on this machine in
+the same run. Memory is the highest resident size, beyond what was resident before and without the output (Linux).
 """
 
 import argparse
+import json
 import os
-import platform
+import sys
 import time
-from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
-import sklearn
-import sklearn.discriminant_analysis
-import sklearn.naive_bayes
+import data
+from figures import Figure, measure
+from jobs import FULL, GROWTH, QUICK, all_jobs
+from machine import Machine, measured
+from tables import duration, markdown, plain_text, report, shortfalls
+from timing import Patience
 
-import suffice
-from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from suffice.kernels import instruction_set
-from suffice.naive_bayes import GaussianNB
-
-PAIRS = [
-    ("GaussianNB", GaussianNB, sklearn.naive_bayes.GaussianNB),
-    (
-        "LinearDiscriminantAnalysis",
-        LinearDiscriminantAnalysis,
-        sklearn.discriminant_analysis.LinearDiscriminantAnalysis,
-    ),
-    (
-        "QuadraticDiscriminantAnalysis",
-        QuadraticDiscriminantAnalysis,
-        sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis,
-    ),
-]
-ALONE = [
-    ("NaiveBayes", suffice.NaiveBayes),
-    ("GaussianDiscriminant, shared", suffice.GaussianDiscriminant),
-    ("GaussianDiscriminant, own", lambda: suffice.GaussianDiscriminant("own")),
-    ("GaussianDiscriminant, Ledoit–Wolf", lambda: suffice.GaussianDiscriminant(shrinkage="ledoit_wolf")),
-]
-
-
-def alternate(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """Best time of each, taken in turns."""
-    best = [np.inf, np.inf]
-    for turn in range(rounds + 1):
-        for i, run in enumerate((ours, theirs)):
-            start = time.perf_counter()
-            run()
-            if turn:
-                best[i] = min(best[i], time.perf_counter() - start)
-    return best[0], best[1]
-
-
-def alone(run: Callable[[], object], rounds: int) -> float:
-    return alternate(run, lambda: None, rounds)[0]
-
-
-def peak_beyond(run: Callable[[], object]) -> float:
-    """MB that ``run`` makes resident at most, beyond what was resident before it."""
-
-    def status(key: str) -> float:
-        text = Path("/proc/self/status").read_text()
-        return float(next(line for line in text.splitlines() if line.startswith(key)).split()[1]) / 1024
-
-    if not Path("/proc/self/clear_refs").exists():
-        return float("nan")
-    Path("/proc/self/clear_refs").write_text("5")
-    before = status("VmRSS")
-    run()
-    return status("VmHWM") - before
+BEGIN, END = "<!-- figures: benchmarks/run.py --markdown -->", "<!-- end of figures -->"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
-    rows = 100_000 if parser.parse_args().quick else 1_000_000
-    rounds = 3
-    rng = np.random.default_rng(0)
-    n_classes, d = 10, 50
-    y = rng.integers(0, n_classes, rows)
-    X = rng.standard_normal((rows, d)) + rng.standard_normal((n_classes, d))[y]
+    options = arguments()
+    if options.source:
+        stored = json.loads(options.source.read_text())
+        machine = Machine(**stored["machine"])
+        figures = [Figure(**each) for each in stored["figures"]]
+    else:
+        machine, figures = run(options)
+    if options.json:
+        found = {"machine": machine.as_dict(), "figures": [asdict(each) for each in figures]}
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+    if options.markdown is None:
+        print(report(figures, machine, plain_text, "\n"))
+        short = shortfalls(figures, machine)
+        print("\n" + "\n".join(["Demanded, and not met:", *short] if short else ["All that is demanded is met."]))
+        if options.quick:
+            print("\nDemands are made of a full run; in a quick one what is done once for each call weighs more.")
+    else:
+        page = "\n\n".join([about(machine), report(figures, machine, markdown, "### ")])
+        if options.markdown == "-":
+            print(page)
+        else:
+            place(Path(options.markdown), page)
 
-    print(f"{rows:,} rows × {d} columns float64, {n_classes} classes; {os.cpu_count()} cores, {platform.machine()}")
-    print(f"suffice {suffice.__version__} ({instruction_set()}), scikit-learn {sklearn.__version__}")
-    read = alone(lambda: X.sum(), 5)
-    print(f"reading X once: {read:.4f} s, {X.nbytes / read / 1e9:.1f} GB/s\n")
-    print(f"{'model':32} {'job':14} {'suffice':>10} {'sklearn':>10} {'ratio':>8} {'memory':>10}")
-    for name, make_ours, make_theirs in PAIRS:
-        ours, theirs = make_ours(), make_theirs()
-        memory = peak_beyond(lambda est=ours: est.fit(X, y))
-        a, b = alternate(lambda est=ours: est.fit(X, y), lambda est=theirs: est.fit(X, y), rounds)
-        print(f"{name:32} {'fit':14} {a:9.4f}s {b:9.4f}s {b / a:7.1f}× {memory:7.1f} MB")
-        a, b = alternate(lambda est=ours: est.predict_proba(X), lambda est=theirs: est.predict_proba(X), rounds)
-        print(f"{name:32} {'predict_proba':14} {a:9.4f}s {b:9.4f}s {b / a:7.1f}×")
-    for name, make in ALONE:
-        model = make()
-        memory = peak_beyond(lambda est=model: est.fit(X, y))
-        print(f"{name:32} {'fit':14} {alone(lambda est=model: est.fit(X, y), rounds):9.4f}s {memory:28.1f} MB")
-        print(f"{name:32} {'predict_proba':14} {alone(lambda est=model: est.predict_proba(X), rounds):9.4f}s")
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer rows and rounds")
+    parser.add_argument("--only", action="append", metavar="NAME", help="jobs whose name or table has these letters")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
+    parser.add_argument("--markdown", nargs="?", const="-", metavar="PAGE", help="tables for the docs")
+    parser.add_argument("--from", dest="source", type=Path, metavar="FILE", help="figures that were written before")
+    return parser.parse_args()
+
+
+def run(options: argparse.Namespace) -> tuple[Machine, list[Figure]]:
+    scale = QUICK if options.quick else FULL
+    jobs = all_jobs(scale)
+    if options.only:
+        jobs = [job for job in jobs if any(part.lower() in f"{job.table} {job.name}".lower() for part in options.only)]
+        if not jobs:
+            names = "; ".join(dict.fromkeys(job.name for job in all_jobs(scale)))
+            sys.exit(f"No job is called {' or '.join(options.only)}. There are: {names}.")
+    load = f"load average {os.getloadavg()[0]:.1f} when it began" if hasattr(os, "getloadavg") else "load unknown"
+    machine = measured(scale.rows)
+    kind = "quick run (demands are made of a full one)" if options.quick else "full run"
+    machine.description["run"] = f"{kind}, {scale.rows:,} rows, {load}"
+    print(about(machine), file=sys.stderr)
+    figures = []
+    begun = time.perf_counter()
+    table = None
+    for i, job in enumerate(jobs):
+        if job.table != table:
+            data.forget()
+            table = job.table
+        short = 0.15 if job.table == GROWTH else 1.0
+        patience = Patience(3, 0.1 * short) if options.quick else Patience(5, 4.0 * short)
+        found = measure(job, scale, patience)
+        figures += found
+        times = ", ".join(f"{each.verb} {duration(each.seconds)}" for each in found)
+        done = f"[{i + 1}/{len(jobs)}, {time.perf_counter() - begun:.0f} s]"
+        print(f"{done} {job.name}: {times}", file=sys.stderr, flush=True)
+    return machine, figures
+
+
+def about(machine: Machine) -> str:
+    """The machine and its limits."""
+    limits = (
+        f"plain read {machine.read / 1e9:.1f} GB/s, dgemm {machine.dgemm / 1e9:.0f} Gflop/s, dsyrk of 10⁶ × 50 in "
+        f"{duration(1e6 * machine.dsyrk)} ({duration(1e6 * machine.dsyrk_per_core)} with a core for each block)"
+    )
+    return "\n".join([f"- {key}: {value}" for key, value in machine.description.items()] + [f"- limits: {limits}"])
+
+
+def place(page: Path, text: str) -> None:
+    """Put the text between the markers of a page."""
+    before, found, rest = page.read_text().partition(BEGIN)
+    _, ended, after = rest.partition(END)
+    if not (found and ended):
+        sys.exit(f"{page} has no place for figures: it needs the lines {BEGIN} and {END}.")
+    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,169 @@
+"""Counts how often rows are read, without a clock: same figure on a fast machine, a slow one and a busy one.
+
+Rows are laid into pages of their own. Every function of the compiled kernels is wrapped: bytes of the rows that are
+handed to one are read by it. What is read outside of them, by NumPy or BLAS, is seen by the processor's own marks on
+pages that were touched (``/proc/self/smaps``, Linux), which are wiped after each kernel that was given rows. So a pass
+by NumPy that comes between two of those counts once, and so do several in a row: the figure is never too high.
+"""
+
+import ctypes
+import gc
+import mmap
+import threading
+import tracemalloc
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from suffice.kernels import _core
+
+MARKS, PAGES = Path("/proc/self/clear_refs"), Path("/proc/self/smaps")
+
+
+class Rows:
+    """Rows in pages that hold nothing else.
+
+    Attributes
+    ----------
+    X : array or sparse matrix
+    """
+
+    def __init__(self, X):
+        self._spans = []
+        if sparse.issparse(X):
+            self.X = type(X)((self._laid(X.data), self._laid(X.indices), self._laid(X.indptr)), shape=X.shape)
+            self.X.has_canonical_format = True
+        else:
+            self.X = self._laid(X)
+        self.nbytes = sum(stop - start for start, stop in self._spans)
+
+    def _laid(self, array):
+        pages = mmap.mmap(-1, array.nbytes)  # shared, so that it is never joined with memory beside it
+        order = "F" if array.flags.f_contiguous else "C"
+        out = np.ndarray(array.shape, array.dtype, buffer=pages, order=order)
+        out[...] = array
+        start = out.__array_interface__["data"][0]
+        self._spans.append((start, start + array.nbytes))
+        return out
+
+    def bytes_in(self, array):
+        """Bytes of the array if its memory is the rows'."""
+        start = array.__array_interface__["data"][0]
+        return array.nbytes if any(first <= start < last for first, last in self._spans) else 0
+
+    def touched(self):
+        """Bytes of the rows in pages that were read since the marks were wiped."""
+        total, mine = 0, False
+        for line in PAGES.read_text().splitlines():
+            words = line.split()
+            if words[0] == "Referenced:":
+                total += 1024 * int(words[1]) if mine else 0
+            elif not words[0].endswith(":"):
+                start, stop = (int(word, 16) for word in words[0].split("-"))
+                mine = any(start < last and stop > first for first, last in self._spans)
+        return min(total, self.nbytes)
+
+
+class Reads:
+    """What was read while it was watched.
+
+    Attributes
+    ----------
+    by_kernels, elsewhere : float
+        How often the rows were read, 1 for once.
+    handed : int
+        Bytes of all arrays that kernels were given, the rows and others.
+    """
+
+    def __init__(self, rows):
+        self._rows, self._inside, self._lock = rows, 0, threading.Lock()
+        self._sees_pages = MARKS.exists() and PAGES.exists()
+        self._bytes, self._elsewhere, self.handed = 0, 0, 0
+
+    @property
+    def by_kernels(self):
+        return self._bytes / self._rows.nbytes
+
+    @property
+    def elsewhere(self):
+        return self._elsewhere / self._rows.nbytes
+
+    @property
+    def times(self):
+        return self.by_kernels + self.elsewhere
+
+    def _look(self):
+        if self._sees_pages:
+            self._elsewhere += self._rows.touched()
+
+    def _wipe(self):
+        if self._sees_pages:
+            MARKS.write_text("1")
+
+    def _wrapped(self, kernel):
+        def call(*args, **kwargs):
+            arrays = [each for each in (*args, *kwargs.values()) if isinstance(each, np.ndarray)]
+            rows = sum(self._rows.bytes_in(each) for each in arrays)
+            with self._lock:
+                self.handed += sum(each.nbytes for each in arrays)
+                self._bytes += rows
+                if rows and self._inside == 0:
+                    self._look()
+                self._inside += bool(rows)
+            try:
+                return kernel(*args, **kwargs)
+            finally:
+                with self._lock:
+                    self._inside -= bool(rows)
+                    if rows and self._inside == 0:
+                        self._wipe()
+
+        return call
+
+
+@contextmanager
+def watching(rows, monkeypatch):
+    """Watch what is read of the rows; gives `Reads`, which is complete when the block ends."""
+    reads = Reads(rows)
+    with monkeypatch.context() as patch:
+        for name, kernel in vars(_core).items():
+            if callable(kernel) and not isinstance(kernel, type):
+                patch.setattr(_core, name, reads._wrapped(kernel))
+        reads._wipe()
+        yield reads
+        reads._look()
+
+
+def allocated(run):
+    """Bytes that ``run`` holds at most in NumPy and Python, its result among them."""
+    tracemalloc.start()
+    try:
+        result = run()
+        del result
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def resident(run):
+    """What ``run`` returns, and the bytes it makes resident at most beyond what was before: C++ and BLAS too.
+
+    The bytes are None where the system does not tell.
+    """
+    if not MARKS.exists():
+        return run(), None
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)  # freed memory that is still resident would be used again, and not be seen
+    MARKS.write_text("5")
+    before = _status("VmRSS")
+    result = run()
+    return result, _status("VmHWM") - before
+
+
+def _status(key):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(line for line in lines if line.startswith(key)).split()[1])
