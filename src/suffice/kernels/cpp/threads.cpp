@@ -1,23 +1,148 @@
 #include "threads.hpp"
 
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #ifndef _WIN32
+#include <signal.h>
 #include <unistd.h>
 #endif
 
 namespace suffice {
+namespace {
 
-// A forked child has none of its parent's threads, and waiting for them would be forever.
-int thread_count(int64_t blocks) {
+// One call of `run_tasks`.
+struct Job {
+    int64_t tasks;
+    int seats;  // threads that may still join
+    const std::function<void(int64_t, int)> *run;
+    int taken = 1;  // the first seat is the caller's
+    std::atomic<int64_t> next{0}, done{0};
+};
+
+// Threads that wait for tasks. One that the system lets in late finds none left, and nobody has waited for it: at the end
+// of a parallel region of OpenMP everybody would, several milliseconds each time that other programs are busy.
+class Pool {
+  public:
+    void run(int64_t tasks, int threads, const std::function<void(int64_t, int)> &task) {
+        const auto job = std::make_shared<Job>();
+        job->tasks = tasks;
+        job->seats = threads - 1;
+        job->run = &task;
+        {
+            std::lock_guard<std::mutex> lock(guard_);
+            while (workers_ < threads - 1 && add_worker()) ++workers_;
+            jobs_.push_back(job);
+            ++published_;
+        }
+        wake_.notify_all();
+        work(*job, 0);
+        std::unique_lock<std::mutex> lock(guard_);
+        finished_.wait(lock, [&] { return job->done.load() == job->tasks; });
+        for (auto at = jobs_.begin(); at != jobs_.end(); ++at)
+            if (*at == job) {
+                jobs_.erase(at);
+                break;
+            }
+    }
+
+  private:
+    // Does tasks while there are any. `run` is not touched afterwards: its caller may have gone on.
+    void work(Job &job, int seat) {
+        for (int64_t i = job.next++; i < job.tasks; i = job.next++) {
+            (*job.run)(i, seat);
+            if (++job.done == job.tasks) {
+                std::lock_guard<std::mutex> lock(guard_);
+                finished_.notify_all();
+            }
+        }
+    }
+
+    bool add_worker() {
+        try {
+            std::thread([this] { serve(); }).detach();
+            return true;
+        } catch (const std::system_error &) {  // no more threads: fewer do it, too
+            return false;
+        }
+    }
+
+    // A job that has tasks and a seat; the seat is taken.
+    std::shared_ptr<Job> open_job(int &seat) {
+        for (const auto &job : jobs_)
+            if (job->seats > 0 && job->next.load() < job->tasks) {
+                --job->seats;
+                seat = job->taken++;
+                return job;
+            }
+        return nullptr;
+    }
+
+    void serve() {
+#ifndef _WIN32
+        sigset_t every;  // signals are for the threads of Python
+        sigfillset(&every);
+        pthread_sigmask(SIG_SETMASK, &every, nullptr);
+#endif
+        for (;;) {
+            // Calls often follow one another closely, and waking up takes longer than a short look.
+            const int64_t seen = published_.load();
+            for (int look = 0; look < 2000 && published_.load() == seen; ++look) pause();
+            std::shared_ptr<Job> job;
+            int seat = 0;
+            {
+                std::unique_lock<std::mutex> lock(guard_);
+                wake_.wait(lock, [&] { return (job = open_job(seat)) != nullptr; });
+            }
+            work(*job, seat);
+        }
+    }
+
+    static void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+
+    std::mutex guard_;
+    std::condition_variable wake_, finished_;
+    std::deque<std::shared_ptr<Job>> jobs_;
+    std::atomic<int64_t> published_{0};
+    int workers_ = 0;
+};
+
+}  // namespace
+
+// As many as OpenMP would use, so that what limits its threads limits ours. A forked child has none of its parent's
+// threads, and waiting for them would be forever.
+int thread_count(int64_t tasks) {
 #ifdef _OPENMP
 #ifndef _WIN32
     static const pid_t home = getpid();
     if (getpid() != home) return 1;
 #endif
-    return static_cast<int>(std::min<int64_t>(blocks, omp_get_max_threads()));
+    return static_cast<int>(std::max<int64_t>(1, std::min<int64_t>(tasks, omp_get_max_threads())));
 #else
-    (void)blocks;
+    (void)tasks;
     return 1;
 #endif
+}
+
+void run_tasks(int64_t tasks, int threads, const std::function<void(int64_t, int)> &task) {
+    if (threads <= 1) {
+        for (int64_t i = 0; i < tasks; ++i) task(i, 0);
+        return;
+    }
+    static Pool &pool = *new Pool;  // never destroyed: its threads may outlive whatever ends a process
+    pool.run(tasks, threads, task);
 }
 
 namespace {

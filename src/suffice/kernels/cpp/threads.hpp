@@ -1,19 +1,14 @@
 // Work in fixed blocks of rows: a function of the shape alone, so that the blocks, and with them the result, are
-// the same for every number of threads. Threads take blocks as they come: one that the system has put aside keeps the
-// others from nothing but its own block.
+// the same for every number of threads.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <vector>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 namespace suffice {
 
@@ -34,12 +29,31 @@ class Buffer {
     std::vector<double> store_;
 };
 
-// How many threads to use for so many blocks.
-int thread_count(int64_t blocks);
+// How many threads to use for so many tasks.
+int thread_count(int64_t tasks);
 
-// Runs work(block, part) for each block, and merge(part) in the order of the blocks. A part is made by calling `make`
-// (before the threads start: an exception could not leave them) and has about so many bytes; there are a few more of
-// them than threads, unless they are large, so that a thread can go on while an earlier block is not done.
+// Runs task(i, seat) for each i, in the caller's thread and up to `threads` - 1 others; each has a seat of its own, below
+// `threads`. No task may throw.
+void run_tasks(int64_t tasks, int threads, const std::function<void(int64_t, int)> &task);
+
+// Runs work(i, part) for each of so many tasks that write to places of their own. Each thread has one part, made by
+// calling `make` before they start.
+template <typename Make, typename Work> void in_turn(int64_t tasks, Make make, Work work) {
+    const int threads = thread_count(tasks);
+    std::vector<decltype(make())> parts;
+    parts.reserve(threads);
+    for (int i = 0; i < threads; ++i) parts.push_back(make());
+    run_tasks(tasks, threads, [&](int64_t i, int seat) { work(i, parts[seat]); });
+}
+
+// Runs work(first, last, part) for blocks of `step` rows that write to places of their own.
+template <typename Make, typename Work> void apart(int64_t rows, int64_t step, Make make, Work work) {
+    in_turn((rows + step - 1) / step, make,
+            [&](int64_t i, auto &part) { work(i * step, std::min(rows, (i + 1) * step), part); });
+}
+
+// Runs work(block, part) for each block, and merge(part) in the order of the blocks. A part has about so many bytes; there
+// are more of them than threads, unless they are large, so that a thread can go on while an earlier block is not done.
 template <typename Make, typename Work, typename Merge>
 void in_order(int64_t blocks, int64_t bytes, Make make, Work work, Merge merge) {
     const int threads = thread_count(blocks);
@@ -51,9 +65,8 @@ void in_order(int64_t blocks, int64_t bytes, Make make, Work work, Merge merge) 
         }
         return;
     }
-#ifdef _OPENMP
-    constexpr int64_t SPARE = 8, SPARE_BYTES = int64_t{1} << 24;
-    const int64_t spare = std::min(SPARE, SPARE_BYTES / std::max<int64_t>(bytes, 1));
+    constexpr int64_t SPARE = 64, SPARE_BYTES = int64_t{1} << 24;
+    const int64_t spare = std::min({SPARE, blocks - threads, SPARE_BYTES / std::max<int64_t>(bytes, 1)});
     std::vector<decltype(make())> parts;
     std::vector<int64_t> free;
     for (int64_t i = 0; i < threads + spare; ++i) {
@@ -64,54 +77,24 @@ void in_order(int64_t blocks, int64_t bytes, Make make, Work work, Merge merge) 
     std::mutex guard;
     std::condition_variable freed;
     int64_t next = 0, merged = 0;
-#pragma omp parallel num_threads(threads)
-    {
+    run_tasks(blocks, threads, [&](int64_t, int) {
         std::unique_lock<std::mutex> lock(guard);
-        for (;;) {
-            // The thread that is to merge next is never among those that wait: it has a part.
-            freed.wait(lock, [&] { return !free.empty() || next >= blocks; });
-            if (next >= blocks) break;
-            const int64_t block = next++, part = free.back();
-            free.pop_back();
-            lock.unlock();
-            work(block, parts[part]);
-            lock.lock();
-            done[block] = part;
-            for (auto first = done.begin(); first != done.end() && first->first == merged; first = done.begin()) {
-                merge(parts[first->second]);
-                free.push_back(first->second);
-                done.erase(first);
-                ++merged;
-            }
-            freed.notify_all();
+        // Who waits here has no block yet, so that all blocks before the next one have a part, and come to an end.
+        freed.wait(lock, [&] { return !free.empty(); });
+        const int64_t block = next++, part = free.back();
+        free.pop_back();
+        lock.unlock();
+        work(block, parts[part]);
+        lock.lock();
+        done[block] = part;
+        for (auto first = done.begin(); first != done.end() && first->first == merged; first = done.begin()) {
+            merge(parts[first->second]);
+            free.push_back(first->second);
+            done.erase(first);
+            ++merged;
         }
-    }
-#endif
-}
-
-// Runs work(i, part) for each of so many tasks of unequal length that write to places of their own.
-template <typename Make, typename Work> void in_turn(int64_t tasks, Make make, Work work) {
-    const int threads = thread_count(tasks);
-    std::vector<decltype(make())> parts;
-    for (int i = 0; i < std::max(threads, 1); ++i) parts.push_back(make());
-#ifdef _OPENMP
-    if (threads > 1) {
-#pragma omp parallel num_threads(threads)
-        {
-            auto &part = parts[omp_get_thread_num()];
-#pragma omp for schedule(dynamic, 1)
-            for (int64_t i = 0; i < tasks; ++i) work(i, part);
-        }
-        return;
-    }
-#endif
-    for (int64_t i = 0; i < tasks; ++i) work(i, parts[0]);
-}
-
-// Runs work(first, last, part) for blocks of `step` rows that write to places of their own.
-template <typename Make, typename Work> void apart(int64_t rows, int64_t step, Make make, Work work) {
-    in_turn((rows + step - 1) / step, make,
-            [&](int64_t i, auto &part) { work(i * step, std::min(rows, (i + 1) * step), part); });
+        freed.notify_all();
+    });
 }
 
 }  // namespace suffice
