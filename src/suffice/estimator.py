@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -36,14 +37,15 @@ __all__ = ["GenerativeClassifier", "Later", "seen_classes"]
 Float = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Later:
     """What an estimator, with the settings it has now, will make of a model when it is needed."""
 
     estimator: Any
     model: Model
 
-    def solve(self) -> Any:
+    @cached_property
+    def solved(self) -> Any:
         """What it makes of it."""
         return self.estimator._solve(self.model)
 
@@ -330,9 +332,7 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
         if self._cached is None:
             model.check_rows()
             self._cached = self._solve(model)
-        elif isinstance(self._cached, Later):
-            self._cached = self._cached.solve()
-        return self._cached
+        return self._cached.solved if isinstance(self._cached, Later) else self._cached
 
     def _estimated(self) -> Estimate:
         return self._estimate_of(self._learned(), self._solved())

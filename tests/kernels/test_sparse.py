@@ -18,7 +18,7 @@ SHAPES = {  # rows, columns, classes: few classes (own tables), many (row by row
     "many classes": (3000, 200, 400),
     "small": (40, 30, 3),
     "one class": (3000, 200, 1),
-    "long rows": (9, 5000, 2),
+    "long rows": (9, 20_000, 2),
 }
 
 
@@ -105,7 +105,7 @@ def test_what_is_met(kind, counts, value):
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 17])
-@pytest.mark.parametrize("shape", [(1500, 60), (7, 5000), (0, 5)])
+@pytest.mark.parametrize("shape", [(1500, 60), (7, 20_000), (0, 5)])
 def test_scores(shape, k):
     rng = np.random.default_rng(k)
     x, dense = random_cells(shape)
@@ -115,7 +115,7 @@ def test_scores(shape, k):
     np.testing.assert_allclose(above, offset + (dense > 1) @ slope, atol=1e-9)
 
 
-@pytest.mark.parametrize("shape", [(300, 40), (5, 4000)])
+@pytest.mark.parametrize("shape", [(300, 40), (5, 16_000)])
 def test_scores_of_what_is_missing_or_impossible(shape):
     rng = np.random.default_rng(3)
     x, _ = random_cells(shape)

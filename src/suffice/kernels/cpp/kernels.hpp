@@ -68,7 +68,7 @@ struct Sparse {
     int64_t rows, columns;
 };
 
-constexpr int64_t CELLS = 1024;  // that are read together
+constexpr int64_t CELLS = 2048;  // that are read together
 
 // Scores that are linear in the cells: offset_k + the sum of value times slope_jk over the stored cells.
 struct CellScores {

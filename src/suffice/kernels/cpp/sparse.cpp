@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <memory>
 
 #include "binding.hpp"
 #include "threads.hpp"
@@ -9,9 +10,9 @@
 namespace suffice {
 namespace {
 
-constexpr int64_t TABLE = int64_t{1} << 19;  // cells of the largest table of totals that a thread has of its own
-constexpr int64_t FEW = 1 << 15;             // stored cells that are not worth a second thread
-constexpr int64_t TOGETHER = 8;              // classes that are summed together where rows are in all of them
+constexpr int64_t TABLES = int64_t{1} << 22;  // totals that blocks of rows may have of their own, together
+constexpr int64_t FEW = 1 << 15;              // stored cells that are not worth a second thread
+constexpr int64_t TOGETHER = 8;               // classes that are summed together where rows are in all of them
 
 using Array = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -89,22 +90,21 @@ uint32_t sparse_sums(const Sparse &x, const Membership &m, const Counted &what, 
         });
         return met;
     }
-    // A thread that has totals of its own has to clear them, and they are added to those of all.
-    const int64_t blocks = std::min<int64_t>(64, cells / std::max<int64_t>(8 * table, FEW));
-    if (blocks > 1 && table <= TABLE) {
-        struct Part {
-            std::vector<double> buffer, total;
-        };
+    // Each block of rows has totals of its own, which have to be cleared and added to those of all. No thread waits for
+    // another before the last: on a busy machine that would take longer than the sums.
+    const int64_t blocks = std::min({int64_t{64}, TABLES / std::max<int64_t>(table, 1), cells / std::max(8 * table, FEW)});
+    if (blocks > 1) {
         const std::vector<int64_t> at = pieces(x, blocks);
-        in_order(blocks, 8 * table, [&] { return Part{buffer(), std::vector<double>(table)}; },
-                 [&](int64_t i, Part &part) {
-                     std::fill(part.total.begin(), part.total.end(), 0.0);
-                     met |= run.sparse.add_rows(x, m, what, nullptr, at[i], at[i + 1], 0, m.classes,
-                                                part.buffer.data(), part.total.data());
-                 },
-                 [&](Part &part) {
-                     for (int64_t i = 0; i < table; ++i) total[i] += part.total[i];
-                 });
+        const std::unique_ptr<double[]> own(new double[static_cast<size_t>(blocks * table)]);
+        in_turn(blocks, buffer, [&](int64_t i, std::vector<double> &part) {
+            std::fill_n(own.get() + i * table, table, 0.0);
+            met |= run.sparse.add_rows(x, m, what, nullptr, at[i], at[i + 1], 0, m.classes, part.data(),
+                                       own.get() + i * table);
+        });
+        apart(table, 1 << 14, [] { return 0; }, [&](int64_t first, int64_t last, int) {
+            for (int64_t i = 0; i < blocks; ++i)
+                for (int64_t j = first; j < last; ++j) total[j] += own[i * table + j];
+        });
     } else if (cells <= FEW || m.classes < 2) {
         std::vector<double> part = buffer();
         met |= run.sparse.add_rows(x, m, what, nullptr, 0, x.rows, 0, m.classes, part.data(), total);
