@@ -102,8 +102,9 @@ def log_prior(probabilities: Float) -> Float:
 
 def joint(log_probabilities: Float, log_likelihoods: Float) -> Float:
     """log p(x, y) = log p(y) + log p(x | y), written over ``log_likelihoods`` (n, K)."""
-    log_likelihoods += log_probabilities
-    return log_likelihoods
+    out = _plain(log_likelihoods)
+    kernels.add_to_rows(log_probabilities, out)
+    return out
 
 
 def log_evidence(joint: Float) -> Float:

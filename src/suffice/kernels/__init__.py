@@ -29,7 +29,7 @@ from suffice.kernels.joining import (
 from suffice.kernels.linear import linear_scores
 from suffice.kernels.met import Met
 from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments, looked_sums
-from suffice.kernels.posterior import decide, log_evidence, log_posterior, posterior
+from suffice.kernels.posterior import add_to_rows, decide, log_evidence, log_posterior, posterior
 from suffice.kernels.scatter import CentredBlocks, ScatterSums, accumulate, exact_scatter, outer, scatter_pass
 from suffice.kernels.sparse import Cells, rises, sparse_scores, sparse_sums
 
@@ -42,6 +42,7 @@ __all__ = [
     "Ranges",
     "ScatterSums",
     "accumulate",
+    "add_to_rows",
     "arrow_column",
     "class_counts",
     "class_moments",

@@ -8,7 +8,19 @@ from numpy.typing import NDArray
 from suffice.kernels import _core
 from suffice.kernels.reading import Float
 
-__all__ = ["decide", "log_evidence", "log_posterior", "posterior"]
+__all__ = ["add_to_rows", "decide", "log_evidence", "log_posterior", "posterior"]
+
+
+def add_to_rows(offset: Float, rows: Float) -> None:
+    """Add a number for each class (K,) to all rows (n, K), in place.
+
+    >>> rows = np.zeros((2, 3))
+    >>> add_to_rows(np.arange(3.0), rows)
+    >>> rows
+    array([[0., 1., 2.],
+           [0., 1., 2.]])
+    """
+    _core.add_to_rows(offset, rows)
 
 
 def posterior(joint: Float, out: Float) -> int:

@@ -223,6 +223,8 @@ struct PosteriorKernels {
     // The class of the largest entry of each row, the first of equal ones.
     void (*decide)(int64_t classes, int64_t first, int64_t last, const double *joint, double *tile, int64_t *out,
                    int64_t *lost);
+    // Adds a number for each class to rows first..last-1.
+    void (*add_to_rows)(int64_t classes, int64_t first, int64_t last, const double *offset, double *rows);
 };
 
 // What is known of groups of rows: their weight, mean and squares (or scatter matrices), each in two doubles.

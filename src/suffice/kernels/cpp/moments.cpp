@@ -52,6 +52,11 @@ class MomentStore {
     Moments view_;
 };
 
+// Whether rows are read where they lie, and need not be gathered.
+bool lie_side_by_side(const Matrix &x) {
+    return !x.each && x.column_stride == 1 && (x.type == Type::f64 || x.type == Type::f32);
+}
+
 // Mean (as mean + mean_low) and centred sum of squares (as m2 + m2_low); classes x columns each, zero on entry.
 void class_moments(const Matrix &x, const Membership &m, bool missing, double *weight, double *mean,
                    double *mean_low, double *m2, double *m2_low) {
@@ -61,14 +66,16 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
         MomentStore store;
     };
     const MomentKernels &run = kernels().moments;
-    const int64_t step = block_rows(m.classes), slab = slab_columns(m.classes, x.columns);
+    const int64_t slab = slab_columns(m.classes, x.columns);
     for (int64_t first = 0; first < x.columns; first += slab) {
         const int64_t columns = std::min(slab, x.columns - first);
         const int64_t window = run.window_rows(m.classes, columns);
+        const int64_t step = missing || !window ? block_rows(m.classes) : (8192 / window + 1) * window;
         MomentStore whole(m.classes, first, columns, missing);
-        in_order((x.rows + step - 1) / step, 64 * m.classes * columns,
+        const int64_t gathered = std::max(TILE, lie_side_by_side(x) ? 0 : window) * columns;
+        in_order((x.rows + step - 1) / step, 64 * m.classes * columns + 8 * gathered,
                  [&] {
-                     return Part{Buffer(std::max(TILE, window) * columns), std::vector<int32_t>(window),
+                     return Part{Buffer(gathered), std::vector<int32_t>(window),
                                  std::vector<int32_t>(m.classes + 1), MomentStore(m.classes, first, columns, missing)};
                  },
                  [&](int64_t block, Part &part) {

@@ -64,6 +64,18 @@ void bind_posterior(nb::module_ &m) {
         },
         "joint"_a.noconvert(), "out"_a.noconvert());
     m.def(
+        "add_to_rows",
+        [](Vector offset, Output rows) {
+            const int64_t classes = rows.shape(1);
+            require(offset.shape(0) == rows.shape(1), "offset must have an entry for each class");
+            nb::gil_scoped_release release;
+            apart(rows.shape(0), std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(classes, 1)), [] { return 0; },
+                  [&](int64_t first, int64_t last, int) {
+                      kernels().posterior.add_to_rows(classes, first, last, offset.data(), rows.data());
+                  });
+        },
+        "offset"_a.noconvert(), "rows"_a.noconvert());
+    m.def(
         "decide",
         [](Table joint, Offsets out) {
             require(out.shape(0) == joint.shape(0), "joint and out differ in length");

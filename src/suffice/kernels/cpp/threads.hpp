@@ -65,7 +65,7 @@ void in_order(int64_t blocks, int64_t bytes, Make make, Work work, Merge merge) 
         }
         return;
     }
-    constexpr int64_t SPARE = 64, SPARE_BYTES = int64_t{1} << 24;
+    constexpr int64_t SPARE = 16, SPARE_BYTES = int64_t{1} << 22;
     const int64_t spare = std::min({SPARE, blocks - threads, SPARE_BYTES / std::max<int64_t>(bytes, 1)});
     std::vector<decltype(make())> parts;
     std::vector<int64_t> free;

@@ -4,12 +4,13 @@
 // sum of log_norm over the others.
 template <bool split, bool holes>
 void diagonal_tile(const double *tile, int64_t d, const double *mean, const double *low, const double *scale,
-                   const double *log_norm, double *distance, double *norm) {
+                   const double *log_norm, Ahead &ahead, double *distance, double *norm) {
     Lanes sum[GROUPS], terms[GROUPS];
     for (int64_t g = 0; g < GROUPS; ++g) sum[g] = terms[g] = all(0.0);
     for (int64_t j = 0; j < d; ++j) {
         const Lanes m = all(mean[j]), l = all(split ? low[j] : 0.0), s = all(scale[j]);
         const double *const at = tile + j * TILE;
+        ahead.step();
         for (int64_t g = 0; g < GROUPS; ++g) {
             const Lanes value = load(at + g * LANES);
             Lanes t = value - m;
@@ -38,12 +39,13 @@ void diagonal(const Matrix &x, const Diagonal &p, bool missing, int64_t first, i
     const bool split = p.origin == nullptr;
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
+        Ahead ahead(x, start + TILE, TILE, d);
         const bool holes = (fill(x, start, count, {p.origin, nullptr}, tile) & MET_MISSING) && missing;
         for (int64_t k = 0; k < p.classes; ++k) {
             const int64_t at = k * d;
             const auto run = split ? (holes ? diagonal_tile<true, true> : diagonal_tile<true, false>)
                                    : (holes ? diagonal_tile<false, true> : diagonal_tile<false, false>);
-            run(tile, d, p.mean + at, p.mean_low + at, p.scale + at, p.log_norm + at, distance, norm);
+            run(tile, d, p.mean + at, p.mean_low + at, p.scale + at, p.log_norm + at, ahead, distance, norm);
             for (int64_t i = 0; i < TILE; ++i)
                 scores[k * TILE + i] = (holes ? norm[i] : p.total[k]) - 0.5 * distance[i];
         }
@@ -89,9 +91,10 @@ void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *b
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
         transpose(x, start, count, tile);
-        ask_for(x, start + TILE);
+        Ahead ahead(x, start + TILE, TILE, d);
         for (int64_t k = 0; k < p.classes; ++k) {
             for (int64_t j = 0; j < d; ++j) {
+                ahead.step();
                 const Lanes m = all(p.mean[k * d + j]), low = all(p.mean_low[k * d + j]);
                 for (int64_t g = 0; g < GROUPS; ++g) {
                     const int64_t at = j * TILE + g * LANES;

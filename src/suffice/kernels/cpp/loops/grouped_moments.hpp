@@ -14,21 +14,30 @@ void fold_chunk(int64_t d, double past, double n, const double *RESTRICT sum, co
     }
 }
 
-// Sums of x - mean and of its square over some rows, columns j..j + strips LANES - 1.
+template <int n> struct Number {
+    static constexpr int value = n;
+};
+
+// Sums of x - mean and of its square over some rows, for so many vectors of columns from j on; the last of them ends with
+// the last column, and may overlap the one before, which gives the same sums once more.
 template <typename T, int strips, bool weighted>
-inline void sum_strip(const T *base, int64_t step, const int32_t *rows, int64_t count, const double *weights,
-                      int64_t j, const double *mean, double *sum, double *square) {
+void sum_strip(const T *base, int64_t step, const int32_t *rows, int64_t count, const double *weights, int64_t j,
+               int64_t d, const double *mean, Ahead *ahead, double *sum, double *square) {
+    const int64_t end = d - LANES < j + (strips - 1) * LANES ? d - LANES : j + (strips - 1) * LANES;
+    const auto column = [=](int i) { return i < strips - 1 ? j + i * LANES : end; };
     Lanes m[strips], s[strips], q[strips];
     for (int i = 0; i < strips; ++i) {
-        m[i] = load(mean + j + i * LANES);
+        m[i] = load(mean + column(i));
         s[i] = q[i] = all(0.0);
     }
+    const int64_t lines = ahead ? ahead->lines_of(step * static_cast<int64_t>(sizeof(T))) : 0;
     for (int64_t r = 0; r < count; ++r) {
-        const T *const at = base + rows[r] * step + j;
+        const T *const at = base + rows[r] * step;
+        if (lines) ahead->steps(lines);
         const Lanes w = all(weighted ? weights[rows[r]] : 1.0);
         for (int i = 0; i < strips; ++i) {
             Lanes value;
-            load_rows(at + i * LANES, value);
+            load_rows(at + column(i), value);
             const Lanes t = value - m[i];
             if (weighted) {
                 const Lanes wt = w * t;
@@ -41,35 +50,48 @@ inline void sum_strip(const T *base, int64_t step, const int32_t *rows, int64_t 
         }
     }
     for (int i = 0; i < strips; ++i) {
-        store(sum + j + i * LANES, s[i]);
-        store(square + j + i * LANES, q[i]);
+        store(sum + column(i), s[i]);
+        store(square + column(i), q[i]);
     }
 }
 
-// All columns: four vectors at a time, then one, and the last of them may overlap the one before, which gives the same
-// sums once more.
+constexpr int64_t STRIPS = LANES == 8 ? 8 : 4;  // vectors whose mean, sum and sum of squares fit the registers
+
+// All columns, as many at a time as registers hold.
 template <typename T, bool weighted>
 void sum_rows(const T *base, int64_t step, const int32_t *rows, int64_t count, const double *weights, int64_t d,
-              const double *mean, double *sum, double *square) {
-    int64_t j = 0;
-    for (; j + 4 * LANES <= d; j += 4 * LANES)
-        sum_strip<T, 4, weighted>(base, step, rows, count, weights, j, mean, sum, square);
-    if (j + 2 * LANES <= d) {
-        sum_strip<T, 2, weighted>(base, step, rows, count, weights, j, mean, sum, square);
-        j += 2 * LANES;
-    }
-    for (; j < d && d >= LANES; j += LANES)
-        sum_strip<T, 1, weighted>(base, step, rows, count, weights, j + LANES <= d ? j : d - LANES, mean, sum, square);
-    for (; j < d; ++j) {
-        double s = 0, q = 0;
-        for (int64_t r = 0; r < count; ++r) {
-            const double t = static_cast<double>(base[rows[r] * step + j]) - mean[j];
-            const double wt = weighted ? weights[rows[r]] * t : t;
-            s += wt;
-            q += wt * t;
+              const double *mean, Ahead &ahead, double *sum, double *square) {
+    if (d < LANES) {
+        for (int64_t j = 0; j < d; ++j) {
+            double s = 0, q = 0;
+            for (int64_t r = 0; r < count; ++r) {
+                const double t = static_cast<double>(base[rows[r] * step + j]) - mean[j];
+                const double wt = weighted ? weights[rows[r]] * t : t;
+                s += wt;
+                q += wt * t;
+            }
+            sum[j] = s;
+            square[j] = q;
         }
-        sum[j] = s;
-        square[j] = q;
+        return;
+    }
+    for (int64_t j = 0; j < d; j += STRIPS * LANES) {
+        Ahead *const first = j ? nullptr : &ahead;
+        const int64_t left = (d - j + LANES - 1) / LANES;
+        const auto run = [&](auto strips) {
+            sum_strip<T, decltype(strips)::value, weighted>(base, step, rows, count, weights, j, d, mean, first, sum,
+                                                            square);
+        };
+        switch (left < STRIPS ? left : STRIPS) {
+        case 1: run(Number<1>{}); break;
+        case 2: run(Number<2>{}); break;
+        case 3: run(Number<3>{}); break;
+        case 4: run(Number<4>{}); break;
+        case 5: run(Number<5>{}); break;
+        case 6: run(Number<6>{}); break;
+        case 7: run(Number<7>{}); break;
+        default: run(Number<8>{}); break;
+        }
     }
 }
 
@@ -79,7 +101,7 @@ constexpr int64_t LONGEST = 64;  // rows of a chunk, so that plain summation los
 // running mean is a good centre.
 template <typename T>
 void window_moments(const T *base, int64_t step, int64_t count, const int64_t *codes, const double *weights,
-                    int32_t *order, int32_t *starts, Moments &o) {
+                    int32_t *order, int32_t *starts, Ahead ahead, Moments &o) {
     const int64_t d = o.columns, classes = o.classes;
     const auto counts = [&](int64_t i) {
         return codes[i] >= 0 && codes[i] < classes && (!weights || weights[i] > 0);
@@ -102,9 +124,9 @@ void window_moments(const T *base, int64_t step, int64_t count, const int64_t *c
             if (weights) {
                 n = 0;
                 for (int64_t r = at; r < at + rows; ++r) n += weights[order[r]];
-                sum_rows<T, true>(base, step, order + at, rows, weights, d, mean, sum, square);
+                sum_rows<T, true>(base, step, order + at, rows, weights, d, mean, ahead, sum, square);
             } else {
-                sum_rows<T, false>(base, step, order + at, rows, weights, d, mean, sum, square);
+                sum_rows<T, false>(base, step, order + at, rows, weights, d, mean, ahead, sum, square);
             }
             fold_chunk(d, o.weight[k], n, sum, square, mean, o.mean_low + k * d, o.m2 + k * d, o.m2_low + k * d);
             o.weight[k] += n;
@@ -131,15 +153,16 @@ bool grouped_moments(const Matrix &x, const Membership &m, int64_t first, int64_
         const int64_t count = last - start < window ? last - start : window;
         const int64_t *const codes = m.codes + start;
         const double *const weights = m.weights ? m.weights + start : nullptr;
+        const Ahead ahead(x, start + window, last - start - window < window ? last - start - window : window, x.columns);
         if (rows_lie && x.type == Type::f64) {
             const double *const base = static_cast<const double *>(x.data) + start * x.row_stride + o.first;
-            window_moments(base, x.row_stride, count, codes, weights, order, starts, o);
+            window_moments(base, x.row_stride, count, codes, weights, order, starts, ahead, o);
         } else if (rows_lie && x.type == Type::f32) {
             const float *const base = static_cast<const float *>(x.data) + start * x.row_stride + o.first;
-            window_moments(base, x.row_stride, count, codes, weights, order, starts, o);
+            window_moments(base, x.row_stride, count, codes, weights, order, starts, ahead, o);
         } else {
             gather(x, start, count, o.first, o.columns, buffer);
-            window_moments<double>(buffer, o.columns, count, codes, weights, order, starts, o);
+            window_moments<double>(buffer, o.columns, count, codes, weights, order, starts, ahead, o);
         }
     }
     return true;

@@ -104,4 +104,21 @@ void decide(int64_t classes, int64_t first, int64_t last, const double *joint, d
     }
 }
 
-constexpr PosteriorKernels posterior_kernels = {posterior, decide};
+void add_to_rows(int64_t classes, int64_t first, int64_t last, const double *offset, double *rows) {
+    // Several rows at a time, so that few classes fill a vector, too.
+    constexpr int64_t MOST = 256;
+    double repeated[MOST];
+    const int64_t together = classes <= MOST / 8 ? MOST / classes : 1, length = together * classes;
+    const double *more = offset;
+    if (together > 1) {
+        for (int64_t i = 0; i < length; ++i) repeated[i] = offset[i % classes];
+        more = repeated;
+    }
+    for (int64_t row = first; row < last; row += together) {
+        const int64_t count = last - row < together ? (last - row) * classes : length;
+        double *RESTRICT at = rows + row * classes;
+        for (int64_t i = 0; i < count; ++i) at[i] += more[i];
+    }
+}
+
+constexpr PosteriorKernels posterior_kernels = {posterior, decide, add_to_rows};

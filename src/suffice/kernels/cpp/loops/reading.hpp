@@ -85,8 +85,8 @@ template <typename T> inline Done turn_squares(const T *, int64_t, int64_t, int6
 template <typename T>
 inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width) {
     const Done whole = {lines / LANES * LANES, length / LANES * LANES};
-    for (int64_t j = 0; j < whole.length; j += LANES)
-        for (int64_t i = 0; i < whole.lines; i += LANES)
+    for (int64_t i = 0; i < whole.lines; i += LANES)
+        for (int64_t j = 0; j < whole.length; j += LANES)
             turn_square(from + i * stride + j, stride, to + j * width + i, width);
     return whole;
 }
@@ -155,41 +155,58 @@ void transpose(const Matrix &x, int64_t row, int64_t count, double *out) {
     });
 }
 
-// Asks for the rows of a tile that will be read soon: they are not met one after another, and the processor does not
-// guess them.
-inline void ask_for(const Matrix &x, int64_t row) {
+// Asks for rows that will be read soon, a line of the cache at a time while others are worked on: they are not met one
+// after another, and the processor does not guess them.
+class Ahead {
+  public:
+    Ahead(const Matrix &x, int64_t row, int64_t rows, int64_t columns) {
+        rows = row + rows < x.rows ? rows : x.rows - row;
+        if (rows <= 0 || x.each) return;
+        const int64_t bytes = size_of(x.type);
+        at_ = static_cast<const char *>(x.data) + row * x.row_stride * bytes;
+        if (x.column_stride == 1 && x.row_stride >= columns) span(rows, x.row_stride * bytes, columns * bytes);
+        else if (x.row_stride == 1 && x.column_stride >= rows) span(columns, x.column_stride * bytes, rows * bytes);
+    }
+
+    // Lines of the cache that so many bytes may take part in, if there is anything to ask for.
+    int64_t lines_of(int64_t bytes) const { return spans_ ? 1 + bytes / 64 : 0; }
+
+    void step() {
+        if (spans_) steps(1);
+    }
+
+    void steps(int64_t count) {
+        for (; count > 0 && spans_; --count) {
 #if defined(__GNUC__)
-    if (row + TILE > x.rows) return;
-    const auto line = [](const char *at, int64_t bytes) {
-        for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(at + b);
-    };
-    const auto size = [](Type type) -> int64_t {
-        switch (type) {
-        case Type::f64: case Type::i64: case Type::u64: return 8;
-        case Type::f32: case Type::i32: case Type::u32: return 4;
-        case Type::i16: case Type::u16: return 2;
-        default: return 1;
-        }
-    };
-    if (x.each) {
-        for (int64_t j = 0; j < x.columns; ++j) {
-            const int64_t step = size(x.each[j].type) * x.each[j].stride;
-            if (step > 0 && step <= 8) line(static_cast<const char *>(x.each[j].data) + row * step, TILE * step);
-        }
-        return;
-    }
-    const int64_t bytes = size(x.type);
-    const char *at = static_cast<const char *>(x.data) + row * x.row_stride * bytes;
-    if (x.column_stride == 1) {
-        for (int64_t i = 0; i < TILE; ++i) line(at + i * x.row_stride * bytes, x.columns * bytes);
-    } else if (x.row_stride == 1) {
-        for (int64_t j = 0; j < x.columns; ++j) line(at + j * x.column_stride * bytes, TILE * bytes);
-    }
-#else
-    (void)x;
-    (void)row;
+            __builtin_prefetch(at_ + line_, 0, 2);
 #endif
-}
+            line_ += 64;
+            if (line_ < bytes_) continue;
+            line_ = 0;
+            at_ += stride_;
+            --spans_;
+        }
+    }
+
+  private:
+    static int64_t size_of(Type type) {
+        constexpr int64_t sizes[] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
+        return sizes[static_cast<int>(type)];
+    }
+
+    void span(int64_t spans, int64_t stride, int64_t bytes) {
+        if (stride - bytes < 64) {  // next to no gap between them: one long span
+            bytes = spans * stride;
+            spans = 1;
+        }
+        spans_ = spans;
+        stride_ = stride;
+        bytes_ = bytes;
+    }
+
+    const char *at_ = nullptr;
+    int64_t spans_ = 0, stride_ = 0, bytes_ = 0, line_ = 0;
+};
 
 // Rows row..row+count-1, columns column..: in place where they lie as doubles side by side, else
 // gathered into `buffer`. Returns the first row and sets the step to the next.

@@ -11,7 +11,6 @@ struct Reading {
 // threshold would hide it).
 uint32_t fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, double *tile) {
     transpose(x, row, count, tile);
-    ask_for(x, row + TILE);
     Lanes odd = all(0.0);  // NaN where a value is missing or infinite
     for (int64_t j = 0; j < x.columns; ++j) {
         double *const at = tile + j * TILE;
