@@ -70,7 +70,7 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
     for (int64_t first = 0; first < x.columns; first += slab) {
         const int64_t columns = std::min(slab, x.columns - first);
         const int64_t window = run.window_rows(m.classes, columns);
-        const int64_t step = missing || !window ? block_rows(m.classes) : (8192 / window + 1) * window;
+        const int64_t step = missing || !window ? block_rows(m.classes) : 32 * window;
         MomentStore whole(m.classes, first, columns, missing);
         const int64_t gathered = std::max(TILE, lie_side_by_side(x) ? 0 : window) * columns;
         in_order((x.rows + step - 1) / step, 64 * m.classes * columns + 8 * gathered,
@@ -83,10 +83,9 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
                      Moments &out = part.store.view();
                      part.store.clear();
                      if (missing || !run.grouped(x, m, from, to, part.buffer.data(), part.order.data(),
-                                                 part.starts.data(), out)) {
+                                                 part.starts.data(), out))
                          run.moments(x, m, from, to, missing, part.buffer.data(), out);
-                         run.finish(missing, out);
-                     }
+                     run.finish(missing, out);
                  },
                  [&](Part &part) { run.merge(missing, part.store.view(), whole.view()); });
         const Moments &w = whole.view();

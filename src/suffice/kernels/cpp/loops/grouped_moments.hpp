@@ -1,24 +1,11 @@
 // Included by instruction_set.cpp, within its namespace: moments of a window of rows, class after class. The rows of a
 // class are summed in registers, where the other way reads and writes the sums of a class with every row.
 
-// Folds a chunk of weight n, centred on the running mean, into the moments of a class; see `fold_cell`.
-void fold_chunk(int64_t d, double past, double n, const double *RESTRICT sum, const double *RESTRICT square,
-                double *RESTRICT mean, double *RESTRICT mean_low, double *RESTRICT m2, double *RESTRICT m2_low) {
-    const double share = n / (past + n), cross = past * share, inverse = past > 0 ? 1.0 : 0.0;
-    for (int64_t j = 0; j < d; ++j) {
-        const double offset = sum[j] / n, spread = square[j] - sum[j] * offset, delta = offset - mean_low[j];
-        const double apart = (spread > 0 ? spread : (spread == spread ? 0.0 : spread)) + cross * delta * delta;
-        const double added = apart == 0 && delta * inverse != 0 ? SMALLEST : apart;
-        add(m2[j], m2_low[j], added);
-        add(mean[j], mean_low[j], delta * share);
-    }
-}
-
 template <int n> struct Number {
     static constexpr int value = n;
 };
 
-// Sums of x - mean and of its square over some rows, for so many vectors of columns from j on; the last of them ends with
+// Adds x - mean and its square over some rows, for so many vectors of columns from j on; the last of them ends with
 // the last column, and may overlap the one before, which gives the same sums once more.
 template <typename T, int strips, bool weighted>
 void sum_strip(const T *base, int64_t step, const int32_t *rows, int64_t count, const double *weights, int64_t j,
@@ -28,7 +15,8 @@ void sum_strip(const T *base, int64_t step, const int32_t *rows, int64_t count, 
     Lanes m[strips], s[strips], q[strips];
     for (int i = 0; i < strips; ++i) {
         m[i] = load(mean + column(i));
-        s[i] = q[i] = all(0.0);
+        s[i] = load(sum + column(i));
+        q[i] = load(square + column(i));
     }
     const int64_t lines = ahead ? ahead->lines_of(step * static_cast<int64_t>(sizeof(T))) : 0;
     for (int64_t r = 0; r < count; ++r) {
@@ -63,7 +51,7 @@ void sum_rows(const T *base, int64_t step, const int32_t *rows, int64_t count, c
               const double *mean, Ahead &ahead, double *sum, double *square) {
     if (d < LANES) {
         for (int64_t j = 0; j < d; ++j) {
-            double s = 0, q = 0;
+            double s = sum[j], q = square[j];
             for (int64_t r = 0; r < count; ++r) {
                 const double t = static_cast<double>(base[rows[r] * step + j]) - mean[j];
                 const double wt = weighted ? weights[rows[r]] * t : t;
@@ -110,35 +98,36 @@ void window_moments(const T *base, int64_t step, int64_t count, const int64_t *c
     for (int64_t i = 0; i < count; ++i)
         if (counts(i)) ++starts[codes[i] + 1];
     for (int64_t k = 0; k < classes; ++k) starts[k + 1] += starts[k];
-    for (int64_t i = 0; i < count; ++i)
+    for (int64_t i = 0; i < count; ++i) {
         if (counts(i)) order[starts[codes[i]]++] = static_cast<int32_t>(i);
+    }
     for (int64_t k = 0; k < classes; ++k) {  // starts[k] is now where class k ends
         const int64_t end = starts[k];
-        double *const mean = o.mean + k * d, *const sum = o.sum, *const square = o.square;
+        double *const mean = o.mean + k * d, *const sum = o.sum + k * d, *const square = o.square + k * d;
         for (int64_t at = k ? starts[k - 1] : 0; at < end;) {
             if (o.rows[k] == 0)
                 for (int64_t j = 0; j < d; ++j) mean[j] = static_cast<double>(base[order[at] * step + j]);
-            const int64_t seen = o.rows[k] == 0 ? 1 : o.rows[k] < LONGEST ? o.rows[k] : LONGEST;
-            const int64_t rows = end - at < seen ? end - at : seen;
-            double n = static_cast<double>(rows);
+            const int64_t past = o.rows[k] - o.chunk_rows[k];
+            const int64_t full = past == 0 ? 1 : past < LONGEST ? past : LONGEST, room = full - o.chunk_rows[k];
+            const int64_t rows = end - at < room ? end - at : room;
             if (weights) {
-                n = 0;
-                for (int64_t r = at; r < at + rows; ++r) n += weights[order[r]];
+                for (int64_t r = at; r < at + rows; ++r) o.chunk_weight[k] += weights[order[r]];
                 sum_rows<T, true>(base, step, order + at, rows, weights, d, mean, ahead, sum, square);
             } else {
+                o.chunk_weight[k] += static_cast<double>(rows);
                 sum_rows<T, false>(base, step, order + at, rows, weights, d, mean, ahead, sum, square);
             }
-            fold_chunk(d, o.weight[k], n, sum, square, mean, o.mean_low + k * d, o.m2 + k * d, o.m2_low + k * d);
-            o.weight[k] += n;
             o.rows[k] += rows;
+            o.chunk_rows[k] += rows;
             at += rows;
+            if (o.chunk_rows[k] == full) fold_chunk(o, k);
         }
     }
 }
 
 // Rows of a window: so many that they stay in the cache nearest to a processor but one, and that a class has several.
 inline int64_t window_rows(int64_t classes, int64_t columns) {
-    const int64_t fit = (int64_t{1} << 18) / (8 * (columns ? columns : 1));
+    const int64_t fit = (int64_t{1} << 17) / (8 * (columns ? columns : 1));
     const int64_t rows = fit < 128 ? 128 : fit > 2048 ? 2048 : fit;
     return 8 * classes <= rows ? rows : 0;
 }

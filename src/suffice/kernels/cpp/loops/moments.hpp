@@ -22,14 +22,26 @@ inline void fold_cell(double past, double n, double sum, double square, double &
     join(past, n, offset - mean_low, within, mean, mean_low, m2, m2_low);
 }
 
-void fold_dense(Moments &o, int64_t k) {
+// Folds a chunk of weight n into the moments of a class: `fold_cell` for all columns, without branches.
+void fold_columns(int64_t d, double past, double n, double *RESTRICT sum, double *RESTRICT square,
+                  double *RESTRICT mean, double *RESTRICT mean_low, double *RESTRICT m2, double *RESTRICT m2_low) {
+    const double share = n / (past + n), cross = past * share, joined = past > 0 ? 1.0 : 0.0;
+    for (int64_t j = 0; j < d; ++j) {
+        const double offset = sum[j] / n, spread = square[j] - sum[j] * offset, delta = offset - mean_low[j];
+        const double apart = (spread < 0 ? 0.0 : spread) + cross * delta * delta;
+        const double added = apart == 0 && delta * joined != 0 ? SMALLEST : apart;
+        add(m2[j], m2_low[j], added);
+        add(mean[j], mean_low[j], delta * share);
+        sum[j] = square[j] = 0;
+    }
+}
+
+void fold_chunk(Moments &o, int64_t k) {
     const double n = o.chunk_weight[k], past = o.weight[k];
-    const int64_t d = o.columns, at = k * d;
+    const int64_t at = k * o.columns;
     if (n > 0)
-        for (int64_t j = at; j < at + d; ++j) {
-            fold_cell(past, n, o.sum[j], o.square[j], o.mean[j], o.mean_low[j], o.m2[j], o.m2_low[j]);
-            o.sum[j] = o.square[j] = 0;
-        }
+        fold_columns(o.columns, past, n, o.sum + at, o.square + at, o.mean + at, o.mean_low + at, o.m2 + at,
+                     o.m2_low + at);
     o.weight[k] = past + n;
     o.chunk_weight[k] = 0;
     o.chunk_rows[k] = 0;
@@ -117,7 +129,7 @@ void moments(const Matrix &x, const Membership &m, int64_t first, int64_t last, 
                 }
             }
             o.chunk_weight[k] += w;
-            if (chunk_is_full(o, k)) fold_dense(o, k);
+            if (chunk_is_full(o, k)) fold_chunk(o, k);
         });
         return;
     }
@@ -132,7 +144,7 @@ void finish(bool missing, Moments &o) {
     for (int64_t k = 0; k < o.classes; ++k) {
         if (o.chunk_rows[k] == 0) continue;
         if (missing) fold_missing(o, k);
-        else fold_dense(o, k);
+        else fold_chunk(o, k);
     }
 }
 
