@@ -18,8 +18,10 @@ from suffice import kernels
 from suffice.exceptions import InputError, listed
 
 __all__ = [
+    "check_answered",
     "class_prior",
     "decide",
+    "finish",
     "joint",
     "log_evidence",
     "log_label_evidence",
@@ -107,10 +109,24 @@ def joint(log_probabilities: Float, log_likelihoods: Float) -> Float:
     return out
 
 
+ANSWERS: dict[str, kernels.Answer] = {
+    "predict": "decision",
+    "predict_proba": "probability",
+    "predict_log_proba": "logarithm",
+}
+
+
+def finish(method: str, log_probabilities: Float, n: int, out: NDArray[Any] | None = None) -> kernels.Finish:
+    """What a kernel that knows log p(x | y) of n rows has to do to answer ``method`` at once; see `check_answered`."""
+    if out is not None and method != "predict":
+        return kernels.Finish(ANSWERS[method], out, log_probabilities)
+    return kernels.Finish.of(ANSWERS[method], n, len(log_probabilities), log_probabilities)
+
+
 def log_evidence(joint: Float) -> Float:
     """log p(x) = log Σ_y p(x, y) of each row (n,)."""
-    out, lost = kernels.log_evidence(_plain(joint))
-    if lost >= 0:
+    out = np.empty(len(joint))
+    if kernels.answer(_plain(joint), "evidence", out) >= 0:
         wrong = ~(joint < np.inf).all(axis=1)
         out[wrong] = joint[wrong].max(axis=1)  # not a number, or infinite
     return out
@@ -120,7 +136,7 @@ def log_posterior(joint: Float, out: Float | None = None) -> Float:
     """log p(y | x) of each row (n, K), written over ``joint`` unless there is an ``out``."""
     joint = _plain(joint)
     out = joint if out is None else out
-    _check_answered(kernels.log_posterior(joint, out))
+    check_answered(kernels.answer(joint, "logarithm", out))
     return out
 
 
@@ -128,14 +144,14 @@ def posterior(joint: Float, out: Float | None = None) -> Float:
     """p(y | x) of each row (n, K), written over ``joint`` unless there is an ``out``."""
     joint = _plain(joint)
     out = joint if out is None else out
-    _check_answered(kernels.posterior(joint, out))
+    check_answered(kernels.answer(joint, "probability", out))
     return out
 
 
 def decide(joint: Float) -> NDArray[np.int64]:
     """The class of the largest joint probability of each row (n,)."""
-    codes, lost = kernels.decide(_plain(joint))
-    _check_answered(lost)
+    codes = np.empty(len(joint), dtype=np.int64)
+    check_answered(kernels.answer(_plain(joint), "decision", codes))
     return codes
 
 
@@ -144,7 +160,7 @@ def _plain(joint: Float) -> Float:
     return np.require(joint, np.float64, ["C", "W"])
 
 
-def _check_answered(lost: int) -> None:
+def check_answered(lost: int) -> None:
     """Raise for the row that no class can explain, if there is one: an error, not a NaN."""
     if lost >= 0:
         raise InputError(

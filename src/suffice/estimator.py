@@ -385,7 +385,12 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
         """What a method says of rows X: block by block, so that what is in between stays in cache."""
         model, solved, table = self._learned(), self._solved(), self._read_rows(X)
 
+        at_once = self._answers_at_once(method, X)
+
         def answer(rows: Table, out: NDArray[Any] | None) -> NDArray[Any]:
+            found = self._answered(model, solved, rows, method, out) if at_once else None
+            if found is not None:
+                return np.take(model.classes.labels, found, out=out) if method == "predict" else found
             joint = self._scores_of(model, solved, rows, relative=True)
             return self._answer(method, model.classes, joint, X, out)
 
@@ -395,6 +400,16 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
             # A row has no answer. All rows together tell which, and whether a value of it is to blame.
             joint = self._joint_of(model, solved, table, relative=True)
             return self._answer(method, model.classes, joint, X)
+
+    def _answers_at_once(self, method: str, X: Any) -> bool:
+        """Whether what a method says of rows X is what Bayes' rule says, and nothing is done to it afterwards."""
+        return True
+
+    def _answered(
+        self, model: Model, solved: Any, table: Table, method: str, out: NDArray[Any] | None
+    ) -> NDArray[Any] | None:
+        """What a method says, codes for ``predict``, in the same look at the rows; None if that cannot be."""
+        return self._estimate_of(model, solved).answered(table, method, out)
 
     def _answer(
         self, method: str, classes: ClassAxis, joint: Float, X: Any, out: NDArray[Any] | None = None

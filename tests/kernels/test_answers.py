@@ -60,23 +60,23 @@ def test_posterior_evidence_and_decision(rng, rows, classes):
     weight = np.exp(joint - top)
     total = weight.sum(axis=1, keepdims=True)
     out = np.empty_like(joint)
-    assert kernels.posterior(joint, out) == -1
+    assert kernels.answer(joint, "probability", out) == -1
     np.testing.assert_allclose(out, weight / total, rtol=4e-15, atol=1e-322)  # the least numbers have few digits
-    assert kernels.log_posterior(joint, out) == -1
+    assert kernels.answer(joint, "logarithm", out) == -1
     np.testing.assert_allclose(out, (joint - top) - np.log(total), rtol=4e-15, atol=1e-15)
-    found, lost = kernels.log_evidence(joint)
-    assert lost == -1
+    found = np.empty(rows)
+    assert kernels.answer(joint, "evidence", found) == -1
     np.testing.assert_allclose(found, (top + np.log(total))[:, 0], rtol=4e-15)
-    codes, lost = kernels.decide(joint)
-    assert lost == -1
+    codes = np.empty(rows, dtype=np.int64)
+    assert kernels.answer(joint, "decision", codes) == -1
     np.testing.assert_array_equal(codes, joint.argmax(axis=1))
 
 
 def test_posterior_in_place_and_apart_agree(rng):
     joint = rng.normal(size=(N, K))
     apart = np.empty_like(joint)
-    kernels.posterior(joint, apart)
-    kernels.posterior(joint, joint)
+    kernels.answer(joint, "probability", apart)
+    kernels.answer(joint, "probability", joint)
     np.testing.assert_array_equal(apart, joint)
 
 
@@ -84,7 +84,7 @@ def test_exponential_is_right_to_the_last_digit():
     getcontext().prec = 40
     x = -np.concatenate([10.0 ** np.arange(-20, 3), np.linspace(0, 745.2, 400), [708.3964, 708.4, 744.4]])
     out = np.empty((len(x), 2))
-    kernels.posterior(np.column_stack([np.zeros(len(x)), x]), out)
+    kernels.answer(np.column_stack([np.zeros(len(x)), x]), "probability", out)
     for each, (one, other) in zip(x.tolist(), out.tolist(), strict=True):
         e = Decimal(each).exp()
         for found, exact in ((one, 1 / (1 + e)), (other, e / (1 + e))):
@@ -94,12 +94,12 @@ def test_exponential_is_right_to_the_last_digit():
 
 def test_probabilities_below_the_least_number_are_zero():
     out = np.empty((1, 3))
-    kernels.posterior(np.array([[0.0, -800.0, -np.inf]]), out)
+    kernels.answer(np.array([[0.0, -800.0, -np.inf]]), "probability", out)
     assert out.tolist() == [[1.0, 0.0, 0.0]]
 
 
 def test_the_first_of_equal_classes_is_the_answer():
-    codes, _ = kernels.decide(np.array([[1.0, 2.0, 2.0], [0.0, 0.0, 0.0]]))
+    codes = bayes.decide(np.array([[1.0, 2.0, 2.0], [0.0, 0.0, 0.0]]))
     assert codes.tolist() == [1, 0]
 
 
@@ -233,6 +233,45 @@ def test_rows_of_every_type(rng, dtype):
             np.testing.assert_array_equal(a, b)
 
 
+# ---------------------------------------------------------------------- answers at once
+
+
+@pytest.mark.parametrize("what", ["score", "probability", "logarithm", "evidence", "decision"])
+def test_scores_are_finished_as_if_they_were_handed_over(rng, what):
+    x, mean, prior = rng.normal(size=(N, D)), rng.normal(size=(K, D)), rng.normal(size=K)
+    packed = np.stack([kernels.packed_triangle(np.tril(each)) for each in rng.normal(size=(K, D, D))])
+    diagonal = x, mean, 0 * mean, np.abs(mean), mean
+    full = x, mean, 0 * mean, packed, prior
+    linear = x, mean, prior
+    for scores, ask in (
+        (
+            kernels.diagonal_log_likelihood(*diagonal),
+            lambda f: kernels.diagonal_answers(*diagonal, missing=False, finish=f),
+        ),
+        (kernels.full_log_likelihood(*full), lambda f: kernels.full_answers(*full, finish=f)),
+        (kernels.linear_scores(*linear)[0], lambda f: kernels.linear_answers(*linear, finish=f)[1]),
+    ):
+        found, expected = (kernels.Finish.of(what, N, K, prior) for _ in range(2))
+        assert ask(found) == -1
+        kernels.answer(scores + prior, what, expected.out)
+        np.testing.assert_array_equal(found.out, expected.out)
+
+
+def test_the_first_row_without_an_answer_is_told(rng):
+    x = rng.normal(size=(3000, D))
+    x[[1500, 2900], 3] = np.nan
+    one = np.ones((K, D))
+    finish = kernels.Finish.of("probability", 3000, K)
+    assert kernels.diagonal_answers(x, one, 0 * one, one, one, missing=False, finish=finish) == 1500
+
+
+def test_answers_go_only_where_they_fit():
+    joint = np.zeros((3, 2))
+    for wrong in (np.zeros((3, 3)), np.zeros(3), np.zeros((3, 2), dtype=np.float32), np.zeros((2, 3)).T):
+        with pytest.raises(ValueError, match="out "):
+            kernels.answer(joint, "probability", wrong)
+
+
 # ---------------------------------------------------------------------- blocks
 
 
@@ -262,9 +301,9 @@ full = np.nan_to_num(x)
 mean, one, codes = rng.normal(size=(9, 21)), rng.uniform(1, 2, (9, 21)), rng.integers(0, 9, 5000)
 offset, weights, nothing = one[:, 0].copy(), rng.random(5000), np.zeros((9, 21))
 packed = np.stack([kernels.packed_triangle(np.tril(rng.normal(size=(21, 21)))) for _ in range(9)])
-out = [np.empty_like(joint) for _ in range(2)]
-kernels.posterior(joint, out[0]); kernels.log_posterior(joint, out[1])
-out += [kernels.log_evidence(joint)[0], kernels.decide(joint)[0]]
+out = [np.empty_like(joint), np.empty_like(joint), np.empty(5000), np.empty(5000, dtype=np.int64)]
+for what, place in zip(["probability", "logarithm", "evidence", "decision"], out, strict=True):
+    kernels.answer(joint, what, place)
 out += [kernels.diagonal_log_likelihood(x, mean, nothing, one, one, missing=True)]
 out += [kernels.diagonal_log_likelihood(full, 1e4 * mean, nothing, one, one)]
 out += [kernels.full_log_likelihood(full, mean, nothing, packed, offset)]

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from suffice import bayes
 from suffice.discriminant_analysis.drop_in import DiscriminantDropIn, given_covariance
 from suffice.discriminant_analysis.solvers import LinearSolution, solve_eigen, solve_lsqr, solve_svd
 from suffice.exceptions import warn_user
 from suffice.families import Linear, MultivariateGaussian
-from suffice.families.linear import linear_scores
+from suffice.families.linear import linear_answers, linear_scores
 from suffice.model import LinearForm, Model
 from suffice.sources.arrays import read_rows
 from suffice.statistics import ClassAxis, MatrixTable
@@ -259,6 +260,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 return scores
             # The term that the scores leave out is the density about their origin.
             return scores + MultivariateGaussian().log_likelihood(solved.about_origin, table.x)
+
+    def _answers_at_once(self, method: str, X: Any) -> bool:
+        double = self._type_of(X) == np.float64 and len(self.classes_) > 2
+        return method == "predict" or (method == "predict_proba" and double)
+
+    def _answered(
+        self, model: Model, solved: Any, table: Any, method: str, out: NDArray[Any] | None
+    ) -> NDArray[Any] | None:
+        finish = bayes.finish(method, np.zeros(len(model.classes)), len(table), out)  # the form has the prior in it
+        bayes.check_answered(linear_answers(table.x, solved.form, finish))
+        return finish.out
 
     def _answer(
         self, method: str, classes: ClassAxis, joint: Float, X: Any, out: NDArray[Any] | None = None

@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import kernels
+from suffice.kernels import Finish
 from suffice.statistics.sparse_sums import same_cells
 from suffice.statistics.table import is_sparse
 
 __all__ = [
     "CellForm",
+    "Finish",
     "Linear",
     "centred_blocks",
+    "linear_answers",
     "linear_scores",
     "row_blocks",
     "row_sums",
@@ -50,6 +53,12 @@ def linear_scores(x: Float, form: Linear) -> Float:
     """
     coef, offset = np.ascontiguousarray(form.coef), np.ascontiguousarray(form.offset)
     return kernels.linear_scores(x, coef, offset, origin=np.ascontiguousarray(form.origin))[0]
+
+
+def linear_answers(x: Any, form: Linear, finish: Finish) -> int:
+    """What is asked of `linear_scores`, at once; the first row without an answer, or −1."""
+    coef, offset = np.ascontiguousarray(form.coef), np.ascontiguousarray(form.offset)
+    return kernels.linear_answers(x, coef, offset, origin=np.ascontiguousarray(form.origin), finish=finish)[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +108,16 @@ class CellForm:
             for start, block in row_blocks(x):
                 self._mark(block, threshold, out[start : start + len(block)])
         return out
+
+    def answers(self, x: Any, finish: Finish, threshold: float | None = None, *, missing: bool = True) -> int | None:
+        """What is asked of the scores, at once, where they are dense and no cell is impossible; otherwise None."""
+        if is_sparse(x) or self.never_more is not None or self.never_zero is not None:
+            return None
+        nothing = np.zeros_like(self.slope) if self.zero is None else self.zero
+        zero = np.ascontiguousarray(nothing.T) if missing else None
+        coef = np.ascontiguousarray(self.slope.T)
+        met, lost = kernels.linear_answers(x, coef, self.total, zero=zero, threshold=threshold, finish=finish)
+        return None if met.infinite else lost
 
     def _mark(self, block: Float, threshold: float | None, out: Float) -> None:
         """Put −∞ where a cell is impossible, and NaN where a threshold hides an infinite value."""

@@ -30,7 +30,7 @@ from suffice.families.estimation import (
     weighted_logs,
 )
 from suffice.families.gamma_function import log_rise
-from suffice.families.linear import CellForm, Linear, row_blocks
+from suffice.families.linear import CellForm, Finish, Linear, row_blocks
 from suffice.families.poisson import is_count, poisson_draws
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
@@ -181,6 +181,10 @@ class Multinomial:
         if self.estimation == "bayes":
             return _predictive(p.draws, x)
         return p.relative_cells.scores(x)
+
+    def answers(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
+        """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
+        return None if self.estimation == "bayes" else parameters.relative_cells.answers(x, finish)
 
     def leave_one_out(
         self,

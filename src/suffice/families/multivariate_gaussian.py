@@ -28,7 +28,14 @@ from suffice.families.contract import register
 from suffice.families.covariance import discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.left_out_gaussian import left_out_log_density
-from suffice.families.linear import Linear, centred_blocks, linear_scores, row_blocks, rows_with_holes
+from suffice.families.linear import (
+    Linear,
+    centred_blocks,
+    linear_answers,
+    linear_scores,
+    row_blocks,
+    rows_with_holes,
+)
 from suffice.families.multivariate_parameters import MultivariateGaussianParameters
 from suffice.families.singular import check_regular, warn_if_singular
 from suffice.families.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
@@ -312,8 +319,7 @@ class MultivariateGaussian:
         p = parameters
         if p.freedom is not None:
             return log_student(p, x)
-        rank = np.array([each.matrix.shape[1] for each in p.whitening])
-        norm = -0.5 * (rank * np.log(2 * np.pi) + np.array([each.log_det for each in p.whitening]))
+        norm = p.log_norm
         if p.covariance.ndim == 2:
             matrix = p.whitening[0].matrix
             white_means = p.away @ matrix
@@ -332,6 +338,17 @@ class MultivariateGaussian:
         if parameters.covariance.ndim == 3 or parameters.freedom is not None:
             return self.log_likelihood(parameters, x)
         return self._in_parts(parameters, x, lambda p, rows: linear_scores(rows, self.linear_form(p)))
+
+    def answers(self, parameters: MultivariateGaussianParameters, x: Any, finish: kernels.Finish) -> int | None:
+        """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
+        p = parameters
+        if p.freedom is not None or is_sparse(x):
+            return None
+        if p.covariance.ndim == 2:
+            lost = linear_answers(x, self.linear_form(p), finish)
+        else:
+            lost = kernels.full_answers(x, p.mean, p.mean_low, p.triangles, p.log_norm, finish=finish)
+        return None if self.missing and lost >= 0 else lost  # perhaps for a hole
 
     def leave_one_out(
         self,

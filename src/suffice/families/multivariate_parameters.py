@@ -56,6 +56,12 @@ class MultivariateGaussianParameters:
         return (self.mean - self.origin) + self.mean_low
 
     @cached_property
+    def log_norm(self) -> Float:
+        """Logarithm of the density at the mean of each class, or of all of them (1,)."""
+        rank = np.array([each.matrix.shape[1] for each in self.whitening])
+        return np.asarray(-0.5 * (rank * np.log(2 * np.pi) + np.array([each.log_det for each in self.whitening])))
+
+    @cached_property
     def triangles(self) -> Float:
         """The whitening of each class as a triangular map, which halves the work, as the kernel reads it (K, size).
 

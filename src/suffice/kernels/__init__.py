@@ -17,7 +17,14 @@ from __future__ import annotations
 from suffice.kernels import _core
 from suffice.kernels.arrow import ArrowColumn, arrow_column
 from suffice.kernels.counts import Ranges, class_counts, padded_table, table_sums, value_ranges
-from suffice.kernels.gaussian import diagonal_log_likelihood, full_log_likelihood, left_out, packed_triangle
+from suffice.kernels.gaussian import (
+    diagonal_answers,
+    diagonal_log_likelihood,
+    full_answers,
+    full_log_likelihood,
+    left_out,
+    packed_triangle,
+)
 from suffice.kernels.joining import (
     complete,
     grand_mean,
@@ -26,47 +33,49 @@ from suffice.kernels.joining import (
     pool_moments,
     settle_moments,
 )
-from suffice.kernels.linear import linear_scores
+from suffice.kernels.linear import linear_answers, linear_scores
 from suffice.kernels.met import Met
 from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments, looked_sums
-from suffice.kernels.posterior import add_to_rows, decide, log_evidence, log_posterior, posterior
+from suffice.kernels.posterior import Answer, Finish, add_to_rows, answer
 from suffice.kernels.scatter import CentredBlocks, ScatterSums, accumulate, exact_scatter, outer, scatter_pass
 from suffice.kernels.sparse import Cells, rises, sparse_scores, sparse_sums
 
 __all__ = [
+    "Answer",
     "ArrowColumn",
     "Cells",
     "CentredBlocks",
+    "Finish",
     "Met",
     "Moments",
     "Ranges",
     "ScatterSums",
     "accumulate",
     "add_to_rows",
+    "answer",
     "arrow_column",
     "class_counts",
     "class_moments",
     "class_sums",
     "complete",
-    "decide",
+    "diagonal_answers",
     "diagonal_log_likelihood",
     "exact_moments",
     "exact_scatter",
+    "full_answers",
     "full_log_likelihood",
     "grand_mean",
     "instruction_set",
     "join_moments",
     "join_scatter",
     "left_out",
+    "linear_answers",
     "linear_scores",
-    "log_evidence",
-    "log_posterior",
     "looked_sums",
     "outer",
     "packed_triangle",
     "padded_table",
     "pool_moments",
-    "posterior",
     "rises",
     "scatter_pass",
     "settle_moments",

@@ -144,8 +144,10 @@ def diagonal_log_likelihood(
     scale: NDArray[float64],
     log_norm: NDArray[float64],
     missing: bool,
-    out: NDArray[float64],
-) -> None: ...
+    answer: int,
+    more: NDArray[float64] | None,
+    out: NDArray[Any],
+) -> int: ...
 def left_out(
     x: Numbers,
     codes: NDArray[int64],
@@ -172,8 +174,10 @@ def full_log_likelihood(
     mean_low: NDArray[float64],
     packed: NDArray[float64],
     norm: NDArray[float64],
-    out: NDArray[float64],
-) -> None: ...
+    answer: int,
+    more: NDArray[float64] | None,
+    out: NDArray[Any],
+) -> int: ...
 def linear_scores(
     x: Numbers,
     coef: NDArray[float64],
@@ -181,12 +185,10 @@ def linear_scores(
     origin: NDArray[float64] | None,
     zero: NDArray[float64] | None,
     threshold: float | None,
-    out: NDArray[float64],
-) -> int: ...
-def posterior(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
-def log_posterior(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
-def log_evidence(joint: NDArray[float64], out: NDArray[float64]) -> int: ...
-def decide(joint: NDArray[float64], out: NDArray[int64]) -> int: ...
+    answer: int,
+    more: NDArray[float64] | None,
+    out: NDArray[Any],
+) -> tuple[int, int]: ...
 def settle_moments(
     x: Numbers,
     codes: NDArray[int64] | None,
@@ -250,3 +252,4 @@ def grand_mean(
     scatter: NDArray[float64],
 ) -> int: ...
 def add_to_rows(offset: NDArray[float64], rows: NDArray[float64]) -> None: ...
+def answer(joint: NDArray[float64], answer: int, out: NDArray[Any]) -> int: ...

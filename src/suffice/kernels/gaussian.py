@@ -5,9 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.kernels import _core
+from suffice.kernels.posterior import Finish
 from suffice.kernels.reading import Codes, Float, Numbers, readable, shape_of
 
-__all__ = ["diagonal_log_likelihood", "full_log_likelihood", "left_out", "packed_triangle"]
+__all__ = [
+    "diagonal_answers",
+    "diagonal_log_likelihood",
+    "full_answers",
+    "full_log_likelihood",
+    "left_out",
+    "packed_triangle",
+]
 
 
 def diagonal_log_likelihood(
@@ -22,9 +30,16 @@ def diagonal_log_likelihood(
     >>> diagonal_log_likelihood(np.array([[0.0, 3.0]]), one, 0 * one, one, 0 * one)
     array([[-2.5]])
     """
-    out = np.empty((shape_of(x)[0], mean.shape[0]))
-    _core.diagonal_log_likelihood(readable(x), mean, mean_low, scale, log_norm, missing, out)
-    return out
+    finish = Finish.of("score", shape_of(x)[0], len(mean))
+    diagonal_answers(x, mean, mean_low, scale, log_norm, missing=missing, finish=finish)
+    return finish.out
+
+
+def diagonal_answers(
+    x: Numbers, mean: Float, mean_low: Float, scale: Float, log_norm: Float, *, missing: bool, finish: Finish
+) -> int:
+    """What ``finish`` asks of those scores; the first row without an answer, or −1."""
+    return _core.diagonal_log_likelihood(readable(x), mean, mean_low, scale, log_norm, missing, *finish.asked())
 
 
 def full_log_likelihood(x: Numbers, mean: Float, mean_low: Float, packed: Float, norm: Float) -> Float:
@@ -37,9 +52,14 @@ def full_log_likelihood(x: Numbers, mean: Float, mean_low: Float, packed: Float,
     >>> full_log_likelihood(np.array([[1.0, 2.0]]), zero, zero, packed, np.zeros(1))
     array([[-5.]])
     """
-    out = np.empty((shape_of(x)[0], len(mean)))
-    _core.full_log_likelihood(readable(x), mean, mean_low, packed, norm, out)
-    return out
+    finish = Finish.of("score", shape_of(x)[0], len(mean))
+    full_answers(x, mean, mean_low, packed, norm, finish=finish)
+    return finish.out
+
+
+def full_answers(x: Numbers, mean: Float, mean_low: Float, packed: Float, norm: Float, *, finish: Finish) -> int:
+    """What ``finish`` asks of those scores; the first row without an answer, or −1."""
+    return _core.full_log_likelihood(readable(x), mean, mean_low, packed, norm, *finish.asked())
 
 
 def packed_triangle(lower: Float) -> Float:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from suffice.kernels import _core
 from suffice.kernels.met import Met
+from suffice.kernels.posterior import Finish
 from suffice.kernels.reading import Float, Numbers, readable, shape_of
 
-__all__ = ["linear_scores"]
+__all__ = ["linear_answers", "linear_scores"]
 
 
 def linear_scores(
@@ -43,6 +42,21 @@ def linear_scores(
     >>> linear_scores(np.array([[2.0, 3.0]]), np.array([[1.0, 2.0]]), np.array([0.5]), origin=np.ones(2))
     (array([[5.5]]), Met(negative=False, missing=False, infinite=False))
     """
-    out = np.empty((shape_of(x)[0], len(coef)))
-    met = _core.linear_scores(readable(x), coef, offset, origin, zero, threshold, out)
-    return out, Met.of(met)
+    finish = Finish.of("score", shape_of(x)[0], len(coef))
+    met, _ = linear_answers(x, coef, offset, origin=origin, zero=zero, threshold=threshold, finish=finish)
+    return finish.out, met
+
+
+def linear_answers(
+    x: Numbers,
+    coef: Float,
+    offset: Float,
+    *,
+    origin: Float | None = None,
+    zero: Float | None = None,
+    threshold: float | None = None,
+    finish: Finish,
+) -> tuple[Met, int]:
+    """What ``finish`` asks of `linear_scores`; what was met, and the first row without an answer, or −1."""
+    met, lost = _core.linear_scores(readable(x), coef, offset, origin, zero, threshold, *finish.asked())
+    return Met.of(met), lost

@@ -56,6 +56,22 @@ class Estimate:
         """log p(x, y) up to a term common to the classes: all that a posterior needs."""
         return bayes.joint(self.log_prior, self._likelihood(x, "relative_log_likelihood"))
 
+    def answered(self, x: Any, method: str, out: NDArray[Any] | None = None) -> NDArray[Any] | None:
+        """The answer to a method, codes for ``predict``, in the same look at the rows; None if that cannot be.
+
+        It can where there is one block, whose family knows how to finish its rows.
+        """
+        family: Any = self.blocks[0].family if len(self.blocks) == 1 else None
+        if not hasattr(family, "answers"):
+            return None
+        table = as_table(x)
+        finish = bayes.finish(method, self.log_prior, len(table), out)
+        lost = family.answers(self.parameters[0], self._rows(self.blocks[0], self.parameters[0], table), finish)
+        if lost is None:
+            return None
+        bayes.check_answered(lost)
+        return finish.out
+
     def _likelihood(self, x: Any, kind: str) -> Float:
         out = None
         for block, parameters in zip(self.blocks, self.parameters, strict=True):

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 from suffice.families import Bernoulli, Family
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.estimation import weighted_logs
+from suffice.families.linear import Finish
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn
 from suffice.statistics import CellSums, MatrixTable, Membership, Table
@@ -43,6 +44,12 @@ class _Binary(Bernoulli):
         if isinstance(x, Answers):
             return parameters.cells.scores(x.x, x.above)
         return super().log_likelihood(parameters, x)
+
+    def answers(self, parameters: BernoulliParameters, x: Any, finish: Finish) -> int | None:
+        """What is asked of `log_likelihood`, at once."""
+        if isinstance(x, Answers):
+            return parameters.cells.answers(x.x, finish, x.above)
+        return super().answers(parameters, x, finish)
 
     def leave_one_out(
         self,

@@ -134,6 +134,9 @@ class GaussianNB(NaiveBayesDropIn):
 
     # ------------------------------------------------------------------ answers
 
+    def _answers_at_once(self, method: str, X: Any) -> bool:
+        return method == "predict" or not self._is_single(X)
+
     def _answer(
         self, method: str, classes: ClassAxis, joint: Float, X: Any, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
@@ -146,5 +149,8 @@ class GaussianNB(NaiveBayesDropIn):
         return self._like_rows(super().predict_joint_log_proba(X), X)
 
     def _like_rows(self, out: Float, X: Any) -> Float:
-        single = self._dtype == np.float32 and getattr(X, "dtype", None) == np.float32
-        return out.astype(np.float32) if single else out
+        return out.astype(np.float32) if self._is_single(X) else out
+
+    def _is_single(self, X: Any) -> bool:
+        """Whether what is said of rows X is float32: if they are, and were when the model was fitted."""
+        return bool(self._dtype == np.float32 and getattr(X, "dtype", None) == np.float32)

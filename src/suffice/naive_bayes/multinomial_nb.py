@@ -13,6 +13,7 @@ from suffice.exceptions import InputError
 from suffice.families import Family, Multinomial
 from suffice.families.complement import ComplementWeights, complement_scores, complement_weights, left_out_complement
 from suffice.families.estimation import weighted_logs
+from suffice.families.linear import Finish
 from suffice.families.multinomial import MultinomialParameters
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn, NotNegative
@@ -51,6 +52,10 @@ class _Frequencies(Multinomial):
     def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
         """The same without the multinomial coefficient."""
         return parameters.cells.scores(x, missing=False)
+
+    def answers(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
+        """What is asked of `relative_log_likelihood`, at once."""
+        return parameters.cells.answers(x, finish, missing=False)
 
 
 class _WholeRows(NotNegative):
@@ -216,6 +221,9 @@ class ComplementNB(_WholeRows):
             f"{verb} needs p(x | y) and p(y), and ComplementNB has neither: it scores a class by what lies outside it, "
             "with no class prior. Use MultinomialNB."
         )
+
+    def _answers_at_once(self, method: str, X: Any) -> bool:
+        return False  # there is no density, and no prior
 
     def _scores_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,8 +1,7 @@
 // Log-densities of Gaussians, with independent columns or with covariances.
 #include <cmath>
 
-#include "binding.hpp"
-#include "threads.hpp"
+#include "finish.hpp"
 
 namespace suffice {
 namespace {
@@ -28,7 +27,7 @@ struct Centred {
     }
 };
 
-void diagonal_log_likelihood(const Matrix &x, Diagonal p, bool missing, double *out) {
+int64_t diagonal_log_likelihood(const Matrix &x, Diagonal p, bool missing, const Finish &f) {
     const int64_t d = x.columns;
     std::vector<double> total(p.classes, 0.0);
     for (int64_t k = 0; k < p.classes; ++k)
@@ -39,10 +38,10 @@ void diagonal_log_likelihood(const Matrix &x, Diagonal p, bool missing, double *
         p.origin = centred.origin.data();
         p.mean = centred.mean.data();
     }
-    apart(x.rows, 1024, [&] { return Buffer((d + p.classes + 2) * TILE); },
-          [&](int64_t first, int64_t last, Buffer &buffer) {
-              kernels().gaussian.diagonal(x, p, missing, first, last, buffer.data(), out);
-          });
+    return answered(x.rows, 1024, (d + p.classes + 5) * TILE,
+                    [&](int64_t first, int64_t last, double *buffer, int64_t *lost) {
+                        kernels().gaussian.diagonal(x, p, missing, first, last, buffer, f, lost);
+                    });
 }
 
 }  // namespace
@@ -50,22 +49,26 @@ void diagonal_log_likelihood(const Matrix &x, Diagonal p, bool missing, double *
 void bind_gaussian(nb::module_ &m) {
     m.def(
         "diagonal_log_likelihood",
-        [](nb::object x, Table mean, Table mean_low, Table scale, Table log_norm, bool missing, Output out) {
+        [](nb::object x, Table mean, Table mean_low, Table scale, Table log_norm, bool missing, int answer, Vector more,
+           nb::object out) {
             const Rows rows(x);
             const Matrix &view = rows.view();
             const size_t classes = mean.shape(0);
             for (const Table &each : {mean, mean_low, scale, log_norm})
                 require_shape(each, classes, static_cast<size_t>(view.columns));
-            require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == classes, "out must be rows x classes");
+            const Asked asked(answer, more, out, static_cast<size_t>(view.rows), classes);
+            const Diagonal p{mean.data(), mean_low.data(), scale.data(), log_norm.data(),
+                             nullptr,     nullptr,         static_cast<int64_t>(classes)};
             nb::gil_scoped_release release;
-            diagonal_log_likelihood(view, {mean.data(), mean_low.data(), scale.data(), log_norm.data(), nullptr, nullptr, static_cast<int64_t>(classes)}, missing, out.data());
+            return diagonal_log_likelihood(view, p, missing, asked.finish());
         },
-        "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "scale"_a.noconvert(), "log_norm"_a.noconvert(), "missing"_a,
-        "out"_a.noconvert());
+        "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "scale"_a.noconvert(), "log_norm"_a.noconvert(),
+        "missing"_a, "answer"_a, "more"_a.noconvert().none(), "out"_a);
 
     m.def(
         "full_log_likelihood",
-        [](nb::object x, Table mean, Table mean_low, Table packed, Vector norm, Output out) {
+        [](nb::object x, Table mean, Table mean_low, Table packed, Vector norm, int answer, Vector more,
+           nb::object out) {
             const Rows rows(x);
             const Matrix &view = rows.view();
             const size_t classes = mean.shape(0), d = static_cast<size_t>(view.columns);
@@ -74,15 +77,17 @@ void bind_gaussian(nb::module_ &m) {
             for (size_t i = 0; i < d; i += 4) size += 4 * std::min(i + 4, d);
             require(packed.shape(0) == classes && packed.shape(1) == size, "packed has another shape");
             require(norm.shape(0) == classes, "norm must have an entry for each class");
-            require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == classes, "out must be rows x classes");
-            const Full p{mean.data(), mean_low.data(), packed.data(), norm.data(), static_cast<int64_t>(classes), static_cast<int64_t>(size)};
+            const Asked asked(answer, more, out, static_cast<size_t>(view.rows), classes);
+            const Full p{mean.data(), mean_low.data(),               packed.data(),
+                         norm.data(), static_cast<int64_t>(classes), static_cast<int64_t>(size)};
             nb::gil_scoped_release release;
-            apart(view.rows, 256, [&] { return Buffer((2 * d + classes + 1) * TILE); },
-                  [&](int64_t first, int64_t last, Buffer &buffer) {
-                      kernels().gaussian.full(view, p, first, last, buffer.data(), out.data());
-                  });
+            return answered(view.rows, 256, static_cast<int64_t>(2 * d + classes + 4) * TILE,
+                            [&](int64_t first, int64_t last, double *buffer, int64_t *lost) {
+                                kernels().gaussian.full(view, p, first, last, buffer, asked.finish(), lost);
+                            });
         },
-        "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "packed"_a.noconvert(), "norm"_a.noconvert(), "out"_a.noconvert());
+        "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "packed"_a.noconvert(), "norm"_a.noconvert(), "answer"_a,
+        "more"_a.noconvert().none(), "out"_a);
 }
 
 }  // namespace suffice

@@ -26,6 +26,7 @@ namespace {
 
 #include "loops/met.hpp"
 #include "loops/tiles.hpp"
+#include "loops/posterior.hpp"
 
 #include "loops/arrow.hpp"
 #include "loops/counts.hpp"
@@ -34,7 +35,6 @@ namespace {
 #include "loops/linear.hpp"
 #include "loops/moments.hpp"
 #include "loops/grouped_moments.hpp"
-#include "loops/posterior.hpp"
 #include "loops/scatter.hpp"
 #include "loops/sparse.hpp"
 #include "loops/sums.hpp"

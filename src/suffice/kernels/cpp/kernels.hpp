@@ -156,6 +156,21 @@ struct ScatterKernels {
     void (*accumulate)(int64_t count, const double *part, double *total, double *total_low);
 };
 
+// What is made of a row's scores, which are log p(x, y): they themselves, p(y | x), its logarithm (rows x classes each),
+// log p(x) (rows) or the class of the largest, the first of equal ones.
+enum class Answer : int { score, probability, logarithm, evidence, decision };
+
+// An answer, and where it goes: `out`, or `codes` for decisions. `offset` (classes, or null) is added to the scores.
+//
+// Kernels that finish their rows so have a `lost` that becomes the first row without an answer, because a score is no
+// number or plus infinity, or all are minus infinity, if it was -1.
+struct Finish {
+    Answer answer;
+    const double *offset;
+    double *out;
+    int64_t *codes;
+};
+
 // A class-wise Gaussian with independent columns; classes x columns each, and the `total` of log_norm of each class.
 // With an `origin` (columns) the means are distances from it, and have no low part.
 struct Diagonal {
@@ -171,12 +186,13 @@ struct Full {
 };
 
 struct GaussianKernels {
-    // out[row, class] = sum of log normal densities; a NaN is left out if `missing`. `buffer` holds
-    // (columns + classes + 2) x TILE.
+    // Scores are sums of log normal densities; a NaN is left out if `missing`. `buffer` holds
+    // (columns + classes + 5) x TILE.
     void (*diagonal)(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
-                     double *out);
-    // The same with covariances; `buffer` holds (2 columns + classes + 1) x TILE.
-    void (*full)(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, double *out);
+                     const Finish &f, int64_t *lost);
+    // The same with covariances; `buffer` holds (2 columns + classes + 4) x TILE.
+    void (*full)(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const Finish &f,
+                 int64_t *lost);
 };
 
 // Scores offset + (x - origin) . coef of each class. Coefficients lie in fours: those of four classes of column 0, of
@@ -189,8 +205,9 @@ struct LinearForm {
 
 struct LinearKernels {
     // Returns what was met: missing values, and infinite ones where there is a threshold. `buffer` holds
-    // (columns + classes) x TILE.
-    uint32_t (*linear)(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer, double *out);
+    // (columns + classes + 3) x TILE.
+    uint32_t (*linear)(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer,
+                       const Finish &f, int64_t *lost);
 };
 
 // A diagonal Gaussian with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
@@ -211,17 +228,9 @@ struct LeftOutKernels {
                      double *least);
 };
 
-// What is made of a row of log p(x, y).
-enum class Answer { probability, logarithm, evidence };
-
 struct PosteriorKernels {
-    // p(y | x), its logarithm (rows x classes) or log p(x) (rows), of rows first..last-1. `lost` becomes the first row that
-    // has none, because an entry is no number or plus infinity, or all are minus infinity, if it was -1. `tile` holds
-    // (classes + 3) x TILE.
-    void (*posterior)(int64_t classes, int64_t first, int64_t last, const double *joint, Answer answer, double *tile,
-                      double *out, int64_t *lost);
-    // The class of the largest entry of each row, the first of equal ones.
-    void (*decide)(int64_t classes, int64_t first, int64_t last, const double *joint, double *tile, int64_t *out,
+    // What is asked of rows first..last-1 of scores (rows x classes). `tile` holds (classes + 3) x TILE.
+    void (*answer)(int64_t classes, int64_t first, int64_t last, const double *joint, const Finish &f, double *tile,
                    int64_t *lost);
     // Adds a number for each class to rows first..last-1.
     void (*add_to_rows)(int64_t classes, int64_t first, int64_t last, const double *offset, double *rows);

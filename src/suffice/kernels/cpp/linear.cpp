@@ -1,8 +1,7 @@
 // Scores that are linear in x.
 #include <atomic>
 
-#include "binding.hpp"
-#include "threads.hpp"
+#include "finish.hpp"
 
 namespace suffice {
 namespace {
@@ -21,7 +20,8 @@ std::vector<double> in_fours(const Table &table) {
 void bind_linear(nb::module_ &m) {
     m.def(
         "linear_scores",
-        [](nb::object x, Table coef, Vector offset, Vector origin, Table zero, std::optional<double> threshold, Output out) {
+        [](nb::object x, Table coef, Vector offset, Vector origin, Table zero, std::optional<double> threshold,
+           int answer, Vector more, nb::object out) {
             const Rows rows(x);
             const Matrix &view = rows.view();
             const size_t classes = coef.shape(0), d = static_cast<size_t>(view.columns);
@@ -29,22 +29,24 @@ void bind_linear(nb::module_ &m) {
             require(offset.shape(0) == classes, "offset must have an entry for each class");
             require(!origin.is_valid() || origin.shape(0) == d, "origin must have an entry for each column");
             if (zero.is_valid()) require_shape(zero, classes, d);
-            require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == classes, "out must be rows x classes");
+            const Asked asked(answer, more, out, static_cast<size_t>(view.rows), classes);
             std::atomic<uint32_t> met{0};
+            int64_t lost;
             {
                 nb::gil_scoped_release release;
-                const std::vector<double> fours = in_fours(coef), zeros = zero.is_valid() ? in_fours(zero) : std::vector<double>();
+                const std::vector<double> fours = in_fours(coef),
+                                          zeros = zero.is_valid() ? in_fours(zero) : std::vector<double>();
                 const LinearForm p{fours.data(), offset.data(), or_null(origin), zero.is_valid() ? zeros.data() : nullptr,
                                    threshold ? &*threshold : nullptr, static_cast<int64_t>(classes)};
-                apart(view.rows, 1024, [&] { return Buffer((d + classes) * TILE); },
-                      [&](int64_t first, int64_t last, Buffer &buffer) {
-                          met |= kernels().linear.linear(view, p, first, last, buffer.data(), out.data());
-                      });
+                lost = answered(view.rows, 1024, static_cast<int64_t>(d + classes + 3) * TILE,
+                                [&](int64_t first, int64_t last, double *buffer, int64_t *none) {
+                                    met |= kernels().linear.linear(view, p, first, last, buffer, asked.finish(), none);
+                                });
             }
-            return met.load();
+            return nb::make_tuple(met.load(), lost);
         },
         "x"_a, "coef"_a.noconvert(), "offset"_a.noconvert(), "origin"_a.noconvert().none(), "zero"_a.noconvert().none(),
-        "threshold"_a.none(), "out"_a.noconvert());
+        "threshold"_a.none(), "answer"_a, "more"_a.noconvert().none(), "out"_a);
 }
 
 }  // namespace suffice

@@ -1,68 +1,39 @@
 // Bayes' rule: posteriors, evidence and decisions from log p(x, y).
-#include "binding.hpp"
-#include "threads.hpp"
+#include "finish.hpp"
 
 namespace suffice {
-namespace {
 
-// What a thread needs, and the first row it met that has no answer.
-struct Part {
-    Buffer tile;
-    int64_t lost = -1;
-};
-
-// Runs work(first, last, part) over all rows; the first row that has no answer, or -1.
-template <typename Work> int64_t in_blocks(int64_t rows, int64_t classes, Work work) {
-    nb::gil_scoped_release release;
-    std::vector<Part> parts;
-    parts.reserve(std::max(1, thread_count(rows)));
-    apart(rows, std::max<int64_t>(TILE, (1 << 14) / std::max<int64_t>(classes, 1) / TILE * TILE),
-          [&] {
-              parts.push_back({Buffer((classes + 3) * TILE)});
-              return &parts.back();
-          },
-          [&](int64_t first, int64_t last, Part *part) { work(first, last, *part); });
-    int64_t lost = -1;
-    for (const Part &part : parts)
-        if (part.lost >= 0 && (lost < 0 || part.lost < lost)) lost = part.lost;
-    return lost;
+Asked::Asked(int answer, const Vector &offset, nb::handle out, size_t rows, size_t classes) : finish_{} {
+    require(answer >= 0 && answer <= static_cast<int>(Answer::decision), "there is no such answer");
+    require(!offset.is_valid() || offset.shape(0) == classes, "offset must have an entry for each class");
+    finish_.answer = static_cast<Answer>(answer);
+    finish_.offset = or_null(offset);
+    const bool whole = finish_.answer == Answer::decision, one = whole || finish_.answer == Answer::evidence;
+    nb::ndarray<nb::c_contig, nb::device::cpu> found;
+    require(nb::try_cast(out, found, false), "out must be a contiguous array that can be written");
+    require(found.ndim() == (one ? 1 : 2) && found.shape(0) == rows && (one || found.shape(1) == classes),
+            "out must be rows, or rows x classes");
+    require(found.dtype() == (whole ? nb::dtype<int64_t>() : nb::dtype<double>()), "out has another type");
+    held_ = nb::ndarray<nb::device::cpu>(found);
+    if (whole) finish_.codes = static_cast<int64_t *>(found.data());
+    else finish_.out = static_cast<double *>(found.data());
 }
-
-template <Answer answer> int64_t posterior(const Table &joint, double *out) {
-    const int64_t classes = joint.shape(1);
-    return in_blocks(joint.shape(0), classes, [&](int64_t first, int64_t last, Part &part) {
-        kernels().posterior.posterior(classes, first, last, joint.data(), answer, part.tile.data(), out, &part.lost);
-    });
-}
-
-void require_alike(const Table &joint, const Output &out) {
-    require(out.shape(0) == joint.shape(0) && out.shape(1) == joint.shape(1), "joint and out differ in shape");
-}
-
-}  // namespace
 
 void bind_posterior(nb::module_ &m) {
     m.def(
-        "posterior",
-        [](Table joint, Output out) {
-            require_alike(joint, out);
-            return posterior<Answer::probability>(joint, out.data());
+        "answer",
+        [](Table joint, int answer, nb::object out) {
+            const auto rows = static_cast<int64_t>(joint.shape(0)), classes = static_cast<int64_t>(joint.shape(1));
+            const Asked asked(answer, Vector(), out, joint.shape(0), joint.shape(1));
+            nb::gil_scoped_release release;
+            const int64_t step = std::max<int64_t>(TILE, (1 << 14) / std::max<int64_t>(classes, 1) / TILE * TILE);
+            return answered(rows, step, (classes + 3) * TILE,
+                            [&](int64_t first, int64_t last, double *tile, int64_t *lost) {
+                                kernels().posterior.answer(classes, first, last, joint.data(), asked.finish(), tile,
+                                                           lost);
+                            });
         },
-        "joint"_a.noconvert(), "out"_a.noconvert());
-    m.def(
-        "log_posterior",
-        [](Table joint, Output out) {
-            require_alike(joint, out);
-            return posterior<Answer::logarithm>(joint, out.data());
-        },
-        "joint"_a.noconvert(), "out"_a.noconvert());
-    m.def(
-        "log_evidence",
-        [](Table joint, Weights out) {
-            require(out.shape(0) == joint.shape(0), "joint and out differ in length");
-            return posterior<Answer::evidence>(joint, out.data());
-        },
-        "joint"_a.noconvert(), "out"_a.noconvert());
+        "joint"_a.noconvert(), "answer"_a, "out"_a);
     m.def(
         "add_to_rows",
         [](Vector offset, Output rows) {
@@ -75,17 +46,6 @@ void bind_posterior(nb::module_ &m) {
                   });
         },
         "offset"_a.noconvert(), "rows"_a.noconvert());
-    m.def(
-        "decide",
-        [](Table joint, Offsets out) {
-            require(out.shape(0) == joint.shape(0), "joint and out differ in length");
-            const int64_t classes = joint.shape(1);
-            return in_blocks(joint.shape(0), classes, [&](int64_t first, int64_t last, Part &part) {
-                kernels().posterior.decide(classes, first, last, joint.data(), part.tile.data(), out.data(),
-                                           &part.lost);
-            });
-        },
-        "joint"_a.noconvert(), "out"_a.noconvert());
 }
 
 }  // namespace suffice

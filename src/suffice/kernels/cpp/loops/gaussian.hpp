@@ -32,10 +32,10 @@ void diagonal_tile(const double *tile, int64_t d, const double *mean, const doub
 }
 
 void diagonal(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
-              double *out) {
+              const Finish &f, int64_t *lost) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const scores = tile + d * TILE;
-    double *RESTRICT distance = scores + p.classes * TILE, *RESTRICT norm = distance + TILE;
+    double *RESTRICT distance = scores + (p.classes + 3) * TILE, *RESTRICT norm = distance + TILE;
     const bool split = p.origin == nullptr;
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
@@ -49,7 +49,7 @@ void diagonal(const Matrix &x, const Diagonal &p, bool missing, int64_t first, i
             for (int64_t i = 0; i < TILE; ++i)
                 scores[k * TILE + i] = (holes ? norm[i] : p.total[k]) - 0.5 * distance[i];
         }
-        write(scores, p.classes, start, count, out);
+        finish(f, p.classes, start, count, scores, lost);
     }
 }
 
@@ -84,10 +84,11 @@ void squares_of_triangle(const double *tile, int64_t d, const double *packed, do
     }
 }
 
-void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, double *out) {
+void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const Finish &f,
+          int64_t *lost) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const away = tile + d * TILE, *const scores = away + d * TILE;
-    double *RESTRICT distance = scores + p.classes * TILE;
+    double *RESTRICT distance = scores + (p.classes + 3) * TILE;
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
         transpose(x, start, count, tile);
@@ -104,7 +105,7 @@ void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *b
             squares_of_triangle(away, d, p.packed + k * p.size, distance);
             for (int64_t i = 0; i < TILE; ++i) scores[k * TILE + i] = p.norm[k] - 0.5 * distance[i];
         }
-        write(scores, p.classes, start, count, out);
+        finish(f, p.classes, start, count, scores, lost);
     }
 }
 

@@ -33,7 +33,8 @@ void linear_tile(const double *tile, int64_t d, int64_t classes, const double *c
     }
 }
 
-uint32_t linear(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer, double *out) {
+uint32_t linear(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer, const Finish &f,
+                int64_t *lost) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const scores = tile + d * TILE;
     uint32_t met = 0;
@@ -44,7 +45,7 @@ uint32_t linear(const Matrix &x, const LinearForm &p, int64_t first, int64_t las
         met |= here;
         if ((here & MET_MISSING) && p.zero) linear_tile<true>(tile, d, p.classes, p.coef, p.offset, p.zero, ahead, scores);
         else linear_tile<false>(tile, d, p.classes, p.coef, p.offset, p.zero, ahead, scores);
-        write(scores, p.classes, start, count, out);
+        finish(f, p.classes, start, count, scores, lost);
     }
     return met;
 }

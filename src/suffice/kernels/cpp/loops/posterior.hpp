@@ -34,20 +34,16 @@ inline double exp_below(double x) {
     return p * first * second;
 }
 
-// Rows of joint probabilities as classes x TILE, and their largest entries. Where one is no number or plus infinity, or all
-// are minus infinity, there is nothing to compare: `lost` becomes the first such row, if it was -1.
-void turned(const double *joint, int64_t classes, int64_t start, int64_t count, double *tile, double *RESTRICT top,
-            int64_t *lost) {
-    const double *const rows = joint + start * classes;
+// Largest entry of each row of a tile. Where one is no number or plus infinity, or all are minus infinity, there is nothing
+// to compare: `lost` becomes the first such row, if it was -1.
+void tops(const double *tile, int64_t classes, int64_t start, int64_t count, double *RESTRICT top, int64_t *lost) {
     double wrong[TILE];
     for (int64_t i = 0; i < TILE; ++i) top[i] = -HUGE_VAL, wrong[i] = 0;
     for (int64_t k = 0; k < classes; ++k) {
-        double *RESTRICT to = tile + k * TILE;
-        for (int64_t i = 0; i < count; ++i) to[i] = rows[i * classes + k];
-        for (int64_t i = count; i < TILE; ++i) to[i] = 0;
+        const double *RESTRICT row = tile + k * TILE;
         for (int64_t i = 0; i < TILE; ++i) {
-            wrong[i] = to[i] < HUGE_VAL ? wrong[i] : 1;
-            top[i] = to[i] > top[i] ? to[i] : top[i];
+            wrong[i] = row[i] < HUGE_VAL ? wrong[i] : 1;
+            top[i] = row[i] > top[i] ? row[i] : top[i];
         }
     }
     for (int64_t i = 0; i < TILE; ++i) {
@@ -56,51 +52,60 @@ void turned(const double *joint, int64_t classes, int64_t start, int64_t count, 
     }
 }
 
-void posterior(int64_t classes, int64_t first, int64_t last, const double *joint, Answer answer, double *tile,
-               double *out, int64_t *lost) {
+// What is asked of rows whose scores are a tile (classes x TILE, and three more for scratch).
+void finish(const Finish &f, int64_t classes, int64_t start, int64_t count, double *tile, int64_t *lost) {
     double *RESTRICT top = tile + classes * TILE, *RESTRICT sum = top + TILE, *RESTRICT each = sum + TILE;
-    for (int64_t start = first; start < last; start += TILE) {
-        const int64_t count = last - start < TILE ? last - start : TILE;
-        turned(joint, classes, start, count, tile, top, lost);
-        for (int64_t i = 0; i < TILE; ++i) sum[i] = 0;
-        const bool keep = answer == Answer::probability;
-        for (int64_t k = 0; k < classes; ++k) {
-            const double *RESTRICT row = tile + k * TILE;
-            double *to = keep ? tile + k * TILE : each;
-            for (int64_t i = 0; i < TILE; ++i) {
-                const double e = exp_below(row[i] - top[i]);
-                to[i] = e;
-                sum[i] += e;
-            }
-        }
-        if (answer == Answer::evidence) {
-            for (int64_t i = 0; i < count; ++i) out[start + i] = top[i] + log(sum[i]);
-            continue;
-        }
-        if (keep) {
-            for (int64_t k = 0; k < classes; ++k)
-                for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] /= sum[i];
-        } else {
-            for (int64_t i = 0; i < TILE; ++i) sum[i] = log(sum[i]);
-            for (int64_t k = 0; k < classes; ++k)
-                for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] = (tile[k * TILE + i] - top[i]) - sum[i];
-        }
-        write(tile, classes, start, count, out);
-    }
-}
-
-void decide(int64_t classes, int64_t first, int64_t last, const double *joint, double *tile, int64_t *out,
-            int64_t *lost) {
-    double *RESTRICT top = tile + classes * TILE, *RESTRICT best = top + TILE;
-    for (int64_t start = first; start < last; start += TILE) {
-        const int64_t count = last - start < TILE ? last - start : TILE;
-        turned(joint, classes, start, count, tile, top, lost);
+    if (f.offset)
+        for (int64_t k = 0; k < classes; ++k)
+            for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] += f.offset[k];
+    if (f.answer == Answer::score) return write(tile, classes, start, count, f.out);
+    tops(tile, classes, start, count, top, lost);
+    if (f.answer == Answer::decision) {
         // From the last class to the first, so that the first of equal ones is the answer.
-        for (int64_t i = 0; i < TILE; ++i) best[i] = 0;
+        for (int64_t i = 0; i < TILE; ++i) each[i] = 0;
         for (int64_t k = classes - 1; k >= 0; --k)
             for (int64_t i = 0; i < TILE; ++i)
-                best[i] = tile[k * TILE + i] == top[i] ? static_cast<double>(k) : best[i];
-        for (int64_t i = 0; i < count; ++i) out[start + i] = static_cast<int64_t>(best[i]);
+                each[i] = tile[k * TILE + i] == top[i] ? static_cast<double>(k) : each[i];
+        for (int64_t i = 0; i < count; ++i) f.codes[start + i] = static_cast<int64_t>(each[i]);
+        return;
+    }
+    for (int64_t i = 0; i < TILE; ++i) sum[i] = 0;
+    const bool keep = f.answer == Answer::probability;
+    for (int64_t k = 0; k < classes; ++k) {
+        const double *row = tile + k * TILE;
+        double *to = keep ? tile + k * TILE : each;
+        for (int64_t i = 0; i < TILE; ++i) {
+            const double e = exp_below(row[i] - top[i]);
+            to[i] = e;
+            sum[i] += e;
+        }
+    }
+    if (f.answer == Answer::evidence) {
+        for (int64_t i = 0; i < count; ++i) f.out[start + i] = top[i] + log(sum[i]);
+        return;
+    }
+    if (keep) {
+        for (int64_t k = 0; k < classes; ++k)
+            for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] /= sum[i];
+    } else {
+        for (int64_t i = 0; i < TILE; ++i) sum[i] = log(sum[i]);
+        for (int64_t k = 0; k < classes; ++k)
+            for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] = (tile[k * TILE + i] - top[i]) - sum[i];
+    }
+    write(tile, classes, start, count, f.out);
+}
+
+void answer(int64_t classes, int64_t first, int64_t last, const double *joint, const Finish &f, double *tile,
+            int64_t *lost) {
+    for (int64_t start = first; start < last; start += TILE) {
+        const int64_t count = last - start < TILE ? last - start : TILE;
+        const double *const rows = joint + start * classes;
+        for (int64_t k = 0; k < classes; ++k) {
+            double *RESTRICT to = tile + k * TILE;
+            for (int64_t i = 0; i < count; ++i) to[i] = rows[i * classes + k];
+            for (int64_t i = count; i < TILE; ++i) to[i] = 0;
+        }
+        finish(f, classes, start, count, tile, lost);
     }
 }
 
@@ -121,4 +126,4 @@ void add_to_rows(int64_t classes, int64_t first, int64_t last, const double *off
     }
 }
 
-constexpr PosteriorKernels posterior_kernels = {posterior, decide, add_to_rows};
+constexpr PosteriorKernels posterior_kernels = {answer, add_to_rows};

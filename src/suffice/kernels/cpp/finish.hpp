@@ -1,0 +1,41 @@
+// How kernels that score rows give their answers.
+#pragma once
+
+#include "binding.hpp"
+#include "threads.hpp"
+
+namespace suffice {
+
+// What is asked of so many rows and classes. `out` is an array of the answer's shape and type.
+class Asked {
+  public:
+    Asked(int answer, const Vector &offset, nb::handle out, size_t rows, size_t classes);
+    const Finish &finish() const { return finish_; }
+
+  private:
+    nb::ndarray<nb::device::cpu> held_;
+    Finish finish_;
+};
+
+// Runs work(first, last, buffer, lost) over blocks of `step` rows, with buffers of so many numbers; returns the first row
+// that has no answer, or -1.
+template <typename Work> int64_t answered(int64_t rows, int64_t step, int64_t size, Work work) {
+    struct Part {
+        Buffer buffer;
+        int64_t lost = -1;
+    };
+    std::vector<Part> parts;
+    parts.reserve(thread_count(rows));
+    apart(rows, step,
+          [&] {
+              parts.push_back({Buffer(size)});
+              return &parts.back();
+          },
+          [&](int64_t first, int64_t last, Part *part) { work(first, last, part->buffer.data(), &part->lost); });
+    int64_t lost = -1;
+    for (const Part &part : parts)
+        if (part.lost >= 0 && (lost < 0 || part.lost < lost)) lost = part.lost;
+    return lost;
+}
+
+}  // namespace suffice
