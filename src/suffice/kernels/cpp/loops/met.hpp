@@ -32,6 +32,13 @@ inline uint64_t odd_bits(double value) {
     return bits | ((bits & 0x7fffffffffffffffu) + 0x0010000000000000u);
 }
 
+// The same for values that are infinite or missing.
+inline uint64_t endless_bits(double value) {
+    uint64_t bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    return (bits & 0x7fffffffffffffffu) + 0x0010000000000000u;
+}
+
 inline bool is_odd(uint64_t bits) { return bits >> 63; }
 
 // What lies among some values; most are neither negative nor infinite nor missing.

@@ -6,7 +6,7 @@ inline uint64_t add_cells(const double *RESTRICT value, int64_t d, double w, dou
     uint64_t odd = 0;
     for (int64_t j = 0; j < d; ++j) {
         const double v = value[j];
-        odd |= odd_bits(v);
+        odd |= cell == CellCount::above ? endless_bits(v) : odd_bits(v);  // below a threshold numbers may be negative
         if (cell == CellCount::value) t[j] += w * v;
         if (cell == CellCount::above) t[j] += v > threshold ? w : 0.0;
         if (cell == CellCount::missing) t[j] += v != v ? w : 0.0;
