@@ -29,7 +29,7 @@ def in_blocks(
            [4.]])
     """
     n = len(table)
-    step = max(LEAST_ROWS, BLOCK_CELLS // max(len(table.kinds), 4 * n_classes, 1))
+    step = max(LEAST_ROWS, BLOCK_CELLS // max(table.cells_of_row, 4 * n_classes, 1))
     if n <= step or not table.divisible:
         return evaluate(table, None)
     first = evaluate(table.rows(0, step), None)

@@ -52,6 +52,11 @@ class Table(ABC):
         """What the type of each column says of it."""
 
     @property
+    def cells_of_row(self) -> int:
+        """How many cells a row has, as far as they are stored."""
+        return len(self.kinds)
+
+    @property
     def divisible(self) -> bool:
         """Whether rows that follow one another are found without looking at all."""
         return True
@@ -100,6 +105,11 @@ class MatrixTable(Table):
     def kinds(self) -> Sequence[Kind]:
         """One kind for all columns."""
         return [self.kind] * self.x.shape[1]
+
+    @property
+    def cells_of_row(self) -> int:
+        """Number of columns, or of a sparse matrix what a row has on average."""
+        return int(self.x.nnz // max(len(self), 1) if is_sparse(self.x) else self.x.shape[1])
 
     @property
     def divisible(self) -> bool:
