@@ -138,7 +138,9 @@ def check_cells(
                 holes = np.setdiff1d(rows, cell_rows(x)[cell_columns(x) == j])
                 if len(holes):
                     _refuse(0, int(holes[0]), names, j, what)
-        wrong = _wrong(x.data, allowed, missing=missing)
+        step = 1 << 18
+        parts = [_wrong(x.data[at : at + step], allowed, missing=missing) for at in range(0, x.nnz, step)]
+        wrong = np.concatenate([np.zeros(0, dtype=bool), *parts])
         if wrong.any():
             rows, columns = cell_rows(x)[wrong], cell_columns(x)[wrong]
             here = np.ones(len(rows), dtype=bool) if present is None else present[rows]

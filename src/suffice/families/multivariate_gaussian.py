@@ -30,7 +30,6 @@ from suffice.families.estimation import Estimation, check_estimation, no_proper_
 from suffice.families.left_out_gaussian import left_out_log_density
 from suffice.families.linear import (
     Linear,
-    centred_blocks,
     linear_answers,
     linear_scores,
     row_blocks,
@@ -319,19 +318,12 @@ class MultivariateGaussian:
         p = parameters
         if p.freedom is not None:
             return log_student(p, x)
-        norm = p.log_norm
         if p.covariance.ndim == 2:
-            matrix = p.whitening[0].matrix
-            white_means = p.away @ matrix
-            offset = norm - 0.5 * (white_means**2).sum(axis=1)
-            out = np.empty((len(x), len(p.mean)))
-            for rows, block in centred_blocks(x, p.origin):
-                white = block @ matrix
-                out[rows] = white @ white_means.T
-                out[rows] -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
-            out += offset
-            return out
-        return kernels.full_log_likelihood(x, p.mean, p.mean_low, p.triangles, norm)
+            # The density about the origin, which all classes share, and what is linear.
+            origin = p.origin[None]
+            common = kernels.full_log_likelihood(x, origin, np.zeros_like(origin), p.triangles, p.log_norm)
+            return linear_scores(x, p.linear) + common
+        return kernels.full_log_likelihood(x, p.mean, p.mean_low, p.triangles, p.log_norm)
 
     def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Any) -> Float:
         """`log_likelihood` up to a term common to the classes: linear where the covariance is shared."""
@@ -426,9 +418,7 @@ class MultivariateGaussian:
             )
         if parameters.freedom is not None:
             raise NotLinearError("The log-odds of a multivariate t (estimation='bayes') are not linear in x.")
-        matrix = parameters.whitening[0].matrix
-        white_means = parameters.away @ matrix
-        return Linear(coef=white_means @ matrix.T, offset=-0.5 * (white_means**2).sum(axis=1), origin=parameters.origin)
+        return parameters.linear
 
     def directions(self, parameters: MultivariateGaussianParameters, prior: Float) -> tuple[Float, Float]:
         """Discriminant directions (d, r), and the share of between-class variance each explains."""

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from suffice import kernels
 from suffice.families.contract import read_only
 from suffice.families.covariance import Whitening, whiten
+from suffice.families.linear import Linear
+from suffice.statistics.one_thread import in_one_thread
 
 __all__ = ["MultivariateGaussianParameters"]
 
@@ -69,6 +71,11 @@ class MultivariateGaussianParameters:
         """
         return np.stack([kernels.packed_triangle(_triangle(each.matrix)) for each in self.whitening])
 
+    @cached_property
+    def linear(self) -> Linear:
+        """Log-likelihoods of a shared covariance, up to a common term: ``coef_k = Σ⁻¹(μ_k − origin)``."""
+        return Linear(*_linear(self.away, self.whitening[0].matrix), self.origin)
+
     def covariance_of(self, k: int) -> Float:
         """Covariance of class k (d, d)."""
         return self.covariance if self.covariance.ndim == 2 else self.covariance[k]
@@ -88,6 +95,13 @@ class MultivariateGaussianParameters:
         )
 
 
+@in_one_thread(lambda away, _: away.shape[1])
+def _linear(away: Float, whitening: Float) -> tuple[Float, Float]:
+    white = away @ whitening
+    return white @ whitening.T, -0.5 * (white**2).sum(axis=1)
+
+
+@in_one_thread(len)
 def _triangle(whitening: Float) -> Float:
     """A lower triangular T (d, d) with ``‖T v‖ = ‖v W‖`` for every v; W is (d, r).
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np  # noqa: F401 (the examples use it)
+
 from suffice.kernels import _core
 from suffice.kernels.met import Met
 from suffice.kernels.posterior import Finish

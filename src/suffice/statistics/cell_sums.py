@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.column_matrix import ColumnMatrix
 from suffice.statistics.compensated import add, product
 from suffice.statistics.remaining import nothing_left, remaining_weight
-from suffice.statistics.sparse_sums import left_of, same_cells
+from suffice.statistics.sparse_sums import left_of, same_cells, some_rows
 from suffice.statistics.statistic import LOW, ByColumn, Statistic
 from suffice.statistics.table import is_sparse
 from suffice.statistics.weights import cell_weights
@@ -30,6 +31,7 @@ __all__ = ["CellSums", "identity"]
 
 Float = NDArray[np.float64]
 Function = Callable[[Any], Any]
+SPARSE_CELLS = 1 << 19  # of which functions are made at a time
 
 
 def identity(x: Any) -> Any:
@@ -108,7 +110,7 @@ class CellSums(Statistic):
     def _of_blocks(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
         # Functions, and cells counted one by one where there are holes, of blocks of rows: no copy of x is made.
         found = cls.zero(members.classes, x.shape[1], len(functions))
-        step = max(1024, (1 << 20) // max(x.shape[1], 1))
+        step = max(1024, (1 << 18) // max(x.shape[1], 1))
         for start in range(0, len(x), step):
             part = np.ascontiguousarray(x[start : start + step], dtype=np.float64)
             found = found.merge(cls._of_block(part, members.rows(start, start + step), functions))
@@ -128,6 +130,16 @@ class CellSums(Statistic):
 
     @classmethod
     def _of_sparse(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
+        if x.format != "csr" or tuple(functions) == (identity,):
+            return cls._of_cells(x, members, functions)
+        whole = cls.zero(members.classes, x.shape[1], len(functions))
+        bounds = np.unique(np.searchsorted(x.indptr, np.arange(0, x.nnz, SPARSE_CELLS)))
+        for start, stop in pairwise([0, *bounds[bounds > 0].tolist(), x.shape[0]]):
+            whole = whole.merge(cls._of_cells(some_rows(x, start, stop), members.rows(start, stop), functions))
+        return whole
+
+    @classmethod
+    def _of_cells(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
         total, holes = [], False
         for function in functions:
             cells = x
