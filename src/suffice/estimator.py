@@ -382,10 +382,16 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
         return self._answers("predict_log_proba", X)
 
     def _answers(self, method: str, X: Any) -> NDArray[Any]:
-        """What a method says of rows X: block by block, so that what is in between stays in cache."""
-        model, solved, table = self._learned(), self._solved(), self._read_rows(X)
+        """What a method says of rows X."""
+        model, solved = self._learned(), self._solved()
+        return self._answers_of(method, model, solved, self._read_rows(X), X)
 
-        at_once = self._answers_at_once(method, X)
+    def _answers_of(self, method: str, model: Model, solved: Any, table: Table, X: Any) -> NDArray[Any]:
+        """The same of a table of rows like X, by what `_solve` has made of a model.
+
+        Block by block, so that what is in between stays in cache.
+        """
+        at_once = self._answers_at_once(method, model.classes, X)
 
         def answer(rows: Table, out: NDArray[Any] | None) -> NDArray[Any]:
             found = self._answered(model, solved, rows, method, out) if at_once else None
@@ -401,7 +407,7 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
             joint = self._joint_of(model, solved, table, relative=True)
             return self._answer(method, model.classes, joint, X)
 
-    def _answers_at_once(self, method: str, X: Any) -> bool:
+    def _answers_at_once(self, method: str, classes: ClassAxis, X: Any) -> bool:
         """Whether what a method says of rows X is what Bayes' rule says, and nothing is done to it afterwards."""
         return True
 

@@ -261,8 +261,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             # The term that the scores leave out is the density about their origin.
             return scores + MultivariateGaussian().log_likelihood(solved.about_origin, table.x)
 
-    def _answers_at_once(self, method: str, X: Any) -> bool:
-        double = self._type_of(X) == np.float64 and len(self.classes_) > 2
+    def _answers_at_once(self, method: str, classes: ClassAxis, X: Any) -> bool:
+        double = self._type_of(X) == np.float64 and len(classes) > 2
         return method == "predict" or (method == "predict_proba" and double)
 
     def _answered(

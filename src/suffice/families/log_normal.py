@@ -81,6 +81,9 @@ class LogNormal(Gaussian):
             out[rows] -= np.nansum(logs, axis=1, keepdims=True)
         return out
 
+    def answers(self, parameters: GaussianParameters, x: Any, finish: Any) -> None:
+        """Not at once: logarithms are taken first."""
+
     def leave_one_out(
         self, statistic: Any, parameters: GaussianParameters, x: Any, members: Membership, columns: Sequence[object]
     ) -> Float | None:

@@ -94,8 +94,7 @@ def cross_val_predict(
                 warn_of_classes(len(found.classes), len(every))
             solved[f] = model._solve(found)
         for f, rows in _blocks_of(folds, group, len(size)):
-            joint = model._joint_of(group[f], solved[f], table.take(rows), relative=True)
-            answers = model._answer(method, group[f].classes, joint, X)
+            answers = model._answers_of(method, group[f], solved[f], table.take(rows), X)
             answers = in_places(answers, method, group[f].classes, every)
             if out is None:
                 dtype = members.classes.labels.dtype if method == "predict" else answers.dtype

@@ -37,6 +37,7 @@ class DiscreteDropIn(NaiveBayesDropIn):
         "class_prior": ["array-like", None],
         "force_alpha": ["boolean"],
     }
+    _checks_while_summing = True
     alpha: Any
     force_alpha: bool
     fit_prior: bool

@@ -26,6 +26,7 @@ class NaiveBayesDropIn(GenerativeClassifier):
 
     _reads_sparse = True
     _keeps_weightless = True
+    _checks_while_summing = False  # whether rows that are refused are found out as they are summed
 
     @abstractmethod
     def _check_settings(self, n_classes: int) -> None:
@@ -51,7 +52,8 @@ class NaiveBayesDropIn(GenerativeClassifier):
         except Exception:
             # Rows that are refused leave the model as it was, as they do in scikit-learn; its columns, too. Settings
             # that do not go with them, which are looked at before there is a schema, leave none.
-            if self._schema is not None or self._model is before.get("_model"):
+            refused = self._schema is not None and self._checks_while_summing
+            if refused or self._model is before.get("_model"):
                 self.__dict__.clear()
                 self.__dict__.update(before)
             raise

@@ -134,7 +134,7 @@ class GaussianNB(NaiveBayesDropIn):
 
     # ------------------------------------------------------------------ answers
 
-    def _answers_at_once(self, method: str, X: Any) -> bool:
+    def _answers_at_once(self, method: str, classes: ClassAxis, X: Any) -> bool:
         return method == "predict" or not self._is_single(X)
 
     def _answer(
