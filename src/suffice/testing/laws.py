@@ -292,17 +292,23 @@ def check_rescaling(family: Family, rows: Rows, rng: np.random.Generator) -> Non
 
 
 def check_relative(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """The relative log-likelihood gives the posterior of the full one."""
-    evaluate = getattr(family, "relative_log_likelihood", None)
-    if evaluate is None or not len(rows.x):
+    """The relative log-likelihood gives the posterior of the full one, and so do rows that are answered at once."""
+    evaluate, answers = getattr(family, "relative_log_likelihood", None), getattr(family, "answers", None)
+    if (evaluate is None and answers is None) or not len(rows.x):
         return
     statistic: Any = _summarize(family, rows)
     full = _posterior(family, statistic, rows)
-    if full is not None:
-        parameters = family.estimate(statistic, range(rows.x.shape[1]))
+    if full is None:
+        return
+    parameters = family.estimate(statistic, range(rows.x.shape[1]))
+    if evaluate is not None:
         found = evaluate(parameters, rows.batch(family))
         found[np.isneginf(found).all(axis=1)] = np.arange(found.shape[1]) * -1e3
         _assert_same_posterior((bayes.posterior(found), full[1]), full, "the relative log-likelihood")
+    if answers is not None:
+        finish = bayes.finish("predict_proba", np.zeros(full[0].shape[1]), len(rows.x))
+        if answers(parameters, rows.batch(family), finish) == -1:
+            _assert_same_posterior((finish.out, full[1]), full, "an answer at once")
 
 
 def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
