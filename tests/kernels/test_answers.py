@@ -315,6 +315,45 @@ print(hashlib.sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in o
 """
 
 
+WIDTHS = """
+import numpy as np
+from suffice import kernels
+rng = np.random.default_rng(1)
+n, k = 300, 3
+codes, weights = rng.integers(0, k, n), rng.random(n)
+for d in [*range(1, 75), 127, 128, 129, 130, 135, 193, 200]:
+    plain = rng.normal(size=(n, d))
+    for x in (plain, plain.astype(np.float32), np.asfortranarray(plain)):
+        for w in (None, weights):
+            found = kernels.class_moments(x, k, codes=codes, weights=w)
+            sums = kernels.scatter_pass(x, codes, w, np.zeros(k, dtype=np.int64))
+            total = np.zeros((d, d))
+            for c in range(k):
+                here, own = x[codes == c].astype(float), np.ones(n)[codes == c] if w is None else w[codes == c]
+                mean = np.average(here, axis=0, weights=own)
+                z = np.sqrt(own)[:, None] * (here - mean)
+                total += z.T @ z
+                assert np.allclose(found.mean[c], mean, rtol=0, atol=1e-12), d
+                assert np.allclose(found.m2[c], (z**2).sum(axis=0), rtol=1e-11), d
+                assert np.allclose(sums.mean[c], mean, rtol=0, atol=1e-12), d
+            assert np.allclose(sums.total[0], np.tril(total), rtol=1e-10, atol=1e-10), d
+"""
+
+
+@pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
+def test_every_width_of_rows(name):
+    environment = {**os.environ, "SUFFICE_INSTRUCTION_SET": name}
+    run = subprocess.run([sys.executable, "-c", WIDTHS], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_nothing_is_asked_of_no_columns_and_no_classes():
+    sums = kernels.scatter_pass(np.zeros((3, 0)), np.zeros(3, dtype=np.int64), None, np.zeros(1, dtype=np.int64))
+    assert sums.weight.tolist() == [3]
+    kernels.add_to_rows(np.zeros(0), np.zeros((3, 0)))
+    assert kernels.linear_scores(np.zeros((3, 0)), np.zeros((2, 0)), np.ones(2))[0].tolist() == [[1, 1]] * 3
+
+
 def test_neither_threads_nor_instruction_sets_show():
     found = set()
     for name in ("baseline", "avx2", "avx512"):

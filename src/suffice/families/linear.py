@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,6 +93,12 @@ class CellForm:
         never_zero, zero = _impossible(zero)
         return cls(np.ascontiguousarray(zero.T).sum(axis=1), slope, zero, never_more, never_zero)
 
+    @cached_property
+    def _by_class(self) -> tuple[Float, Float]:
+        """``slope`` and ``zero`` as dense rows need them (K, d)."""
+        zero = np.zeros_like(self.slope) if self.zero is None else self.zero
+        return np.ascontiguousarray(self.slope.T), np.ascontiguousarray(zero.T)
+
     def scores(self, x: Any, threshold: float | None = None, *, missing: bool = True) -> Float:
         """The sums of each row and class (n, K); see `scores_of_cells`."""
         if is_sparse(x):
@@ -99,11 +106,9 @@ class CellForm:
             never: dict[str, Any] = {"never_more": self.never_more, "never_zero": self.never_zero}
             cells = kernels.Cells.of(x if x.format == "csr" else x.tocsr())
             return kernels.sparse_scores(cells, self.total, self.slope, **options, **never)
-        nothing = np.zeros_like(self.slope) if self.zero is None else self.zero
-        zero = np.ascontiguousarray(nothing.T) if missing else None
-        out, met = kernels.linear_scores(
-            x, np.ascontiguousarray(self.slope.T), self.total, zero=zero, threshold=threshold
-        )
+        coef, nothing = self._by_class
+        zero = nothing if missing else None
+        out, met = kernels.linear_scores(x, coef, self.total, zero=zero, threshold=threshold)
         if (met.infinite and threshold is not None) or self.never_more is not None or self.never_zero is not None:
             for start, block in row_blocks(x):
                 self._mark(block, threshold, out[start : start + len(block)])
@@ -113,9 +118,8 @@ class CellForm:
         """What is asked of the scores, at once, where they are dense and no cell is impossible; otherwise None."""
         if is_sparse(x) or self.never_more is not None or self.never_zero is not None:
             return None
-        nothing = np.zeros_like(self.slope) if self.zero is None else self.zero
-        zero = np.ascontiguousarray(nothing.T) if missing else None
-        coef = np.ascontiguousarray(self.slope.T)
+        coef, nothing = self._by_class
+        zero = nothing if missing else None
         met, lost = kernels.linear_answers(x, coef, self.total, zero=zero, threshold=threshold, finish=finish)
         return None if met.infinite else lost
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.kernels import _core
-from suffice.kernels.reading import Float
+from suffice.kernels.reading import Float, readable
 
 __all__ = ["ArrowColumn", "arrow_column"]
 
@@ -33,7 +33,7 @@ class ArrowColumn:
     def numbers(self, start: int, stop: int) -> Float:
         """A copy of rows start..stop−1, with NaN where a number is missing (stop − start,)."""
         out = np.empty(stop - start)
-        _core.known_numbers([self.values[start:stop]], self.bits, self.first + start, out)
+        _core.known_numbers(readable([self.values[start:stop]]), self.bits, self.first + start, out)
         return out
 
 

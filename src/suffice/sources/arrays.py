@@ -94,6 +94,7 @@ def _plain_labels(y: Any, n_rows: int) -> bool:
         and y.shape == (n_rows,)
         and y.dtype.kind in "biuU"
         and y.flags.c_contiguous
+        and y.flags.aligned
         and y.dtype.isnative
     )
 

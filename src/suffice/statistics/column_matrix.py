@@ -79,7 +79,9 @@ class ColumnMatrix:
             start, stop, step = index.indices(len(self))
             return np.asarray(self.rows(start, max(start, stop))) if step == 1 else np.asarray(self)[index]
         if not isinstance(index, tuple):
-            return np.column_stack([column[index].astype(np.float64) for column in self.columns])
+            some = np.arange(len(self))[index]
+            chosen = [column[some].astype(np.float64) for column in self.columns]
+            return np.column_stack(chosen) if chosen else np.empty((len(some), 0))
         rows, columns = index
         if np.ndim(columns) == 0 and not isinstance(columns, slice):
             return self.columns[columns][rows].astype(np.float64, copy=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, wraps
+from threading import Lock
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -21,6 +22,30 @@ SMALL = 64  # columns, up to which no BLAS takes a second thread
 @cache
 def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
+
+
+class _OneThread:
+    """A limit of the whole process: the first to enter sets it, and the last to leave takes it away."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _blas().limit(limits=1)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+
+
+_one_thread = _OneThread()
 
 
 def in_one_thread(size: Callable[..., int]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
@@ -38,7 +63,7 @@ def in_one_thread(size: Callable[..., int]) -> Callable[[Callable[..., Result]],
         def limited(*args: Any, **options: Any) -> Result:
             if size(*args) <= SMALL:
                 return function(*args, **options)
-            with _blas().limit(limits=1):
+            with _one_thread:
                 return function(*args, **options)
 
         return limited

@@ -2,8 +2,8 @@
 
 Kept for each class (`Scatter`, K matrices d×d), or summed over the classes (`PooledScatter`, one), which
 is all that a shared covariance needs. Rows are centred on the class means of their own block, then
-multiplied: exactly where they are few, by BLAS (dsyrk) where they are many. One read of the data is enough,
-and nothing cancels.
+multiplied: exactly where they are few, by a kernel where they are many, and by BLAS (dsyrk) where columns are. One
+read of the data is enough, and nothing cancels.
 """
 
 from __future__ import annotations
@@ -315,7 +315,8 @@ class PooledScatter(_ClassMeans):
 def _in_one_read(x: Float, members: Membership, matrix_of: NDArray[np.int64]) -> kernels.ScatterSums:
     """Class means, and the scatter of the classes of each matrix; classes of one matrix follow one another."""
     n, d = int(matrix_of.max(initial=0)) + 1, x.shape[1]
-    if members.codes is not None and d <= OWN_COLUMNS and 16 * n * d * d <= OWN_BYTES:
+    k = len(members.classes)
+    if members.codes is not None and d <= OWN_COLUMNS and 16 * n * d * d + 80 * k * d <= OWN_BYTES:
         return kernels.scatter_pass(x, members.codes, members.weights, matrix_of)
     scatter, low = np.zeros((2, n, d, d))
     bounds = np.searchsorted(matrix_of, np.arange(n + 1))

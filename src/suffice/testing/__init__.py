@@ -22,7 +22,7 @@ law                             says
 `check_layout`                  memory order, strides, read-only arrays and float32 change nothing
 `check_posterior`               posteriors are probabilities, also far from all data
 `check_rescaling`               rescaling a column moves no posterior (families that are scale-free)
-`check_relative`                the relative log-likelihood, and rows answered at once, give the posterior of the full one
+`check_relative`                the relative log-likelihood, and an answer at once, give the posterior of the full one
 `check_terms`                   the terms of independent columns sum to the log-likelihood
 `check_linear_form`             where there is one, it gives the log-odds
 `check_estimation`              mle is map with a flat prior; with many rows the three estimates meet

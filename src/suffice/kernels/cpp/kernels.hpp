@@ -11,6 +11,7 @@
 namespace suffice {
 
 enum class Type : uint8_t { f64, f32, i64, i32, i16, i8, u64, u32, u16, u8 };  // truth values are u8
+constexpr int64_t TYPE_BYTES[] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};                 // in that order
 
 // A column that lies in an array of its own; strides are counted in elements.
 struct Column {

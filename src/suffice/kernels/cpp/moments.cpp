@@ -136,7 +136,7 @@ void bind_moments(nb::module_ &m) {
                                     sum_low.data(), square.data(), square_low.data());
         },
         "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(),
-        "total"_a.noconvert(), "total_low"_a.noconvert(), "square"_a.noconvert(), "square_low"_a.noconvert());
+        "sum"_a.noconvert(), "sum_low"_a.noconvert(), "square"_a.noconvert(), "square_low"_a.noconvert());
 }
 
 }  // namespace suffice

@@ -156,15 +156,14 @@ struct ScatterPart {
 
 // Some rows of a matrix.
 Matrix rows_from(Matrix x, std::vector<Column> &columns, int64_t first, int64_t last) {
-    static constexpr int64_t sizes[] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};  // by type
     x.rows = last - first;
     if (x.each) {
         columns.assign(x.each, x.each + x.columns);
         for (Column &c : columns)
-            c.data = static_cast<const char *>(c.data) + first * c.stride * sizes[static_cast<int>(c.type)];
+            c.data = static_cast<const char *>(c.data) + first * c.stride * TYPE_BYTES[static_cast<int>(c.type)];
         x.each = columns.data();
     } else {
-        x.data = static_cast<const char *>(x.data) + first * x.row_stride * sizes[static_cast<int>(x.type)];
+        x.data = static_cast<const char *>(x.data) + first * x.row_stride * TYPE_BYTES[static_cast<int>(x.type)];
     }
     return x;
 }
@@ -172,7 +171,7 @@ Matrix rows_from(Matrix x, std::vector<Column> &columns, int64_t first, int64_t 
 // Means and scatter of all rows in one read: blocks in parallel, each in windows that stay in cache from the first look,
 // at the means, to the products.
 void scatter_pass(const Matrix &x, const Membership &m, Scattered &whole, int64_t matrices) {
-    const int64_t classes = m.classes, d = x.columns, width = whole.width;
+    const int64_t classes = m.classes, d = x.columns, width = std::max<int64_t>(whole.width, 8);
     // Long enough to outweigh what is done once for each matrix.
     const int64_t window = std::max<int64_t>({256, 4 * classes, std::min<int64_t>(1024, (1 << 16) / width),
                                               std::min<int64_t>(128 * matrices, (1 << 18) / width)});
@@ -182,7 +181,8 @@ void scatter_pass(const Matrix &x, const Membership &m, Scattered &whole, int64_
                            Buffer(width * width), std::vector<int64_t>(classes + 1)};
     };
     ScatterPart joining = make();
-    in_order((x.rows + step - 1) / step, 16 * matrices * d * width + 8 * (window + classes) * width, make,
+    in_order((x.rows + step - 1) / step,
+             16 * matrices * d * width + 8 * (window + classes) * width + 40 * classes * d, make,
              [&](int64_t block, ScatterPart &part) {
                  Scattered &found = part.found;
                  std::vector<Column> columns;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <system_error>
@@ -19,6 +20,23 @@
 namespace suffice {
 namespace {
 
+// While it lives, threads that are made take no signals: those are for the threads of Python. Faults are not masked.
+class Masked {
+#ifndef _WIN32
+  public:
+    Masked() {
+        sigset_t most;
+        sigfillset(&most);
+        for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&most, fault);
+        pthread_sigmask(SIG_SETMASK, &most, &before_);
+    }
+    ~Masked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  private:
+    sigset_t before_;
+#endif
+};
+
 // One call of `run_tasks`.
 struct Job {
     int64_t tasks;
@@ -26,6 +44,7 @@ struct Job {
     const std::function<void(int64_t, int)> *run;
     int taken = 1;  // the first seat is the caller's
     std::atomic<int64_t> next{0}, done{0};
+    std::exception_ptr failure = nullptr;  // the first, to be thrown again by the caller
 };
 
 // Threads that wait for tasks. One that the system lets in late finds none left, and nobody has waited for it: at the end
@@ -52,13 +71,19 @@ class Pool {
                 jobs_.erase(at);
                 break;
             }
+        if (job->failure) std::rethrow_exception(job->failure);
     }
 
   private:
     // Does tasks while there are any. `run` is not touched afterwards: its caller may have gone on.
     void work(Job &job, int seat) {
         for (int64_t i = job.next++; i < job.tasks; i = job.next++) {
-            (*job.run)(i, seat);
+            try {
+                (*job.run)(i, seat);
+            } catch (...) {
+                std::lock_guard<std::mutex> lock(guard_);
+                if (!job.failure) job.failure = std::current_exception();
+            }
             if (++job.done == job.tasks) {
                 std::lock_guard<std::mutex> lock(guard_);
                 finished_.notify_all();
@@ -67,6 +92,7 @@ class Pool {
     }
 
     bool add_worker() {
+        const Masked signals;
         try {
             std::thread([this] { serve(); }).detach();
             return true;
@@ -87,11 +113,6 @@ class Pool {
     }
 
     void serve() {
-#ifndef _WIN32
-        sigset_t every;  // signals are for the threads of Python
-        sigfillset(&every);
-        pthread_sigmask(SIG_SETMASK, &every, nullptr);
-#endif
         for (;;) {
             // Calls often follow one another closely, and waking up takes longer than a short look.
             const int64_t seen = published_.load();

@@ -33,7 +33,7 @@ class Buffer {
 int thread_count(int64_t tasks);
 
 // Runs task(i, seat) for each i, in the caller's thread and up to `threads` - 1 others; each has a seat of its own, below
-// `threads`. No task may throw.
+// `threads`. What a task throws is thrown again when all have ended.
 void run_tasks(int64_t tasks, int threads, const std::function<void(int64_t, int)> &task);
 
 // Runs work(i, part) for each of so many tasks that write to places of their own. Each thread has one part, made by
@@ -77,16 +77,25 @@ void in_order(int64_t blocks, int64_t bytes, Make make, Work work, Merge merge) 
     std::mutex guard;
     std::condition_variable freed;
     int64_t next = 0, merged = 0;
+    bool failed = false;
     run_tasks(blocks, threads, [&](int64_t, int) {
         std::unique_lock<std::mutex> lock(guard);
         // Who waits here has no block yet, so that all blocks before the next one have a part, and come to an end.
-        freed.wait(lock, [&] { return !free.empty(); });
+        freed.wait(lock, [&] { return failed || !free.empty(); });
+        if (failed) return;  // some block has thrown, and those after it wait for ever
         const int64_t block = next++, part = free.back();
         free.pop_back();
         lock.unlock();
-        work(block, parts[part]);
-        lock.lock();
-        done[block] = part;
+        try {
+            work(block, parts[part]);
+            lock.lock();
+            done[block] = part;
+        } catch (...) {
+            if (!lock.owns_lock()) lock.lock();
+            failed = true;
+            freed.notify_all();
+            throw;
+        }
         for (auto first = done.begin(); first != done.end() && first->first == merged; first = done.begin()) {
             merge(parts[first->second]);
             free.push_back(first->second);

@@ -6,7 +6,7 @@ template <int n> struct Number {
 };
 
 // Adds x - mean and its square over some rows, for so many vectors of columns from j on; the last of them ends with
-// the last column, and may overlap the one before, which gives the same sums once more.
+// the last column, and may overlap the one before it, which then gets the same sums twice; both begin at what was there.
 template <typename T, int strips, bool weighted>
 void sum_strip(const T *base, int64_t step, const int32_t *rows, int64_t count, const double *weights, int64_t j,
                int64_t d, const double *mean, Ahead *ahead, double *sum, double *square) {
@@ -49,21 +49,22 @@ constexpr int64_t STRIPS = LANES == 8 ? 8 : 4;  // vectors whose mean, sum and s
 template <typename T, bool weighted>
 void sum_rows(const T *base, int64_t step, const int32_t *rows, int64_t count, const double *weights, int64_t d,
               const double *mean, Ahead &ahead, double *sum, double *square) {
-    if (d < LANES) {
-        for (int64_t j = 0; j < d; ++j) {
-            double s = sum[j], q = square[j];
-            for (int64_t r = 0; r < count; ++r) {
-                const double t = static_cast<double>(base[rows[r] * step + j]) - mean[j];
-                const double wt = weighted ? weights[rows[r]] * t : t;
-                s += wt;
-                q += wt * t;
-            }
-            sum[j] = s;
-            square[j] = q;
-        }
-        return;
-    }
     for (int64_t j = 0; j < d; j += STRIPS * LANES) {
+        if (d - j < LANES) {
+            // Less than a vector, and a vector that began earlier would count the columns of the group before again.
+            for (int64_t c = j; c < d; ++c) {
+                double s = sum[c], q = square[c];
+                for (int64_t r = 0; r < count; ++r) {
+                    const double t = static_cast<double>(base[rows[r] * step + c]) - mean[c];
+                    const double wt = weighted ? weights[rows[r]] * t : t;
+                    s += wt;
+                    q += wt * t;
+                }
+                sum[c] = s;
+                square[c] = q;
+            }
+            return;
+        }
         Ahead *const first = j ? nullptr : &ahead;
         const int64_t left = (d - j + LANES - 1) / LANES;
         const auto run = [&](auto strips) {

@@ -110,6 +110,7 @@ void answer(int64_t classes, int64_t first, int64_t last, const double *joint, c
 }
 
 void add_to_rows(int64_t classes, int64_t first, int64_t last, const double *offset, double *rows) {
+    if (classes == 0) return;
     // Several rows at a time, so that few classes fill a vector, too.
     constexpr int64_t MOST = 256;
     double repeated[MOST];

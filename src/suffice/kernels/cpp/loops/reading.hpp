@@ -162,7 +162,7 @@ class Ahead {
     Ahead(const Matrix &x, int64_t row, int64_t rows, int64_t columns) {
         rows = row + rows < x.rows ? rows : x.rows - row;
         if (rows <= 0 || x.each) return;
-        const int64_t bytes = size_of(x.type);
+        const int64_t bytes = TYPE_BYTES[static_cast<int>(x.type)];
         at_ = static_cast<const char *>(x.data) + row * x.row_stride * bytes;
         if (x.column_stride == 1 && x.row_stride >= columns) span(rows, x.row_stride * bytes, columns * bytes);
         else if (x.row_stride == 1 && x.column_stride >= rows) span(columns, x.column_stride * bytes, rows * bytes);
@@ -189,11 +189,6 @@ class Ahead {
     }
 
   private:
-    static int64_t size_of(Type type) {
-        constexpr int64_t sizes[] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
-        return sizes[static_cast<int>(type)];
-    }
-
     void span(int64_t spans, int64_t stride, int64_t bytes) {
         if (stride - bytes < 64) {  // next to no gap between them: one long span
             bytes = spans * stride;
