@@ -77,7 +77,8 @@ def some_rows(x: Any, start: int, stop: int) -> Any:
 
 
 def _alike(x: Any, parts: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
-    out = type(x)(parts, shape=shape)
+    out = type(x)(shape, dtype=parts[0].dtype)
+    out.data, out.indices, out.indptr = parts  # by its constructor, SciPy would copy a part of less than half
     if getattr(x, "_has_canonical_format", False):  # what is known of the whole holds of its parts
         out.has_canonical_format = True
     return out
