@@ -91,7 +91,7 @@ void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *b
     double *RESTRICT distance = scores + (p.classes + 3) * TILE;
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
-        transpose(x, start, count, tile);
+        transpose(x, start, count, tile, unchanged);
         Ahead ahead(x, start + TILE, TILE, d);
         for (int64_t k = 0; k < p.classes; ++k) {
             for (int64_t j = 0; j < d; ++j) {

@@ -54,10 +54,14 @@ template <int apart> inline void swap_all(Lanes *row) {
         if ((i & apart) == 0) swap_blocks<apart>(row[i], row[i + apart]);
 }
 
-// LANES rows of LANES columns, turned.
-template <typename T> inline void turn_square(const T *from, int64_t stride, double *to, int64_t width) {
+// LANES rows of LANES numbers, turned; `each` may change a row on the way.
+template <typename T, typename Each>
+inline void turn_square(const T *from, int64_t stride, double *to, int64_t width, Each each) {
     Lanes row[LANES];
-    for (int64_t i = 0; i < LANES; ++i) load_rows(from + i * stride, row[i]);
+    for (int64_t i = 0; i < LANES; ++i) {
+        load_rows(from + i * stride, row[i]);
+        row[i] = each(row[i]);
+    }
     swap_all<1>(row);
 #if defined(__AVX2__)
     swap_all<2>(row);
@@ -80,25 +84,34 @@ template <typename T> inline void load_rows(const T *from, Lanes &to) {
 struct Done {
     int64_t lines, length;
 };
-template <typename T> inline Done turn_squares(const T *, int64_t, int64_t, int64_t, double *, int64_t) { return {0, 0}; }
+template <typename T, typename Each>
+inline Done turn_squares(const T *, int64_t, int64_t, int64_t, double *, int64_t, Each) {
+    return {0, 0};
+}
 #ifdef SUFFICE_SHUFFLES
-template <typename T>
-inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width) {
+template <typename T, typename Each>
+inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width,
+                       Each each) {
     const Done whole = {lines / LANES * LANES, length / LANES * LANES};
     for (int64_t i = 0; i < whole.lines; i += LANES)
         for (int64_t j = 0; j < whole.length; j += LANES)
-            turn_square(from + i * stride + j, stride, to + j * width + i, width);
+            turn_square(from + i * stride + j, stride, to + j * width + i, width,
+                        [&](Lanes row) { return each(row, j); });
     return whole;
 }
-template <>
-inline Done turn_squares(const double *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width) {
-    return squares_of(from, stride, lines, length, to, width);
+template <typename Each>
+inline Done turn_squares(const double *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width,
+                         Each each) {
+    return squares_of(from, stride, lines, length, to, width, each);
 }
-template <>
-inline Done turn_squares(const float *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width) {
-    return squares_of(from, stride, lines, length, to, width);
+template <typename Each>
+inline Done turn_squares(const float *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width,
+                         Each each) {
+    return squares_of(from, stride, lines, length, to, width, each);
 }
 #endif
+
+inline Lanes unchanged(Lanes row, int64_t) { return row; }
 
 // Rows row..row+count-1, columns column.., row by row.
 void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t columns, double *out) {
@@ -123,7 +136,7 @@ void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t
             return;
         }
         Done done = {0, 0};
-        if (x.row_stride == 1) done = turn_squares(base, x.column_stride, columns, count, out, columns);
+        if (x.row_stride == 1) done = turn_squares(base, x.column_stride, columns, count, out, columns, unchanged);
         for (int64_t j = 0; j < columns; ++j) {
             const auto *from = base + j * x.column_stride;
             for (int64_t i = j < done.lines ? done.length : 0; i < count; ++i)
@@ -133,26 +146,28 @@ void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t
 }
 
 // Columns x TILE: the rows of a tile side by side, so that the loop over them is the vector. Rows that are not
-// there are zero.
-void transpose(const Matrix &x, int64_t row, int64_t count, double *out) {
+// there are zero. `each` may change vectors of columns j.. of a row on the way; returns how many columns it has seen.
+template <typename Each> int64_t transpose(const Matrix &x, int64_t row, int64_t count, double *out, Each each) {
     const auto column = [&](const auto *data, int64_t stride, double *RESTRICT to) {
         const auto *from = data + row * stride;
         for (int64_t i = 0; i < count; ++i) to[i] = static_cast<double>(from[i * stride]);
         for (int64_t i = count; i < TILE; ++i) to[i] = 0;
     };
+    int64_t seen = 0;
     if (x.each) {
         for (int64_t j = 0; j < x.columns; ++j) {
             const Column &c = x.each[j];
             with_type(c.type, c.data, [&](auto *data) { column(data, c.stride, out + j * TILE); });
         }
-        return;
+        return seen;
     }
     with_type(x.type, x.data, [&](auto *data) {
-        int64_t j = 0;
         if (x.column_stride == 1 && count == TILE)
-            j = turn_squares(data + row * x.row_stride, x.row_stride, TILE, x.columns, out, TILE).length;
-        for (; j < x.columns; ++j) column(data + j * x.column_stride, x.row_stride, out + j * TILE);
+            seen = turn_squares(data + row * x.row_stride, x.row_stride, TILE, x.columns, out, TILE, each).length;
+        for (int64_t j = seen; j < x.columns; ++j)
+            column(data + j * x.column_stride, x.row_stride, out + j * TILE);
     });
+    return seen;
 }
 
 // Asks for rows that will be read soon, a line of the cache at a time while others are worked on: they are not met one

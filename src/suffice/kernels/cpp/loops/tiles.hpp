@@ -10,9 +10,12 @@ struct Reading {
 // Fills a tile; returns what it met: MET_MISSING for a NaN, MET_INFINITE for an infinity (which is only looked for where a
 // threshold would hide it).
 uint32_t fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, double *tile) {
-    transpose(x, row, count, tile);
     Lanes odd = all(0.0);  // NaN where a value is missing or infinite
-    for (int64_t j = 0; j < x.columns; ++j) {
+    const int64_t seen = transpose(x, row, count, tile, [&](Lanes value, int64_t j) {
+        odd += value - value;
+        return how.origin ? value - load(how.origin + j) : value;
+    });
+    for (int64_t j = seen; j < x.columns; ++j) {
         double *const at = tile + j * TILE;
         const Lanes origin = all(how.origin ? how.origin[j] : 0.0);
         for (int64_t g = 0; g < GROUPS; ++g) {
