@@ -4,13 +4,12 @@
 // sum of log_norm over the others.
 template <bool split, bool holes>
 void diagonal_tile(const double *tile, int64_t d, const double *mean, const double *low, const double *scale,
-                   const double *log_norm, Ahead &ahead, double *distance, double *norm) {
+                   const double *log_norm, double *distance, double *norm) {
     Lanes sum[GROUPS], terms[GROUPS];
     for (int64_t g = 0; g < GROUPS; ++g) sum[g] = terms[g] = all(0.0);
     for (int64_t j = 0; j < d; ++j) {
         const Lanes m = all(mean[j]), l = all(split ? low[j] : 0.0), s = all(scale[j]);
         const double *const at = tile + j * TILE;
-        ahead.step();
         for (int64_t g = 0; g < GROUPS; ++g) {
             const Lanes value = load(at + g * LANES);
             Lanes t = value - m;
@@ -37,15 +36,17 @@ void diagonal(const Matrix &x, const Diagonal &p, bool missing, int64_t first, i
     double *const tile = buffer, *const scores = tile + d * TILE;
     double *RESTRICT distance = scores + (p.classes + 3) * TILE, *RESTRICT norm = distance + TILE;
     const bool split = p.origin == nullptr;
+    const int64_t lines = 1 + TILE * (d + 8) / 8 / (p.classes ? p.classes : 1);  // of the next tile, while one class is worked on
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
         Ahead ahead(x, start + TILE, TILE, d);
         const bool holes = (fill(x, start, count, {p.origin, nullptr}, tile) & MET_MISSING) && missing;
         for (int64_t k = 0; k < p.classes; ++k) {
             const int64_t at = k * d;
+            ahead.steps(lines);
             const auto run = split ? (holes ? diagonal_tile<true, true> : diagonal_tile<true, false>)
                                    : (holes ? diagonal_tile<false, true> : diagonal_tile<false, false>);
-            run(tile, d, p.mean + at, p.mean_low + at, p.scale + at, p.log_norm + at, ahead, distance, norm);
+            run(tile, d, p.mean + at, p.mean_low + at, p.scale + at, p.log_norm + at, distance, norm);
             for (int64_t i = 0; i < TILE; ++i)
                 scores[k * TILE + i] = (holes ? norm[i] : p.total[k]) - 0.5 * distance[i];
         }
