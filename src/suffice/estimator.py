@@ -391,14 +391,17 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
 
         Block by block, so that what is in between stays in cache.
         """
-        at_once = self._answers_at_once(method, model.classes, X)
+        asked = self._asks(method)
 
         def answer(rows: Table, out: NDArray[Any] | None) -> NDArray[Any]:
-            found = self._answered(model, solved, rows, method, out) if at_once else None
-            if found is not None:
-                return np.take(model.classes.labels, found, out=out) if method == "predict" else found
-            joint = self._scores_of(model, solved, rows, relative=True)
-            return self._answer(method, model.classes, joint, X, out)
+            place = out if out is not None and out.dtype == np.float64 else None
+            found = self._answered(model, solved, rows, asked, place) if self._answers_at_once() else None
+            if found is None:
+                joint = self._scores_of(model, solved, rows, relative=True)
+                return self._answer(method, model.classes, joint, X, out)
+            if method == "predict":
+                return np.take(model.classes.labels, found, out=out)
+            return self._as_said(method, model.classes, found, X)
 
         try:
             return in_blocks(table, len(model.classes), answer)
@@ -407,8 +410,8 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
             joint = self._joint_of(model, solved, table, relative=True)
             return self._answer(method, model.classes, joint, X)
 
-    def _answers_at_once(self, method: str, classes: ClassAxis, X: Any) -> bool:
-        """Whether what a method says of rows X is what Bayes' rule says, and nothing is done to it afterwards."""
+    def _answers_at_once(self) -> bool:
+        """Whether what is said of rows follows from Bayes' rule, and nothing is done to joint probabilities before."""
         return True
 
     def _answered(
@@ -424,10 +427,20 @@ class GenerativeClassifier(Verbs, Saving, ClassifierMixin, BaseEstimator):
 
         It may be written to ``out``, which has the shape and the type of the answer.
         """
-        if method == "predict":
-            return np.take(classes.labels, bayes.decide(joint), out=out, mode="clip")
-        out = joint if out is None or out.dtype != np.float64 else out
-        return bayes.posterior(joint, out) if method == "predict_proba" else bayes.log_posterior(joint, out)
+        asked = self._asks(method)
+        if asked == "predict":
+            return np.take(classes.labels, bayes.decide(joint), out=out)
+        place = joint if out is None or out.dtype != np.float64 else out
+        found = bayes.posterior(joint, place) if asked == "predict_proba" else bayes.log_posterior(joint, place)
+        return self._as_said(method, classes, found, X)
+
+    def _asks(self, method: str) -> str:
+        """The method whose answer by Bayes' rule this one begins with."""
+        return method
+
+    def _as_said(self, method: str, classes: ClassAxis, found: Float, X: Any) -> NDArray[Any]:
+        """Probabilities, or their logarithms, of rows X as they are given out."""
+        return found
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K)."""

@@ -166,7 +166,7 @@ class OwnClassifier(GenerativeClassifier):
             raise InputError("calibrate was set after the fit, and there is no map yet: call fit again.")
         return self._calibration.applied(joint, classes, self._estimated().prior)
 
-    def _answers_at_once(self, method: str, classes: ClassAxis, X: Any) -> bool:
+    def _answers_at_once(self) -> bool:
         return self._calibrator() is None
 
     def _answer(

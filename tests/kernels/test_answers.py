@@ -1,13 +1,11 @@
 """Kernels of log-likelihoods and of Bayes' rule, against NumPy and against exact arithmetic."""
 
-import os
-import subprocess
-import sys
 from decimal import Decimal, getcontext
 
 import numpy as np
 import pytest
 
+from instruction_sets import SETS, assert_same_bits, run_script
 from suffice import bayes, kernels
 from suffice.exceptions import InputError
 from suffice.families.multivariate_parameters import _triangle
@@ -292,7 +290,7 @@ def test_blocks_are_put_together(rows):
 
 
 SCRIPT = """
-import numpy as np, hashlib
+import numpy as np
 from suffice import kernels
 rng = np.random.default_rng(0)
 x, joint = rng.normal(size=(5000, 21)), rng.normal(scale=50, size=(5000, 9))
@@ -311,7 +309,7 @@ out += [kernels.linear_scores(x, mean, offset, zero=one)[0]]
 out += [kernels.linear_scores(full, mean, offset, threshold=0.5)[0]]
 out += [*kernels.class_moments(full, 9, codes=codes)]
 out += [*kernels.class_moments(np.asfortranarray(full, dtype=np.float32), 9, codes=codes, weights=weights)]
-print(hashlib.sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in out)).hexdigest())
+made = out
 """
 
 
@@ -340,11 +338,9 @@ for d in [*range(1, 75), 127, 128, 129, 130, 135, 193, 200]:
 """
 
 
-@pytest.mark.parametrize("name", ["baseline", "avx2", "avx512"])
+@pytest.mark.parametrize("name", SETS)
 def test_every_width_of_rows(name):
-    environment = {**os.environ, "SUFFICE_INSTRUCTION_SET": name}
-    run = subprocess.run([sys.executable, "-c", WIDTHS], env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    run_script(WIDTHS, name)
 
 
 def test_nothing_is_asked_of_no_columns_and_no_classes():
@@ -355,15 +351,4 @@ def test_nothing_is_asked_of_no_columns_and_no_classes():
 
 
 def test_neither_threads_nor_instruction_sets_show():
-    found = set()
-    for name in ("baseline", "avx2", "avx512"):
-        for threads in ("1", "2", "7"):
-            run = subprocess.run(
-                [sys.executable, "-c", SCRIPT],
-                env={**os.environ, "SUFFICE_INSTRUCTION_SET": name, "OMP_NUM_THREADS": threads},
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            found.add(run.stdout)
-    assert len(found) == 1
+    assert_same_bits(SCRIPT, threads=("1", "2", "7"))

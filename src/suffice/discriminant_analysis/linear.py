@@ -261,10 +261,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             # The term that the scores leave out is the density about their origin.
             return scores + MultivariateGaussian().log_likelihood(solved.about_origin, table.x)
 
-    def _answers_at_once(self, method: str, classes: ClassAxis, X: Any) -> bool:
-        double = self._type_of(X) == np.float64 and len(classes) > 2
-        return method == "predict" or (method == "predict_proba" and double)
-
     def _answered(
         self, model: Model, solved: Any, table: Any, method: str, out: NDArray[Any] | None
     ) -> NDArray[Any] | None:
@@ -272,13 +268,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         bayes.check_answered(linear_answers(table.x, solved.form, finish))
         return finish.out
 
-    def _answer(
-        self, method: str, classes: ClassAxis, joint: Float, X: Any, out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
-        if method == "predict":
-            return super()._answer(method, classes, joint, X, out)
-        probability = super()._answer("predict_proba", classes, joint, X, out)
-        probability = probability.astype(self._type_of(X), copy=False)
+    def _asks(self, method: str) -> str:
+        return "predict_proba" if method == "predict_log_proba" else method
+
+    def _as_said(self, method: str, classes: ClassAxis, found: Float, X: Any) -> NDArray[Any]:
+        probability = found.astype(self._type_of(X), copy=False)
         if len(classes) == 2:
             # scikit-learn takes the first class's from the second's, and so loses it below 1e-16.
             probability[:, 0] = 1 - probability[:, 1]

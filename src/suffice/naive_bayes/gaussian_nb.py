@@ -134,23 +134,14 @@ class GaussianNB(NaiveBayesDropIn):
 
     # ------------------------------------------------------------------ answers
 
-    def _answers_at_once(self, method: str, classes: ClassAxis, X: Any) -> bool:
-        return method == "predict" or not self._is_single(X)
-
-    def _answer(
-        self, method: str, classes: ClassAxis, joint: Float, X: Any, out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
+    def _as_said(self, method: str, classes: ClassAxis, found: Float, X: Any) -> NDArray[Any]:
         """Probabilities in the type of the rows."""
-        found = super()._answer(method, classes, joint, X, out)
-        return found if method == "predict" else self._like_rows(found, X)
+        return self._like_rows(found, X)
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K), in the type of the rows."""
         return self._like_rows(super().predict_joint_log_proba(X), X)
 
     def _like_rows(self, out: Float, X: Any) -> Float:
-        return out.astype(np.float32) if self._is_single(X) else out
-
-    def _is_single(self, X: Any) -> bool:
-        """Whether what is said of rows X is float32: if they are, and were when the model was fitted."""
-        return bool(self._dtype == np.float32 and getattr(X, "dtype", None) == np.float32)
+        single = self._dtype == np.float32 and getattr(X, "dtype", None) == np.float32
+        return out.astype(np.float32) if single else out

@@ -222,7 +222,7 @@ class ComplementNB(_WholeRows):
             "with no class prior. Use MultinomialNB."
         )
 
-    def _answers_at_once(self, method: str, classes: ClassAxis, X: Any) -> bool:
+    def _answers_at_once(self) -> bool:
         return False  # there is no density, and no prior
 
     def _scores_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
