@@ -96,7 +96,7 @@ void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *b
         Ahead ahead(x, start + TILE, TILE, d);
         for (int64_t k = 0; k < p.classes; ++k) {
             for (int64_t j = 0; j < d; ++j) {
-                ahead.step();
+                ahead.steps(1);
                 const Lanes m = all(p.mean[k * d + j]), low = all(p.mean_low[k * d + j]);
                 for (int64_t g = 0; g < GROUPS; ++g) {
                     const int64_t at = j * TILE + g * LANES;

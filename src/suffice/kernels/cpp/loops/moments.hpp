@@ -14,15 +14,8 @@ inline void join(double past, double n, double delta, double within, double &mea
     add(mean, mean_low, delta * share);
 }
 
-inline void fold_cell(double past, double n, double sum, double square, double &mean, double &mean_low,
-                      double &m2, double &m2_low) {
-    const double offset = sum / n;
-    double within = square - sum * offset;
-    if (within < 0) within = 0;
-    join(past, n, offset - mean_low, within, mean, mean_low, m2, m2_low);
-}
-
-// Folds a chunk of weight n into the moments of a class: `fold_cell` for all columns, without branches.
+// Folds a chunk of weight n, whose sums are centred on the running mean, into the moments of a class. There is no branch,
+// so that all columns are a vector.
 void fold_columns(int64_t d, double past, double n, double *RESTRICT sum, double *RESTRICT square,
                   double *RESTRICT mean, double *RESTRICT mean_low, double *RESTRICT m2, double *RESTRICT m2_low) {
     const double share = n / (past + n), cross = past * share, joined = past > 0 ? 1.0 : 0.0;
@@ -47,8 +40,7 @@ void fold_chunk(Moments &o, int64_t k) {
     o.chunk_rows[k] = 0;
 }
 
-// What `fold_cell` does, of the cells that have a weight in the chunk. There is no branch: a cell without one adds
-// zero, so that all cells are a vector.
+// The same of cells that each have a weight in the chunk; one without any adds zero.
 void fold_cells(int64_t d, double *RESTRICT weight, double *RESTRICT chunk_weight, double *RESTRICT sum,
                 double *RESTRICT square, double *RESTRICT mean, double *RESTRICT mean_low, double *RESTRICT m2,
                 double *RESTRICT m2_low) {
@@ -82,8 +74,8 @@ void fold_missing(Moments &o, int64_t k) {
     o.chunk_rows[k] = 0;
 }
 
-// Chunks of a class have 1, 1, 2, 4, 8, 16, 32, 32, ... rows: never more than came before, so that
-// the running mean is a good centre, and never so many that plain summation loses digits.
+// Where rows are taken one by one, chunks of a class have 1, 1, 2, 4, 8, 16, 32, 32, ... rows: never more than came
+// before, so that the running mean is a good centre, and never so many that plain summation loses digits.
 inline bool chunk_is_full(Moments &o, int64_t k) {
     const int64_t seen = ++o.rows[k], rows = ++o.chunk_rows[k];
     return rows >= 32 || 2 * rows >= seen;

@@ -186,10 +186,6 @@ class Ahead {
     // Lines of the cache that so many bytes may take part in, if there is anything to ask for.
     int64_t lines_of(int64_t bytes) const { return spans_ ? 1 + bytes / 64 : 0; }
 
-    void step() {
-        if (spans_) steps(1);
-    }
-
     void steps(int64_t count) {
         for (; count > 0 && spans_; --count) {
 #if defined(__GNUC__)
