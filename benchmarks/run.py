@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> tuple[Machine, list[Figure]]:
             data.forget()
             table = job.table
         short = 0.15 if job.table == GROWTH else 1.0
-        patience = Patience(3, 0.1 * short) if options.quick else Patience(5, 4.0 * short)
+        patience = Patience(3, 0.1 * short) if options.quick else Patience(3, 1.0 * short)
         found = measure(job, scale, patience)
         figures += found
         times = ", ".join(f"{each.verb} {duration(each.seconds)}" for each in found)
