@@ -17,10 +17,10 @@ from scipy.linalg import LinAlgError, lstsq
 from scipy.linalg import eigh as generalised_eigh
 
 from suffice.bayes import log_prior
-from suffice.discriminant_analysis.decompositions import eigh, svd
 from suffice.exceptions import SingularCovarianceError
 from suffice.families import Linear
 from suffice.families.covariance import Whitening, ledoit_wolf, rank_tolerance, whiten
+from suffice.families.decompositions import eigh, svd
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.statistics import FourthMoments, PooledScatter, Scatter
 from suffice.statistics.one_thread import in_one_thread

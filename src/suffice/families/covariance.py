@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh, svd
 from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
 
+from suffice.families.decompositions import eigh, svd
 from suffice.statistics.exact_product import exact_product
 from suffice.statistics.one_thread import in_one_thread
 
@@ -216,7 +216,7 @@ def discriminant_directions(away: Float, whitening: Float, deviation: Float, pri
         Share of the between-class variance that each explains.
     """
     centred = away - prior @ away
-    _, stretch, rows = svd((np.sqrt(prior)[:, None] * centred) @ whitening, full_matrices=False)
+    _, stretch, rows = svd((np.sqrt(prior)[:, None] * centred) @ whitening)
     count = min(np.count_nonzero(prior) - 1, whitening.shape[1])
     total = float((stretch**2).sum())
     share = stretch[:count] ** 2 / total if total > 0 else np.zeros(count)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from suffice.discriminant_analysis.decompositions import eigh, svd
+from suffice.families.decompositions import eigh, svd
 
 RNG = np.random.default_rng(0)
 
