@@ -13,20 +13,40 @@ def threads():
     return [each.num_threads for each in ThreadpoolController().select(user_api="blas").lib_controllers]
 
 
-def test_limits_that_overlap_leave_what_was_before():
-    before, seen, meet = threads(), [], Barrier(2)
+def test_limits_of_many_threads_leave_what_was_before():
+    before, seen, meet = threads(), [], Barrier(4)
 
     @in_one_thread(len)
     def work(matrix):
-        meet.wait()
         seen.append(threads())
 
-    workers = [Thread(target=work, args=(np.eye(100),)) for _ in range(2)]
+    def many():
+        meet.wait()
+        for _ in range(25):
+            work(np.eye(100))
+
+    workers = [Thread(target=many) for _ in range(4)]
     for each in workers:
         each.start()
     for each in workers:
         each.join()
+    assert len(seen) == 100
     assert all(set(found) == {1} for found in seen)
+    assert threads() == before
+
+
+def test_limits_within_limits():
+    before = threads()
+
+    @in_one_thread(len)
+    def inner(matrix):
+        return threads()
+
+    @in_one_thread(len)
+    def outer(matrix):
+        return inner(matrix) + threads()
+
+    assert set(outer(np.eye(100))) == {1}
     assert threads() == before
 
 

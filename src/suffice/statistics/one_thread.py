@@ -6,9 +6,10 @@ fit, and one thread is enough for them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache, wraps
-from threading import Lock
+from threading import RLock
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -24,28 +25,19 @@ def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
-class _OneThread:
-    """A limit of the whole process: the first to enter sets it, and the last to leave takes it away."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._inside = 0
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._limit = _blas().limit(limits=1)
-            self._inside += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limit.restore_original_limits()
+# The limit is one of the whole process, and threadpoolctl lets only the thread that set it take it away: two threads
+# that limit at once would leave it behind. So they take turns; decompositions call each other, so the lock is recursive.
+_turn = RLock()
 
 
-_one_thread = _OneThread()
+def _after_fork() -> None:
+    """A child has one thread, which does not hold the lock that another one held while it was forked."""
+    global _turn
+    _turn = RLock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def in_one_thread(size: Callable[..., int]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
@@ -63,7 +55,7 @@ def in_one_thread(size: Callable[..., int]) -> Callable[[Callable[..., Result]],
         def limited(*args: Any, **options: Any) -> Result:
             if size(*args) <= SMALL:
                 return function(*args, **options)
-            with _one_thread:
+            with _turn, _blas().limit(limits=1):
                 return function(*args, **options)
 
         return limited
