@@ -26,7 +26,7 @@ def _blas() -> Any:
 
 
 # The limit is one of the whole process, and threadpoolctl lets only the thread that set it take it away: two threads
-# that limit at once would leave it behind. So they take turns; decompositions call each other, so the lock is recursive.
+# that limit at once would leave it behind. So they take turns; as decompositions nest, the lock is recursive.
 _turn = RLock()
 
 
