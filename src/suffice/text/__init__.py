@@ -1,0 +1,1 @@
+"""Documents and mails, and how they become words."""
