@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from suffice.kernels.text import Documents
 from suffice.statistics.levels import is_missing
 from suffice.text.analysis import Analysis
 
-__all__ = ["Texts"]
+__all__ = ["Texts", "cells"]
 
 DECODE_ERRORS = ("strict", "replace", "ignore")
 
@@ -74,7 +74,7 @@ class Texts:
             return clean(given)
         if isinstance(given, np.ndarray):
             return clean(_of_array(given, name))
-        series = _as_series(given, name)
+        series = _as_series(given)
         if series is not None:
             return _of_series(series, clean)
         if isinstance(given, str | bytes | bytearray):
@@ -130,7 +130,13 @@ class Texts:
 # ---------------------------------------------------------------------- where texts come from
 
 
-def _as_series(given: Any, name: object) -> nw.Series[Any] | None:
+def cells(given: Any) -> Any:
+    """The cells of a column as Python has them, whatever they are; what is no column as it is."""
+    series = None if isinstance(given, list | tuple | np.ndarray | Iterator) else _as_series(given)
+    return given if series is None else series.to_list()
+
+
+def _as_series(given: Any) -> nw.Series[Any] | None:
     """A column of an eager data frame library, or the only column of a frame; None for anything else."""
     if hasattr(given, "__arrow_c_array__") and type(given).__module__.startswith("pyarrow"):
         arrow = sys.modules["pyarrow"]
@@ -167,7 +173,8 @@ def _of_array(given: Any, name: object) -> Any:
         of = "" if name is None else f" of column {name!r}"
         raise InputError(f"A list of texts is due; got an array{of} of shape {given.shape}. Choose a column of it.")
     if isinstance(given, np.ma.MaskedArray):
-        given = given.astype(object).filled(None)
+        masked = np.ma.getmaskarray(given).tolist()
+        return [None if hidden else each for each, hidden in zip(given.data.tolist(), masked, strict=True)]
     return np.ascontiguousarray(given) if given.dtype.kind == "O" else given.tolist()
 
 
