@@ -177,7 +177,7 @@ class WordSums(Statistic):
 
     def _pruned(self) -> Self:
         """Without the words that no document has: weight zero is absence."""
-        return self if self.vocabulary.slots else self._of_words(self.documents.any(axis=0))
+        return self if self.vocabulary.slots else self._of_words(np.asarray(self.documents.any(axis=0)))
 
     def _spread(self, name: str, at: NDArray[np.int64], size: int) -> Float:
         """Counts of each word among more words (K, size)."""
