@@ -188,8 +188,10 @@ class WordSums(Statistic):
         out[:, at] = values
         return out
 
-    def _check_kind(self, other: Self) -> None:
-        super()._check_kind(other)
+    def check_joins(self, other: Statistic) -> None:
+        """Raise unless the other is of words that were read and are kept in the same way."""
+        super().check_joins(other)
+        assert isinstance(other, WordSums)
         self.vocabulary.check_alike(other.vocabulary)
         if self.settings != other.settings:
             ours = [each for each in self.settings if each not in other.settings]
