@@ -8,7 +8,7 @@
 
 `GaussianDiscriminant` and `NaiveBayes` are the library's own classifiers. ``suffice.naive_bayes`` and
 ``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names. `merge` joins
-models that were fitted apart.
+models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
 ``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
 ``suffice.testing`` the laws that both keep.
 """
@@ -30,6 +30,7 @@ from suffice.exceptions import (
 from suffice.loading import load
 from suffice.merging import merge
 from suffice.naive_bayes.general import NaiveBayes
+from suffice.text.word_counts import WordCounts
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,7 @@ __all__ = [
     "SingularCovarianceWarning",
     "SufficeError",
     "SufficeWarning",
+    "WordCounts",
     "__version__",
     "load",
     "merge",

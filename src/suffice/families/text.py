@@ -156,7 +156,7 @@ class Text:
     def _settings(self) -> tuple[str, ...]:
         """How documents are read, for comparison."""
         names = ("analyzer", "lowercase", "min_length", "ngram_range", "strip_accents", "stop_words")
-        return tuple(f"{name}={_told(getattr(self, name))}" for name in names)
+        return tuple(f"{name}={_told(getattr(self.analysis, name))}" for name in names)
 
     # ------------------------------------------------------------------ estimate
 

@@ -104,8 +104,7 @@ def warn_about_levels(model: Model, schema: Schema, named: Collection[Any]) -> N
             if name not in named and schema.kinds[place[name]] == "text" and len(levels) > MANY_LEVELS:
                 warn_user(
                     f"Column {name!r} holds {len(levels)} different texts, and is taken for a category. If it is text, "
-                    "count its words first (scikit-learn's CountVectorizer) and give them the family 'multinomial' "
-                    "or 'bernoulli'; if it is an identifier, leave it out with the family None; if it is a category "
-                    "after all, say so with the family 'categorical'.",
+                    "give it the family 'text', which counts its words; if it is an identifier, leave it out with the "
+                    "family None; if it is a category after all, say so with the family 'categorical'.",
                     SufficeWarning,
                 )

@@ -22,6 +22,7 @@ from suffice.statistics import CodedColumn
 from suffice.statistics.column_matrix import Part
 from suffice.statistics.levels import is_missing
 from suffice.statistics.table import Kind
+from suffice.text.texts import Texts
 
 __all__ = ["FrameColumn", "as_frame", "column_names", "frame_of", "in_seconds"]
 
@@ -111,6 +112,12 @@ class FrameColumn(Column):
         whole = self._reading.coded
         some = self._stop - self._start < len(self._reading.series)
         return whole.take(len(self._reading.series), slice(self._start, self._stop)) if some else whole
+
+    def documents(self, name: object) -> Texts:
+        """The column as texts, where its engine has them."""
+        whole = self._reading.texts
+        some = self._stop - self._start < len(whole)
+        return whole.rows(self._start, self._stop) if some else whole
 
     def listed(self) -> Sequence[Any]:
         """The cells as Python has them."""
