@@ -27,6 +27,7 @@ from suffice.families.estimation import Estimation, check_estimation, weighted_l
 from suffice.families.gamma_function import log_rise
 from suffice.families.linear import CellForm
 from suffice.families.poisson import poisson_draws
+from suffice.families.text_left_out import left_out_text
 from suffice.families.text_parameters import TextParameters, document_weights, words_used
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
@@ -155,7 +156,7 @@ class Text:
     def _settings(self) -> tuple[str, ...]:
         """How documents are read, for comparison."""
         names = ("analyzer", "lowercase", "min_length", "ngram_range", "strip_accents", "stop_words")
-        return tuple(f"{name}={_told(getattr(self, name))}" for name in names)
+        return tuple(f"{name}={_told(getattr(self.analysis, name))}" for name in names)
 
     # ------------------------------------------------------------------ estimate
 
@@ -250,6 +251,17 @@ class Text:
             out[:, k] = np.asarray(same_cells(rows, rise(each[rows.indices], data)).sum(axis=1)).ravel()
             out[:, k] -= rise(np.full(len(length), each.sum()), length)
         return out
+
+    def leave_one_out(
+        self,
+        statistic: WordSums,
+        parameters: TextParameters,
+        x: Texts,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """The relative log-likelihood of each document given the others (n, K), also in which words are used."""
+        return left_out_text(self, statistic, word_rows(x, self.analysis, self.slots), members)
 
     def terms(self, parameters: TextParameters, x: Texts) -> Float:
         """The part of the column in `relative_log_likelihood` (n, K, 1)."""

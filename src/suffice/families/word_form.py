@@ -21,7 +21,7 @@ class WordForm:
     """``Σ_j zero_kj + x_j slope_kj`` over some words, as it is evaluated.
 
     What a sum of finite numbers cannot say is counted beside them, in further columns of the slope: words that are
-    impossible, or that must be there, or that are a class's own, and words that were not chosen though they have a slot.
+    impossible, or that must be there, or that are a class's own; and words that have a slot, and were not chosen.
 
     Attributes
     ----------

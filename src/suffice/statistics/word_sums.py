@@ -177,7 +177,7 @@ class WordSums(Statistic):
 
     def _pruned(self) -> Self:
         """Without the words that no document has: weight zero is absence."""
-        return self if self.vocabulary.slots else self._of_words(self.documents.any(axis=0))
+        return self if self.vocabulary.slots else self._of_words(np.asarray(self.documents.any(axis=0)))
 
     def _spread(self, name: str, at: NDArray[np.int64], size: int) -> Float:
         """Counts of each word among more words (K, size)."""
@@ -188,8 +188,10 @@ class WordSums(Statistic):
         out[:, at] = values
         return out
 
-    def _check_kind(self, other: Self) -> None:
-        super()._check_kind(other)
+    def check_joins(self, other: Statistic) -> None:
+        """Raise unless the other is of words that were read and are kept in the same way."""
+        super().check_joins(other)
+        assert isinstance(other, WordSums)
         self.vocabulary.check_alike(other.vocabulary)
         if self.settings != other.settings:
             ours = [each for each in self.settings if each not in other.settings]
