@@ -46,3 +46,8 @@ def same_matrix(a, b):
     for part in ("indptr", "indices", "data"):
         np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
         assert getattr(a, part).dtype == getattr(b, part).dtype
+
+
+def told(settings):
+    """Settings as the name of a test, the same in every process."""
+    return ",".join(f"{name}={getattr(value, '__name__', value)}" for name, value in settings.items()) or "default"

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from suffice.exceptions import InputError, SufficeWarning
 from suffice.text.analysis import Analysis
 from suffice.text.texts import Texts
-from text.corpora import random_texts
+from text.corpora import random_texts, told
 
 SETTINGS = [
     {},
@@ -30,7 +30,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("settings", SETTINGS, ids=told)
 def test_words_are_those_of_scikit_learn(settings):
     texts = random_texts(np.random.default_rng(3), 300)
     theirs = {"token_pattern": None} if settings.get("analyzer", "word") != "word" else {}

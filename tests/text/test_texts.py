@@ -12,6 +12,7 @@ from scipy import sparse
 from suffice.exceptions import InputError
 from suffice.text.analysis import Analysis
 from suffice.text.texts import Texts
+from text.corpora import told
 
 ROWS = ["Äpfel und pears", None, "", "日本 x1 😀", "pears pears"]
 FULL = [text or "" for text in ROWS]
@@ -69,7 +70,7 @@ def words(texts, analysis):
 
 
 @pytest.mark.parametrize("name", [*WITH_MISSING, *WITHOUT])
-@pytest.mark.parametrize("settings", [{}, {"strip_accents": "unicode"}, {"analyzer": str.split}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"strip_accents": "unicode"}, {"analyzer": str.split}], ids=told)
 def test_every_source_gives_the_same_words(name, settings):
     texts, rows = made({**WITH_MISSING, **WITHOUT}[name]), ROWS if name in WITH_MISSING else FULL
     analysis = Analysis(**settings)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice import InputError, MergeError, WordCounts
 from suffice.text import batches, word_matrix
 from suffice.text.batches import analysis_of, least_length
-from text.corpora import random_texts, same_matrix
+from text.corpora import random_texts, same_matrix, told
 
 TEXTS = random_texts(np.random.default_rng(1), 400)
 OTHERS = random_texts(np.random.default_rng(2), 100)
@@ -60,7 +60,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("settings", SETTINGS, ids=told)
 def test_the_matrix_of_scikit_learn(settings):
     ours, theirs = WordCounts(**settings), CountVectorizer(**settings)
     made, expected = ours.fit_transform(TEXTS), theirs.fit_transform(TEXTS)
@@ -84,7 +84,7 @@ def test_the_matrix_of_scikit_learn(settings):
         np.testing.assert_array_equal(mine, other)
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("settings", SETTINGS, ids=told)
 def test_what_is_native(settings):
     slow = {"tokenizer", "preprocessor"} & set(settings) or settings.get("ngram_range") == (0, 2)
     slow = slow or callable(settings.get("analyzer")) or settings.get("token_pattern") in SLOW
@@ -108,7 +108,7 @@ def test_patterns_that_are_lengths(pattern):
 
 
 @pytest.mark.parametrize("settings", [{}, {"tokenizer": str.split, "token_pattern": None}], ids=["native", "own"])
-@pytest.mark.parametrize("limits", [{}, {"min_df": 2, "max_df": 0.4}, {"max_features": 20}], ids=str)
+@pytest.mark.parametrize("limits", [{}, {"min_df": 2, "max_df": 0.4}, {"max_features": 20}], ids=told)
 def test_batches_and_merges_are_one_fit(settings, limits, monkeypatch):
     settings = settings | limits
     whole = WordCounts(**settings).fit(TEXTS)
