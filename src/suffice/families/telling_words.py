@@ -94,18 +94,17 @@ def spoken(family: Text, parameters: TextParameters, x: Texts, row: int) -> Spok
     words = [", ".join(sorted(found[at])) for at in chosen]
     counts = np.array([sum(found[at].values()) for at in chosen], dtype=np.float64)
     drawn = np.ones_like(counts) if family.binary or family.event == "bernoulli" else counts
-    weight = drawn if p.idf is None else drawn * p.idf[chosen]
     if family.length:
-        weight = weight * family._shortened(np.array([drawn.sum()]), p.mean_length)
+        drawn = drawn * family._shortened(np.array([drawn.sum()]), p.mean_length)
     k = len(p.slope)
     rest = np.zeros(k)
     if family.estimation == "bayes" and p.draws is not None:
+        weight = drawn if p.idf is None else drawn * p.idf[chosen]
         parts = rise(p.draws[:, chosen].T, weight[:, None])
         rest = -rise(p.draws.sum(axis=1), weight.sum())
     else:
         slope = p.relative_slope[:, chosen].T
-        per_word = drawn if p.idf is None else weight / p.idf[chosen]
-        parts = np.where(np.isfinite(slope), slope, 0.0) * per_word[:, None]
+        parts = np.where(np.isfinite(slope), slope, 0.0) * drawn[:, None]
         own = np.isposinf(slope)
         parts[np.isneginf(slope) | (own.any(axis=1, keepdims=True) & ~own)] = -np.inf
     if p.zero is not None and not documents.missing[row]:
