@@ -31,7 +31,7 @@ from suffice.families.text_left_out import left_out_text
 from suffice.families.text_parameters import TextParameters, document_weights, words_used
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
-from suffice.statistics.sparse_sums import cell_rows, same_cells
+from suffice.statistics.sparse_sums import cell_rows, left_of, same_cells
 from suffice.statistics.word_sums import counted_directly
 from suffice.text.analysis import Analysis
 from suffice.text.encoded import word_rows
@@ -375,7 +375,7 @@ def _chances(yes: Float, documents: Float, alpha: float) -> tuple[Float, Float]:
     weight = documents[:, None] + 2 * alpha
     empty = weight <= 0
     pooled = float(documents.sum())
-    no = np.maximum(documents[:, None] - yes, 0.0)
+    no = left_of(documents[:, None], yes)
     yes, no = (np.where(empty, part.sum(axis=0), part) + alpha for part in (yes, no))
     size = np.log(np.where(empty, max(pooled, np.finfo(float).tiny), weight))
     with np.errstate(divide="ignore"):

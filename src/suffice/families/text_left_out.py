@@ -198,7 +198,7 @@ def _bernoulli(left: _Left) -> Float | None:
     out = np.empty((len(left.codes), len(n)))
     order, cut = left.words.order, left.words.cut
     with np.errstate(divide="ignore"):
-        yes, no = np.log(d + a) - np.log(n + 2 * a)[:, None], np.log(n[:, None] - d + a) - np.log(n + 2 * a)[:, None]
+        yes, no = (np.log(each + a) - np.log(n + 2 * a)[:, None] for each in (d, left_of(n[:, None], d)))
     for block in left.blocks():
         out[block.here] = _there(block, yes, no, order, cut[block.here])
     for w in different.tolist():
@@ -212,7 +212,7 @@ def _bernoulli(left: _Left) -> Float | None:
                 continue
             with np.errstate(divide="ignore"):
                 less = np.log(left_of(d[k], np.full_like(d[k], w)) + a) - np.log(rest + 2 * a)
-                none = np.log(np.maximum(rest - d[k], 0.0) + a) - np.log(rest + 2 * a)
+                none = np.log(left_of(np.full_like(d[k], rest), d[k]) + a) - np.log(rest + 2 * a)
             for block in left.blocks():
                 some = here[block.here]
                 if some.any():

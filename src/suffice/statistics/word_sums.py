@@ -236,9 +236,10 @@ class WordSums(Statistic):
         exact = all((each == np.floor(each)).all() for one in (self, other) for each in (one.count, one.documents))
         for name, part in taken.items():
             parts[name] = _remaining(getattr(self, name), part, exact, word)
-        held = (parts["documents"] > 0) & (parts["count"] > 0)
-        least = parts["weight"][:, None] * (1 + UNSURE)
-        wrong = (parts["documents"] > least) | (parts["count"] < parts["documents"] * (1 - UNSURE))
+        some, often = parts["documents"] > 0, parts["count"] > 0
+        held = some & often
+        wrong = (parts["documents"] > parts["weight"][:, None] * (1 + UNSURE)) | (some != often)
+        wrong |= parts["count"] < parts["documents"] * (1 - UNSURE)
         if exact and wrong.any():
             k, j = (int(i) for i in np.argwhere(wrong)[0])
             raise MergeError(
