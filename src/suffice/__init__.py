@@ -13,6 +13,10 @@ models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
 ``suffice.testing`` the laws that both keep.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
 from suffice.exceptions import (
     ClassError,
@@ -30,7 +34,9 @@ from suffice.exceptions import (
 from suffice.loading import load
 from suffice.merging import merge
 from suffice.naive_bayes.general import NaiveBayes
-from suffice.text.word_counts import WordCounts
+
+if TYPE_CHECKING:
+    from suffice.text.word_counts import WordCounts
 
 __version__ = "0.1.0"
 
@@ -53,3 +59,16 @@ __all__ = [
     "load",
     "merge",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # It is a CountVectorizer, and scikit-learn's module of those takes long to import.
+    if name == "WordCounts":
+        from suffice.text.word_counts import WordCounts
+
+        return WordCounts
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,21 +1,27 @@
 """Documents read as words: counted by class, encoded as rows of a sparse matrix, and scored.
 
-Words are kept packed (`Words`): their UTF-8 one after another, sorted by code point as Python sorts texts. What a word is says
-a `Reading`; it is exactly that of scikit-learn's analyzers.
+Words are kept packed (`Words`): their UTF-8 one after another, sorted by code point as Python sorts texts. What a word is
+says a `Reading`; it is exactly that of scikit-learn's analyzers. All threads are used, and what is found does not depend on
+how many they are.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.kernels import _core
+
 __all__ = [
+    "Counted",
     "Documents",
+    "Encoded",
     "Lookup",
+    "NotUtf8Error",
     "Reading",
     "Words",
     "count_words",
@@ -28,6 +34,9 @@ __all__ = [
 
 Float = NDArray[np.float64]
 Places = NDArray[np.int64]
+
+ANALYZERS = ("word", "char", "char_wb")
+MOST_BYTES = 1 << 31  # of documents that are read in one pass, in which numbers of 32 bits are enough
 
 
 class Words(NamedTuple):
@@ -61,14 +70,22 @@ class Words(NamedTuple):
         return len(self.ends)
 
     def texts(self) -> list[str]:
-        """The texts."""
+        """The texts.
+
+        >>> Words.of(["ab", "é"]).texts()
+        ['ab', 'é']
+        """
         raw, ends = self.text.tobytes(), self.ends.tolist()
         return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *ends], ends, strict=False)]
 
     def taking(self, at: Places | NDArray[np.bool_]) -> Words:
         """Some of them, by rising places or by a mask."""
-        texts = self.texts()
-        return Words.of([texts[i] for i in np.arange(self.size)[at]])
+        places = np.flatnonzero(at) if at.dtype == bool else np.ascontiguousarray(at, dtype=np.int64)
+        return Words(*_core.take_words(*self, places))
+
+    def first_unsorted(self) -> int:
+        """The first that does not come after the one before it; −1 if all do. `ValueError` if they end nowhere."""
+        return _core.first_unsorted(*self)
 
 
 class Reading(NamedTuple):
@@ -94,73 +111,109 @@ class Reading(NamedTuple):
     stop_words: frozenset[str] = frozenset()
 
 
+@lru_cache(maxsize=64)
+def _native(reading: Reading) -> Any:
+    stop = Words.of(sorted(reading.stop_words))
+    return _core.reading_of(
+        ANALYZERS.index(reading.analyzer), reading.lowercase, reading.min_length, *reading.ngrams, *stop
+    )
+
+
+class NotUtf8Error(ValueError):
+    """Bytes of a document that are no UTF-8: its row, and where in it they are."""
+
+    def __init__(self, row: int, at: int) -> None:
+        self.row, self.at = row, at
+        super().__init__(f"document {row}, byte {at}")
+
+
 class Documents:
     """Texts where they lie, of Python's objects or of Arrow columns; a missing one has no words.
 
-    ``of_strings`` takes a list, tuple or array of str, with None where one is missing. ``of_arrow`` takes an object with an
-    Arrow C stream of texts. ``of_tokens`` takes lists of words that are read as they are, whatever the `Reading`.
+    >>> documents = Documents.of_strings(["To be, or not", None])
+    >>> documents.words(0, Reading())
+    ['to', 'be', 'or', 'not']
+    >>> documents.missing
+    array([False,  True])
     """
 
-    def __init__(self, texts: list[Any], *, tokens: bool = False) -> None:
-        self._texts, self._tokens = texts, tokens
+    def __init__(self, native: Any) -> None:
+        self._native = native
 
     @classmethod
     def of_strings(cls, texts: Sequence[str | None]) -> Documents:
-        """Texts of Python; `TypeError` with the row of the first that is neither str nor None."""
-        for row, each in enumerate(texts):
-            if each is not None and not isinstance(each, str):
-                raise TypeError(row)
-        return cls(list(texts))
+        """Texts of Python, in a list or tuple; `TypeError` with the row of the first that is neither str nor None."""
+        return cls(_core.documents_of_strings(texts))
 
     @classmethod
     def of_arrow(cls, column: Any) -> Documents | None:
-        """Texts of an Arrow column, where they are; None if it is no column of texts."""
-        return None
+        """Texts of a column with an Arrow C stream, where they are; None if it is no column of texts."""
+        stream = getattr(column, "__arrow_c_stream__", None)
+        found = None if stream is None else _core.documents_of_arrow(stream())
+        return None if found is None else cls(found)
 
     @classmethod
     def of_tokens(cls, tokens: Sequence[Sequence[str] | None]) -> Documents:
-        """Words that need no reading."""
-        return cls(list(tokens), tokens=True)
+        """Lists of words that are taken as they are, whatever the `Reading`; `TypeError` with the row of a wrong one."""
+        return cls(_core.documents_of_tokens(tokens))
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._native)
 
     @property
     def missing(self) -> NDArray[np.bool_]:
         """Which of them are not there (n,)."""
-        return np.array([each is None for each in self._texts], dtype=bool)
+        found: NDArray[np.bool_] = self._native.missing().view(bool)
+        return found
 
     def rows(self, start: int, stop: int) -> Documents:
         """Those of rows start..stop−1."""
-        return Documents(self._texts[start:stop], tokens=self._tokens)
+        return Documents(self._native.rows(start, min(stop, len(self))))
 
     def take(self, index: NDArray[np.intp]) -> Documents:
         """Those at some places."""
-        return Documents([self._texts[i] for i in index], tokens=self._tokens)
+        return Documents(self._native.take(np.ascontiguousarray(index, dtype=np.int64)))
 
     def words(self, row: int, reading: Reading) -> list[str]:
-        """The words of one document, in their order."""
-        text = self._texts[row]
-        if text is None:
-            return []
-        return list(text) if self._tokens else _words(text, reading)
+        """The words of one document, in their order; runs of two after all of one, and so on."""
+        with _Sentences(0):
+            return _core.document_words(self._native, _native(reading), row)
+
+    def _passes(self) -> list[tuple[int, int]]:
+        """Rows that are read in one pass."""
+        if self._native.bytes() < MOST_BYTES:
+            return [(0, len(self))]
+        ends = np.cumsum(self._native.sizes())
+        bounds = np.searchsorted(ends, np.arange(MOST_BYTES, ends[-1] + MOST_BYTES, MOST_BYTES)).tolist()
+        starts = [0, *(min(stop + 1, len(self)) for stop in bounds)]
+        return [(a, b) for a, b in zip(starts, [*starts[1:], len(self)], strict=True) if a < b]
+
+
+class _Sentences:
+    """Around a pass over rows from ``first`` on: names the row of the whole whose bytes are none."""
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, ValueError) and str(error).startswith("bad "):
+            row, at = map(int, str(error).split()[1:])
+            raise NotUtf8Error(self.first + row, at) from None
 
 
 class Lookup:
     """The place of each word: among those given, or by a hash among a fixed number of slots."""
 
     def __init__(self, words: Words | None = None, *, slots: int = 0) -> None:
-        self._slots = slots
-        self._place = {} if words is None else {word: i for i, word in enumerate(words.texts())}
+        self._native = _core.Lookup(*(Words.of([]) if words is None else words), slots)
 
     @property
     def size(self) -> int:
         """How many places there are."""
-        return self._slots or len(self._place)
-
-    def place(self, word: str) -> int:
-        """The place of a word; −1 if it has none."""
-        return word_slot(word, self._slots) if self._slots else self._place.get(word, -1)
+        return len(self._native)
 
 
 class Encoded(NamedTuple):
@@ -200,47 +253,65 @@ class Counted(NamedTuple):
 
 
 def count_words(documents: Documents, reading: Reading, codes: Places, n_classes: int, *, slots: int = 0) -> Counted:
-    """The words of all documents that have a code, counted by class; those of others are no words."""
-    found: dict[Any, Float] = {}
-    for row, code in enumerate(codes.tolist()):
-        if not 0 <= code < n_classes:
-            continue
-        words: list[Any] = documents.words(row, reading)
-        words = [word_slot(each, slots) for each in words] if slots else words
-        for each in words:
-            found.setdefault(each, np.zeros((2, n_classes)))[0, code] += 1
-        for each in set(words):
-            found[each][1, code] += 1
-    if slots:
-        table = np.zeros((2, n_classes, slots))
-        for place, sums in found.items():
-            table[:, :, place] = sums
-        return Counted(None, table[0], table[1])
-    order = sorted(found)
-    table = np.array([found[word] for word in order]).reshape(len(order), 2, n_classes).transpose(1, 2, 0)
-    return Counted(Words.of(order), np.ascontiguousarray(table[0]), np.ascontiguousarray(table[1]))
+    """The words of all documents that have a code, counted by class; those of others are no words.
+
+    >>> documents = Documents.of_strings(["an apple", "an apple or an egg"])
+    >>> found = count_words(documents, Reading(), np.array([0, 1]), 2)
+    >>> found.words.texts(), found.count, found.documents[1]
+    (['an', 'apple', 'egg', 'or'], array([[1., 1., 0., 0.],
+           [2., 1., 1., 1.]]), array([1., 1., 1., 1.]))
+    """
+    whole: Counted | None = None
+    for start, stop in documents._passes():
+        part, some = documents.rows(start, stop), codes[start:stop]
+        with _Sentences(start):
+            if slots:
+                found = Counted(None, *_core.count_slots(part._native, _native(reading), some, n_classes, slots))
+            else:
+                words, count, having = _core.count_words(part._native, _native(reading), some, n_classes)
+                found = Counted(Words(*words), count, having)
+        whole = found if whole is None else _added(whole, found)
+    assert whole is not None
+    return whole
+
+
+def _added(mine: Counted, others: Counted) -> Counted:
+    """The counts of both."""
+    if mine.words is None or others.words is None:
+        return Counted(None, mine.count + others.count, mine.documents + others.documents)
+    words, here, there = join_words(mine.words, others.words)
+    count, having = np.zeros((2, len(mine.count), words.size))
+    count[:, here], having[:, here] = mine.count, mine.documents
+    count[:, there] += others.count
+    having[:, there] += others.documents
+    return Counted(words, count, having)
 
 
 def encode_words(
     documents: Documents, reading: Reading, lookup: Lookup | None = None, *, dtype: Any = np.int64
 ) -> Encoded:
-    """How often each document has each word: of the lookup, or of all that occur. ``dtype`` is int64 or float64."""
-    lists = [documents.words(row, reading) for row in range(len(documents))]
-    words = None if lookup is not None else Words.of(sorted({word for each in lists for word in each}))
-    lookup = Lookup(words) if lookup is None else lookup
-    starts, columns, counts = [0], [], []
-    for each in lists:
-        places: dict[int, int] = {}
-        for word in each:
-            at = lookup.place(word)
-            if at >= 0:
-                places[at] = places.get(at, 0) + 1
-        columns += sorted(places)
-        counts += [places[at] for at in sorted(places)]
-        starts.append(len(columns))
-    return Encoded(
-        words, np.array(starts, dtype=np.int64), np.array(columns, dtype=np.int32), np.array(counts, dtype=dtype)
-    )
+    """How often each document has each word: of the lookup, or of all that occur.
+
+    >>> documents = Documents.of_strings(["an apple", "an apple or an egg"])
+    >>> found = encode_words(documents, Reading())
+    >>> found.columns, found.counts, found.starts
+    (array([0, 1, 0, 1, 2, 3], dtype=int32), array([1, 1, 2, 1, 1, 1]), array([0, 2, 6]))
+    """
+    passes = documents._passes()
+    if len(passes) > 1 and lookup is None:  # what the words are is found first
+        words = count_words(documents, reading, np.zeros(len(documents), dtype=np.int64), 1).words
+        return encode_words(documents, reading, Lookup(words), dtype=dtype)._replace(words=words)
+    native = None if lookup is None else lookup._native
+    parts = []
+    for start, stop in passes:
+        with _Sentences(start):
+            parts.append(_core.encode_words(documents.rows(start, stop)._native, _native(reading), native))
+    words, starts, columns, counts = parts[0]
+    if len(parts) > 1:
+        base = np.cumsum([0, *(part[1][-1] for part in parts[:-1])])
+        starts = np.concatenate([parts[0][1], *(part[1][1:] + b for part, b in zip(parts[1:], base[1:], strict=True))])
+        columns, counts = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
+    return Encoded(None if words is None else Words(*words), starts, columns, counts.astype(dtype, copy=False))
 
 
 def score_words(
@@ -254,54 +325,46 @@ def score_words(
     length : array of shape (n,)
         How many words were added.
     """
-    found = encode_words(documents, reading, lookup, dtype=np.float64)
-    rows = np.repeat(np.arange(len(documents)), np.diff(found.starts))
-    counts = np.ones_like(found.counts) if distinct else found.counts
-    scores = np.zeros((len(documents), slope.shape[1]))
-    np.add.at(scores, rows, counts[:, None] * slope[found.columns])
-    return scores, np.bincount(rows, counts, minlength=len(documents)).astype(np.float64)
+    scores, length = np.empty((len(documents), slope.shape[1])), np.empty(len(documents))
+    slope = np.ascontiguousarray(slope, dtype=np.float64)
+    with _Sentences(0):
+        _core.score_words(documents._native, _native(reading), lookup._native, slope, distinct, scores, length)
+    return scores, length
 
 
 def join_words(mine: Words, others: Words) -> tuple[Words, Places, Places]:
     """The words of both, and where those of each are among them."""
-    joined = Words.of(sorted({*mine.texts(), *others.texts()}))
-    return joined, word_places(joined, mine), word_places(joined, others)
+    words, here, there = _core.join_words(*mine, *others)
+    return Words(*words), here, there
 
 
 def word_places(among: Words, words: Words) -> Places:
     """Where words are among others; −1 if they are not."""
-    place = {word: i for i, word in enumerate(among.texts())}
-    return np.array([place.get(word, -1) for word in words.texts()], dtype=np.int64)
+    return _core.word_places(*among, *words)
 
 
 def word_slot(word: str, slots: int) -> int:
     """The slot of a word, by a hash that is the same everywhere."""
-    data, h = word.encode("utf-8", "surrogatepass"), 0x9E3779B97F4A7C15
-    for i in range(0, len(data), 8):
-        h = _mixed(h ^ int.from_bytes(data[i : i + 8], "little"))
-    return _mixed(h ^ len(data)) % slots
+    return int(_core.word_hash(word.encode("utf-8", "surrogatepass")) % slots)
 
 
-def _mixed(h: int) -> int:
-    h = (h * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
-    return h ^ (h >> 32)
+def case_classes() -> NDArray[np.uint8]:
+    """What each character is around a capital sigma: 1 if case is ignored there, 2 if it has case, else 0.
+
+    Asked of ``str.lower``, which knows no other way to say it: a sigma is the final one after a character with case.
+    """
+    every = np.arange(0x110000, dtype=np.uint32)
+    sigma, letter, end = (np.full_like(every, ord(each)) for each in "ΣA\n")
+    alone = _lowered(np.column_stack([every, sigma, end]))
+    after = _lowered(np.column_stack([letter, every, sigma, end]))
+    final = ord("ς")
+    return np.where(alone == final, 2, np.where(after == final, 1, 0)).astype(np.uint8)
 
 
-def _words(text: str, reading: Reading) -> list[str]:
-    text = text.lower() if reading.lowercase else text
-    least, most = reading.ngrams
-    if reading.analyzer == "word":
-        found = re.findall(rf"(?u)\b\w{{{reading.min_length},}}\b", text)
-        found = [word for word in found if word not in reading.stop_words]
-        return [" ".join(found[i : i + n]) for n in range(least, most + 1) for i in range(len(found) - n + 1)]
-    text = re.sub(r"\s\s+", " ", text)
-    if reading.analyzer == "char":
-        return [text[i : i + n] for n in range(least, most + 1) for i in range(len(text) - n + 1)]
-    out = []
-    for word in text.split():
-        padded = f" {word} "
-        for n in range(least, most + 1):
-            out += [padded[i : i + n] for i in range(max(1, len(padded) - n + 1))]
-            if len(padded) <= n:
-                break
-    return out
+def _lowered(rows: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """What the sigma, the last but one of each row, is in lower case."""
+    rows[ord("İ"), -3] = ord("i")  # the one character that two stand for
+    rows[ord("Σ"), -3] = ord("σ")
+    text = rows.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass").lower()
+    lower = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").reshape(rows.shape)
+    return lower[:, -2]

@@ -187,7 +187,10 @@ def _values(dtype: Any, column: Any) -> Any:
 
 
 def _levels(column: Any) -> Sequence[Any]:
-    return column.levels.values if isinstance(column, CodedColumn) else ()
+    """What a type must hold: all levels of a model, or the texts that were drawn."""
+    if isinstance(column, CodedColumn):
+        return column.levels.values
+    return list(dict.fromkeys(column)) if column.dtype.kind == "O" else ()
 
 
 def _fits(dtype: Any, known: Sequence[Any]) -> bool:

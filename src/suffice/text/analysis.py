@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, strip_accents_ascii, strip_accents_unicode
 
 from suffice.exceptions import InputError, SufficeWarning, listed, warn_user
 from suffice.kernels.text import Reading
@@ -18,7 +17,7 @@ from suffice.kernels.text import Reading
 __all__ = ["Analysis"]
 
 ANALYZERS = ("word", "char", "char_wb")
-ACCENTS: dict[str, Callable[[str], str]] = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
+ACCENTS = ("ascii", "unicode")
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Analysis:
     def __post_init__(self) -> None:
         _check_one_of("analyzer", self.analyzer, ANALYZERS)
         if self.strip_accents is not None:
-            _check_one_of("strip_accents", self.strip_accents, tuple(ACCENTS), "or None")
+            _check_one_of("strip_accents", self.strip_accents, ACCENTS, "or None")
         object.__setattr__(self, "lowercase", _truth("lowercase", self.lowercase))
         object.__setattr__(self, "min_length", _whole("min_length", self.min_length))
         object.__setattr__(self, "ngram_range", _ngrams(self.ngram_range))
@@ -83,7 +82,12 @@ class Analysis:
         """The stop words."""
         if self.stop_words is None:
             return frozenset()
-        return frozenset(ENGLISH_STOP_WORDS if self.stop_words == "english" else self.stop_words)
+        if self.stop_words == "english":
+            # scikit-learn's module of texts brings much along: it is imported by those who ask for what it has.
+            from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+            return frozenset(ENGLISH_STOP_WORDS)
+        return frozenset(self.stop_words)
 
     def preprocessed(self, text: str) -> str:
         """A text as `reading` takes it: in lower case and without accents, if accents are stripped.
@@ -99,13 +103,22 @@ class Analysis:
             if not isinstance(found, str):
                 raise InputError(f"strip_accents must return a text; of {text!r:.40} it made {found!r:.40}.")
             return found
-        return text if text.isascii() else ACCENTS[self.strip_accents](text)
+        return text if text.isascii() else _accents(self.strip_accents)(text)
 
     def warn(self) -> None:
         """Say so, once, if settings do not go together: stop words that are never met, or that nobody looks for."""
         if self.stop_words is not None and not callable(self.strip_accents):
             kind = "callable" if callable(self.analyzer) else self.analyzer
             _warn_about_stop_words(kind, self.lowercase, self.min_length, self.strip_accents, self.stop_words)
+
+
+@lru_cache
+def _accents(kind: str) -> Callable[[str], str]:
+    """What strips accents."""
+    from sklearn.feature_extraction.text import strip_accents_ascii, strip_accents_unicode
+
+    found: Callable[[str], str] = strip_accents_ascii if kind == "ascii" else strip_accents_unicode
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -65,5 +65,6 @@ void bind_posterior(nb::module_ &m);
 void bind_scatter(nb::module_ &m);
 void bind_sparse(nb::module_ &m);
 void bind_sums(nb::module_ &m);
+void bind_text(nb::module_ &m);
 
 }  // namespace suffice

@@ -1,0 +1,346 @@
+// Documents and their words in Python.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <array>
+#include <string>
+
+#include "binding.hpp"
+#include "text/counting.hpp"
+#include "text/encoding.hpp"
+#include "text/words.hpp"
+
+namespace suffice {
+namespace {
+
+using namespace suffice::text;
+
+using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// ---------------------------------------------------------------------- arrays
+
+template <typename T> nb::object array_of(T *data, std::initializer_list<size_t> shape) {
+    nb::capsule owner(data, [](void *held) noexcept { delete[] static_cast<T *>(held); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
+}
+
+template <typename T, typename From> nb::object array_of(std::vector<From> &&values) {
+    static_assert(sizeof(T) == sizeof(From));
+    auto held = std::make_unique<std::vector<From>>(std::move(values));
+    auto *data = reinterpret_cast<T *>(held->data());
+    const size_t size = held->size();
+    nb::capsule owner(held.release(), [](void *each) noexcept { delete static_cast<std::vector<From> *>(each); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, {size}, owner));
+}
+
+nb::object words_of(Packed &&words) {
+    return nb::make_tuple(array_of<uint8_t>(std::move(words.text)), array_of<int64_t>(std::move(words.ends)));
+}
+
+WordsView view_of(const Bytes &text, const Codes &ends) {
+    const auto size = static_cast<int64_t>(ends.shape(0));
+    for (int64_t i = 0, before = 0; i < size; before = ends.data()[i++])
+        require(ends.data()[i] >= before && ends.data()[i] <= static_cast<int64_t>(text.shape(0)), "words end where there are none");
+    return {reinterpret_cast<const char *>(text.data()), ends.data(), size};
+}
+
+// ---------------------------------------------------------------------- readings and vocabularies
+
+struct OwnReading {
+    Reading reading;
+    std::unique_ptr<WordTable> stop;
+};
+
+std::unique_ptr<OwnReading> reading_of(int analyzer, bool lowercase, int64_t min_length, int least, int most, Bytes text,
+                                       Codes ends) {
+    auto found = std::make_unique<OwnReading>();
+    const WordsView stop = view_of(text, ends);
+    if (stop.size) {
+        found->stop = std::make_unique<WordTable>(static_cast<size_t>(stop.size));
+        for (int64_t i = 0; i < stop.size; ++i) {
+            const std::string_view word = stop[i];
+            const auto n = static_cast<int64_t>(word.size());
+            found->stop->number({word.data(), n, hash_of(word.data(), n)});
+        }
+    }
+    require(analyzer >= 0 && analyzer <= 2 && least >= 1 && most >= least, "there is no such reading");
+    found->reading = {static_cast<Analyzer>(analyzer), lowercase, min_length, least, most, found->stop.get()};
+    return found;
+}
+
+// The same for documents of these; words that need no reading are no runs.
+Reading reading_for(const OwnReading &own, const Documents &documents) {
+    Reading reading = own.reading;
+    if (!documents.tokens.empty()) reading.least = reading.most = 1;
+    return reading;
+}
+
+class Lookup {
+  public:
+    Lookup(Bytes text, Codes ends, int64_t slots) : slots_(slots) {
+        require(slots >= 0 && slots < int64_t{NONE}, "there are too many slots");
+        const WordsView view = view_of(text, ends);
+        require(view.size < int64_t{NONE}, "there are too many words");
+        if (!slots) made_[false] = vocabulary_of(view, false);
+        text_ = text;
+        ends_ = ends;
+        if (slots) {
+            made_[false] = std::make_unique<Vocabulary>();
+            made_[false]->slots = slots;
+        }
+    }
+    int64_t size() const { return slots_ ? slots_ : static_cast<int64_t>(ends_.shape(0)); }
+
+    // As documents of a reading need it. Called with the interpreter's lock.
+    const Vocabulary &of(const Reading &reading, const Documents &documents) {
+        const bool cut = !slots_ && reading.analyzer == Analyzer::WORD && reading.most > 1 && documents.tokens.empty();
+        std::unique_ptr<Vocabulary> &each = made_[cut];
+        if (!each) each = vocabulary_of(view_of(text_, ends_), cut);
+        return *each;
+    }
+
+  private:
+    int64_t slots_;
+    Bytes text_;
+    Codes ends_;
+    std::array<std::unique_ptr<Vocabulary>, 2> made_;  // by whether runs of words are cut
+};
+
+// ---------------------------------------------------------------------- passes
+
+// A pass without the interpreter's lock. What is around a capital sigma is asked of Python when the first one is met.
+template <typename Pass> auto passed(Pass pass) {
+    for (int i = 0; i < 2; ++i) {
+        try {
+            nb::gil_scoped_release release;
+            return pass();
+        } catch (const SigmaNeeded &) {
+        } catch (const BadText &bad) {
+            const auto message = "bad " + std::to_string(bad.row) + " " + std::to_string(bad.at);
+            throw nb::value_error(message.c_str());
+        }
+        const nb::object found = nb::module_::import_("suffice.kernels.text").attr("case_classes")();
+        const auto classes = nb::cast<Bytes>(found);
+        require(classes.shape(0) == LAST_CHARACTER + 1, "there is a class for each character");
+        set_case_classes({classes.data(), classes.data() + classes.shape(0)});
+    }
+    throw std::logic_error("the classes of characters were set");
+}
+
+void check_size(const Documents &documents) {
+    for (const Text &each : documents.texts)
+        if (each.length >= int64_t{1} << 30) throw nb::value_error("a document is too long");
+}
+
+}  // namespace
+
+void bind_text(nb::module_ &m) {
+    nb::class_<Documents>(m, "Documents")
+        .def("__len__", &Documents::size)
+        .def("bytes", &Documents::bytes)
+        .def("missing",
+             [](const Documents &self) {
+                 std::vector<uint8_t> out(self.texts.size());
+                 for (size_t i = 0; i < out.size(); ++i) out[i] = self.texts[i].form == Form::MISSING;
+                 return array_of<uint8_t>(std::move(out));
+             })
+        .def("sizes",
+             [](const Documents &self) {
+                 std::vector<int64_t> out(self.texts.size());
+                 for (size_t i = 0; i < out.size(); ++i) out[i] = self.texts[i].length;
+                 return array_of<int64_t>(std::move(out));
+             })
+        .def("take",
+             [](const Documents &self, Codes index) {
+                 auto out = std::make_unique<Documents>();
+                 out->owners = self.owners;
+                 out->tokens = self.tokens;
+                 out->texts.reserve(index.shape(0));
+                 for (size_t i = 0; i < index.shape(0); ++i) {
+                     const int64_t at = index.data()[i];
+                     require(at >= 0 && at < self.size(), "there is no such document");
+                     out->texts.push_back(self.texts[static_cast<size_t>(at)]);
+                 }
+                 return out;
+             },
+             "index"_a.noconvert())
+        .def("rows", [](const Documents &self, int64_t start, int64_t stop) {
+            require(0 <= start && start <= stop && stop <= self.size(), "there are no such documents");
+            auto out = std::make_unique<Documents>();
+            out->owners = self.owners;
+            out->tokens = self.tokens;
+            out->texts.assign(self.texts.begin() + start, self.texts.begin() + stop);
+            return out;
+        });
+    nb::class_<OwnReading>(m, "Reading");
+    nb::class_<Lookup>(m, "Lookup")
+        .def(nb::init<Bytes, Codes, int64_t>(), "text"_a.noconvert(), "ends"_a.noconvert(), "slots"_a)
+        .def("__len__", &Lookup::size);
+    m.def("reading_of", &reading_of, "analyzer"_a, "lowercase"_a, "min_length"_a, "least"_a, "most"_a, "text"_a.noconvert(),
+          "ends"_a.noconvert());
+    const auto checked = [](auto make) {
+        return [make](nb::handle given) -> std::unique_ptr<Documents> {
+            try {
+                return make(given);
+            } catch (const NotText &bad) {
+                const std::string row = std::to_string(bad.row);
+                throw nb::type_error(row.c_str());
+            }
+        };
+    };
+    m.def("documents_of_strings", checked(&of_strings), "texts"_a);
+    m.def("documents_of_tokens", checked(&of_tokens), "tokens"_a);
+    m.def("documents_of_arrow", &of_arrow, "capsule"_a);
+    m.def(
+        "count_words",
+        [](const Documents &documents, const OwnReading &own, Codes codes, int64_t classes) {
+            check_size(documents);
+            require(static_cast<int64_t>(codes.shape(0)) == documents.size(), "codes and documents differ in length");
+            const Reading reading = reading_for(own, documents);
+            Counts found = passed([&] { return count_words(documents, reading, codes.data(), classes); });
+            const auto k = static_cast<size_t>(classes), n = found.words.ends.size();
+            return nb::make_tuple(words_of(std::move(found.words)), array_of(found.count.release(), {k, n}),
+                                  array_of(found.documents.release(), {k, n}));
+        },
+        "documents"_a, "reading"_a, "codes"_a.noconvert(), "classes"_a);
+    m.def(
+        "count_slots",
+        [](const Documents &documents, const OwnReading &own, Codes codes, int64_t classes, int64_t slots) {
+            check_size(documents);
+            require(static_cast<int64_t>(codes.shape(0)) == documents.size(), "codes and documents differ in length");
+            require(slots > 0 && slots < int64_t{NONE}, "there are too many slots, or none");
+            const Reading reading = reading_for(own, documents);
+            SlotCounts found = passed([&] { return count_slots(documents, reading, codes.data(), classes, slots); });
+            const auto k = static_cast<size_t>(classes), n = static_cast<size_t>(slots);
+            return nb::make_tuple(array_of(found.count.release(), {k, n}), array_of(found.documents.release(), {k, n}));
+        },
+        "documents"_a, "reading"_a, "codes"_a.noconvert(), "classes"_a, "slots"_a);
+    m.def(
+        "encode_words",
+        [](const Documents &documents, const OwnReading &own, Lookup *lookup) {
+            check_size(documents);
+            const Reading reading = reading_for(own, documents);
+            const text::Vocabulary *vocabulary = lookup ? &lookup->of(reading, documents) : nullptr;
+            text::Encoded found = passed([&] { return encode_words(documents, reading, vocabulary); });
+            const auto total = static_cast<size_t>(found.starts.back());
+            const nb::object words = vocabulary ? nb::none() : words_of(std::move(found.words));
+            return nb::make_tuple(words, array_of<int64_t>(std::move(found.starts)), array_of(found.columns.release(), {total}),
+                                  array_of(found.counts.release(), {total}));
+        },
+        "documents"_a, "reading"_a, "lookup"_a.none());
+    m.def(
+        "score_words",
+        [](const Documents &documents, const OwnReading &own, Lookup &lookup, Table slope, bool distinct, Output scores,
+           Weights lengths) {
+            check_size(documents);
+            const Reading reading = reading_for(own, documents);
+            require(static_cast<int64_t>(slope.shape(0)) == lookup.size(), "there is a slope for each word");
+            require_shape(scores, static_cast<size_t>(documents.size()), slope.shape(1));
+            require(static_cast<int64_t>(lengths.shape(0)) == documents.size(), "there is a length for each document");
+            const text::Vocabulary &vocabulary = lookup.of(reading, documents);
+            passed([&] {
+                score_words(documents, reading, vocabulary, slope.data(), static_cast<int64_t>(slope.shape(1)), distinct,
+                            scores.data(), lengths.data());
+                return 0;
+            });
+        },
+        "documents"_a, "reading"_a, "lookup"_a, "slope"_a.noconvert(), "distinct"_a, "scores"_a.noconvert(),
+        "lengths"_a.noconvert());
+    m.def(
+        "document_words",
+        [](const Documents &documents, const OwnReading &own, int64_t row) {
+            require(row >= 0 && row < documents.size(), "there is no such document");
+            const Reading reading = reading_for(own, documents);
+            const Text &text = documents.texts[static_cast<size_t>(row)];
+            const bool by_words = reading.by_words(text);
+            const auto found = passed([&] {
+                std::vector<std::vector<std::string>> runs(by_words ? static_cast<size_t>(reading.most) : 1);
+                Reader reader(reading);
+                std::string joined;
+                try {
+                    reader.read(text, [&](size_t fresh) {
+                        for (size_t level = 0; level < runs.size(); ++level)
+                            for (size_t i = fresh > level ? fresh - level : 0; i + level < reader.words().size(); ++i) {
+                                Reader::join(&reader.words()[i], static_cast<int>(level) + 1, joined);
+                                runs[level].push_back(joined);
+                            }
+                    });
+                } catch (const BadBytes &bad) {
+                    throw BadText{row, bad.at};
+                }
+                return runs;
+            });
+            nb::list out;
+            for (size_t level = by_words ? static_cast<size_t>(reading.least) - 1 : 0; level < found.size(); ++level)
+                for (const std::string &each : found[level])
+                    out.append(nb::steal(PyUnicode_DecodeUTF8(each.data(), static_cast<Py_ssize_t>(each.size()), "surrogatepass")));
+            return out;
+        },
+        "documents"_a, "reading"_a, "row"_a);
+    m.def(
+        "join_words",
+        [](Bytes text, Codes ends, Bytes other_text, Codes other_ends) {
+            const WordsView a = view_of(text, ends), b = view_of(other_text, other_ends);
+            Packed out;
+            std::vector<int64_t> at_a(static_cast<size_t>(a.size)), at_b(static_cast<size_t>(b.size));
+            {
+                nb::gil_scoped_release release;
+                out.text.reserve(text.shape(0) + other_text.shape(0));
+                out.ends.reserve(at_a.size() + at_b.size());
+                for (int64_t i = 0, j = 0; i < a.size || j < b.size;) {
+                    const int order = i == a.size ? 1 : j == b.size ? -1 : compared(a[i], b[j]);
+                    const std::string_view word = order <= 0 ? a[i] : b[j];
+                    const auto place = static_cast<int64_t>(out.ends.size());
+                    if (order <= 0) at_a[static_cast<size_t>(i++)] = place;
+                    if (order >= 0) at_b[static_cast<size_t>(j++)] = place;
+                    out.text.insert(out.text.end(), word.begin(), word.end());
+                    out.ends.push_back(static_cast<int64_t>(out.text.size()));
+                }
+            }
+            return nb::make_tuple(words_of(std::move(out)), array_of<int64_t>(std::move(at_a)), array_of<int64_t>(std::move(at_b)));
+        },
+        "text"_a.noconvert(), "ends"_a.noconvert(), "other_text"_a.noconvert(), "other_ends"_a.noconvert());
+    m.def(
+        "word_places",
+        [](Bytes text, Codes ends, Bytes other_text, Codes other_ends) {
+            const WordsView among = view_of(text, ends), words = view_of(other_text, other_ends);
+            std::vector<int64_t> at(static_cast<size_t>(words.size), -1);
+            for (int64_t i = 0, j = 0; i < among.size && j < words.size;) {
+                const int order = compared(among[i], words[j]);
+                if (order == 0) at[static_cast<size_t>(j)] = i;
+                i += order <= 0;
+                j += order >= 0;
+            }
+            return array_of<int64_t>(std::move(at));
+        },
+        "text"_a.noconvert(), "ends"_a.noconvert(), "other_text"_a.noconvert(), "other_ends"_a.noconvert());
+    m.def(
+        "take_words",
+        [](Bytes text, Codes ends, Codes at) {
+            const WordsView words = view_of(text, ends);
+            Packed out;
+            out.ends.reserve(at.shape(0));
+            for (size_t i = 0; i < at.shape(0); ++i) {
+                require(at.data()[i] >= 0 && at.data()[i] < words.size, "there is no such word");
+                const std::string_view word = words[at.data()[i]];
+                out.text.insert(out.text.end(), word.begin(), word.end());
+                out.ends.push_back(static_cast<int64_t>(out.text.size()));
+            }
+            return words_of(std::move(out));
+        },
+        "text"_a.noconvert(), "ends"_a.noconvert(), "at"_a.noconvert());
+    // The first word that is not after the one before it; -1 if all are.
+    m.def(
+        "first_unsorted",
+        [](Bytes text, Codes ends) {
+            const WordsView words = view_of(text, ends);
+            for (int64_t i = 1; i < words.size; ++i)
+                if (compared(words[i - 1], words[i]) >= 0) return i;
+            return int64_t{-1};
+        },
+        "text"_a.noconvert(), "ends"_a.noconvert());
+    m.def("word_hash", [](nb::bytes word) { return hash_of(word.c_str(), static_cast<int64_t>(word.size())); }, "word"_a);
+}
+
+}  // namespace suffice

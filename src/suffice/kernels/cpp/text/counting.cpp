@@ -1,0 +1,124 @@
+#include "counting.hpp"
+
+namespace suffice::text {
+namespace {
+
+// How often each number was met in each class, and in how many documents.
+struct Tally {
+    std::vector<uint32_t> cells;  // (number, class, words or documents)
+    std::vector<uint32_t> last;   // the document that had it last, from 1 on
+
+    void reach(size_t size, size_t stride) {
+        if (last.size() >= size) return;
+        last.resize(size, 0);
+        cells.resize(size * stride, 0);
+    }
+    void add(uint32_t number, size_t stride, size_t code, uint32_t document) {
+        uint32_t *cell = cells.data() + number * stride + 2 * code;
+        ++cell[0];
+        if (last[number] == document) return;
+        last[number] = document;
+        ++cell[1];
+    }
+};
+
+struct Seat {
+    Reader reader;
+    Tables tables;
+    std::vector<Tally> tallies;
+};
+
+}  // namespace
+
+Counts count_words(const Documents &documents, const Reading &reading, const int64_t *codes, int64_t classes) {
+    const auto stride = static_cast<size_t>(2 * classes);
+    const size_t levels = static_cast<size_t>(std::max(reading.most, 1));
+    auto seats = read_all<Seat>(
+        documents, [&] { return Seat{Reader(reading), Tables(reading), std::vector<Tally>(levels)}; },
+        [&](int64_t row, Seat &seat) {
+            if (codes[row] < 0 || codes[row] >= classes) return;
+            const auto code = static_cast<size_t>(codes[row]);
+            const auto document = static_cast<uint32_t>(row + 1);
+            seat.reader.learn(documents.texts[row], seat.tables, [&](int level, const uint32_t *numbers, size_t n) {
+                Tally &tally = seat.tallies[level];
+                tally.reach(level ? seat.tables.runs[level - 1].size() : seat.tables.words.size(), stride);
+                for (size_t i = 0; i < n; ++i) tally.add(numbers[i], stride, code, document);
+            });
+        },
+        [](int64_t, Seat &) {});
+    std::vector<Tables *> tables;
+    for (Seat &seat : seats) tables.push_back(&seat.tables);
+    Learned learned(reading, tables);
+    std::vector<Tally> &all = seats[0].tallies;
+    for (size_t s = 1; s < seats.size(); ++s) {
+        for (size_t level = 0; level < levels; ++level) {
+            Tally &from = seats[s].tallies[level];
+            if (from.last.empty()) continue;
+            all[level].reach(level ? seats[0].tables.runs[level - 1].size() : seats[0].tables.words.size(), stride);
+            for (size_t i = 0; i < from.last.size(); ++i) {
+                uint32_t *to = all[level].cells.data() + learned.moved[s][level][i] * stride;
+                for (size_t j = 0; j < stride; ++j) to[j] += from.cells[i * stride + j];
+            }
+            from = Tally{};
+        }
+        seats[s].tables = Tables(reading);
+    }
+    learned.moved.clear();
+    learned.arrange(true);
+    const int64_t size = learned.size();
+    Counts found{std::move(learned.words), Numbers(static_cast<size_t>(classes * size)),
+                 Numbers(static_cast<size_t>(classes * size))};
+    apart(size, 1 << 14, [] { return 0; }, [&](int64_t from, int64_t to, int &) {
+        for (int64_t i = from; i < to; ++i) {
+            const uint32_t *cell = all[learned.order[i].level].cells.data() + learned.order[i].number * stride;
+            for (int64_t k = 0; k < classes; ++k) {
+                found.count[k * size + i] = cell[2 * k];
+                found.documents[k * size + i] = cell[2 * k + 1];
+            }
+        }
+    });
+    return found;
+}
+
+SlotCounts count_slots(const Documents &documents, const Reading &reading, const int64_t *codes, int64_t classes,
+                       int64_t slots) {
+    struct Slots {
+        Reader reader;
+        Tally tally;
+    };
+    const auto stride = static_cast<size_t>(2 * classes);
+    Vocabulary vocabulary;
+    vocabulary.slots = slots;
+    auto seats = read_all<Slots>(
+        documents,
+        [&] {
+            Slots seat{Reader(reading), {}};
+            seat.tally.reach(static_cast<size_t>(slots), stride);
+            return seat;
+        },
+        [&](int64_t row, Slots &seat) {
+            if (codes[row] < 0 || codes[row] >= classes) return;
+            const auto code = static_cast<size_t>(codes[row]);
+            seat.reader.look_up(documents.texts[row], vocabulary, [&](const uint32_t *places, size_t n) {
+                for (size_t i = 0; i < n; ++i) seat.tally.add(places[i], stride, code, static_cast<uint32_t>(row + 1));
+            });
+        },
+        [](int64_t, Slots &) {});
+    SlotCounts found{Numbers(static_cast<size_t>(classes * slots)), Numbers(static_cast<size_t>(classes * slots))};
+    apart(slots, 1 << 14, [] { return 0; }, [&](int64_t from, int64_t to, int &) {
+        for (int64_t i = from; i < to; ++i)
+            for (int64_t k = 0; k < classes; ++k) {
+                uint64_t count = 0, having = 0;
+                for (const Slots &seat : seats) {
+                    const uint32_t *cell = seat.tally.cells.data() + static_cast<size_t>(i) * stride + 2 * k;
+                    count += cell[0];
+                    having += cell[1];
+                }
+                found.count[k * slots + i] = static_cast<double>(count);
+                found.documents[k * slots + i] = static_cast<double>(having);
+            }
+    });
+    return found;
+}
+
+}  // namespace suffice::text

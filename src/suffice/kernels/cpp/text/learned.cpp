@@ -1,0 +1,148 @@
+#include "learned.hpp"
+
+#include <numeric>
+
+namespace suffice::text {
+namespace {
+
+// Numbers by keys, in rising order of the keys, which have so many bits.
+void sort_by_key(std::vector<uint64_t> &keys, std::vector<uint32_t> &numbers, int bits) {
+    constexpr int DIGIT = 11;
+    std::vector<uint64_t> keys_too(keys.size());
+    std::vector<uint32_t> numbers_too(keys.size());
+    for (int shift = 0; shift < bits; shift += DIGIT) {
+        std::array<size_t, (1 << DIGIT) + 1> starts{};
+        for (const uint64_t key : keys) ++starts[(key >> shift & ((1 << DIGIT) - 1)) + 1];
+        for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+        for (size_t i = 0; i < keys.size(); ++i) {
+            const size_t to = starts[keys[i] >> shift & ((1 << DIGIT) - 1)]++;
+            keys_too[to] = keys[i];
+            numbers_too[to] = numbers[i];
+        }
+        keys.swap(keys_too);
+        numbers.swap(numbers_too);
+    }
+}
+
+int bits_of(uint64_t most) {
+    int bits = 1;
+    while (bits < 64 && most >> bits) ++bits;
+    return bits;
+}
+
+// The first eight bytes as a number that is larger where the text is later.
+uint64_t head(const char *text, int64_t length) {
+    uint64_t out = 0;
+    for (int64_t i = 0; i < 8; ++i) out = out << 8 | (i < length ? static_cast<uint8_t>(text[i]) : 0);
+    return out;
+}
+
+std::vector<uint32_t> ranks_of(const std::vector<uint32_t> &order) {
+    std::vector<uint32_t> ranks(order.size());
+    for (size_t i = 0; i < order.size(); ++i) ranks[order[i]] = static_cast<uint32_t>(i);
+    return ranks;
+}
+
+}  // namespace
+
+std::vector<uint32_t> in_order(const WordTable &words) {
+    struct Each {
+        uint64_t head;
+        uint32_t number;
+    };
+    std::vector<Each> all(words.size());
+    for (uint32_t i = 0; i < words.size(); ++i) all[i] = {head(words.text(i), words.length(i)), i};
+    std::sort(all.begin(), all.end(), [&](const Each &a, const Each &b) {
+        if (a.head != b.head) return a.head < b.head;
+        const int64_t m = words.length(a.number), n = words.length(b.number);
+        const int found = std::memcmp(words.text(a.number), words.text(b.number), static_cast<size_t>(std::min(m, n)));
+        return found ? found < 0 : m < n;
+    });
+    std::vector<uint32_t> order(all.size());
+    for (size_t i = 0; i < all.size(); ++i) order[i] = all[i].number;
+    return order;
+}
+
+Learned::Learned(const Reading &reading, const std::vector<Tables *> &tables) : reading_(reading), all_(*tables[0]) {
+    const size_t levels = 1 + all_.runs.size();
+    moved.resize(tables.size());
+    for (size_t t = 1; t < tables.size(); ++t) {
+        Tables &theirs = *tables[t];
+        moved[t].resize(levels);
+        std::vector<uint32_t> &words = moved[t][0];
+        words.resize(theirs.words.size());
+        for (uint32_t i = 0; i < theirs.words.size(); ++i)
+            words[i] = all_.words.number({theirs.words.text(i), theirs.words.length(i), theirs.words.hash(i)});
+        for (size_t level = 1; level < levels; ++level) {
+            const PairTable &from = theirs.runs[level - 1];
+            PairTable &to = all_.runs[level - 1];
+            const std::vector<uint32_t> &before = moved[t][level - 1];
+            const auto key = [&](uint32_t i) {
+                return PairTable::key(before[from.key(i) >> 32], words[from.key(i) & 0xFFFFFFFF]);
+            };
+            constexpr uint32_t FAR = 16;
+            moved[t][level].resize(from.size());
+            for (uint32_t i = 0; i < from.size(); ++i) {
+                if (i + FAR < from.size()) to.prefetch(key(i + FAR));
+                moved[t][level][i] = to.number(key(i));
+            }
+        }
+    }
+    for (PairTable &each : all_.runs) each.close();
+}
+
+void Learned::arrange(bool text) {
+    const size_t levels = 1 + all_.runs.size();
+    std::vector<std::vector<uint32_t>> orders(levels), ranks(levels), parents(levels);
+    orders[0] = in_order(all_.words);
+    ranks[0] = ranks_of(orders[0]);
+    for (size_t level = 1; level < levels; ++level) {
+        // A space is before every character of a word, so that runs are in the order of their words.
+        const PairTable &runs = all_.runs[level - 1];
+        const int low = bits_of(all_.words.size());
+        std::vector<uint64_t> keys(runs.size());
+        orders[level].resize(runs.size());
+        std::iota(orders[level].begin(), orders[level].end(), 0);
+        for (uint32_t i = 0; i < runs.size(); ++i)
+            keys[i] = static_cast<uint64_t>(ranks[level - 1][runs.key(i) >> 32]) << low | ranks[0][runs.key(i) & 0xFFFFFFFF];
+        sort_by_key(keys, orders[level], low + bits_of(orders[level - 1].size()));
+        if (level + 1 < levels) ranks[level] = ranks_of(orders[level]);
+        parents[level].resize(keys.size());
+        for (size_t i = 0; i < keys.size(); ++i) parents[level][i] = static_cast<uint32_t>(keys[i] >> low);
+    }
+    const auto least = static_cast<size_t>(reading_.analyzer == Analyzer::WORD ? std::max(reading_.least, 1) : 1);
+    size_t total = 0;
+    places.resize(levels);
+    for (size_t level = 0; level < levels; ++level) {
+        places[level].assign(orders[level].size(), NONE);
+        if (level + 1 >= least) total += orders[level].size();
+    }
+    order.reserve(total);
+    // Every run follows the run without its last word, and all that begin with it follow at once.
+    std::vector<size_t> next(levels, 0);
+    std::vector<std::string> prefix(levels);
+    if (text) words.ends.reserve(total);
+    const auto visit = [&](const auto &self, size_t level, size_t rank) -> void {
+        const uint32_t number = orders[level][rank];
+        if (text) {
+            const uint32_t last = level ? static_cast<uint32_t>(all_.runs[level - 1].key(number) & 0xFFFFFFFF) : number;
+            if (level) prefix[level].assign(prefix[level - 1]).push_back(' ');
+            else prefix[level].clear();
+            prefix[level].append(all_.words.text(last), static_cast<size_t>(all_.words.length(last)));
+        }
+        if (level + 1 >= least) {
+            places[level][number] = static_cast<uint32_t>(order.size());
+            order.push_back({static_cast<uint32_t>(level), number});
+            if (text) {
+                words.text.insert(words.text.end(), prefix[level].begin(), prefix[level].end());
+                words.ends.push_back(static_cast<int64_t>(words.text.size()));
+            }
+        }
+        if (level + 1 < levels)
+            for (size_t &at = next[level + 1]; at < orders[level + 1].size() && parents[level + 1][at] == rank; ++at)
+                self(self, level + 1, at);
+    };
+    for (size_t rank = 0; rank < orders[0].size(); ++rank) visit(visit, 0, rank);
+}
+
+}  // namespace suffice::text

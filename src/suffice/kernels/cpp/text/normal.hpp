@@ -1,0 +1,357 @@
+// A document as UTF-8 in lower case, with a bit for each byte that is a part of a word: whatever it is stored as, words are then
+// cut the same way.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "characters.hpp"
+#include "documents.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace suffice::text {
+
+// A document whose bytes are no UTF-8.
+struct BadBytes {
+    int64_t at;
+};
+
+// Memory that grows, whose content nobody needs to have been set before.
+template <typename T> class Scratch {
+  public:
+    T *data() { return data_.get(); }
+    T &operator[](size_t i) { return data_[i]; }
+    // At least so many, with what was there before.
+    void reach(size_t size) {
+        if (size <= capacity_) return;
+        const size_t larger = std::max(size, 2 * capacity_);
+        std::unique_ptr<T[]> fresh(new T[larger]);
+        if (capacity_) std::memcpy(fresh.get(), data_.get(), capacity_ * sizeof(T));
+        data_ = std::move(fresh);
+        capacity_ = larger;
+    }
+
+  private:
+    std::unique_ptr<T[]> data_;
+    size_t capacity_ = 0;
+};
+
+inline int utf8_bytes(uint32_t c) { return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4; }
+
+inline int put_utf8(uint32_t c, char *out) {
+    if (c < 0x80) {
+        out[0] = static_cast<char>(c);
+        return 1;
+    }
+    if (c < 0x800) {
+        out[0] = static_cast<char>(0xC0 | c >> 6);
+        out[1] = static_cast<char>(0x80 | (c & 0x3F));
+        return 2;
+    }
+    if (c < 0x10000) {
+        out[0] = static_cast<char>(0xE0 | c >> 12);
+        out[1] = static_cast<char>(0x80 | (c >> 6 & 0x3F));
+        out[2] = static_cast<char>(0x80 | (c & 0x3F));
+        return 3;
+    }
+    out[0] = static_cast<char>(0xF0 | c >> 18);
+    out[1] = static_cast<char>(0x80 | (c >> 12 & 0x3F));
+    out[2] = static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    out[3] = static_cast<char>(0x80 | (c & 0x3F));
+    return 4;
+}
+
+// ---------------------------------------------------------------------- characters of each form
+
+// Characters of one, two or four bytes each.
+template <typename Unit> struct Units {
+    const Unit *data;
+    int64_t length;
+    // The character at a place, which moves behind it.
+    uint32_t next(int64_t &at) const { return data[at++]; }
+    // The character before a place, which moves to it.
+    uint32_t previous(int64_t &at) const { return data[--at]; }
+};
+
+struct Utf8 {
+    const uint8_t *data;
+    int64_t length;
+
+    uint32_t next(int64_t &at) const {
+        const uint32_t first = data[at];
+        if (first < 0x80) {
+            ++at;
+            return first;
+        }
+        const int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
+        if (first < 0xC2 || first > 0xF4 || at + more >= length) throw BadBytes{at};
+        uint32_t c = first & (0x3F >> more);
+        for (int i = 1; i <= more; ++i) {
+            const uint32_t byte = data[at + i];
+            if ((byte & 0xC0) != 0x80) throw BadBytes{at};
+            c = c << 6 | (byte & 0x3F);
+        }
+        constexpr uint32_t LEAST[] = {0, 0x80, 0x800, 0x10000};
+        if (c < LEAST[more] || c > LAST_CHARACTER || (c >= 0xD800 && c < 0xE000)) throw BadBytes{at};
+        at += more + 1;
+        return c;
+    }
+    uint32_t previous(int64_t &at) const {
+        do --at;
+        while (at > 0 && (data[at] & 0xC0) == 0x80);
+        int64_t copy = at;
+        return next(copy);
+    }
+};
+
+// The lower case of a capital sigma that ends before `at`, as Unicode has it: the final one after a character with case, and
+// before none, where those at which case is ignored do not count.
+template <typename Source> uint32_t lower_sigma(const Source &source, int64_t start, int64_t at) {
+    const std::vector<uint8_t> &classes = case_classes();
+    constexpr uint8_t IGNORED = 1, CASED = 2;
+    uint8_t before = 0, after = 0;
+    for (int64_t i = start; i > 0;)
+        if ((before = classes[source.previous(i)]) != IGNORED) break;
+    for (int64_t i = at; i < source.length;)
+        if ((after = classes[source.next(i)]) != IGNORED) break;
+    return before == CASED && after != CASED ? FINAL_SIGMA : SMALL_SIGMA;
+}
+
+// ---------------------------------------------------------------------- text with marks
+
+class Normal {
+  public:
+    explicit Normal(bool lowercase) : lowercase_(lowercase) {}
+
+    const char *text() { return text_.data(); }
+    bool ascii() const { return ascii_; }
+    // Where words begin and end, one after the other, in bytes.
+    const std::vector<uint32_t> &edges() const { return edges_; }
+
+    void read(const Text &document) {
+        size_ = 0;
+        ascii_ = document.form == Form::ASCII;
+        reserve(static_cast<size_t>(document.length));
+        switch (document.form) {
+        case Form::ASCII: plain(static_cast<const uint8_t *>(document.data), document.length); break;
+        case Form::LATIN: any(Units<uint8_t>{static_cast<const uint8_t *>(document.data), document.length}); break;
+        case Form::TWO: any(Units<uint16_t>{static_cast<const uint16_t *>(document.data), document.length}); break;
+        case Form::FOUR: any(Units<uint32_t>{static_cast<const uint32_t *>(document.data), document.length}); break;
+        case Form::UTF8: any(Utf8{static_cast<const uint8_t *>(document.data), document.length}); break;
+        default: break;
+        }
+        mark();
+    }
+
+  private:
+    static constexpr int CHUNK = 16;
+
+    bool lowercase_, ascii_ = true;
+    size_t size_ = 0;  // bytes of text
+    Scratch<char> text_;
+    Scratch<uint64_t> marks_;  // a bit for each byte: a part of a word
+    size_t marked_ = 0;        // how many of these are set
+    std::vector<uint32_t> edges_;
+
+    // Room for so many bytes more, and what is written beyond them.
+    void reserve(size_t more) {
+        text_.reach(size_ + more + 4 * CHUNK);
+        const size_t words = (size_ + more) / 64 + 3;
+        marks_.reach(words);
+        if (size_ == 0) marked_ = 0;
+        for (; marked_ < words; ++marked_) marks_[marked_] = 0;
+    }
+
+    // 16 bytes of ASCII: in lower case, with a mark for each.
+    uint64_t chunk(const uint8_t *in, char *out) const {
+#if defined(__SSE2__)
+        const auto between = [](__m128i x, char low, char high) {  // bytes above 127 are negative, and in no range
+            return _mm_and_si128(_mm_cmpgt_epi8(x, _mm_set1_epi8(static_cast<char>(low - 1))),
+                                 _mm_cmplt_epi8(x, _mm_set1_epi8(static_cast<char>(high + 1))));
+        };
+        const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i *>(in));
+        const __m128i upper = between(x, 'A', 'Z');
+        const __m128i lower = _mm_or_si128(x, _mm_and_si128(upper, _mm_set1_epi8(0x20)));
+        const __m128i letter = between(lower, 'a', 'z'), digit = between(x, '0', '9');
+        const __m128i word = _mm_or_si128(_mm_or_si128(letter, digit), _mm_cmpeq_epi8(x, _mm_set1_epi8('_')));
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(out), lowercase_ ? lower : x);
+        return static_cast<uint64_t>(_mm_movemask_epi8(word));
+#else
+        uint64_t bits = 0;
+        for (int i = 0; i < CHUNK; ++i) {
+            const uint8_t c = in[i], lower = c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+            out[i] = static_cast<char>(lowercase_ ? lower : c);
+            const bool word = (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
+            bits |= static_cast<uint64_t>(word) << i;
+        }
+        return bits;
+#endif
+    }
+
+    // A text of ASCII, which stays as long as it is.
+    void plain(const uint8_t *in, int64_t length) {
+        int64_t at = 0;
+        for (; at + CHUNK <= length; at += CHUNK) {
+            const uint64_t bits = chunk(in + at, text_.data() + at);
+            marks_[static_cast<size_t>(at) / 64] |= bits << (at % 64);
+        }
+        uint8_t rest[CHUNK] = {};
+        if (at < length) {
+            std::memcpy(rest, in + at, static_cast<size_t>(length - at));
+            marks_[static_cast<size_t>(at) / 64] |= chunk(rest, text_.data() + at) << (at % 64);
+        }
+        size_ = static_cast<size_t>(length);
+    }
+
+    // 16 units of ASCII from a place on, if they are.
+    template <typename Source> static bool ascii_ahead(const Source &source, int64_t at, uint8_t *out) {
+        if (at + CHUNK > source.length) return false;
+        uint32_t seen = 0;
+        for (int i = 0; i < CHUNK; ++i) {
+            seen |= source.data[at + i];
+            out[i] = static_cast<uint8_t>(source.data[at + i]);
+        }
+        return seen < 0x80;
+    }
+
+    template <typename Source> void any(const Source &source) {
+        uint8_t ahead[CHUNK];
+        for (int64_t at = 0; at < source.length;) {
+            if (ascii_ahead(source, at, ahead)) {
+                reserve(CHUNK);
+                const uint64_t bits = chunk(ahead, text_.data() + size_);
+                marks_[size_ / 64] |= bits << (size_ % 64);
+                if (size_ % 64 > 64 - CHUNK) marks_[size_ / 64 + 1] |= bits >> (64 - size_ % 64);
+                size_ += CHUNK;
+                at += CHUNK;
+                continue;
+            }
+            // Some characters one by one, before it is tried again.
+            for (int i = 0; i < CHUNK && at < source.length; ++i) {
+                const int64_t start = at;
+                const uint32_t character = source.next(at);
+                put(source, start, character, at);
+            }
+        }
+    }
+
+    template <typename Source> void put(const Source &source, int64_t start, uint32_t c, int64_t after) {
+        reserve(4);
+        const Page &page = page_of(c);
+        bool word = page.word[c & 0xFF];
+        if (lowercase_) {
+            word = page.lower_word[c & 0xFF];
+            const uint32_t lower = c == CAPITAL_SIGMA ? lower_sigma(source, start, after) : page.lower[c & 0xFF];
+            // The dot that an i with a dot above has in lower case parts words.
+            if (c == CAPITAL_I_WITH_DOT) {
+                put_byte('i', true);
+                put_byte(' ', false);
+                return;
+            }
+            c = lower;
+        }
+        if (!word) {
+            put_byte(' ', false);  // whatever is between words
+            return;
+        }
+        const int bytes = put_utf8(c, text_.data() + size_);
+        for (int i = 0; i < bytes; ++i) set_mark(size_ + static_cast<size_t>(i));
+        size_ += static_cast<size_t>(bytes);
+    }
+
+    void set_mark(size_t at) { marks_[at / 64] |= uint64_t{1} << (at % 64); }
+    void put_byte(char byte, bool word) {
+        if (word) set_mark(size_);
+        text_[size_++] = byte;
+    }
+
+    void mark() {
+        edges_.clear();
+        uint64_t before = 0;
+        const size_t words = size_ / 64 + 1;  // with a bit behind the last byte, where every word has ended
+        for (size_t i = 0; i < words; ++i) {
+            const uint64_t here = marks_[i];
+            uint64_t changes = here ^ (here << 1 | before);
+            before = here >> 63;
+            while (changes) {
+                edges_.push_back(static_cast<uint32_t>(i * 64) + static_cast<uint32_t>(__builtin_ctzll(changes)));
+                changes &= changes - 1;
+            }
+        }
+    }
+};
+
+// How many characters UTF-8 has.
+inline int64_t characters(const char *text, int64_t bytes) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < bytes; ++i) n += (static_cast<uint8_t>(text[i]) & 0xC0) != 0x80;
+    return n;
+}
+
+// Documents for runs of characters: in lower case, with one space for every two or more, and where each character begins.
+class Runs {
+  public:
+    explicit Runs(bool lowercase) : lowercase_(lowercase) {}
+
+    // Eight bytes can be read behind its end.
+    const char *text() const { return text_.data(); }
+    // Where each character begins in bytes, and where the last ends.
+    const std::vector<uint32_t> &starts() const { return starts_; }
+    bool is_space(size_t i) const { return space_[i]; }
+
+    void read(const Text &document) {
+        text_.clear();
+        starts_.assign(1, 0);
+        space_.clear();
+        switch (document.form) {
+        case Form::ASCII:
+        case Form::LATIN: any(Units<uint8_t>{static_cast<const uint8_t *>(document.data), document.length}); break;
+        case Form::TWO: any(Units<uint16_t>{static_cast<const uint16_t *>(document.data), document.length}); break;
+        case Form::FOUR: any(Units<uint32_t>{static_cast<const uint32_t *>(document.data), document.length}); break;
+        case Form::UTF8: any(Utf8{static_cast<const uint8_t *>(document.data), document.length}); break;
+        default: break;
+        }
+        text_.insert(text_.end(), 8, ' ');
+    }
+
+  private:
+    bool lowercase_;
+    std::vector<char> text_;
+    std::vector<uint32_t> starts_;
+    std::vector<bool> space_;
+
+    template <typename Source> void any(const Source &source) {
+        for (int64_t at = 0; at < source.length;) {
+            const int64_t start = at;
+            uint32_t c = source.next(at);
+            const Page &page = page_of(c);
+            if (page.space[c & 0xFF] && !space_.empty() && space_.back()) {
+                text_.resize(starts_[starts_.size() - 2]);  // the one before, whatever it is, becomes a plain space
+                starts_.pop_back();
+                space_.pop_back();
+                put(' ', true);
+                continue;
+            }
+            const bool space = page.space[c & 0xFF];
+            if (lowercase_) c = c == CAPITAL_SIGMA ? lower_sigma(source, start, at) : page.lower[c & 0xFF];
+            put(c, space);
+            if (lowercase_ && c == 'i' && source_is_dotted(source, start)) put(DOT_ABOVE, false);
+        }
+    }
+    template <typename Source> static bool source_is_dotted(const Source &source, int64_t at) {
+        return source.next(at) == CAPITAL_I_WITH_DOT;
+    }
+    void put(uint32_t c, bool space) {
+        char bytes[4];
+        const int n = put_utf8(c, bytes);
+        text_.insert(text_.end(), bytes, bytes + n);
+        starts_.push_back(static_cast<uint32_t>(text_.size()));
+        space_.push_back(space);
+    }
+};
+
+}  // namespace suffice::text

@@ -1,0 +1,60 @@
+// Passes over documents, by all threads.
+#pragma once
+
+#include <mutex>
+
+#include "../threads.hpp"
+#include "reader.hpp"
+
+namespace suffice::text {
+
+// The first document whose bytes are no UTF-8, and where.
+struct BadText {
+    int64_t row, at;
+};
+
+// Documents that one thread reads before it takes others; a function of their sizes alone.
+inline std::vector<int64_t> portions(const Documents &documents) {
+    constexpr int64_t UNITS = 1 << 17, MOST = 4096;
+    std::vector<int64_t> starts{0};
+    int64_t units = 0;
+    for (int64_t i = 0; i < documents.size(); ++i) {
+        units += documents.texts[static_cast<size_t>(i)].length;
+        if (units >= UNITS || i + 1 - starts.back() >= MOST) {
+            starts.push_back(i + 1);
+            units = 0;
+        }
+    }
+    if (starts.back() < documents.size()) starts.push_back(documents.size());
+    return starts;
+}
+
+// Runs work(row, seat) for every document, and ended(portion, seat) after each portion of them. Every thread has a seat of its
+// own, made by `make` before they start.
+template <typename Seat, typename Make, typename Work, typename Ended>
+std::vector<Seat> read_all(const Documents &documents, Make make, Work work, Ended ended) {
+    const std::vector<int64_t> starts = portions(documents);
+    const auto tasks = static_cast<int64_t>(starts.size()) - 1;
+    const int threads = std::max(1, thread_count(tasks));
+    std::vector<Seat> seats;
+    seats.reserve(static_cast<size_t>(threads));
+    for (int i = 0; i < threads; ++i) seats.push_back(make());
+    std::mutex guard;
+    BadText bad{-1, 0};
+    run_tasks(tasks, threads, [&](int64_t task, int at) {
+        Seat &seat = seats[static_cast<size_t>(at)];
+        for (int64_t row = starts[task]; row < starts[task + 1]; ++row) {
+            try {
+                work(row, seat);
+            } catch (const BadBytes &fault) {
+                const std::lock_guard<std::mutex> lock(guard);
+                if (bad.row < 0 || row < bad.row) bad = {row, fault.at};
+            }
+        }
+        ended(task, seat);
+    });
+    if (bad.row >= 0) throw bad;
+    return seats;
+}
+
+}  // namespace suffice::text

@@ -1,0 +1,208 @@
+// Tables of words: each has a number, in the order in which they came.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace suffice::text {
+
+constexpr uint32_t NONE = 0xFFFFFFFF;
+
+// ---------------------------------------------------------------------- hashes
+
+inline uint64_t mixed(uint64_t h) {
+    h *= 0xBF58476D1CE4E5B9u;
+    return h ^ (h >> 32);
+}
+
+// Up to eight bytes as a number, the first the lowest.
+inline uint64_t low_bytes(const char *text, int64_t n) {
+    uint64_t out = 0;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    std::memcpy(&out, text, static_cast<size_t>(n));
+#else
+    for (int64_t i = 0; i < n; ++i) out |= static_cast<uint64_t>(static_cast<uint8_t>(text[i])) << (8 * i);
+#endif
+    return out;
+}
+
+// The same where eight bytes can be read, whatever they are: one load instead of as many as there are lengths.
+inline uint64_t low_bytes_ahead(const char *text, int64_t n) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t out;
+    std::memcpy(&out, text, 8);
+    return n >= 8 ? out : out & ((uint64_t{1} << (8 * n)) - 1);
+#else
+    return low_bytes(text, n < 8 ? n : 8);
+#endif
+}
+
+// The hash of a word. It is the same on every machine: the slots of a hashed vocabulary are in files.
+inline uint64_t hash_of(const char *text, int64_t n) {
+    uint64_t h = 0x9E3779B97F4A7C15u;
+    int64_t at = 0;
+    for (; at + 8 <= n; at += 8) h = mixed(h ^ low_bytes(text + at, 8));
+    if (at < n) h = mixed(h ^ low_bytes(text + at, n - at));
+    return mixed(h ^ static_cast<uint64_t>(n));
+}
+
+// A word in a text behind which eight bytes can be read.
+struct Word {
+    const char *text;
+    int64_t length;
+    uint64_t hash;
+};
+
+inline Word word_ahead(const char *text, int64_t n) {
+    uint64_t h = 0x9E3779B97F4A7C15u;
+    int64_t at = 0;
+    for (; at + 8 <= n; at += 8) h = mixed(h ^ low_bytes_ahead(text + at, 8));
+    if (at < n) h = mixed(h ^ low_bytes_ahead(text + at, n - at));
+    return {text, n, mixed(h ^ static_cast<uint64_t>(n))};
+}
+
+// ---------------------------------------------------------------------- words
+
+// Numbers of words, by their bytes.
+class WordTable {
+  public:
+    explicit WordTable(size_t expected = 0) {
+        size_t slots = 1024;
+        while (slots < 2 * expected) slots *= 2;
+        slots_.assign(slots, Slot{0, NONE});
+    }
+
+    uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
+    const char *text(uint32_t id) const { return arena_.data() + entries_[id].start; }
+    int64_t length(uint32_t id) const { return entries_[id].length; }
+
+    void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
+    // The entry behind the slot: once it has come.
+    void prefetch_entry(uint64_t hash) const {
+        const Slot &slot = slots_[hash & (slots_.size() - 1)];
+        if (slot.id != NONE) __builtin_prefetch(&entries_[slot.id]);
+    }
+
+    // The number of a word; NONE if it has none.
+    uint32_t find(const Word &word) const {
+        const auto tag = static_cast<uint32_t>(word.hash >> 32);
+        for (size_t at = word.hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+            const Slot &slot = slots_[at];
+            if (slot.id == NONE) return NONE;
+            if (slot.tag == tag && same(slot.id, word)) return slot.id;
+        }
+    }
+
+    // The same; a word that has no number gets the next.
+    uint32_t number(const Word &word) {
+        const auto tag = static_cast<uint32_t>(word.hash >> 32);
+        size_t at = word.hash & (slots_.size() - 1);
+        for (;; at = (at + 1) & (slots_.size() - 1)) {
+            const Slot &slot = slots_[at];
+            if (slot.id == NONE) break;
+            if (slot.tag == tag && same(slot.id, word)) return slot.id;
+        }
+        const uint32_t id = size();
+        slots_[at] = {tag, id};
+        entries_.push_back({word.hash, arena_.size(), word.length});
+        arena_.insert(arena_.end(), word.text, word.text + word.length);
+        if (2 * entries_.size() > slots_.size()) grow();
+        return id;
+    }
+
+    uint64_t hash(uint32_t id) const { return entries_[id].hash; }
+    int64_t arena_bytes() const { return static_cast<int64_t>(arena_.size()); }
+
+  private:
+    struct Slot {
+        uint32_t tag, id;
+    };
+    struct Entry {
+        uint64_t hash;
+        size_t start;
+        int64_t length;
+    };
+    std::vector<Slot> slots_;
+    std::vector<Entry> entries_;
+    std::vector<char> arena_;
+
+    bool same(uint32_t id, const Word &word) const {
+        const Entry &entry = entries_[id];
+        return entry.hash == word.hash && entry.length == word.length &&
+               std::memcmp(arena_.data() + entry.start, word.text, static_cast<size_t>(word.length)) == 0;
+    }
+
+    void grow() {
+        std::vector<Slot> larger(2 * slots_.size(), Slot{0, NONE});
+        for (uint32_t id = 0; id < size(); ++id) {
+            size_t at = entries_[id].hash & (larger.size() - 1);
+            while (larger[at].id != NONE) at = (at + 1) & (larger.size() - 1);
+            larger[at] = {static_cast<uint32_t>(entries_[id].hash >> 32), id};
+        }
+        slots_.swap(larger);
+    }
+};
+
+// ---------------------------------------------------------------------- runs of words
+
+// Numbers of runs of words, by the number of all but the last, and that of the last.
+class PairTable {
+  public:
+    explicit PairTable(size_t expected = 0) {
+        size_t slots = 1024;
+        while (slots < 2 * expected) slots *= 2;
+        slots_.assign(slots, NONE);
+    }
+
+    static uint64_t key(uint32_t before, uint32_t last) { return static_cast<uint64_t>(before) << 32 | last; }
+
+    uint32_t size() const { return static_cast<uint32_t>(keys_.size()); }
+    uint64_t key(uint32_t id) const { return keys_[id]; }
+
+    void prefetch(uint64_t key) const { __builtin_prefetch(&slots_[place(key)]); }
+    void prefetch_entry(uint64_t key) const {
+        const uint32_t id = slots_[place(key)];
+        if (id != NONE) __builtin_prefetch(&keys_[id]);
+    }
+
+    uint32_t find(uint64_t key) const {
+        for (size_t at = place(key);; at = (at + 1) & (slots_.size() - 1)) {
+            if (slots_[at] == NONE) return NONE;
+            if (keys_[slots_[at]] == key) return slots_[at];
+        }
+    }
+
+    uint32_t number(uint64_t key) {
+        size_t at = place(key);
+        for (; slots_[at] != NONE; at = (at + 1) & (slots_.size() - 1))
+            if (keys_[slots_[at]] == key) return slots_[at];
+        const uint32_t id = size();
+        slots_[at] = id;
+        keys_.push_back(key);
+        if (2 * keys_.size() > slots_.size()) grow();
+        return id;
+    }
+
+    // Free what finding needs; the keys stay.
+    void close() { std::vector<uint32_t>().swap(slots_); }
+
+  private:
+    std::vector<uint32_t> slots_;
+    std::vector<uint64_t> keys_;
+
+    size_t place(uint64_t key) const { return mixed(mixed(key ^ 0x9E3779B97F4A7C15u)) & (slots_.size() - 1); }
+
+    void grow() {
+        std::vector<uint32_t> larger(2 * slots_.size(), NONE);
+        slots_.swap(larger);
+        larger = {};
+        for (uint32_t id = 0; id < size(); ++id) {
+            size_t at = place(keys_[id]);
+            while (slots_[at] != NONE) at = (at + 1) & (slots_.size() - 1);
+            slots_[at] = id;
+        }
+    }
+};
+
+}  // namespace suffice::text
