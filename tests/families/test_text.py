@@ -229,6 +229,7 @@ def test_no_word_at_all():
         ({"max_words": 0}, "max_words is a number of words"),
         ({"max_words": 2.5}, "max_words is a number of words"),
         ({"slots": -1}, "slots is a number of places"),
+        ({"slots": 2**40}, "slots is a number of places"),
         ({"idf": "yes"}, "idf must be True or False"),
         ({"length": 1.5}, "length is a number from 0 to 1"),
         ({"length": float("nan")}, "length is a number from 0 to 1"),

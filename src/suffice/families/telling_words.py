@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.families.text import Text, rise
+from suffice.families.text import Text
 from suffice.families.text_parameters import TextParameters
+from suffice.families.word_shares import rise
 from suffice.text.texts import Texts
 
 __all__ = ["Spoken", "TellingWords", "spoken", "telling_words"]

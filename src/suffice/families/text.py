@@ -24,14 +24,15 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError, columns_at
 from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, weighted_logs
-from suffice.families.gamma_function import log_rise
 from suffice.families.linear import CellForm
 from suffice.families.poisson import poisson_draws
 from suffice.families.text_left_out import left_out_text
 from suffice.families.text_parameters import TextParameters, document_weights, words_used
+from suffice.families.word_shares import outside_weights, rise, word_chances, word_shares
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
-from suffice.statistics.sparse_sums import cell_rows, left_of, same_cells
+from suffice.statistics.sparse_sums import cell_rows, same_cells
+from suffice.statistics.vocabulary import MOST_SLOTS
 from suffice.statistics.word_sums import counted_directly
 from suffice.text.analysis import Analysis
 from suffice.text.encoded import word_rows
@@ -179,11 +180,11 @@ class Text:
         idf = document_weights(documents.sum(), statistic.documents[:, at].sum(axis=0)) if self.idf else None
         draws = zero = None
         if self.event == "bernoulli":
-            slope, zero = _chances(tally, documents, self._alpha)
+            slope, zero = word_chances(tally, documents, self._alpha)
         elif self.event == "complement":
-            slope = _complement(tally if idf is None else idf * tally, self._alpha)
+            slope = outside_weights(tally if idf is None else idf * tally, self._alpha)
         else:
-            draws, slope = _shares(tally if idf is None else idf * tally, self._alpha)
+            draws, slope = word_shares(tally if idf is None else idf * tally, self._alpha)
         there = np.where(documents > 0, documents, 1.0)
         lengths = tally.sum(axis=1)
         mean = float(lengths.sum() / max(documents.sum(), np.finfo(float).tiny)) if len(at) else 0.0
@@ -334,7 +335,7 @@ def _check_settings(family: Text) -> None:
     most, slots, length = family.max_words, family.slots, family.length
     if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1):
         raise InputError(f"max_words is a number of words, at least 1, or None for all; got {most!r}.")
-    if isinstance(slots, bool) or not isinstance(slots, int | np.integer) or slots < 0:
+    if isinstance(slots, bool) or not isinstance(slots, int | np.integer) or not 0 <= slots <= MOST_SLOTS:
         raise InputError(f"slots is a number of places to hash words to, or 0 to keep the words; got {slots!r}.")
     for name in ("binary", "idf"):
         if not isinstance(getattr(family, name), bool | np.bool_):
@@ -360,44 +361,9 @@ def _told(value: Any) -> str:
     return repr(sorted(map(str, value)))
 
 
-def _shares(draws: Float, alpha: float) -> tuple[Float, Float]:
-    """Draws with pseudo-draws, and the logarithms of their shares (K, M)."""
-    pooled = draws.sum(axis=0)
-    draws = draws + alpha
-    size = draws.sum(axis=1, keepdims=True)
-    draws = np.where(size > 0, draws, pooled)
-    with np.errstate(divide="ignore"):
-        return draws, np.log(draws) - np.log(draws.sum(axis=1, keepdims=True))
-
-
-def _chances(yes: Float, documents: Float, alpha: float) -> tuple[Float, Float]:
-    """Logarithms of the probabilities that words are there, and that they are not (K, M)."""
-    weight = documents[:, None] + 2 * alpha
-    empty = weight <= 0
-    pooled = float(documents.sum())
-    no = left_of(documents[:, None], yes)
-    yes, no = (np.where(empty, part.sum(axis=0), part) + alpha for part in (yes, no))
-    size = np.log(np.where(empty, max(pooled, np.finfo(float).tiny), weight))
-    with np.errstate(divide="ignore"):
-        return np.log(yes) - size, np.log(no) - size
-
-
-def _complement(draws: Float, alpha: float) -> Float:
-    """Less the logarithms of the shares of words outside of each class (K, M)."""
-    outside = np.maximum(draws.sum(axis=0) - draws, 0.0) + alpha
-    size = outside.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(size > 0, np.log(size) - np.log(outside), 0.0)
-
-
 def _steps(parameters: TextParameters) -> Float:
     """Where the shares of the words of each class end (K, M), up to the largest number below one."""
     ends = np.cumsum(np.exp(parameters.slope), axis=1)
     ends /= ends[:, -1:]
     ends[:, -1] = np.inf
     return ends
-
-
-def rise(a: Any, x: Any) -> Any:
-    """log Γ(a + x)/Γ(a), −∞ for draws of what can never be drawn."""
-    return np.where(a > 0, log_rise(np.where(a > 0, a, 1.0), x), np.where(np.asarray(x) > 0, -np.inf, 0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,10 @@ Float = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 BLOCK_CELLS = 1 << 20
+# Which words are used does not depend on smoothing, nor on weights of words and documents: tuning asks for it again.
+_KEPT: weakref.WeakKeyDictionary[WordRows, tuple[weakref.ref[WordSums], int | None, Float, Any, LeftOutWords]] = (
+    weakref.WeakKeyDictionary()
+)
 MOST_WEIGHTS = 64  # different ones, for each of which the words that a document has not are summed
 
 
@@ -37,14 +42,9 @@ def left_out_text(family: Any, statistic: WordSums, rows: WordRows, members: Mem
     assert members.codes is not None
     weights = np.ones(len(rows)) if members.weights is None else members.weights
     held = np.flatnonzero(statistic.count.any(axis=0))
-    x = rows.on(statistic.vocabulary)
-    if len(held) < len(statistic.vocabulary):
-        where = np.full(len(statistic.vocabulary), -1, dtype=np.int64)
-        where[held] = np.arange(len(held))
-        x = some_columns(x, where, len(held))
     count, documents = statistic.count[:, held], statistic.documents[:, held]
     alpha = 0.0 if family.estimation == "mle" else float(family.smoothing)
-    words = LeftOutWords.of(x, weights, count.sum(axis=0), documents.sum(axis=0), family.max_words)
+    x, words = _words_used(statistic, rows, weights, held, family.max_words)
     each = _Left(x, words, np.asarray(members.codes), weights, count, documents, statistic.weight, alpha)
     if family.event == "bernoulli":
         out = _bernoulli(each)
@@ -52,6 +52,24 @@ def left_out_text(family: Any, statistic: WordSums, rows: WordRows, members: Mem
             out[rows.missing] = 0.0
         return out
     return _drawn(family, each)
+
+
+def _words_used(
+    statistic: WordSums, rows: WordRows, weights: Float, held: Places, most: int | None
+) -> tuple[Any, LeftOutWords]:
+    """The rows of the words that there are, and those that are used without each; the last ones are kept."""
+    kept = _KEPT.get(rows)
+    if kept is not None and kept[0]() is statistic and kept[1] == most and np.array_equal(kept[2], weights):
+        return kept[3], kept[4]
+    x = rows.on(statistic.vocabulary)
+    if len(held) < len(statistic.vocabulary):
+        where = np.full(len(statistic.vocabulary), -1, dtype=np.int64)
+        where[held] = np.arange(len(held))
+        x = some_columns(x, where, len(held))
+    count, documents = (each[:, held].sum(axis=0) for each in (statistic.count, statistic.documents))
+    words = LeftOutWords.of(x, weights, count, documents, most)
+    _KEPT[rows] = weakref.ref(statistic), most, weights, x, words
+    return x, words
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError, MergeError
 from suffice.kernels.text import Lookup, Words, join_words, word_places, word_slot
 
-__all__ = ["Vocabulary"]
+__all__ = ["MOST_SLOTS", "Vocabulary"]
 
 Places = NDArray[np.int64]
+
+MOST_SLOTS = 1 << 28
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +65,8 @@ class Vocabulary:
     @classmethod
     def hashed(cls, slots: int) -> Vocabulary:
         """Of so many slots."""
-        if isinstance(slots, bool) or not isinstance(slots, int | np.integer) or slots < 1:
-            raise InputError(f"slots is the number of places that words are hashed to, at least 1; got {slots!r}.")
+        if isinstance(slots, bool) or not isinstance(slots, int | np.integer) or not 1 <= slots <= MOST_SLOTS:
+            raise InputError(f"slots is the number of places to hash words to, from 1 to 2**28; got {slots!r}.")
         nothing = Words.of([])
         return cls(nothing.text, nothing.ends, int(slots))
 
@@ -75,7 +77,7 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         for array in (self.text, self.ends):
-            if array.flags.writeable:
+            if isinstance(array, np.ndarray):  # a file may say otherwise; see `flaw`
                 array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -164,7 +166,7 @@ class Vocabulary:
 
     def flaw(self) -> str | None:
         """What is wrong with arrays that came from elsewhere; None if they are the words of a vocabulary."""
-        if type(self.slots) is not int or not 0 <= self.slots < 2**40:
+        if type(self.slots) is not int or not 0 <= self.slots <= MOST_SLOTS:
             return "its slots are no number"
         for array, kind in ((self.text, np.uint8), (self.ends, np.int64)):
             if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != 1:
