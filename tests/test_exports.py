@@ -22,6 +22,7 @@ PUBLIC = {
         "SingularCovarianceWarning",
         "SufficeError",
         "SufficeWarning",
+        "WordCounts",
         "__version__",
         "load",
         "merge",
@@ -91,6 +92,7 @@ PUBLIC = {
         "Sums",
         "Table",
     ],
+    "suffice.text": ["WordCounts"],
     "suffice.testing": [
         "FORMS",
         "LAWS",

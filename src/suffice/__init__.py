@@ -8,10 +8,14 @@
 
 `GaussianDiscriminant` and `NaiveBayes` are the library's own classifiers. ``suffice.naive_bayes`` and
 ``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names. `merge` joins
-models that were fitted apart.
+models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
 ``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
 ``suffice.testing`` the laws that both keep.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
 from suffice.exceptions import (
@@ -31,6 +35,9 @@ from suffice.loading import load
 from suffice.merging import merge
 from suffice.naive_bayes.general import NaiveBayes
 
+if TYPE_CHECKING:
+    from suffice.text.word_counts import WordCounts
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -47,7 +54,21 @@ __all__ = [
     "SingularCovarianceWarning",
     "SufficeError",
     "SufficeWarning",
+    "WordCounts",
     "__version__",
     "load",
     "merge",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # It is a CountVectorizer, and scikit-learn's module of those takes long to import.
+    if name == "WordCounts":
+        from suffice.text.word_counts import WordCounts
+
+        return WordCounts
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

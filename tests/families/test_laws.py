@@ -19,6 +19,7 @@ from suffice.families import (
     Multinomial,
     MultivariateGaussian,
     Poisson,
+    Text,
     family_named,
     family_names,
 )
@@ -52,6 +53,14 @@ SETTINGS = {
         MultivariateGaussian("shared", estimation="bayes", missing=True),
         MultivariateGaussian("own", estimation="map"),
     ],
+    "text": [
+        Text(estimation="mle", max_words=None),
+        Text(estimation="bayes", smoothing=0.5, max_words=5),
+        Text(binary=True, idf=True, length=0.5, ngram_range=(1, 2)),
+        Text("bernoulli", max_words=6),
+        Text("complement", smoothing=0.1, stop_words=("the",)),
+        Text(slots=13, max_words=4, length=1.0),
+    ],
 }
 
 
@@ -65,6 +74,8 @@ def _pandas(x):
 
 
 def _polars(x):
+    if x.dtype.kind == "O":
+        return _columns(pl.DataFrame({"c0": pl.Series(x[:, 0].tolist(), dtype=pl.String)}))
     return _columns(pl.DataFrame({f"c{j}": pl.Series(x[:, j]).fill_nan(None) for j in range(x.shape[1])}))
 
 

@@ -23,6 +23,7 @@ from suffice.families import (
     Multinomial,
     MultivariateGaussian,
     Poisson,
+    Text,
 )
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 
@@ -53,6 +54,13 @@ def numbers():
 
 def counts():
     return draw().poisson(2.0 + (np.arange(N) % 3)[:, None] * [1.0, 0.0, 2.0], (N, 3)).astype(float)
+
+
+def documents():
+    rng = draw()
+    words = ["pill", "day", "größer", "日本語", "\U0001f600x", "a", "The"]
+    texts = [" ".join(rng.choice(words, rng.integers(0, 6))) + f" w{i % 3}" for i in range(N)]
+    return pd.DataFrame({"body": [None if i % 17 == 5 else each for i, each in enumerate(texts)]})
 
 
 def holes(x):
@@ -188,6 +196,11 @@ def made():
         "NaiveBayes, numbered frame": (NaiveBayes(), pd.DataFrame(x, columns=[7, 5, 2**70]), {}),
         "NaiveBayes, polars": (NaiveBayes({"text": "categorical", "day": "categorical"}), polars_frame(), {}),
         "NaiveBayes, arrow": (NaiveBayes(estimation="bayes"), arrow_table(), {}),
+        "text in slots": (
+            NaiveBayes({"body": Text("bernoulli", slots=64)}),
+            documents().assign(size=x[:, 0]),
+            weights,
+        ),
         "NaiveBayes, odd levels": (NaiveBayes("categorical", missing="category"), odd_levels(), {}),
         "NaiveBayes, prior of a mapping": (
             NaiveBayes(prior={"ham": 0.5, "spam": 0.25, "größer": 0.25}),
@@ -214,6 +227,7 @@ def made():
         (Gamma(), positive),
         (LogNormal(), positive),
         (Geometric(), c),
+        (Text(max_words=5, stop_words=("day",)), documents()),
     ]
     for family, rows in families:
         cases[f"family {family.name}"] = (NaiveBayes(family), rows, weights)

@@ -163,6 +163,34 @@ def test_forged_levels(forge):
         load(forge("NaiveBayes, odd levels", turn("statistics.0.levels.18.values.ends", lambda x: x[::-1])))
 
 
+WORDS = "statistics.0.vocabulary"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (turn(f"{WORDS}.text", fill(0xFF)), "its words are not UTF-8"),
+        (turn(f"{WORDS}.text", fill(ord("~"))), "its words are not sorted and distinct"),
+        (turn(f"{WORDS}.text", lambda x: x[:-1]), "its words do not end where they should"),
+        (turn(f"{WORDS}.text", lambda x: x.astype(np.int8)), "its words are not packed"),
+        (turn(f"{WORDS}.ends", lambda x: x[::-1]), "its words do not end where they should"),
+        (turn(f"{WORDS}.ends", lambda x: x + 10**12), "its words do not end where they should"),
+        (turn("statistics.0.count", lambda x: x[:, 1:]), "not as many counts as words"),
+        (turn("statistics.0.documents", lambda x: 0 * x), "words that no document has"),
+        (turn("statistics.0.documents", fill(-1.0)), "documents holds a number below zero"),
+        (put(["statistics", 0, "WordSums", "settings", "tuple", 1], "lowercase=False"), "in another way"),
+        (put(["statistics", 0, "WordSums", "vocabulary", "Vocabulary", "slots"], 7), "both words and slots"),
+        (put(["statistics", 0, "WordSums", "vocabulary", "Vocabulary", "slots"], 1.5), "its slots are no number"),
+        (put(["statistics", 0, "WordSums", "vocabulary"], {"tuple": []}), "vocabulary is a tuple"),
+        (put(["parameters", "families", "family", 1, "slots"], 2**60), "slots is a number"),
+        (put(["parameters", "families", "family", 1, "ngram_range"], {"tuple": [1, 2]}), "in another way"),
+    ],
+)
+def test_forged_words(change, sentence, forge):
+    with pytest.raises(ModelFileError, match=sentence):
+        load(forge("family text", change))
+
+
 JUNK = [
     *[None, True, -1, 0, 2**80, 1.5, "", "x", [], [[]], {}],
     *[{"list": 3}, {"array": {}}, {"tuple": {"texts": "weights.weight"}}, {"dict": [[[], 1]]}, {"dict": [1]}],
@@ -180,7 +208,9 @@ def nodes(value, trail=()):
 
 
 @pytest.mark.filterwarnings("ignore")  # of settings that are junk
-@pytest.mark.parametrize("name", [NAME, "NaiveBayes, polars", "GaussianNB", "LDA, eigen", "CategoricalNB"])
+@pytest.mark.parametrize(
+    "name", [NAME, "NaiveBayes, polars", "GaussianNB", "LDA, eigen", "CategoricalNB", "family text"]
+)
 def test_junk_anywhere_is_a_sentence_or_a_model(name, tmp_path):
     rng = np.random.default_rng(1)
     path = str(tmp_path / "forged")

@@ -5,7 +5,7 @@ stand wherever a name may. A new file in this package is found without being nam
 
 >>> family_names()  # doctest: +NORMALIZE_WHITESPACE
 ['bernoulli', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric', 'joint_table', 'log_normal',
- 'multinomial', 'multivariate_gaussian', 'poisson']
+ 'multinomial', 'multivariate_gaussian', 'poisson', 'text']
 """
 
 from suffice.families.bernoulli import Bernoulli
@@ -22,6 +22,7 @@ from suffice.families.log_normal import LogNormal
 from suffice.families.multinomial import Multinomial
 from suffice.families.multivariate_gaussian import MultivariateGaussian
 from suffice.families.poisson import Poisson
+from suffice.families.text import Text
 
 __all__ = [
     "Bernoulli",
@@ -38,6 +39,7 @@ __all__ = [
     "Multinomial",
     "MultivariateGaussian",
     "Poisson",
+    "Text",
     "family_named",
     "family_names",
     "register",

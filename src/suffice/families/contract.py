@@ -29,7 +29,8 @@ class Family(Protocol):
     """One p(x_block | y).
 
     What ``x`` is follows from the optional attribute ``reads``: "numbers" (the default) is a matrix of
-    floats, dense or sparse, with NaN where a cell is missing; "categories" is a `Coded` batch.
+    floats, dense or sparse, with NaN where a cell is missing; "categories" is a `Coded` batch; "documents" is one
+    column of `Texts`.
 
     Other optional parts, looked up by name:
 
@@ -39,6 +40,8 @@ class Family(Protocol):
       part of each in `log_likelihood` (n, K, d)
     - ``relative_log_likelihood(parameters, x)``, cheaper or more accurate than `log_likelihood` and equal to
       it up to a term that all classes share
+    - ``is_density``, False where scores are no log-densities: then there is only ``relative_log_likelihood``, and the
+      others raise
     - ``answers(parameters, x, finish)``: what ``finish`` asks of that, written by the kernel that scores the rows (see
       `suffice.kernels.Finish`); the first row without an answer, −1 if all have one, None if it cannot be done
     - ``linear_form(parameters)``, a `Linear`, over the ``indicators(parameters)`` where there are any

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.exceptions import InputError, listed
 from suffice.families import Family
 from suffice.statistics.column_matrix import ColumnMatrix
 from suffice.statistics.table import Columns, as_table
@@ -33,10 +34,18 @@ class Block:
     names: Sequence[object]
 
     def take(self, x: Any) -> Any:
-        """The block's part of the rows, as its family reads them: a matrix of numbers, or codes of levels."""
+        """The block's part of the rows, as its family reads them: a matrix of numbers, codes of levels, or texts."""
         table = as_table(x)
-        if getattr(self.family, "reads", "numbers") == "categories":
+        reads = getattr(self.family, "reads", "numbers")
+        if reads == "categories":
             return table.categories(self.columns, self.names)
+        if reads == "documents":
+            if len(self.names) != 1:
+                raise InputError(
+                    f"The family {self.family.name!r} is of one column of texts, and got {len(self.names)}: "
+                    f"{listed(self.names)}. Name the column with the texts, and give the others families of their own."
+                )
+            return table.documents(self.columns, self.names)
         rows = table.numbers(self.columns, self.names)
         apart = isinstance(rows, ColumnMatrix) and not getattr(self.family, "reads_columns", False)
         return np.asarray(rows) if apart else rows

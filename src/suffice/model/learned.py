@@ -153,12 +153,13 @@ class Model:
             return self
         self._check_blocks(replace(self, blocks=tuple(blocks)))
         for block, statistic in zip(blocks, self.statistics, strict=True):
-            needed = type(block.family.zero(self.classes, len(block.names)))
-            if needed is not type(statistic):
+            zero = block.family.zero(self.classes, len(block.names))
+            if type(zero) is not type(statistic):
                 raise MergeError(
-                    f"The new settings of {block.family.name} need {needed.__name__}, and the model has kept "
+                    f"The new settings of {block.family.name} need {type(zero).__name__}, and the model has kept "
                     f"{type(statistic).__name__}. Call fit again."
                 )
+            statistic.check_joins(zero)
         return replace(self, blocks=tuple(blocks))
 
     def _check_blocks(self, other: Model) -> None:

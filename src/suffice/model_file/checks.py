@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import ModelFileError, columns_at
-from suffice.statistics import ClassAxis, Levels, Statistic
+from suffice.statistics import ClassAxis, Levels, Statistic, WordSums
 from suffice.statistics.levels import is_missing
 from suffice.statistics.table import Kind, Schema
 
@@ -22,7 +22,7 @@ __all__ = ["KINDS", "check_classes", "check_schema", "check_statistic"]
 
 KINDS: tuple[Kind, ...] = ("number", "bool", "time", "duration", "category", "text", "empty")
 """Files name a kind by its place here: one that is added comes last."""
-NOT_NEGATIVE = ("weight", "count", "missing", "m2")
+NOT_NEGATIVE = ("weight", "count", "documents", "missing", "m2")
 
 
 def check_classes(axis: Any) -> ClassAxis:
@@ -81,8 +81,24 @@ def check_statistic(found: Any, zero: Statistic, names: Sequence[object]) -> Non
         _check_levels(levels, names)
         if not _fits(found, levels):
             raise _fault(names, "there are not as many counts as levels, or counts of no level")
+    if isinstance(found, WordSums) and isinstance(zero, WordSums):
+        _check_words(found, zero, names)
     if found.shape != zero.shape:
         raise _fault(names, f"the statistic is of {found.shape} columns, not {zero.shape}")
+
+
+def _check_words(found: WordSums, zero: WordSums, names: Sequence[object]) -> None:
+    """Raise unless there are counts for each word of a vocabulary, as the settings read them."""
+    flaw = found.vocabulary.flaw()
+    if flaw:
+        raise _fault(names, f"{flaw}")
+    if found.vocabulary.slots != zero.vocabulary.slots or found.settings != zero.settings:
+        raise _fault(names, "the settings read documents in another way than those that were counted")
+    if not found.count.shape[1] == found.documents.shape[1] == len(found.vocabulary):
+        raise _fault(names, "there are not as many counts as words")
+    held = found.documents.any(axis=0)
+    if not (found.vocabulary.slots or held.all()) or ((found.count > 0) != (found.documents > 0)).any():
+        raise _fault(names, "there are words that no document has")
 
 
 def _fault(names: Sequence[object], why: str) -> ModelFileError:

@@ -21,7 +21,7 @@ from suffice.model_file.container import FORMAT, read_container, write_container
 from suffice.model_file.disk import Path, as_path
 from suffice.model_file.values import NotStorableError, Reader, Writer, storable
 from suffice.sources.forms import ArrayForm, SparseForm, StoredFrameForm
-from suffice.statistics import ClassAxis, Levels, Moments, Statistic, Sums
+from suffice.statistics import ClassAxis, Levels, Moments, Statistic, Sums, Vocabulary
 from suffice.statistics.table import Schema
 from suffice.validation import Calibration, Tuning
 
@@ -30,7 +30,7 @@ __all__ = ["ESTIMATORS", "SavedModel", "StoredModel", "read_model", "write_model
 ESTIMATORS: dict[str, type[Any]] = {}
 """The estimators that a file may be of, by name; `suffice.loading` fills it."""
 
-for _kind in (ClassAxis, Levels, Moments, ArrayForm, SparseForm, StoredFrameForm, Calibration, Tuning):
+for _kind in (ClassAxis, Levels, Moments, Vocabulary, ArrayForm, SparseForm, StoredFrameForm, Calibration, Tuning):
     storable(_kind)
 
 

@@ -12,11 +12,12 @@ from scipy.sparse import issparse
 from suffice.exceptions import EmptyColumnWarning, InputError, MergeError, SufficeWarning, columns_at, warn_user
 from suffice.families.categorical import check_unseen
 from suffice.model import Block, Model
+from suffice.naive_bayes.choice import reads_documents
 from suffice.sources.tables import same_kind
 from suffice.statistics import Levels, Table
 from suffice.statistics.table import Schema
 
-__all__ = ["check_empty", "check_levels", "check_merge", "warn_about_empty", "warn_about_levels"]
+__all__ = ["check_empty", "check_levels", "check_merge", "warn_about_empty", "warn_about_levels", "warn_about_words"]
 
 MANY_LEVELS = 40  # of a column of texts: beyond, it is rather text than a category
 
@@ -85,6 +86,8 @@ def _empty_columns(statistic: Any, block: Block, table: Table) -> NDArray[np.int
     weight = getattr(statistic, "weight", None)
     if weight is not None and weight.ndim == 2:
         return np.flatnonzero(weight[:, :n_columns].sum(axis=0) == 0)
+    if reads_documents(block.family):
+        return np.flatnonzero([len(table) > 0 and not statistic.weight.any()])
     # Of a block that hangs together only whole rows count; where there are none, the table knows why.
     if block.independent or not len(table) or (weight is None and statistic.count.any()):
         return np.empty(0, dtype=np.intp)
@@ -96,6 +99,13 @@ def _empty_columns(statistic: Any, block: Block, table: Table) -> NDArray[np.int
     return np.empty(0, dtype=np.intp) if issparse(rows) else np.flatnonzero(np.isnan(rows).all(axis=0))
 
 
+def warn_about_words(model: Model) -> None:
+    """Say so if the words that a column of texts leaves out are not as its words are read."""
+    for block in model.blocks:
+        if reads_documents(block.family) and hasattr(block.family, "analysis"):
+            block.family.analysis.warn()
+
+
 def warn_about_levels(model: Model, schema: Schema, named: Collection[Any]) -> None:
     """Say so if a column of texts has so many levels that it is probably no category, and nobody named its family."""
     place = {name: j for j, name in enumerate(schema.names)}
@@ -104,8 +114,7 @@ def warn_about_levels(model: Model, schema: Schema, named: Collection[Any]) -> N
             if name not in named and schema.kinds[place[name]] == "text" and len(levels) > MANY_LEVELS:
                 warn_user(
                     f"Column {name!r} holds {len(levels)} different texts, and is taken for a category. If it is text, "
-                    "count its words first (scikit-learn's CountVectorizer) and give them the family 'multinomial' "
-                    "or 'bernoulli'; if it is an identifier, leave it out with the family None; if it is a category "
-                    "after all, say so with the family 'categorical'.",
+                    "give it the family 'text', which counts its words; if it is an identifier, leave it out with the "
+                    "family None; if it is a category after all, say so with the family 'categorical'.",
                     SufficeWarning,
                 )

@@ -11,7 +11,7 @@ from suffice.families import Family, family_named, family_names
 from suffice.model import Block
 from suffice.statistics.table import Kind, Schema
 
-__all__ = ["POLICIES", "chosen_blocks", "columns_of", "family_of"]
+__all__ = ["POLICIES", "chosen_blocks", "columns_of", "family_of", "reads_documents"]
 
 AUTO: dict[Kind, str] = {
     "number": "gaussian",
@@ -51,6 +51,8 @@ def chosen_blocks(families: Any, schema: Schema, settings: Mapping[str, Any]) ->
             made = {kind: family_of(AUTO[kind], settings) for kind in dict.fromkeys(schema.kinds)}
             return _grouped([([j], made[kind]) for j, kind in enumerate(schema.kinds)], names)
         family = family_of(families, settings)
+        if reads_documents(family):
+            return _grouped([([j], family) for j in range(len(names))], names)
         return [Block(family, slice(None), names)]
     chosen: list[tuple[list[int], Family]] = []
     taken: dict[int, Any] = {}
@@ -74,7 +76,8 @@ def chosen_blocks(families: Any, schema: Schema, settings: Mapping[str, Any]) ->
         if given == "auto":
             chosen += [([j], family_of(AUTO[schema.kinds[j]], settings)) for j in at]
         else:
-            chosen.append((at, family_of(given, settings)))
+            family = family_of(given, settings)
+            chosen += [([j], family) for j in at] if reads_documents(family) else [(at, family)]
     rest = [j for j in range(len(names)) if j not in taken]
     chosen += [([j], family_of(AUTO[schema.kinds[j]], settings)) for j in rest]
     if not chosen:
@@ -85,6 +88,11 @@ def chosen_blocks(families: Any, schema: Schema, settings: Mapping[str, Any]) ->
 def columns_of(key: Any, names: Collection[Any]) -> list[Any]:
     """The columns that a key of a mapping means: one, or those of a tuple, unless a column has a tuple for its name."""
     return list(key) if isinstance(key, tuple) and key not in names else [key]
+
+
+def reads_documents(family: Family) -> bool:
+    """Whether it takes one column of texts, so that each column is a block of its own."""
+    return getattr(family, "reads", "numbers") == "documents"
 
 
 def _grouped(chosen: list[tuple[list[int], Family]], names: list[Any]) -> list[Block]:

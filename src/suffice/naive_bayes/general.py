@@ -20,8 +20,9 @@ from suffice.naive_bayes.checks import (
     check_merge,
     warn_about_empty,
     warn_about_levels,
+    warn_about_words,
 )
-from suffice.naive_bayes.choice import POLICIES, chosen_blocks, columns_of, family_of
+from suffice.naive_bayes.choice import POLICIES, chosen_blocks, columns_of, family_of, reads_documents
 from suffice.own_classifier import PATH, OwnClassifier, is_auto
 from suffice.sources.forms import ArrayForm, Form, SparseForm, StoredFrameForm
 from suffice.sources.tables import check_kinds, explain_table, read_training_table, table_of_rows
@@ -47,7 +48,8 @@ class NaiveBayes(OwnClassifier):
         numbers are Gaussian, truth values Bernoulli, categories and texts categorical. A name or a family object
         stands for all columns. A mapping says it column by column, and ``"auto"`` chooses for the others; a
         tuple of columns as its key is a block that hangs together, if its family is ``"multivariate_gaussian"``,
-        ``"joint_table"`` or ``"multinomial"``; the value None leaves a column out.
+        ``"joint_table"`` or ``"multinomial"``; the value None leaves a column out. ``"text"`` reads a column as
+        documents, and counts their words.
     estimation : {"mle", "map", "bayes"} or None, default=None
         How parameters are made from what was counted: by maximum likelihood, with a conjugate prior, or
         integrated over the posterior. None is each family's own way: ``"mle"`` for numbers, ``"map"`` for counts
@@ -244,6 +246,7 @@ class NaiveBayes(OwnClassifier):
 
     def _check_columns(self, model: Model, table: Table) -> None:
         warn_about_empty(model, table)
+        warn_about_words(model)
         self._warn_about_levels(model)
 
     def _warn_about_levels(self, model: Model) -> None:
@@ -328,7 +331,7 @@ class NaiveBayes(OwnClassifier):
         found: list[tuple[int, Any, Family]] = []
         for block in self._learned().blocks if self._cached is None else self._cached.blocks:
             at = block.positions(self.n_features_in_)
-            if block.independent:
+            if block.independent or reads_documents(block.family):
                 found += [(at[i], name, block.family) for i, name in enumerate(block.names)]
             else:
                 found.append((at[0], tuple(block.names), block.family))

@@ -17,6 +17,7 @@ from suffice.statistics import Coded, CodedColumn, Table
 from suffice.statistics.column_matrix import ColumnMatrix, Part
 from suffice.statistics.levels import Levels, coded_values, is_missing
 from suffice.statistics.table import Columns, Kind
+from suffice.text.texts import Texts
 
 __all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "not_a_number", "numbers_of"]
 
@@ -39,6 +40,13 @@ class Column(ABC):
     @abstractmethod
     def coded(self) -> CodedColumn:
         """The column as codes of levels, with −1 where a cell is missing."""
+
+    def documents(self, name: object) -> Texts:
+        """The column as texts, with None where a cell is missing; kept, since it is read again and again."""
+        kept: Texts | None = self.__dict__.get("_texts")
+        if kept is None:
+            kept = self.__dict__["_texts"] = Texts.of(self.listed(), name=name)
+        return kept
 
     @abstractmethod
     def listed(self) -> Sequence[Any]:
@@ -102,6 +110,11 @@ class ColumnTable(Table):
                     f"Column {name!r}, row {row} holds {value!r}, which cannot be a category (it is not hashable)."
                 ) from None
         return Coded(self.n_rows, tuple(found))
+
+    def documents(self, columns: Columns, names: Sequence[object]) -> Texts:
+        """The only one of those columns as texts."""
+        (column,) = self._chosen(columns)
+        return column.documents(names[0])
 
 
 @dataclass(frozen=True, eq=False)

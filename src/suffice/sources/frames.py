@@ -22,6 +22,7 @@ from suffice.statistics import CodedColumn
 from suffice.statistics.column_matrix import Part
 from suffice.statistics.levels import is_missing
 from suffice.statistics.table import Kind
+from suffice.text.texts import Texts
 
 __all__ = ["FrameColumn", "as_frame", "column_names", "frame_of", "in_seconds"]
 
@@ -112,6 +113,12 @@ class FrameColumn(Column):
         some = self._stop - self._start < len(self._reading.series)
         return whole.take(len(self._reading.series), slice(self._start, self._stop)) if some else whole
 
+    def documents(self, name: object) -> Texts:
+        """The column as texts, where its engine has them."""
+        whole = self._reading.texts
+        some = self._stop - self._start < len(whole)
+        return whole.rows(self._start, self._stop) if some else whole
+
     def listed(self) -> Sequence[Any]:
         """The cells as Python has them."""
         return self.series.to_list()
@@ -180,7 +187,10 @@ def _values(dtype: Any, column: Any) -> Any:
 
 
 def _levels(column: Any) -> Sequence[Any]:
-    return column.levels.values if isinstance(column, CodedColumn) else ()
+    """What a type must hold: all levels of a model, or the texts that were drawn."""
+    if isinstance(column, CodedColumn):
+        return column.levels.values
+    return list(dict.fromkeys(column)) if column.dtype.kind == "O" else ()
 
 
 def _fits(dtype: Any, known: Sequence[Any]) -> bool:

@@ -17,6 +17,7 @@ from suffice import kernels
 from suffice.statistics import CodedColumn
 from suffice.statistics.levels import Levels, coded_numbers, coded_values, level_places
 from suffice.statistics.stored_columns import NumberColumn, StoredCodes
+from suffice.text.texts import Texts
 
 __all__ = ["SeriesReading"]
 
@@ -81,6 +82,11 @@ class SeriesReading:
                 levels, codes[there] = coded_numbers(values)
                 return CodedColumn(levels, codes)
         return CodedColumn(*coded_values(series.to_list()))
+
+    @cached_property
+    def texts(self) -> Texts:
+        """The column as texts, where the engine has them."""
+        return Texts.of(self.series, name=self.series.name)
 
 
 def _of_numbers(values: NDArray[Any]) -> CodedColumn:

@@ -7,6 +7,7 @@ statistic           holds, for each class                                    use
 `CellSums`          weight, sums of functions of each cell                   Bernoulli, Poisson, …
 `Counts`            weight of each level of each column                      categorical columns
 `JointCounts`       weight of each combination of levels that was seen       the joint table
+`WordSums`          weight, counts of words, and of documents with them      text
 `CountVectors`      weight, column sums, log multinomial coefficients        multinomial counts
 `Moments`           weight, mean, centred sum of squares of each column      independent Gaussians
 `RowMoments`        `Moments`, and those of the rows at weight one           `GaussianNB`
@@ -29,6 +30,9 @@ from suffice.statistics.scatter import PooledScatter, Scatter
 from suffice.statistics.statistic import ByClass, ByColumn, ByPair, Pairs, Statistic
 from suffice.statistics.sums import Sums
 from suffice.statistics.table import MatrixTable, Table
+from suffice.statistics.vocabulary import Vocabulary
+from suffice.statistics.word_rows import WordRows
+from suffice.statistics.word_sums import WordSums
 
 __all__ = [
     "ByClass",
@@ -53,4 +57,7 @@ __all__ = [
     "Statistic",
     "Sums",
     "Table",
+    "Vocabulary",
+    "WordRows",
+    "WordSums",
 ]

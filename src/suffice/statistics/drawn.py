@@ -34,7 +34,7 @@ def as_matrix(columns: Sequence[Any], left_out: float = np.nan) -> NDArray[Any]:
     whole = [np.full(n, left_out) if column is None else column for column in whole]
     try:
         # None becomes NaN; a text does not become a number, even if it could.
-        if not any(isinstance(value, str) for column in whole if isinstance(column, list) for value in column):
+        if not any(isinstance(value, str) for column in whole if _of_objects(column) for value in column):
             return np.column_stack([np.asarray(column, dtype=np.float64) for column in whole])
     except (TypeError, ValueError):
         pass
@@ -42,3 +42,7 @@ def as_matrix(columns: Sequence[Any], left_out: float = np.nan) -> NDArray[Any]:
     for j, column in enumerate(whole):
         out[:, j] = column
     return out
+
+
+def _of_objects(column: Any) -> bool:
+    return isinstance(column, list) or column.dtype.kind == "O"

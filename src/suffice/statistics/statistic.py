@@ -71,7 +71,7 @@ class Statistic(ABC):
 
     def merge(self, other: Self) -> Self:
         """The statistic of the rows of both."""
-        self._check_kind(other)
+        self.check_joins(other)
         axis = self.classes.union(other.classes)
         with np.errstate(over="ignore", invalid="ignore"):  # the owner of the result looks at it with `check`
             return self.on(axis)._merged(other.on(axis))
@@ -82,7 +82,7 @@ class Statistic(ABC):
         Where it shows that those rows were not among the rows of self, a `MergeError` names class, column and
         level; ``columns`` are the names.
         """
-        self._check_kind(other)
+        self.check_joins(other)
         strange = self.classes.positions(other.classes.labels) < 0
         held = other.class_weights() > 0
         if (strange & held).any():
@@ -240,7 +240,8 @@ class Statistic(ABC):
     @abstractmethod
     def _scaled(self, factor: float) -> Self: ...
 
-    def _check_kind(self, other: Self) -> None:
+    def check_joins(self, other: Statistic) -> None:
+        """Raise unless the other is of the same kind, columns and reading, so that the two may merge."""
         if type(self) is not type(other):
             raise MergeError(f"{type(self).__name__} cannot be joined with {type(other).__name__}.")
         if self.shape != other.shape:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice import kernels
+from suffice.exceptions import InputError
 from suffice.statistics.answers import Answers
 from suffice.statistics.levels import Coded, CodedColumn, coded_numbers
 from suffice.statistics.sparse_sums import some_rows
@@ -39,7 +40,7 @@ class Schema:
 
 
 class Table(ABC):
-    """A batch of rows. Each column can be read as numbers (NaN where missing), or as codes of levels."""
+    """A batch of rows. Each column can be read as numbers (NaN where missing), as codes of levels, or as documents."""
 
     names: Sequence[object] | None = None  # of its columns, if they have any
 
@@ -76,6 +77,13 @@ class Table(ABC):
     @abstractmethod
     def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
         """Those columns as codes of levels."""
+
+    def documents(self, columns: Columns, names: Sequence[object]) -> Any:
+        """The one column there is among those as texts, `suffice.text.texts.Texts`; raises where it holds none."""
+        raise InputError(
+            f"Column {names[0]!r} holds numbers, where text is due. Give it as a column of texts (str, with None where "
+            "one is missing), or give the column another family."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,25 @@ from suffice.families import Family
 from suffice.model import Block
 from suffice.sources.columns import ColumnTable, ObjectColumn
 from suffice.statistics import ClassAxis, Coded, MatrixTable, Membership, Table
+from suffice.statistics.levels import is_missing
 from suffice.statistics.table import as_table
+from suffice.text.table import TextTable
+from suffice.text.texts import Texts
 
-__all__ = ["FORMS", "Form", "Rows", "example_rows"]
+__all__ = ["FORMS", "Form", "Rows", "are_texts", "example_rows", "plain_table"]
 
 Float = NDArray[np.float64]
 Form = Callable[[Any], Table]
+
+
+def are_texts(x: Any) -> bool:
+    """Whether rows are of texts."""
+    return isinstance(x, np.ndarray) and x.dtype.kind == "O"
+
+
+def plain_table(x: Any) -> Table:
+    """A matrix of numbers, or a column of texts, as a table."""
+    return TextTable(Texts.of(x)) if are_texts(x) else as_table(x)
 
 
 @dataclass(frozen=True)
@@ -29,6 +42,7 @@ class Rows:
     Parameters
     ----------
     x : array of shape (n, d), or a Coded batch
+        An array of numbers, or of one column of texts.
     codes : array of shape (n,)
     weights : array of shape (n,)
         Whole numbers, so that a row can be repeated as often.
@@ -42,7 +56,7 @@ class Rows:
     codes: NDArray[np.int64]
     weights: Float
     labels: NDArray[Any]
-    form: Form = as_table
+    form: Form = plain_table
 
     def take(self, index: Any) -> Rows:
         """Some of the rows."""
@@ -62,17 +76,19 @@ class Rows:
 
 def _sparse(x: Any) -> Table:
     """A sparse matrix, in which only what is not zero is stored; rows and columns take turns at being first."""
+    if are_texts(x):
+        return TextTable(Texts.of(tuple(x[:, 0])))  # of texts there is no such matrix
     kind = sparse.csr_array if len(x) % 2 else sparse.csc_array
     return MatrixTable(kind(np.asarray(x, dtype=np.float64)))
 
 
 def _frame(x: Any) -> Table:
     """Columns of Python objects, with None for what is missing."""
-    columns = [[None if np.isnan(v) else v for v in column] for column in np.asarray(x).T.tolist()]
+    columns = [[None if is_missing(v) else v for v in column] for column in np.asarray(x).T.tolist()]
     return ColumnTable(len(x), [ObjectColumn(column) for column in columns])
 
 
-FORMS: dict[str, Form] = {"dense": as_table, "sparse": _sparse, "frame": _frame}
+FORMS: dict[str, Form] = {"dense": plain_table, "sparse": _sparse, "frame": _frame}
 
 
 def example_rows(
@@ -81,7 +97,7 @@ def example_rows(
     n_rows: int = 60,
     n_columns: int = 3,
     n_classes: int = 3,
-    form: Form = as_table,
+    form: Form = plain_table,
 ) -> Rows:
     """Rows that a family can be fitted to, in labelled classes of unequal size, with weights 0 to 3."""
     share = rng.dirichlet(np.full(n_classes, 3.0))

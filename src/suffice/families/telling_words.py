@@ -1,0 +1,116 @@
+"""What words say: those that tell two classes apart best, and those by which one document was judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families.text import Text
+from suffice.families.text_parameters import TextParameters
+from suffice.families.word_shares import rise
+from suffice.text.texts import Texts
+
+__all__ = ["Spoken", "TellingWords", "spoken", "telling_words"]
+
+Float = NDArray[np.float64]
+
+
+class TellingWords(NamedTuple):
+    """Words that speak for one class against another, the loudest first.
+
+    Attributes
+    ----------
+    words : list of str
+    log_odds : array of shape (m,)
+        What each occurrence of a word adds to the log-odds; of Bernoulli words, what its being there does.
+    counts : array of shape (m, 2)
+        How often the word was there in the one class and in the other.
+    """
+
+    words: list[str]
+    log_odds: Float
+    counts: Float
+
+
+class Spoken(NamedTuple):
+    """The parts of the words of one document in its scores.
+
+    Attributes
+    ----------
+    words : list of str
+        The words that are used, in the order of the vocabulary; words of one slot together.
+    counts : array of shape (m,)
+        How often the document has them.
+    parts : array of shape (m, K)
+        What they add to the relative log-likelihood of each class.
+    rest : array of shape (K,)
+        What no word adds: that all the others are not there, or what normalises the draws.
+    unknown : list of str
+        Words that are not used.
+    """
+
+    words: list[str]
+    counts: Float
+    parts: Float
+    rest: Float
+    unknown: list[str]
+
+
+def telling_words(parameters: TextParameters, label: int, against: int, most: int = 20) -> TellingWords:
+    """The words that speak loudest for one class against another; of equally loud ones the more frequent first.
+
+    >>> from suffice.statistics import ClassAxis, Membership
+    >>> texts = Texts(["hello you, hello", "cheap pills for you, cheap"])
+    >>> members = Membership(ClassAxis.of(["ham", "spam"]), codes=np.array([0, 1]))
+    >>> parameters = Text().estimate(Text().summarize(texts, members))
+    >>> telling_words(parameters, 1, 0, 2).words
+    ['cheap', 'for']
+    """
+    slope = parameters.relative_slope
+    with np.errstate(invalid="ignore"):
+        odds = slope[label] - slope[against]
+    odds = np.where(np.isnan(odds), 0.0, odds)  # what is impossible under both tells them not apart
+    order = np.lexsort((np.arange(len(odds)), -parameters.count[label], -odds))[:most]
+    names = [parameters.vocabulary.word(int(parameters.used[i])) for i in order]
+    return TellingWords(names, odds[order], parameters.count[[label, against]][:, order].T)
+
+
+def spoken(family: Text, parameters: TextParameters, x: Texts, row: int) -> Spoken:
+    """What each word of one document says; the parts and the rest sum to its `relative_log_likelihood`."""
+    p = parameters
+    documents = x.documents(family.analysis)
+    place = {int(at): i for i, at in enumerate(p.used)}
+    found: dict[int, Counter[str]] = {}
+    unknown: list[str] = []
+    for word, count in Counter(documents.words(row, family.analysis.reading)).items():
+        at = place.get(p.vocabulary.place(word), -1)
+        if at < 0:
+            unknown.append(word)
+        else:
+            found.setdefault(at, Counter())[word] += count
+    chosen = sorted(found)
+    words = [", ".join(sorted(found[at])) for at in chosen]
+    counts = np.array([sum(found[at].values()) for at in chosen], dtype=np.float64)
+    drawn = np.ones_like(counts) if family.binary or family.event == "bernoulli" else counts
+    if family.length:
+        drawn = drawn * family._shortened(np.array([drawn.sum()]), p.mean_length)
+    k = len(p.slope)
+    rest = np.zeros(k)
+    if family.estimation == "bayes" and p.draws is not None:
+        weight = drawn if p.idf is None else drawn * p.idf[chosen]
+        parts = rise(p.draws[:, chosen].T, weight[:, None])
+        rest = -rise(p.draws.sum(axis=1), weight.sum())
+    else:
+        slope = p.relative_slope[:, chosen].T
+        parts = np.where(np.isfinite(slope), slope, 0.0) * drawn[:, None]
+        own = np.isposinf(slope)
+        parts[np.isneginf(slope) | (own.any(axis=1, keepdims=True) & ~own)] = -np.inf
+    if p.zero is not None and not documents.missing[row]:
+        without = np.ones(p.zero.shape[1], dtype=bool)
+        without[chosen] = False
+        must = np.isneginf(p.zero)
+        rest = np.where((must & without).any(axis=1), -np.inf, np.where(must, 0.0, p.zero).sum(axis=1))
+    return Spoken(words, counts, np.asarray(parts, dtype=np.float64).reshape(len(chosen), k), rest, unknown)

@@ -1,0 +1,74 @@
+"""The settings of `WordCounts`: whether they can be, and whether they go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sklearn.feature_extraction.text import CountVectorizer
+
+from suffice.exceptions import InputError, SufficeWarning, warn_user
+from suffice.text.word_columns import WordColumns
+
+__all__ = ["check_settings", "reading_settings"]
+
+# What says which words a document has; a pattern only where nothing else does.
+READ_BY = (
+    "analyzer",
+    "strip_accents",
+    "lowercase",
+    "preprocessor",
+    "tokenizer",
+    "stop_words",
+    "token_pattern",
+    "ngram_range",
+)
+
+
+def check_settings(given: CountVectorizer) -> WordColumns | None:
+    """Raise for settings that cannot be, warn of those that nobody looks at; the vocabulary, if there is one."""
+    given._validate_params()
+    if len(given.ngram_range) != 2:
+        raise InputError(f"ngram_range must be two whole numbers, such as (1, 2); got {given.ngram_range!r:.80}.")
+    least, most = given.ngram_range
+    if least > most:
+        raise InputError(
+            f"Invalid value for ngram_range={given.ngram_range} lower boundary larger than the upper boundary."
+        )
+    for name, why in _unused(given):
+        warn_user(f"The parameter {name!r} will not be used since {why}", SufficeWarning)
+    if given.vocabulary is None:
+        return None
+    fixed = WordColumns.of(given.vocabulary)
+    if given.lowercase and any(map(str.isupper, "".join(fixed.places))):
+        warn_user(
+            "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not be matched"
+            " with any documents",
+            SufficeWarning,
+        )
+    return fixed
+
+
+def _unused(given: CountVectorizer) -> Iterator[tuple[str, str]]:
+    """Settings that others make useless, and why."""
+    own = callable(given.analyzer)
+    if given.tokenizer is not None and given.token_pattern is not None:
+        yield "token_pattern", "'tokenizer' is not None"
+    if given.preprocessor is not None and own:
+        yield "preprocessor", "'analyzer' is callable"
+    if given.ngram_range != (1, 1) and own:
+        yield "ngram_range", "'analyzer' is callable"
+    if own or given.analyzer != "word":
+        if given.stop_words is not None:
+            yield "stop_words", "'analyzer' != 'word'"
+        if given.token_pattern not in (None, r"(?u)\b\w\w+\b"):
+            yield "token_pattern", "'analyzer' != 'word'"
+        if given.tokenizer is not None:
+            yield "tokenizer", "'analyzer' != 'word'"
+
+
+def reading_settings(given: CountVectorizer) -> dict[str, Any]:
+    """The settings that say which words a document has."""
+    found = {name: getattr(given, name) for name in READ_BY}
+    stop = found["stop_words"]
+    return found | {"stop_words": stop if stop is None or isinstance(stop, str) else frozenset(stop)}
