@@ -52,7 +52,7 @@ def _decoded(data: bytes, charset: str | None, faults: Faults) -> str:
     if name is None:
         faults.note(f"the charset {quoted(charset or '')} is unknown")
         name = "utf-8"
-    if name.startswith(("utf-16", "utf-32")) and b"\0" not in data:
+    if name.startswith(("utf-16", "utf-32")) and data.isascii() and b"\0" not in data:
         faults.note(f"a text is declared as {name} and is not")
         name = "utf-8"
     for each in (name, "utf-8"):

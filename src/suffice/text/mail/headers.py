@@ -37,7 +37,7 @@ def split_fields(data: bytes, faults: Faults) -> tuple[Fields, bytes]:
     at = 0
     while at < len(data):
         end = data.find(b"\n", at) + 1 or len(data)
-        line = data[at:end]
+        line = data[at : min(end, MAX_HEADER_BYTES)]
         if line in (b"\n", b"\r\n"):
             at = end
             break
@@ -52,7 +52,7 @@ def split_fields(data: bytes, faults: Faults) -> tuple[Fields, bytes]:
                 faults.note("its header ends without a blank line")
             break
         at = end
-        if at > MAX_HEADER_BYTES:
+        if at >= MAX_HEADER_BYTES:
             faults.note(f"its header is longer than {MAX_HEADER_BYTES:,} bytes; the rest of it is left out")
             blank = BLANK_LINE.search(data, at - 1)
             at = blank.end() if blank else len(data)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+from urllib.parse import unquote
 
 __all__ = ["html_charset", "html_to_text"]
 
@@ -165,7 +166,7 @@ class _Scanner:
         # Browsers leave out line breaks and take either slash.
         address = CONTROL.sub("", _unescaped(attributes[key][:2000]).strip()).lower()
         host = HOST.match(address) or MAILTO.match(address)
-        if host and (words := WORD.findall(host[1][:200].removeprefix("www."))):
+        if host and (words := WORD.findall(unquote(host[1][:200]).lower().removeprefix("www."))):
             self.tokens.append("_".join([kind, *words]))
 
 

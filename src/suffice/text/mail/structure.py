@@ -16,7 +16,7 @@ KNOWN_FIELDS = re.compile(
     "bcc|cc|content-(?:disposition|transfer-encoding|type)|date|delivered-to|from|in-reply-to|list-id|message-id|"
     "mime-version|received|references|reply-to|return-path|sender|subject|to|user-agent|x-mailer"
 )
-GUESSED_BOUNDARY = re.compile(rb"^--([^\r\n]{1,200}?)[ \t]*\r?\nContent-", re.MULTILINE | re.IGNORECASE)
+GUESSED_BOUNDARY = re.compile(rb"^--([^\r\n]{1,200}+)\r?\nContent-", re.MULTILINE | re.IGNORECASE)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -84,7 +84,7 @@ def split_parts(part: Part, faults: Faults) -> Iterator[bytes] | None:
             faults.note("a multipart has no boundaries; it is read as text")
             return None
         faults.note("a multipart does not name its boundary; it is split at what looks like one")
-        places = _delimiters(body, guessed[1])
+        places = _delimiters(body, guessed[1].rstrip())
         start = next(places, None)
     return _between(body, start, places, faults)
 

@@ -33,7 +33,11 @@ def decode_transfer(body: bytes, encoding: str, faults: Faults) -> bytes:
     if encoding == "quoted-printable":
         return binascii.a2b_qp(body)
     if encoding == "base64":
-        return decode_base64(body, faults)
+        coded, clear = _clear_behind(body)
+        if clear:
+            faults.note("base64 has clear text behind it; both are read")
+            clear = b"\n" + clear
+        return decode_base64(coded, faults) + clear
     if encoding in UUENCODED:
         return _decode_uu(body, faults)
     # Writers leave comments and semicolons there; the name is what comes first.
@@ -47,18 +51,13 @@ def decode_transfer(body: bytes, encoding: str, faults: Faults) -> bytes:
 def decode_base64(data: bytes, faults: Faults) -> bytes:
     r"""The bytes that base64 stands for, whatever else lies between its characters.
 
-    Each piece that padding ends is decoded by itself: :func:`binascii.a2b_base64` would stop at the first. What a
-    mailing list has put behind in clear is read as it is.
+    Each piece that padding ends is decoded by itself: :func:`binascii.a2b_base64` would stop at the first.
 
-    >>> decode_base64(b"c3Bh bQ==\naGFt\nA list, for all.", Faults())
-    b'spamham\nA list, for all.'
+    >>> decode_base64(b"c3Bh\nbQ==\naGFt", Faults())
+    b'spamham'
     """
     kept = data.translate(None, NOT_BASE64)
     damaged = len(kept) < len(data.translate(None, WHITESPACE))
-    clear = b""
-    if damaged:
-        data, clear = _clear_behind(data)
-        kept = data.translate(None, NOT_BASE64)
     pieces = []
     for piece in kept.split(b"="):
         over = len(piece) % 4
@@ -67,11 +66,14 @@ def decode_base64(data: bytes, faults: Faults) -> bytes:
         pieces.append(binascii.a2b_base64(whole))
     if damaged:
         faults.note("its base64 is damaged; what could be decoded is read")
-    return b"".join([*pieces, b"\n", clear] if clear else pieces)
+    return b"".join(pieces)
 
 
 def _clear_behind(data: bytes) -> tuple[bytes, bytes]:
-    """What may be base64, and what follows from the first line on of which a tenth is not."""
+    """What may be base64, and what follows from the first line on of which a tenth is not.
+
+    Mailing lists put their footers there.
+    """
     at = 0
     for line in data.splitlines(keepends=True):
         shown = line.strip()
