@@ -91,6 +91,7 @@ PUBLIC = {
         "Sums",
         "Table",
     ],
+    "suffice.text.mail": ["Mail", "Mails", "Skipped", "load_mails", "read_mail", "read_mails"],
     "suffice.testing": [
         "FORMS",
         "LAWS",

@@ -48,7 +48,9 @@ def made_mail(rng):
     for _ in range(rng.choice([0, 0, 1, 3])):
         kind = rng.choice(["file", "image", "text", "mail"])
         if kind == "file":
-            message.add_attachment(rng.randbytes(300), maintype="application", subtype="pdf", filename="naïve paper.pdf")
+            message.add_attachment(
+                rng.randbytes(300), maintype="application", subtype="pdf", filename="naïve paper.pdf"
+            )
         elif kind == "image":
             message.add_attachment(rng.randbytes(300), maintype="image", subtype="png", disposition="inline")
         elif kind == "text":

@@ -33,7 +33,8 @@ def test_mails_that_say_nothing(data):
 
 
 @pytest.mark.parametrize(
-    "text", ["just a text", "Note: buy milk\nand bread", "Dear Bob: hello\n\nbye", "\nSubject: after a blank line", "{}"]
+    "text",
+    ["just a text", "Note: buy milk\nand bread", "Dear Bob: hello\n\nbye", "\nSubject: after a blank line", "{}"],
 )
 def test_what_is_no_mail_is_its_own_text(text):
     mail = read_mail(text.encode())
@@ -145,7 +146,9 @@ class TestParts:
         assert (mail.text, mail.faults) == ("s\none\ntwo", ())
 
     def test_attachments_are_skipped_and_counted(self):
-        file = b"Content-Type: application/pdf\nContent-Disposition: attachment; filename==?utf-8?q?=C3=A9?=.pdf\n\nxxxxx"
+        file = (
+            b"Content-Type: application/pdf\nContent-Disposition: attachment; filename==?utf-8?q?=C3=A9?=.pdf\n\nxxxxx"
+        )
         note = b"Content-Disposition: attachment; filename=note.txt\n\nattached"
         data = mail_of(b"mixed", typed(b"text/plain", b"one"), typed(b"image/png", b"123"), file, note)
         mail = read_mail(data)
@@ -167,7 +170,8 @@ class TestParts:
         assert (mail.text, mail.skipped) == ("s", (Skipped("image/gif", 6),))
 
     @pytest.mark.parametrize(
-        ("alternatives", "text"), [("shown", "s\nthree four"), ("plain", "s\none two"), ("all", "s\none two\nthree four")]
+        ("alternatives", "text"),
+        [("shown", "s\nthree four"), ("plain", "s\none two"), ("all", "s\none two\nthree four")],
     )
     def test_alternatives(self, alternatives, text):
         data = mail_of(b"alternative", typed(b"text/plain", b"one two"), typed(b"text/html", b"<p>three four"))

@@ -92,7 +92,7 @@ def _paths(source: Paths) -> list[str]:
     for path in source:
         if not isinstance(path, (str, os.PathLike)):
             raise InputError(f"Mails are read from a path or a list of paths; one of them is of {type(path).__name__}.")
-        paths.append(os.fspath(path))
+        paths.append(os.fsdecode(path))
     return paths
 
 

@@ -39,6 +39,7 @@ def quoted(name: str) -> str:
     """A name out of a mail as a sentence may hold it: short, and without what would break the line.
 
     >>> quoted("x" * 1000)
-    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'"
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'"
     """
-    return ascii(name if len(name) <= 40 else f"{name[:40]}...")
+    shown = ascii(name[:40])[1:-1]
+    return f"'{shown}'" if len(name) <= 40 and len(shown) <= 40 else f"'{shown[:31]}...'"

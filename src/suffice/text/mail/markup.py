@@ -54,7 +54,6 @@ def html_to_text(page: str) -> str:
     and the token of its host; images, forms and frames likewise.
 
     >>> print(html_to_text('<p>V<b>iag</b>ra &amp; <a href="http://www.pills.example/x?y=1">more</a><p>now'))
-    <BLANKLINE>
     Viagra & more
     now
     html_link link_pills_example
@@ -100,7 +99,7 @@ class _Scanner:
             else:  # a declaration, or a tag that closes nothing
                 at = page.find(">", start) + 1 or len(page)
         self.text.append(_unescaped(page[at:]))
-        return "\n".join(filter(None, ("".join(self.text), " ".join(self.tokens))))
+        return "\n".join(filter(None, ("".join(self.text).strip(), " ".join(self.tokens))))
 
     def comment(self, at: int) -> int:
         """The end of a comment that starts here; ``<!-->`` is one."""

@@ -127,7 +127,7 @@ def read_mail(
     if isinstance(source, (bytes, bytearray, memoryview)):
         data = bytes(source[: max_bytes + 1])
     elif isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
+        path = os.fsdecode(source)
         try:
             with open(path, "rb") as file:
                 data = file.read(max_bytes + 1)
@@ -233,7 +233,7 @@ class _Reading:
             data = data[: self.rules.max_text_bytes]
         charset = part.type_parameters.get("charset", "").strip() or None
         if part.type in HTML:
-            return html_to_text(decode_text(data, charset or html_charset(data), self.faults)).strip()
+            return html_to_text(decode_text(data, charset or html_charset(data), self.faults))
         if b"begin " in data:
             data, files = without_uuencoded(data)
             self.skipped += [Skipped("application/x-uuencode", size, name) for name, size in files]
