@@ -93,6 +93,7 @@ PUBLIC = {
         "Table",
     ],
     "suffice.text": ["WordCounts"],
+    "suffice.text.mail": ["Mail", "Mails", "Skipped", "load_mails", "read_mail", "read_mails"],
     "suffice.testing": [
         "FORMS",
         "LAWS",

@@ -8,6 +8,7 @@ how many they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -102,6 +103,8 @@ class Reading(NamedTuple):
         The least and the largest number of words, or characters, in a run.
     stop_words : frozenset of str
         Words that are left out before runs are made.
+    punctuation : bool
+        Whether every character that is neither a part of a word nor white space is a word of its own.
     """
 
     analyzer: str = "word"
@@ -109,13 +112,14 @@ class Reading(NamedTuple):
     min_length: int = 2
     ngrams: tuple[int, int] = (1, 1)
     stop_words: frozenset[str] = frozenset()
+    punctuation: bool = False
 
 
 @lru_cache(maxsize=64)
 def _native(reading: Reading) -> Any:
     stop = Words.of(sorted(reading.stop_words))
     return _core.reading_of(
-        ANALYZERS.index(reading.analyzer), reading.lowercase, reading.min_length, *reading.ngrams, *stop
+        ANALYZERS.index(reading.analyzer), reading.lowercase, reading.min_length, *reading.ngrams, *stop, reading.punctuation
     )
 
 
@@ -234,7 +238,8 @@ class Encoded(NamedTuple):
     counts: NDArray[Any]
 
 
-class Counted(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Counted:
     """How often words are there in each class.
 
     Attributes
@@ -299,19 +304,20 @@ def encode_words(
     """
     passes = documents._passes()
     if len(passes) > 1 and lookup is None:  # what the words are is found first
-        words = count_words(documents, reading, np.zeros(len(documents), dtype=np.int64), 1).words
-        return encode_words(documents, reading, Lookup(words), dtype=dtype)._replace(words=words)
+        known = count_words(documents, reading, np.zeros(len(documents), dtype=np.int64), 1).words
+        return encode_words(documents, reading, Lookup(known), dtype=dtype)._replace(words=known)
     native = None if lookup is None else lookup._native
     parts = []
     for start, stop in passes:
         with _Sentences(start):
             parts.append(_core.encode_words(documents.rows(start, stop)._native, _native(reading), native))
-    words, starts, columns, counts = parts[0]
+    packed, starts, columns, counts = parts[0]
     if len(parts) > 1:
         base = np.cumsum([0, *(part[1][-1] for part in parts[:-1])])
         starts = np.concatenate([parts[0][1], *(part[1][1:] + b for part, b in zip(parts[1:], base[1:], strict=True))])
         columns, counts = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
-    return Encoded(None if words is None else Words(*words), starts, columns, counts.astype(dtype, copy=False))
+    words = None if packed is None else Words(*packed)
+    return Encoded(words, starts.view(np.int64), columns.view(np.int32), counts.view(np.int64).astype(dtype, copy=False))
 
 
 def score_words(
