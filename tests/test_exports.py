@@ -47,6 +47,7 @@ PUBLIC = {
         "Multinomial",
         "MultivariateGaussian",
         "Poisson",
+        "Text",
         "family_named",
         "family_names",
         "register",
@@ -91,6 +92,9 @@ PUBLIC = {
         "Statistic",
         "Sums",
         "Table",
+        "Vocabulary",
+        "WordRows",
+        "WordSums",
     ],
     "suffice.text": ["WordCounts"],
     "suffice.testing": [
