@@ -154,3 +154,17 @@ def test_columns_without_a_text():
         assert len(Texts.of(given)) == 0
     for given in ([None, np.nan], pd.Series([np.nan, np.nan]), pl.Series([None, None]), pa.nulls(2)):
         assert list(Texts.of(given).listed()) == [None, None]
+
+
+ARROW = ("pandas", "pandas arrow", "pandas ArrowDtype", "pandas frame", "polars", "polars chunks", "polars frame")
+
+
+@pytest.mark.parametrize("name", [*ARROW, *(name for name in WITH_MISSING if name.startswith("arrow"))])
+def test_arrow_is_read_where_it_lies(name):
+    texts = made(WITH_MISSING[name])
+    assert (texts.column is None) == (name in ("arrow dictionary", "arrow binary"))
+    if texts.column is not None:
+        assert texts.documents(Analysis()) is texts.column
+        some = texts.take(np.array([3, 4, 1])).rows(1, 3)
+        assert some.values is texts.values
+        assert list(some.listed()) == [ROWS[4], ROWS[1]]

@@ -33,11 +33,14 @@ class Texts:
     ----------
     values : sequence of str or None, or narwhals Series
     column : Documents, optional
-        The same texts in an Arrow column.
+        The texts in an Arrow column, of which ``values`` are the whole.
+    at : array of int, optional
+        Where they are among these.
     """
 
     values: Any
     column: Documents | None = None
+    at: NDArray[np.intp] | None = None
 
     @classmethod
     def of(cls, given: Any, *, name: object = None, encoding: str = "utf-8", decode_error: str = "strict") -> Texts:
@@ -86,21 +89,28 @@ class Texts:
         return clean([each.as_py() if hasattr(each, "as_py") else each for each in given])
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.values if self.column is None else self.column)
 
     def listed(self) -> Sequence[str | None]:
         """The texts as Python's objects."""
-        found: Sequence[str | None] = self.values.to_list() if isinstance(self.values, nw.Series) else self.values
-        return found
+        if self.column is None:
+            found: Sequence[str | None] = self.values
+            return found
+        texts = [text if isinstance(text, str) else None for text in self.values.to_list()]
+        return texts if self.at is None else [texts[i] for i in self.at]
 
     def rows(self, start: int, stop: int) -> Texts:
         """Those of rows start..stop−1."""
-        return Texts(self.values[start:stop], None if self.column is None else self.column.rows(start, stop))
+        if self.column is None:
+            return Texts(self.values[start:stop])
+        if self.at is None:
+            return Texts(self.values[start:stop], self.column.rows(start, stop))
+        return Texts(self.values, self.column.rows(start, stop), self.at[start:stop])
 
     def take(self, index: NDArray[np.intp]) -> Texts:
         """Those at some places."""
         if self.column is not None:
-            return Texts(self.values[index], self.column.take(index))
+            return Texts(self.values, self.column.take(index), index if self.at is None else self.at[index])
         if isinstance(self.values, np.ndarray):
             return Texts(self.values[index])
         return Texts([self.values[i] for i in index])
@@ -124,7 +134,7 @@ class Texts:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what lies in another's memory."""
-        return {"values": self.listed(), "column": None}
+        return {"values": self.listed(), "column": None, "at": None}
 
 
 # ---------------------------------------------------------------------- where texts come from

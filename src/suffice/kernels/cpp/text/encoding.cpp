@@ -110,11 +110,12 @@ Encoded encode_words(const Documents &documents, const Reading &reading, const V
             }
         },
         [&](int64_t task, Seat &seat) {
-            seat.portion.seat = seat.number;
-            seat.portion.numbers.shrink_to_fit();
-            seat.portion.counts.shrink_to_fit();
-            portions[task] = std::move(seat.portion);
-            seat.portion = Portion{};
+            // A copy of just that size; the seat keeps its memory for the next portion.
+            portions[task] = seat.portion;
+            portions[task].seat = seat.number;
+            seat.portion.numbers.clear();
+            seat.portion.counts.clear();
+            seat.portion.sizes.clear();
         });
     Encoded found;
     found.starts.assign(1, 0);

@@ -127,10 +127,12 @@ class WordTable {
     std::vector<Entry> entries_;
     std::vector<char> arena_;
 
+    // Words of up to eight bytes and of one length that have one hash are the same: each step of it can be undone.
     bool same(uint32_t id, const Word &word) const {
         const Entry &entry = entries_[id];
         return entry.hash == word.hash && entry.length == word.length &&
-               std::memcmp(arena_.data() + entry.start, word.text, static_cast<size_t>(word.length)) == 0;
+               (word.length <= 8 ||
+                std::memcmp(arena_.data() + entry.start, word.text, static_cast<size_t>(word.length)) == 0);
     }
 
     void grow() {
