@@ -92,11 +92,7 @@ class Reading(NamedTuple):
 
 
 class Documents:
-    """Texts where they lie, of Python's objects or of Arrow columns; a missing one has no words.
-
-    ``of_strings`` takes a list, tuple or array of str, with None where one is missing. ``of_arrow`` takes an object with an
-    Arrow C stream of texts. ``of_tokens`` takes lists of words that are read as they are, whatever the `Reading`.
-    """
+    """Texts where they lie, of Python's objects or of Arrow columns; a missing one has no words."""
 
     def __init__(self, texts: list[Any], *, tokens: bool = False) -> None:
         self._texts, self._tokens = texts, tokens

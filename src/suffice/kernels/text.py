@@ -1,8 +1,8 @@
 """Documents read as words: counted by class, encoded as rows of a sparse matrix, and scored.
 
-Words are kept packed (`Words`): their UTF-8 one after another, sorted by code point as Python sorts texts. What a word is
-says a `Reading`; it is exactly that of scikit-learn's analyzers. All threads are used, and what is found does not depend on
-how many they are.
+Words are kept packed (`Words`): their UTF-8 one after another, sorted by code point as Python sorts texts. What a word
+is says a `Reading`; it is exactly that of scikit-learn's analyzers. All threads are used, and what is found does not
+depend on how many they are.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.exceptions import InputError
 from suffice.kernels import _core
 
 __all__ = [
@@ -119,16 +120,24 @@ class Reading(NamedTuple):
 def _native(reading: Reading) -> Any:
     stop = Words.of(sorted(reading.stop_words))
     return _core.reading_of(
-        ANALYZERS.index(reading.analyzer), reading.lowercase, reading.min_length, *reading.ngrams, *stop, reading.punctuation
+        ANALYZERS.index(reading.analyzer),
+        reading.lowercase,
+        reading.min_length,
+        *reading.ngrams,
+        *stop,
+        reading.punctuation,
     )
 
 
-class NotUtf8Error(ValueError):
+class NotUtf8Error(InputError):
     """Bytes of a document that are no UTF-8: its row, and where in it they are."""
 
     def __init__(self, row: int, at: int) -> None:
         self.row, self.at = row, at
-        super().__init__(f"document {row}, byte {at}")
+        super().__init__(
+            f"Document {row} has bytes that are no UTF-8, from byte {at} on. Decode the column to texts before, in "
+            "the encoding that it has, or with errors replaced."
+        )
 
 
 class Documents:
@@ -158,7 +167,7 @@ class Documents:
 
     @classmethod
     def of_tokens(cls, tokens: Sequence[Sequence[str] | None]) -> Documents:
-        """Lists of words that are taken as they are, whatever the `Reading`; `TypeError` with the row of a wrong one."""
+        """Lists of words, taken as they are whatever the `Reading`; `TypeError` with the row of a wrong one."""
         return cls(_core.documents_of_tokens(tokens))
 
     def __len__(self) -> int:
@@ -317,7 +326,9 @@ def encode_words(
         starts = np.concatenate([parts[0][1], *(part[1][1:] + b for part, b in zip(parts[1:], base[1:], strict=True))])
         columns, counts = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
     words = None if packed is None else Words(*packed)
-    return Encoded(words, starts.view(np.int64), columns.view(np.int32), counts.view(np.int64).astype(dtype, copy=False))
+    return Encoded(
+        words, starts.view(np.int64), columns.view(np.int32), counts.view(np.int64).astype(dtype, copy=False)
+    )
 
 
 def score_words(
