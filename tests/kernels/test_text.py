@@ -1,6 +1,8 @@
 """Documents as words: the kernels against Python's own means, and against scikit-learn's analyzers."""
 
+import os
 import random
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -234,6 +236,54 @@ def test_bytes_that_are_no_text_are_named():
                     kernels.count_words(found, reading, np.zeros(2, dtype=np.int64), 1)
                 with pytest.raises(NotUtf8Error):
                     found.words(row, reading)
+
+
+def broken(text, rng):
+    """A text as bytes; one of some is cut off, has other bytes, or is of nothing else."""
+    kind = rng.random()
+    if kind < 0.05:
+        return rng.randbytes(rng.randrange(80))
+    if kind < 0.1:
+        return text[: rng.randrange(len(text) + 1)]
+    if kind < 0.15 and text:
+        at = rng.randrange(len(text))
+        return text[:at] + bytes([rng.randrange(256)]) + text[at + 1 :]
+    return text
+
+
+def test_random_bytes_are_read_or_refused():
+    """With ``SUFFICE_FUZZ_TEXTS`` as many as it says; on a build that is watched (``make sanitize``) they show more."""
+    n = int(os.environ.get("SUFFICE_FUZZ_TEXTS", "2000"))
+    rng = random.Random(int(os.environ.get("SUFFICE_FUZZ_SEED", "8")))
+    lookup, slope = Lookup(Words.of(["a", "ab", "ab cd", "é"])), np.ones((4, 2))
+    good = [text.encode("utf-8", "replace") for text in strange_texts(500, seed=9)]
+    refused = 0
+    for _ in range(n // 5):
+        texts = [broken(rng.choice(good), rng) for _ in range(5)]
+        ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+        # Memory that ends where the texts end, so that a read beyond them is one beyond it.
+        text = np.frombuffer(b"".join(texts), dtype=np.uint8).copy()
+        column = pa.StringArray.from_buffers(5, pa.py_buffer(ends), pa.py_buffer(text))
+        found, reading = Documents.of_arrow(pa.chunked_array([column])), rng.choice([*READINGS, *PUNCTUATED])
+        codes = np.zeros(5, dtype=np.int64)
+        passes = [
+            partial(kernels.encode_words, found, reading),
+            partial(kernels.encode_words, found, reading, lookup),
+            partial(kernels.count_words, found, reading, codes, 2),
+            partial(kernels.count_words, found, reading, codes, 2, slots=7),
+            partial(kernels.score_words, found, reading, lookup, slope, distinct=True),
+        ]
+        bad = [row for row, each in enumerate(texts) if each.decode("utf-8", "ignore").encode() != each]
+        refused += bool(bad)
+        for each in passes if bad else ():
+            with pytest.raises(NotUtf8Error) as error:
+                each()
+            assert error.value.row == bad[0]
+        if not bad:
+            decoded = by_hand.Documents.of_strings([each.decode() for each in texts])
+            assert_same_rows(passes[0](), by_hand.encode_words(decoded, by_hand.Reading(*reading)))
+            assert [each() for each in passes]
+    assert 0 < refused < n // 5
 
 
 def test_what_is_no_text_is_named():
