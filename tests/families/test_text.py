@@ -12,6 +12,7 @@ from families.corpora import corpus, relative
 from suffice import InputError, MergeError
 from suffice.families import Bernoulli, Multinomial, Text
 from suffice.families.telling_words import spoken, telling_words
+from suffice.families.text_parameters import most_frequent
 from suffice.model import Block, Model
 from suffice.statistics import ClassAxis, Membership
 from suffice.text.table import TextTable
@@ -191,6 +192,17 @@ def test_what_a_class_never_says_is_impossible():
     _, parameters = fitted(other, docs, codes)
     found = other.relative_log_likelihood(parameters, Texts(["aa", "bb cc"]))
     np.testing.assert_array_equal(np.isfinite(found), [[True, False, False], [True, True, True]])
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.01, 0.37, 1e5])
+def test_the_most_frequent_words(scale):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        total = scale * rng.choice([0, 1, 1, 1, 2, 3, 5, 70000, 2**20, rng.random()], int(rng.integers(1, 30)))
+        most = int(rng.integers(1, 12))
+        order = [i for i in np.argsort(-total, kind="stable") if total[i] > 0]
+        assert most_frequent(total, most).tolist() == sorted(order[:most])
+        assert most_frequent(total, None).tolist() == sorted(order)
 
 
 def test_the_choice_of_words_costs_no_second_pass():

@@ -19,6 +19,8 @@ __all__ = ["TextParameters", "document_weights", "most_frequent", "words_used"]
 Float = NDArray[np.float64]
 Places = NDArray[np.int64]
 
+LARGE = 1 << 16
+
 
 @dataclass(frozen=True, eq=False)
 class TextParameters:
@@ -105,15 +107,25 @@ def most_frequent(total: Float, most: int | None) -> Places:
     >>> most_frequent(np.array([1.0, 5.0, 2.0, 2.0, 0.0]), 2)
     array([1, 2])
     """
-    held: Places = np.flatnonzero(total > 0)
-    if most is None or len(held) <= most:
-        return held
-    some = total[held]
-    last = np.partition(some, len(some) - most)[len(some) - most]
-    above = some > last
-    equal = np.flatnonzero(some == last)[: most - int(above.sum())]
-    above[equal] = True
-    return np.asarray(held[above])
+    held = total > 0
+    if most is None or most >= len(total) or np.count_nonzero(held) <= most:
+        return np.asarray(np.flatnonzero(held))
+    # Most words are rare, and many as rare as each other: by whole numbers it is soon known which few are in question.
+    whole = np.minimum(total, LARGE).astype(np.int64)
+    sizes = np.bincount(whole[held] if (whole == 0).any() else whole)
+    over = np.cumsum(sizes[::-1])[::-1]  # of at least each whole number
+    least = int(np.flatnonzero(over >= most)[-1])
+    used = whole > least
+    doubtful = np.flatnonzero((whole == least) & held)
+    room, some = most - int(np.count_nonzero(used)), total[doubtful]
+    if some.min() == some.max():
+        used[doubtful[:room]] = True
+    else:
+        last = np.partition(some, len(some) - room)[len(some) - room]
+        used[doubtful[some > last]] = True
+        equal = doubtful[some == last]
+        used[equal[: most - int(np.count_nonzero(used))]] = True
+    return np.asarray(np.flatnonzero(used))
 
 
 def words_used(statistic: WordSums, max_words: int | None) -> tuple[Vocabulary, Places, Places]:
