@@ -27,7 +27,7 @@ class TellingWords(NamedTuple):
     log_odds : array of shape (m,)
         What each occurrence of a word adds to the log-odds; of Bernoulli words, what its being there does.
     counts : array of shape (m, 2)
-        How often the word was there in the one class and in the other.
+        How often the word was there in the one class, and in the other or all others.
     """
 
     words: list[str]
@@ -59,8 +59,10 @@ class Spoken(NamedTuple):
     unknown: list[str]
 
 
-def telling_words(parameters: TextParameters, label: int, against: int, most: int = 20) -> TellingWords:
+def telling_words(parameters: TextParameters, label: int, against: int | None, most: int = 20) -> TellingWords:
     """The words that speak loudest for one class against another; of equally loud ones the more frequent first.
+
+    Against None is against the class, among all others, that each word speaks for most.
 
     >>> from suffice.statistics import ClassAxis, Membership
     >>> texts = Texts(["hello you, hello", "cheap pills for you, cheap"])
@@ -69,13 +71,16 @@ def telling_words(parameters: TextParameters, label: int, against: int, most: in
     >>> telling_words(parameters, 1, 0, 2).words
     ['cheap', 'for']
     """
-    slope = parameters.relative_slope
+    slope, count = parameters.relative_slope, parameters.count
+    others = np.delete(slope, label, axis=0).max(axis=0) if against is None else slope[against]
     with np.errstate(invalid="ignore"):
-        odds = slope[label] - slope[against]
+        odds = slope[label] - others
     odds = np.where(np.isnan(odds), 0.0, odds)  # what is impossible under both tells them not apart
-    order = np.lexsort((np.arange(len(odds)), -parameters.count[label], -odds))[:most]
+    order = np.lexsort((np.arange(len(odds)), -count[label], -odds))[:most]
+    order = order[odds[order] > 0]
     names = [parameters.vocabulary.word(int(parameters.used[i])) for i in order]
-    return TellingWords(names, odds[order], parameters.count[[label, against]][:, order].T)
+    other = count.sum(axis=0) - count[label] if against is None else count[against]
+    return TellingWords(names, odds[order], np.column_stack([count[label], other])[order])
 
 
 def spoken(family: Text, parameters: TextParameters, x: Texts, row: int) -> Spoken:

@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError, columns_at
 from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, weighted_logs
-from suffice.families.linear import CellForm
+from suffice.families.linear import CellForm, Linear
 from suffice.families.poisson import poisson_draws
 from suffice.families.text_left_out import left_out_text
 from suffice.families.text_parameters import TextParameters, document_weights, words_used
 from suffice.families.word_shares import outside_weights, rise, word_chances, word_shares
+from suffice.families.word_weights import linear_words
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
 from suffice.statistics.sparse_sums import cell_rows, same_cells
@@ -315,7 +316,23 @@ class Text:
             out[i, 0] = None if rng.random() < 0.1 else rng.choice([" ", ", ", "\n"]).join(some)
         return out
 
-    # ------------------------------------------------------------------ prior, table
+    # ------------------------------------------------------------------ linear form, prior, table
+
+    def linear_form(self, parameters: TextParameters) -> Linear:
+        """``coef`` on how often a document has each word; of Bernoulli words, and with ``binary``, on whether it does.
+
+        >>> axis = ClassAxis.of(["ham", "spam"])
+        >>> texts = Texts(["hello you", "cheap pills, cheap"])
+        >>> parameters = Text().estimate(Text().summarize(texts, Membership(axis, codes=np.array([0, 1]))))
+        >>> ham, spam = np.exp(Text().linear_form(parameters).coef)
+        >>> dict(zip(parameters.words, (spam / ham).round(2).tolist(), strict=True))
+        {'cheap': 2.57, 'hello': 0.43, 'pills': 1.71, 'you': 0.43}
+        """
+        return linear_words(self, parameters)
+
+    def indicators(self, parameters: TextParameters) -> list[list[str]]:
+        """The words of the column that ``coef`` of `linear_form` follows."""
+        return [parameters.words]
 
     def log_prior(self, parameters: TextParameters, statistic: WordSums) -> float:
         """α Σ log θ, or α Σ (log φ + log(1 − φ)), up to a constant."""
