@@ -48,6 +48,7 @@ PUBLIC = {
         "Multinomial",
         "MultivariateGaussian",
         "Poisson",
+        "Text",
         "family_named",
         "family_names",
         "register",
@@ -93,6 +94,9 @@ PUBLIC = {
         "Statistic",
         "Sums",
         "Table",
+        "Vocabulary",
+        "WordRows",
+        "WordSums",
     ],
     "suffice.text": ["WordCounts"],
     "suffice.testing": [

@@ -7,15 +7,16 @@ from typing import Any
 
 __all__ = ["applied", "auto_paths", "start_of"]
 
-# In the order in which they are tried; each begins with the classic one.
+# In the order in which they are tried; each begins with the classic one. Weights of words and documents come before
+# the event, since Bernoulli words have none.
 PATHS: dict[str, tuple[Any, ...]] = {
-    "event": ("multinomial", "bernoulli", "complement"),
     "binary": (False, True),
     "length": (0.0, 0.5, 1.0),
     "idf": (False, True),
     "estimation": ("map", "bayes"),
-    "max_words": (10_000, None, 1_000, 100_000),
-    "smoothing": (1.0, 0.3, 0.1, 0.03, 0.01, 0.001, 3.0),
+    "max_words": (10_000, None, 1_000),
+    "event": ("multinomial", "bernoulli", "complement"),
+    "smoothing": (1.0, 0.3, 0.1, 0.03, 0.01, 3.0),
 }
 
 
@@ -30,7 +31,7 @@ def auto_paths(names: Sequence[str], n_classes: int | None = None, n_words: int 
     Of two classes one is the complement of the other, and nothing else than it. As many words as there are is None.
 
     >>> auto_paths(["max_words", "event"], 2, 5_000)
-    {'event': ('multinomial', 'bernoulli'), 'max_words': (None, 1000)}
+    {'max_words': (None, 1000), 'event': ('multinomial', 'bernoulli')}
     """
     paths = {name: path for name, path in PATHS.items() if name in names}
     if "event" in paths and n_classes == 2:
