@@ -239,9 +239,10 @@ class WordCounts(CountVectorizer):
         if self.binary:
             counts.fill(1)
         kind = sparse.csr_array if get_config().get("sparse_interface") == "sparray" else sparse.csr_matrix
-        made = kind(
-            (counts.astype(self.dtype, copy=False), found.columns, found.starts), (len(found.starts) - 1, n_words)
-        )
+        dtype = np.dtype(self.dtype)
+        # C has two types of 64 bits, which are equal; what goes out is of the one that was asked for.
+        counts = counts.view(dtype) if counts.dtype == dtype else counts.astype(dtype)
+        made = kind((counts, found.columns, found.starts), (len(found.starts) - 1, n_words))
         made.sort_indices()
         return made
 

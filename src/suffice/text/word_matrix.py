@@ -43,8 +43,8 @@ def taking_columns(found: Encoded, mask: NDArray[np.bool_]) -> Encoded:
 
     >>> from suffice.kernels.text import Documents, Reading
     >>> found = encode_words(Documents.of_strings(["be do be", "do to"]), Reading())
-    >>> taking_columns(found, np.array([True, False, True]))[1:]
-    (array([0, 1, 2]), array([0, 1], dtype=int32), array([2, 1]))
+    >>> [part.tolist() for part in taking_columns(found, np.array([True, False, True]))[1:]]
+    [[0, 1, 2], [0, 1], [2, 1]]
     """
     place = (np.cumsum(mask) - 1).astype(found.columns.dtype)
     kept: NDArray[np.bool_] = np.empty(len(found.columns), dtype=bool)
