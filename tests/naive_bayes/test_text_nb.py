@@ -70,8 +70,8 @@ def test_probabilities_are_those_of_scikit_learn(event, smoothing, max_words):
         expected -= np.logaddexp.reduce(expected, axis=1, keepdims=True)
     assert_allclose(scores, expected, rtol=1e-9, atol=1e-11)
     counts = theirs[0].transform(X).toarray()
-    assert_array_equal(ours.word_count_, [counts[Y == label].sum(axis=0) for label in ours.classes_])
-    assert_array_equal(ours.document_count_, [(counts[Y == label] > 0).sum(axis=0) for label in ours.classes_])
+    assert_array_equal(ours.word_count_, [counts[label == Y].sum(axis=0) for label in ours.classes_])
+    assert_array_equal(ours.document_count_, [(counts[label == Y] > 0).sum(axis=0) for label in ours.classes_])
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Naive Bayes: columns that are independent given the class.
 
-`NaiveBayes` and `TextNaiveBayes`, of documents, are the library's own. The other names are those of ``sklearn.naive_bayes``, with the same
-parameters and numbers: changing one import is enough. `PoissonNB` is a sibling that scikit-learn lacks.
+`NaiveBayes` and `TextNaiveBayes`, of documents, are the library's own. The other names are those of
+``sklearn.naive_bayes``, with the same parameters and numbers: changing one import is enough. `PoissonNB` is a sibling
+that scikit-learn lacks.
 """
 
 from suffice.naive_bayes.bernoulli_nb import BernoulliNB

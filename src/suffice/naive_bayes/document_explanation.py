@@ -127,8 +127,8 @@ def _parts_of(
     mine, other = whole[:, first], whole[:, second]
     if np.isneginf(mine).any() and np.isneginf(other).any():
         raise InputError(
-            f"Row {row} is impossible under both classes, and there are no odds between them. Set smoothing above 0, or "
-            "compare other classes."
+            f"Row {row} is impossible under both classes, and there are no odds between them. Set smoothing above 0, "
+            "or compare other classes."
         )
     with np.errstate(invalid="ignore"):
         parts = mine - other

@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 from suffice.bayes import Prior
 from suffice.exceptions import InputError
 from suffice.families import Text
-from suffice.families.telling_words import telling_words
-from suffice.families.text_parameters import TextParameters, words_used
-from suffice.listing import Listing
 from suffice.model import Block, Conditional, LinearForm, Model
 from suffice.naive_bayes.checks import warn_about_empty, warn_about_words
-from suffice.naive_bayes.document_explanation import DocumentExplanation, explain_documents
 from suffice.naive_bayes.text_choice import applied, auto_paths, start_of
+from suffice.naive_bayes.text_words import WordAnswers, word_sums
 from suffice.own_classifier import OwnClassifier, is_auto
 from suffice.sources.arrays import read_labels
-from suffice.statistics import Membership, Table, WordSums
+from suffice.statistics import Membership, Table
 from suffice.statistics.table import Schema
 from suffice.text.table import TextTable
 from suffice.text.texts import Texts
@@ -29,14 +26,12 @@ from suffice.validation import Tuning, tune_in_steps
 
 __all__ = ["TextNaiveBayes"]
 
-Float = NDArray[np.float64]
-
 COLUMN = "text"  # what messages call the column of documents
 CHOSEN = ("event", "estimation", "binary", "idf", "length", "max_words", "smoothing")
 READ = ("analyzer", "lowercase", "min_length", "ngram_range", "strip_accents", "stop_words", "slots")
 
 
-class TextNaiveBayes(OwnClassifier):
+class TextNaiveBayes(WordAnswers, OwnClassifier):
     """Naive Bayes of documents: p(x | y) is a product over their words.
 
     Documents are read once, in C++ and on all cores; what is kept is how often each class has each word, and how many
@@ -109,8 +104,10 @@ class TextNaiveBayes(OwnClassifier):
 
     Notes
     -----
-    Settings that are ``"auto"`` are chosen together, by the log-loss of documents that are left out one by one, exactly:
-    also the choice of words is the one without the document. That takes one pass over the documents.
+    Settings that are ``"auto"`` are chosen together, by the log-loss of documents that are left out one by one, from
+    the same counts; each is judged as by a model that was fitted to the others, also in its choice of words. The
+    log-loss is that of calibrated probabilities with ``calibrate``, which is what to choose by: without, it mostly
+    tells how far too sure a model is.
 
     A document without a known word has the prior for its posterior (of Bernoulli words: what it says that it has none
     of them), and so has a missing one; `known_words` shows which they are.
@@ -138,7 +135,7 @@ class TextNaiveBayes(OwnClassifier):
 
     >>> tuned = TextNaiveBayes("auto", smoothing="auto").fit(mails, ["spam", "spam", "ham", "ham", "ham"])
     >>> tuned.settings_["event"], tuned.settings_["smoothing"], len(tuned.tuning_.log_loss), tuned.tuning_.rule
-    ('bernoulli', 0.1, 14, 'leave-one-out')
+    ('bernoulli', 1.0, 12, 'leave-one-out')
     """
 
     def __init__(
@@ -236,7 +233,7 @@ class TextNaiveBayes(OwnClassifier):
         return auto_paths([name for name in CHOSEN if is_auto(getattr(self, name))])
 
     def _tuned(self, model: Model, table: Table, members: Membership, *, calibrated: bool) -> Tuning:
-        statistic = self._statistic(model)
+        statistic = word_sums(model)
         paths = auto_paths(list(self._paths()), len(model.classes), int(statistic.count.any(axis=0).sum()))
         return tune_in_steps(
             self._of_data(),
@@ -260,139 +257,12 @@ class TextNaiveBayes(OwnClassifier):
 
     # ------------------------------------------------------------------ what was learned
 
-    @staticmethod
-    def _statistic(model: Model) -> WordSums:
-        found = model.statistics[0]
-        assert isinstance(found, WordSums)
-        return found
-
-    def _parameters(self) -> TextParameters:
-        found: TextParameters = self._estimated().parameters[0]
-        return found
-
     @property
     def settings_(self) -> dict[str, Any]:
         """The settings by which counts become probabilities, with what was chosen for those that are "auto"."""
         self._learned()
         self._check_chosen()
         return self._settings()
-
-    @property
-    def vocabulary_(self) -> list[str]:
-        """The words that are used, in the order of the alphabet; of slots, the numbers of those that are."""
-        return self._parameters().words
-
-    @property
-    def word_count_(self) -> Float:
-        """How often each class has each word of the vocabulary (K, M)."""
-        return self._parameters().count
-
-    @property
-    def document_count_(self) -> Float:
-        """Weight of the documents of each class that have each word of the vocabulary (K, M)."""
-        statistic = self._statistic(self._learned())
-        return statistic.documents[:, words_used(statistic, self._settings()["max_words"])[2]]
-
-    @property
-    def missing_count_(self) -> Float:
-        """Weight of the documents of each class that are not there (K,)."""
-        return self._statistic(self._learned()).missing
-
-    def prune(self, min_count: float) -> TextNaiveBayes:
-        """Forget the words that have come fewer than ``min_count`` times in all, to save memory.
-
-        That cannot be undone: if they come again they begin at nothing, and a document that has one of them can no
-        longer be taken out by `remove`. ``max_words`` instead chooses among words without forgetting any.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> model = TextNaiveBayes().fit(["rare word", "word"], ["a", "b"])
-        >>> model.prune(2).vocabulary_
-        ['word']
-        """
-        model = self._learned()
-        before = self._statistic(model)
-        statistic = before.prune(min_count)
-        if not len(statistic.vocabulary) and len(before.vocabulary):
-            most = before.count.sum(axis=0).max()
-            raise InputError(
-                f"No word would be left: none has come {min_count:.6g} times, and the most frequent {most:.6g} times. "
-                "Nothing was forgotten."
-            )
-        self._take(replace(model, statistics=(statistic,)))
-        return self
-
-    # ------------------------------------------------------------------ words
-
-    def known_words(self, X: Any) -> NDArray[np.int64]:
-        """How many words of each document are among those that are used, each as often as it comes (n,).
-
-        A document of which none is has nothing to say for itself, and gets the prior.
-
-        >>> model = TextNaiveBayes().fit(["cheap pills", "see you at lunch"], ["spam", "ham"])
-        >>> model.known_words(["cheap, cheap lunch", "Grüße!", None])
-        array([3, 0, 0])
-        """
-        parameters, family, texts = self._parameters(), self._family(), self._texts(X)
-        _, length = parameters.form.scores(texts.documents(family.analysis), family.analysis.reading, distinct=False)
-        return length.astype(np.int64)
-
-    def telling_words(self, label: Any, n: int = 20, *, against: Any = None) -> Listing:
-        """The words that speak loudest for a class.
-
-        Parameters
-        ----------
-        label
-            The class.
-        n : int, default=20
-            How many words.
-        against : optional
-            The other class; without it, of more than two, each word's best other class.
-
-        Returns
-        -------
-        Listing
-            ``word``; ``log-odds``, what it adds to the log-odds each time it comes (of Bernoulli words, what its being
-            there does); and how often it came in the class and in the others that it is compared with.
-
-        Examples
-        --------
-        >>> model = TextNaiveBayes().fit(["cheap, cheap pills", "cheap lunch, see you"], ["spam", "ham"])
-        >>> model.telling_words("spam", 2)
-        word   log-odds  spam  others
-        pills   0.81093     1       0
-        cheap  0.523248     2       1
-        """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise InputError(f"n is a number of words, at least 0; got {n!r}.")
-        axis, parameters = self._estimated().classes, self._parameters()
-        other = None if against is None else axis.position(against)
-        found = telling_words(parameters, axis.position(label), other, int(n))
-        counts = {str(label): found.counts[:, 0], "others" if against is None else str(against): found.counts[:, 1]}
-        return Listing({"word": found.words, "log-odds": found.log_odds} | counts)
-
-    def explain(self, X: Any, label: Any = None, against: Any = None) -> DocumentExplanation:
-        """Why documents are judged as they are: what each word adds to the log-odds.
-
-        Parameters
-        ----------
-        X : documents
-        label, against : optional
-            The classes to compare. Of two classes it is the second against the first; of more the likeliest of each
-            document against the next likeliest.
-
-        Returns
-        -------
-        DocumentExplanation
-            Parts that sum to the log-odds before they are calibrated, and words that the model does not know.
-        """
-        estimate = self._estimated()
-        first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
-        return explain_documents(estimate, self._family(), self._texts(X), first, second)
 
     def linear_form(self) -> LinearForm:
         """The log-odds as a linear function of the words of a document, ``(theta, theta0)``; ``columns`` are the words.
@@ -416,7 +286,7 @@ class TextNaiveBayes(OwnClassifier):
         return text if self._model is None else f"{text}\n{self._summary()}"
 
     def _summary(self) -> str:
-        statistic = self._statistic(self._learned())
+        statistic = word_sums(self._learned())
         n, words = float(statistic.weight.sum() + statistic.missing.sum()), statistic.vocabulary
         kept = f"{words.slots:,} slots" if words.slots else f"{len(words):,} words"
         return f"  {n:,.6g} documents of {len(statistic.classes)} classes, {kept}"

@@ -49,7 +49,8 @@ def applied(settings: dict[str, Any]) -> dict[str, Any]:
     >>> applied({"event": "bernoulli", "binary": True, "smoothing": 0.1})
     {'event': 'bernoulli', 'binary': False, 'smoothing': 0.1}
     """
-    event, none = settings.get("event"), {}
+    event = settings.get("event")
+    none: dict[str, Any] = {}
     if event == "bernoulli":
         none = {"binary": False, "idf": False, "length": 0.0}
     if event in ("bernoulli", "complement") and settings.get("estimation") == "bayes":
