@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.families.text import Text
 from suffice.families.text_parameters import TextParameters
 from suffice.families.word_shares import rise
+from suffice.statistics import Vocabulary
 from suffice.text.texts import Texts
 
 __all__ = ["Spoken", "TellingWords", "spoken", "telling_words"]
@@ -87,11 +89,12 @@ def spoken(family: Text, parameters: TextParameters, x: Texts, row: int) -> Spok
     """What each word of one document says; the parts and the rest sum to its `relative_log_likelihood`."""
     p = parameters
     documents = x.documents(family.analysis)
-    place = {int(at): i for i, at in enumerate(p.used)}
     found: dict[int, Counter[str]] = {}
     unknown: list[str] = []
-    for word, count in Counter(documents.words(row, family.analysis.reading)).items():
-        at = place.get(p.vocabulary.place(word), -1)
+    counted = Counter(documents.words(row, family.analysis.reading))
+    place = _places(p, counted)
+    for word, count in counted.items():
+        at = place[word]
         if at < 0:
             unknown.append(word)
         else:
@@ -119,3 +122,15 @@ def spoken(family: Text, parameters: TextParameters, x: Texts, row: int) -> Spok
         must = np.isneginf(p.zero)
         rest = np.where((must & without).any(axis=1), -np.inf, np.where(must, 0.0, p.zero).sum(axis=1))
     return Spoken(words, counts, np.asarray(parts, dtype=np.float64).reshape(len(chosen), k), rest, unknown)
+
+
+def _places(parameters: TextParameters, words: Collection[str]) -> dict[str, int]:
+    """Where words are among those that are used; −1 for the others."""
+    vocabulary, used, names = parameters.vocabulary, parameters.used, sorted(words)
+    if vocabulary.slots:
+        at = np.array([vocabulary.place(word) for word in names], dtype=np.int64)
+    else:
+        at = vocabulary.positions(Vocabulary.of(names))
+    near = np.minimum(np.searchsorted(used, at), max(len(used) - 1, 0))
+    known = used[near] == at if len(used) else np.zeros(len(at), dtype=bool)
+    return dict(zip(names, np.where(known, near, -1).tolist(), strict=True))
