@@ -76,6 +76,26 @@ def words(n, n_classes=2):
 
 
 @lru_cache(maxsize=1)
+def documents(n):
+    """Texts of 45,000 words by Zipf's law, 82 MB of 100,000, and two classes that prefer other words."""
+    rng = np.random.default_rng(8)
+    letters = np.array(list("etaoinshrdlcumwfgypbvkjxqz"))
+    named = {"".join(rng.choice(letters, size)) for size in rng.integers(2, 10, 2 * WORDS)}
+    names = np.array(rng.permutation(sorted(named))[:WORDS])
+    y = rng.integers(0, 2, n)
+    sizes = rng.poisson(117, n)
+    often = np.cumsum(1 / np.arange(1, WORDS + 1))
+    drawn = np.searchsorted(often, rng.random(sizes.sum()) * often[-1])
+    drawn = names[(drawn + 7 * np.repeat(y, sizes)) % WORDS]
+    ends = np.cumsum(sizes)
+    return [" ".join(drawn[end - size : end]) for end, size in zip(ends, sizes, strict=True)], y
+
+
+def polars_texts(texts):
+    return pl.Series("text", texts)
+
+
+@lru_cache(maxsize=1)
 def mixed(n, n_classes=3):
     """Ten numbers with holes in one cell of twenty, five categories, five answers: the parts of a table, and labels."""
     rng = np.random.default_rng(6)
@@ -118,14 +138,34 @@ def iris():
 
 def forget():
     """Let go of all rows."""
-    for each in (numbers, with_holes, counts, answers, categories, words, mixed, pandas_frame, polars_frame, plain):
+    rows = (
+        numbers,
+        with_holes,
+        counts,
+        answers,
+        categories,
+        words,
+        documents,
+        mixed,
+        pandas_frame,
+        polars_frame,
+        plain,
+    )
+    for each in rows:
         each.cache_clear()
+
+
+def shape(X):
+    """Rows and columns; documents are one column."""
+    return (len(X), 1) if isinstance(X, list | pl.Series) else X.shape
 
 
 def size(X):
     """Bytes of the buffers that hold the rows."""
+    if isinstance(X, list):
+        return sum(map(len, X))
     if sparse.issparse(X):
         return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     if isinstance(X, pd.DataFrame):
         return int(X.memory_usage(index=False).sum())
-    return int(X.estimated_size()) if isinstance(X, pl.DataFrame) else X.nbytes
+    return int(X.estimated_size()) if isinstance(X, pl.DataFrame | pl.Series) else np.asarray(X).nbytes

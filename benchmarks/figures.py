@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import data
-from jobs import Job, Scale, Side
+from jobs import TEXT, Job, Scale, Side
 from timing import Patience, alternate, megabytes, peak_beyond
 
 SPARE = 64  # MB that a fit may take beyond its model, and a prediction beyond its output
-CHEAP = 5  # seconds up to which the other side's memory is measured too
+CHEAP = 40  # seconds up to which the other side's memory is measured too
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,14 @@ def measure(job: Job, scale: Scale, patience: Patience) -> list[Figure]:
             agreement = _agreement(job, *sides)
         for verb in job.verbs:
             seconds = alternate([partial(side.run, verb) for side in sides], patience)
-            output = 0 if verb == "fit" else np.asarray(ours.run(verb)).nbytes
+            output = 0 if verb == "fit" else data.size(ours.run(verb))
             memory = [
                 _memory(side, verb, output) if s < CHEAP else None for side, s in zip(sides, seconds, strict=True)
             ]
-            n, d = (ours.X if verb == "fit" else ours.question).shape
+            n, d = data.shape(ours.X if verb == "fit" else ours.question)
+            allowed = SPARE + (megabytes(ours.model) if verb == "fit" else 0.0)
+            if job.table == TEXT and memory[-1] is not None:
+                allowed = memory[-1]  # a vocabulary in the making is larger than what is left of it
             flops = job.flops.get("fit" if verb == "fit" else "predict")
             figures.append(
                 Figure(
@@ -85,7 +88,7 @@ def measure(job: Job, scale: Scale, patience: Patience) -> list[Figure]:
                     flops=flops(n, d, len(ours.model.classes_)) if flops else 0.0,
                     memory=math.nan if memory[0] is None else memory[0],
                     memory_beside=memory[1] if len(sides) > 1 else None,
-                    memory_allowed=SPARE + (megabytes(ours.model) if verb == "fit" else 0.0),
+                    memory_allowed=allowed,
                     agreement=agreement,
                 )
             )
@@ -99,8 +102,12 @@ def _memory(side: Side, verb: str, output: int) -> float:
 
 
 def _agreement(job: Job, ours: Side, other: Side) -> float:
-    """Share of rows that both give the same label."""
-    share = float((np.asarray(ours.run("predict")) == np.asarray(other.run("predict"))).mean())
+    """Share of rows that both give the same label; of transformers, whether they give the same matrix."""
+    if not hasattr(ours.model, "predict"):
+        a, b = ours.run("transform"), other.run("transform")
+        share = float(a.shape == b.shape and (a != b).nnz == 0)
+    else:
+        share = float((np.asarray(ours.run("predict")) == np.asarray(other.run("predict"))).mean())
     if job.same and share < 1:
         raise AssertionError(f"{job.name}: labels differ from those of {job.beside} in {1 - share:.2%} of the rows.")
     return share

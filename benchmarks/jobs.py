@@ -25,6 +25,7 @@ KINDS = "Layouts, weights and holes"
 OWN = "The library's own classes"
 MANY = "Many classes, many columns"
 GROWTH = "Growth with the rows"
+TEXT = "Raw documents"
 QUESTIONS = ("predict_proba", "predict")
 SKLEARN = "scikit-learn"
 FLOAT64 = "float64"
@@ -289,5 +290,15 @@ def growth_jobs(scale: Scale) -> list[Job]:
 
 
 def all_jobs(scale: Scale) -> list[Job]:
-    parts = main_jobs(scale), mixed_jobs(), single_jobs(), kind_jobs(), own_jobs(), many_jobs(scale), growth_jobs(scale)
-    return [job for part in parts for job in part]
+    from text_jobs import text_jobs
+
+    tables = (
+        main_jobs(scale),
+        mixed_jobs(),
+        single_jobs(),
+        kind_jobs(),
+        own_jobs(),
+        many_jobs(scale),
+        growth_jobs(scale),
+    )
+    return [job for part in (*tables, text_jobs()) for job in part]

@@ -99,6 +99,7 @@ PUBLIC = {
         "WordSums",
     ],
     "suffice.text": ["WordCounts"],
+    "suffice.text.mail": ["Mail", "Mails", "Skipped", "load_mails", "read_mail", "read_mails"],
     "suffice.testing": [
         "FORMS",
         "LAWS",

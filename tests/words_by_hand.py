@@ -1,8 +1,4 @@
-"""Documents read as words: counted by class, encoded as rows of a sparse matrix, and scored.
-
-Words are kept packed (`Words`): their UTF-8 one after another, sorted by code point as Python sorts texts. What a word is says
-a `Reading`; it is exactly that of scikit-learn's analyzers.
-"""
+"""What `suffice.kernels.text` finds, found by Python's own means: the oracle of its tests."""
 
 from __future__ import annotations
 
@@ -92,14 +88,11 @@ class Reading(NamedTuple):
     min_length: int = 2
     ngrams: tuple[int, int] = (1, 1)
     stop_words: frozenset[str] = frozenset()
+    punctuation: bool = False
 
 
 class Documents:
-    """Texts where they lie, of Python's objects or of Arrow columns; a missing one has no words.
-
-    ``of_strings`` takes a list, tuple or array of str, with None where one is missing. ``of_arrow`` takes an object with an
-    Arrow C stream of texts. ``of_tokens`` takes lists of words that are read as they are, whatever the `Reading`.
-    """
+    """Texts where they lie, of Python's objects or of Arrow columns; a missing one has no words."""
 
     def __init__(self, texts: list[Any], *, tokens: bool = False) -> None:
         self._texts, self._tokens = texts, tokens
@@ -111,11 +104,6 @@ class Documents:
             if each is not None and not isinstance(each, str):
                 raise TypeError(row)
         return cls(list(texts))
-
-    @classmethod
-    def of_arrow(cls, column: Any) -> Documents | None:
-        """Texts of an Arrow column, where they are; None if it is no column of texts."""
-        return None
 
     @classmethod
     def of_tokens(cls, tokens: Sequence[Sequence[str] | None]) -> Documents:
@@ -291,7 +279,7 @@ def _words(text: str, reading: Reading) -> list[str]:
     text = text.lower() if reading.lowercase else text
     least, most = reading.ngrams
     if reading.analyzer == "word":
-        found = re.findall(rf"(?u)\b\w{{{reading.min_length},}}\b", text)
+        found = re.findall(rf"\b\w{{{reading.min_length},}}\b" + (r"|[^\w\s]" if reading.punctuation else ""), text)
         found = [word for word in found if word not in reading.stop_words]
         return [" ".join(found[i : i + n]) for n in range(least, most + 1) for i in range(len(found) - n + 1)]
     text = re.sub(r"\s\s+", " ", text)

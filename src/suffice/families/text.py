@@ -14,7 +14,7 @@ All of it is chosen in `estimate`, from the same sums.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -69,7 +69,7 @@ class Text:
     length : float
         From 0 to 1. A document of L words counts as one of ``L (L̄/L)^length`` words, with L̄ the mean length: at 1 all
         documents weigh the same.
-    analyzer, lowercase, min_length, ngram_range, strip_accents, stop_words
+    analyzer, lowercase, min_length, ngram_range, strip_accents, stop_words, punctuation
         What words are; see `suffice.text.analysis.Analysis`.
     slots : int
         Words are hashed to so many slots, whose memory does not grow; 0 keeps the words.
@@ -106,6 +106,7 @@ class Text:
     ngram_range: tuple[int, int] = (1, 1)
     strip_accents: Any = None
     stop_words: Any = None
+    punctuation: bool = False
     slots: int = 0
 
     name: ClassVar[str] = "text"
@@ -122,9 +123,7 @@ class Text:
     @cached_property
     def analysis(self) -> Analysis:
         """What the words of a document are."""
-        return Analysis(
-            self.analyzer, self.lowercase, self.min_length, self.ngram_range, self.strip_accents, self.stop_words
-        )
+        return Analysis(**{each.name: getattr(self, each.name) for each in fields(Analysis)})
 
     @property
     def is_density(self) -> bool:
@@ -157,8 +156,7 @@ class Text:
     @cached_property
     def _settings(self) -> tuple[str, ...]:
         """How documents are read, for comparison."""
-        names = ("analyzer", "lowercase", "min_length", "ngram_range", "strip_accents", "stop_words")
-        return tuple(f"{name}={_told(getattr(self.analysis, name))}" for name in names)
+        return tuple(f"{each.name}={_told(getattr(self.analysis, each.name))}" for each in fields(Analysis))
 
     # ------------------------------------------------------------------ estimate
 

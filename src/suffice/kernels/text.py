@@ -1,19 +1,21 @@
 """Documents read as words: counted by class, encoded as rows of a sparse matrix, and scored.
 
-Words are kept packed (`Words`): their UTF-8 one after another, sorted by code point as Python sorts texts. What a word is
-says a `Reading`; it is exactly that of scikit-learn's analyzers. All threads are used, and what is found does not depend on
-how many they are.
+Words are kept packed (`Words`): their UTF-8 one after another, sorted by code point as Python sorts texts. What a word
+is says a `Reading`; it is exactly that of scikit-learn's analyzers. All threads are used, and what is found does not
+depend on how many they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.exceptions import InputError
 from suffice.kernels import _core
 
 __all__ = [
@@ -102,6 +104,8 @@ class Reading(NamedTuple):
         The least and the largest number of words, or characters, in a run.
     stop_words : frozenset of str
         Words that are left out before runs are made.
+    punctuation : bool
+        Whether every character that is neither a part of a word nor white space is a word of its own.
     """
 
     analyzer: str = "word"
@@ -109,22 +113,31 @@ class Reading(NamedTuple):
     min_length: int = 2
     ngrams: tuple[int, int] = (1, 1)
     stop_words: frozenset[str] = frozenset()
+    punctuation: bool = False
 
 
 @lru_cache(maxsize=64)
 def _native(reading: Reading) -> Any:
     stop = Words.of(sorted(reading.stop_words))
     return _core.reading_of(
-        ANALYZERS.index(reading.analyzer), reading.lowercase, reading.min_length, *reading.ngrams, *stop
+        ANALYZERS.index(reading.analyzer),
+        reading.lowercase,
+        reading.min_length,
+        *reading.ngrams,
+        *stop,
+        reading.punctuation,
     )
 
 
-class NotUtf8Error(ValueError):
+class NotUtf8Error(InputError):
     """Bytes of a document that are no UTF-8: its row, and where in it they are."""
 
     def __init__(self, row: int, at: int) -> None:
         self.row, self.at = row, at
-        super().__init__(f"document {row}, byte {at}")
+        super().__init__(
+            f"Document {row} has bytes that are no UTF-8, from byte {at} on. Decode the column to texts before, in "
+            "the encoding that it has, or with errors replaced."
+        )
 
 
 class Documents:
@@ -154,7 +167,7 @@ class Documents:
 
     @classmethod
     def of_tokens(cls, tokens: Sequence[Sequence[str] | None]) -> Documents:
-        """Lists of words that are taken as they are, whatever the `Reading`; `TypeError` with the row of a wrong one."""
+        """Lists of words, taken as they are whatever the `Reading`; `TypeError` with the row of a wrong one."""
         return cls(_core.documents_of_tokens(tokens))
 
     def __len__(self) -> int:
@@ -234,7 +247,8 @@ class Encoded(NamedTuple):
     counts: NDArray[Any]
 
 
-class Counted(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Counted:
     """How often words are there in each class.
 
     Attributes
@@ -299,19 +313,22 @@ def encode_words(
     """
     passes = documents._passes()
     if len(passes) > 1 and lookup is None:  # what the words are is found first
-        words = count_words(documents, reading, np.zeros(len(documents), dtype=np.int64), 1).words
-        return encode_words(documents, reading, Lookup(words), dtype=dtype)._replace(words=words)
+        known = count_words(documents, reading, np.zeros(len(documents), dtype=np.int64), 1).words
+        return encode_words(documents, reading, Lookup(known), dtype=dtype)._replace(words=known)
     native = None if lookup is None else lookup._native
     parts = []
     for start, stop in passes:
         with _Sentences(start):
             parts.append(_core.encode_words(documents.rows(start, stop)._native, _native(reading), native))
-    words, starts, columns, counts = parts[0]
+    packed, starts, columns, counts = parts[0]
     if len(parts) > 1:
         base = np.cumsum([0, *(part[1][-1] for part in parts[:-1])])
         starts = np.concatenate([parts[0][1], *(part[1][1:] + b for part, b in zip(parts[1:], base[1:], strict=True))])
         columns, counts = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
-    return Encoded(None if words is None else Words(*words), starts, columns, counts.astype(dtype, copy=False))
+    words = None if packed is None else Words(*packed)
+    return Encoded(
+        words, starts.view(np.int64), columns.view(np.int32), counts.view(np.int64).astype(dtype, copy=False)
+    )
 
 
 def score_words(

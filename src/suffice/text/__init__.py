@@ -1,4 +1,4 @@
-"""Documents and mails, and how they become words."""
+"""Documents, and how they become words; ``suffice.text.mail`` reads mails."""
 
 from __future__ import annotations
 

@@ -40,6 +40,9 @@ class Analysis:
     stop_words : "english", collection of str or None, default=None
         Words that are left out before runs are made of them. They are compared with words as they are read: give
         them in lower case, without accents. ``"english"`` is scikit-learn's list.
+    punctuation : bool, default=False
+        Whether marks are words as well: every character that is neither a part of a word nor white space;
+        ``token_pattern=r"(?u)\b\w{min_length,}\b|[^\w\s]"``.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class Analysis:
     ngram_range: tuple[int, int] = (1, 1)
     strip_accents: Any = None
     stop_words: Any = None
+    punctuation: bool = False
 
     def __post_init__(self) -> None:
         _check_one_of("analyzer", self.analyzer, ANALYZERS)
@@ -66,6 +70,7 @@ class Analysis:
         object.__setattr__(self, "min_length", _whole("min_length", self.min_length))
         object.__setattr__(self, "ngram_range", _ngrams(self.ngram_range))
         object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
+        object.__setattr__(self, "punctuation", _truth("punctuation", self.punctuation))
 
     @cached_property
     def reading(self) -> Reading:
@@ -75,7 +80,7 @@ class Analysis:
         stop = self.stop_set if self.analyzer == "word" else frozenset()
         # Stripped letters may be capitals where there were none: ᴬ has no lower case, and A has.
         lowercase = self.lowercase and self.strip_accents is None
-        return Reading(self.analyzer, lowercase, self.min_length, self.ngram_range, stop)
+        return Reading(self.analyzer, lowercase, self.min_length, self.ngram_range, stop, self.punctuation)
 
     @property
     def stop_set(self) -> frozenset[str]:

@@ -57,7 +57,7 @@ class WordTotals:
         """Those of some documents."""
         found = count_words(documents, reading, np.zeros(len(documents), dtype=np.int64), 1)
         assert found.words is not None
-        sums, having = (np.asarray(each[0]).astype(np.int64) for each in (found[1], found[2]))
+        sums, having = (np.asarray(each[0]).astype(np.int64) for each in (found.count, found.documents))
         missing = int(np.count_nonzero(documents.missing))
         return cls(found.words, sums, having, len(documents) - missing, missing)
 

@@ -53,7 +53,7 @@ struct OwnReading {
 };
 
 std::unique_ptr<OwnReading> reading_of(int analyzer, bool lowercase, int64_t min_length, int least, int most, Bytes text,
-                                       Codes ends) {
+                                       Codes ends, bool punctuation) {
     auto found = std::make_unique<OwnReading>();
     const WordsView stop = view_of(text, ends);
     if (stop.size) {
@@ -65,7 +65,7 @@ std::unique_ptr<OwnReading> reading_of(int analyzer, bool lowercase, int64_t min
         }
     }
     require(analyzer >= 0 && analyzer <= 2 && least >= 1 && most >= least, "there is no such reading");
-    found->reading = {static_cast<Analyzer>(analyzer), lowercase, min_length, least, most, found->stop.get()};
+    found->reading = {static_cast<Analyzer>(analyzer), lowercase, min_length, least, most, found->stop.get(), punctuation};
     return found;
 }
 
@@ -178,7 +178,7 @@ void bind_text(nb::module_ &m) {
         .def(nb::init<Bytes, Codes, int64_t>(), "text"_a.noconvert(), "ends"_a.noconvert(), "slots"_a)
         .def("__len__", &Lookup::size);
     m.def("reading_of", &reading_of, "analyzer"_a, "lowercase"_a, "min_length"_a, "least"_a, "most"_a, "text"_a.noconvert(),
-          "ends"_a.noconvert());
+          "ends"_a.noconvert(), "punctuation"_a);
     const auto checked = [](auto make) {
         return [make](nb::handle given) -> std::unique_ptr<Documents> {
             try {

@@ -1,5 +1,5 @@
 // A document as UTF-8 in lower case, with a bit for each byte that is a part of a word: whatever it is stored as, words are then
-// cut the same way.
+// cut the same way. And one for the first byte of each mark, that is neither a part of a word nor space, if these are words too.
 #pragma once
 
 #include <cstring>
@@ -125,12 +125,14 @@ template <typename Source> uint32_t lower_sigma(const Source &source, int64_t st
 
 class Normal {
   public:
-    explicit Normal(bool lowercase) : lowercase_(lowercase) {}
+    Normal(bool lowercase, bool marks) : lowercase_(lowercase), with_marks_(marks) {}
 
     const char *text() { return text_.data(); }
     bool ascii() const { return ascii_; }
     // Where words begin and end, one after the other, in bytes.
     const std::vector<uint32_t> &edges() const { return edges_; }
+    // Whether what begins at a byte is a mark.
+    bool is_mark_at(uint32_t at) { return with_marks_ && (marks_[at / 64] >> (at % 64) & 1); }
 
     void read(const Text &document) {
         size_ = 0;
@@ -144,30 +146,50 @@ class Normal {
         case Form::UTF8: any(Utf8{static_cast<const uint8_t *>(document.data), document.length}); break;
         default: break;
         }
-        mark();
+        cut();
+        if (with_marks_) add_marks();
     }
 
   private:
     static constexpr int CHUNK = 16;
 
-    bool lowercase_, ascii_ = true;
+    bool lowercase_, with_marks_, ascii_ = true;
     size_t size_ = 0;  // bytes of text
     Scratch<char> text_;
-    Scratch<uint64_t> marks_;  // a bit for each byte: a part of a word
-    size_t marked_ = 0;        // how many of these are set
-    std::vector<uint32_t> edges_;
+    Scratch<uint64_t> parts_;  // a bit for each byte: a part of a word
+    Scratch<uint64_t> marks_;  // and one for the first byte of a mark
+    size_t cleared_ = 0;       // how many of these were set to zero
+    std::vector<uint32_t> edges_, joined_;
 
     // Room for so many bytes more, and what is written beyond them.
     void reserve(size_t more) {
         text_.reach(size_ + more + 4 * CHUNK);
         const size_t words = (size_ + more) / 64 + 3;
-        marks_.reach(words);
-        if (size_ == 0) marked_ = 0;
-        for (; marked_ < words; ++marked_) marks_[marked_] = 0;
+        parts_.reach(words);
+        if (with_marks_) marks_.reach(words);
+        if (size_ == 0) cleared_ = 0;
+        for (size_t i = cleared_; i < words; ++i) parts_[i] = 0;
+        for (size_t i = cleared_; with_marks_ && i < words; ++i) marks_[i] = 0;
+        cleared_ = std::max(cleared_, words);
     }
 
-    // 16 bytes of ASCII: in lower case, with a mark for each.
-    uint64_t chunk(const uint8_t *in, char *out) const {
+    // 16 bytes of ASCII at the end of the text: in lower case, with their bits.
+    void chunk(const uint8_t *in) {
+        const uint64_t bits = parts_of(in, text_.data() + size_);
+        set_bits(parts_, bits);
+        if (!with_marks_) return;
+        uint64_t marks = 0;
+        for (int i = 0; i < CHUNK; ++i) marks |= static_cast<uint64_t>(is_mark(in[i])) << i;
+        set_bits(marks_, marks & ~bits);
+    }
+    void set_bits(Scratch<uint64_t> &to, uint64_t bits) {
+        to[size_ / 64] |= bits << (size_ % 64);
+        if (size_ % 64 > 64 - CHUNK) to[size_ / 64 + 1] |= bits >> (64 - size_ % 64);
+    }
+    // Of ASCII that is no part of a word: what Python does not call space.
+    static bool is_mark(uint8_t c) { return c != ' ' && !(c >= 0x09 && c <= 0x0D) && !(c >= 0x1C && c <= 0x1F); }
+
+    uint64_t parts_of(const uint8_t *in, char *out) const {
 #if defined(__SSE2__)
         const auto between = [](__m128i x, char low, char high) {  // bytes above 127 are negative, and in no range
             return _mm_and_si128(_mm_cmpgt_epi8(x, _mm_set1_epi8(static_cast<char>(low - 1))),
@@ -194,15 +216,12 @@ class Normal {
 
     // A text of ASCII, which stays as long as it is.
     void plain(const uint8_t *in, int64_t length) {
-        int64_t at = 0;
-        for (; at + CHUNK <= length; at += CHUNK) {
-            const uint64_t bits = chunk(in + at, text_.data() + at);
-            marks_[static_cast<size_t>(at) / 64] |= bits << (at % 64);
-        }
-        uint8_t rest[CHUNK] = {};
-        if (at < length) {
-            std::memcpy(rest, in + at, static_cast<size_t>(length - at));
-            marks_[static_cast<size_t>(at) / 64] |= chunk(rest, text_.data() + at) << (at % 64);
+        for (; size_ + CHUNK <= static_cast<size_t>(length); size_ += CHUNK) chunk(in + size_);
+        if (size_ < static_cast<size_t>(length)) {
+            uint8_t rest[CHUNK];
+            std::memset(rest, ' ', CHUNK);
+            std::memcpy(rest, in + size_, static_cast<size_t>(length) - size_);
+            chunk(rest);
         }
         size_ = static_cast<size_t>(length);
     }
@@ -223,9 +242,7 @@ class Normal {
         for (int64_t at = 0; at < source.length;) {
             if (ascii_ahead(source, at, ahead)) {
                 reserve(CHUNK);
-                const uint64_t bits = chunk(ahead, text_.data() + size_);
-                marks_[size_ / 64] |= bits << (size_ % 64);
-                if (size_ % 64 > 64 - CHUNK) marks_[size_ / 64 + 1] |= bits >> (64 - size_ % 64);
+                chunk(ahead);
                 size_ += CHUNK;
                 at += CHUNK;
                 continue;
@@ -240,41 +257,40 @@ class Normal {
     }
 
     template <typename Source> void put(const Source &source, int64_t start, uint32_t c, int64_t after) {
-        reserve(4);
+        reserve(8);
         const Page &page = page_of(c);
-        bool word = page.word[c & 0xFF];
-        if (lowercase_) {
-            word = page.lower_word[c & 0xFF];
-            const uint32_t lower = c == CAPITAL_SIGMA ? lower_sigma(source, start, after) : page.lower[c & 0xFF];
-            // The dot that an i with a dot above has in lower case parts words.
-            if (c == CAPITAL_I_WITH_DOT) {
-                put_byte('i', true);
-                put_byte(' ', false);
-                return;
-            }
-            c = lower;
+        const bool space = page.space[c & 0xFF];
+        if (!lowercase_) {
+            put(c, page.word[c & 0xFF], space);
+        } else if (c == CAPITAL_SIGMA) {
+            put(lower_sigma(source, start, after), true, false);
+        } else if (c == CAPITAL_I_WITH_DOT) {
+            put('i', true, false);
+            put(DOT_ABOVE, false, false);
+        } else {
+            put(page.lower[c & 0xFF], page.lower_word[c & 0xFF], space);
         }
-        if (!word) {
-            put_byte(' ', false);  // whatever is between words
+    }
+
+    void put(uint32_t c, bool word, bool space) {
+        if (!word && (space || !with_marks_)) {
+            text_[size_++] = ' ';  // whatever is between words
             return;
         }
         const int bytes = put_utf8(c, text_.data() + size_);
-        for (int i = 0; i < bytes; ++i) set_mark(size_ + static_cast<size_t>(i));
+        if (!word) set_bit(marks_, size_);
+        for (int i = 0; word && i < bytes; ++i) set_bit(parts_, size_ + static_cast<size_t>(i));
         size_ += static_cast<size_t>(bytes);
     }
+    static void set_bit(Scratch<uint64_t> &to, size_t at) { to[at / 64] |= uint64_t{1} << (at % 64); }
 
-    void set_mark(size_t at) { marks_[at / 64] |= uint64_t{1} << (at % 64); }
-    void put_byte(char byte, bool word) {
-        if (word) set_mark(size_);
-        text_[size_++] = byte;
-    }
-
-    void mark() {
+    // Where words begin and end.
+    void cut() {
         edges_.clear();
         uint64_t before = 0;
         const size_t words = size_ / 64 + 1;  // with a bit behind the last byte, where every word has ended
         for (size_t i = 0; i < words; ++i) {
-            const uint64_t here = marks_[i];
+            const uint64_t here = parts_[i];
             uint64_t changes = here ^ (here << 1 | before);
             before = here >> 63;
             while (changes) {
@@ -282,6 +298,26 @@ class Normal {
                 changes &= changes - 1;
             }
         }
+    }
+
+    // Marks, each for itself, among the words.
+    void add_marks() {
+        joined_.clear();
+        size_t next = 0;
+        for (size_t i = 0; i < size_ / 64 + 1; ++i) {
+            for (uint64_t here = marks_[i]; here; here &= here - 1) {
+                const uint32_t at = static_cast<uint32_t>(i * 64) + static_cast<uint32_t>(__builtin_ctzll(here));
+                while (next < edges_.size() && edges_[next] < at) {
+                    joined_.push_back(edges_[next++]);
+                    joined_.push_back(edges_[next++]);
+                }
+                const auto first = static_cast<uint8_t>(text_[at]);
+                joined_.push_back(at);
+                joined_.push_back(at + (first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4));
+            }
+        }
+        joined_.insert(joined_.end(), edges_.begin() + static_cast<std::ptrdiff_t>(next), edges_.end());
+        edges_.swap(joined_);
     }
 };
 

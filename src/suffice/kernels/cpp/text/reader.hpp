@@ -18,7 +18,8 @@ struct Reading {
     bool lowercase = true;
     int64_t min_length = 2;
     int least = 1, most = 1;           // in a run
-    const WordTable *stop = nullptr;  // words that are left out, if any
+    const WordTable *stop = nullptr;   // words that are left out, if any
+    bool punctuation = false;          // whether marks are words
 
     // Whether words come as runs of words, which are numbered by the numbers of their words.
     bool by_words(const Text &document) const { return analyzer == Analyzer::WORD && document.form != Form::TOKENS; }
@@ -41,7 +42,7 @@ struct Vocabulary {
 
 class Reader {
   public:
-    explicit Reader(const Reading &reading) : reading_(reading), normal_(reading.lowercase), runs_(reading.lowercase) {}
+    explicit Reader(const Reading &reading) : reading_(reading), normal_(reading.lowercase, reading.punctuation), runs_(reading.lowercase) {}
 
     // The words of a document, before runs of them are made, some at a time: batch(first), where those of `words()` from
     // the first on are new, and those before it are as many as a run can begin in. The views hold until the batch after the
@@ -210,12 +211,16 @@ class Reader {
         const char *text = normal_.text();
         for (size_t i = 0; i + 1 < edges.size(); i += 2) {
             const int64_t length = edges[i + 1] - edges[i];
-            if (length < reading_.min_length) continue;  // bytes are at least as many as characters
             const char *start = text + edges[i];
-            if (!normal_.ascii() && reading_.min_length > 1 && characters(start, length) < reading_.min_length) continue;
+            if (!normal_.is_mark_at(edges[i]) && is_short(start, length)) continue;
             const Word word = word_ahead(start, length);
             if (!reading_.stop || reading_.stop->find(word) == NONE) add(word);
         }
+    }
+
+    bool is_short(const char *text, int64_t bytes) const {
+        if (bytes < reading_.min_length) return true;  // characters are not more than bytes
+        return !normal_.ascii() && reading_.min_length > 1 && characters(text, bytes) < reading_.min_length;
     }
 
     template <typename Add> void character_runs(const Text &document, Add add) {

@@ -1,0 +1,136 @@
+"""Whole classes of mails in memory, ready to be learnt from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import InputError
+from suffice.text.mail.boxes import Paths, read_mails
+
+__all__ = ["Mails", "load_mails"]
+
+
+@dataclass(frozen=True, repr=False)
+class Mails:
+    """Mails that were read, and what was met on the way.
+
+    Attributes
+    ----------
+    texts : list of str
+    labels : ndarray of shape (n_mails,)
+    paths : list of str
+        The file of each mail, with ``#`` and its number if the file is an mbox.
+    faults : dict of str to int
+        How many mails have each fault.
+    faulty : ndarray of int
+        Places of the mails that have any.
+    skipped : dict of str to int
+        How many parts of each type were skipped.
+    """
+
+    texts: list[str]
+    labels: NDArray[Any]
+    paths: list[str]
+    faults: dict[str, int] = field(default_factory=dict)
+    faulty: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __repr__(self) -> str:
+        labels, counts = np.unique(self.labels, return_counts=True)
+        of_each = ", ".join(f"{count:,} {label}" for label, count in zip(labels, counts, strict=True))
+        empty = sum(not text for text in self.texts)
+        return (
+            f"Mails({len(self):,} read: {of_each}; {empty:,} without text; {len(self.faulty):,} with faults; "
+            f"{sum(self.skipped.values()):,} attachments skipped)"
+        )
+
+
+def load_mails(
+    sources: Mapping[Any, Paths],
+    *,
+    pattern: str = "*",
+    kind: str = "auto",
+    headers: bool | Iterable[str] = False,
+    alternatives: str = "shown",
+    max_bytes: int = 10_000_000,
+    max_text_bytes: int = 1_000_000,
+    max_attachment_bytes: int = 0,
+) -> Mails:
+    """Read the mails of each class.
+
+    Parameters
+    ----------
+    sources : dict of label to path or list of paths
+        Such as ``{"ham": "archive", "spam": ["spam.mbox", "more-spam"]}``. The classes follow each other in this order.
+    pattern, kind, headers, alternatives, max_bytes, max_text_bytes, max_attachment_bytes
+        As `read_mails` has them.
+
+    Returns
+    -------
+    Mails
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     folder = pathlib.Path(name)
+    ...     _ = (folder / "good.eml").write_text("Subject: lunch")
+    ...     _ = (folder / "bad.eml").write_text("Subject: win")
+    ...     mails = load_mails({"ham": folder / "good.eml", "spam": folder / "bad.eml"})
+    >>> mails
+    Mails(2 read: 1 ham, 1 spam; 0 without text; 0 with faults; 0 attachments skipped)
+    >>> mails.texts, mails.labels.tolist()
+    (['lunch', 'win'], ['ham', 'spam'])
+    """
+    if not isinstance(sources, Mapping):
+        raise InputError(
+            f"load_mails takes a dict such as {{'ham': 'folder', 'spam': 'box.mbox'}}, not {type(sources).__name__}."
+        )
+    if not sources:
+        raise InputError("There are no mails to read: the dict of sources is empty.")
+    names = list(sources)
+    if len({type(name) for name in names}) > 1:
+        raise InputError(f"The labels must be of one type; they are {', '.join(map(repr, names))}.")
+    # All paths are looked at before the first mail is read.
+    readers = [
+        read_mails(
+            paths,
+            pattern=pattern,
+            kind=kind,
+            headers=headers,
+            alternatives=alternatives,
+            max_bytes=max_bytes,
+            max_text_bytes=max_text_bytes,
+            max_attachment_bytes=max_attachment_bytes,
+        )
+        for paths in sources.values()
+    ]
+    texts: list[str] = []
+    paths: list[str] = []
+    faulty: list[int] = []
+    sizes: list[int] = []
+    faults: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
+    for reader in readers:
+        before = len(texts)
+        for mail in reader:
+            if mail.faults:
+                faulty.append(len(texts))
+            faults.update(mail.faults)
+            skipped.update(each.type for each in mail.skipped)
+            texts.append(mail.text)
+            paths.append(f"{mail.path}" if mail.number is None else f"{mail.path}#{mail.number}")
+        sizes.append(len(texts) - before)
+    labels = np.repeat(np.asarray(names), sizes)
+    return Mails(
+        texts, labels, paths, dict(faults.most_common()), np.array(faulty, dtype=np.intp), dict(skipped.most_common())
+    )

@@ -1,0 +1,68 @@
+"""What is read of a mail: the settings, checked once and used for every mail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from suffice.exceptions import InputError
+
+__all__ = ["DEFAULT_HEADERS", "Rules", "make_rules"]
+
+DEFAULT_HEADERS = (
+    "from",
+    "reply-to",
+    "return-path",
+    "sender",
+    "subject",
+    "x-mailer",
+    "user-agent",
+    "content-type",
+)
+"""What the sender writes. Received, To and the like tell more of the mailbox than of the mail."""
+
+ALTERNATIVES = ("shown", "plain", "all")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The settings of :func:`read_mail`, which describes them."""
+
+    headers: tuple[str, ...] = ()
+    alternatives: str = "shown"
+    max_bytes: int = 10_000_000
+    max_text_bytes: int = 1_000_000
+    max_attachment_bytes: int = 0
+
+
+def make_rules(
+    headers: bool | Iterable[str],
+    alternatives: str,
+    max_bytes: int,
+    max_text_bytes: int,
+    max_attachment_bytes: int,
+) -> Rules:
+    """The settings, or an InputError that says what is wrong with them."""
+    if alternatives not in ALTERNATIVES:
+        raise InputError(f"alternatives must be one of {', '.join(map(repr, ALTERNATIVES))}; it is {alternatives!r}.")
+    sizes = {"max_bytes": max_bytes, "max_text_bytes": max_text_bytes, "max_attachment_bytes": max_attachment_bytes}
+    for name, size in sizes.items():
+        least = 0 if name == "max_attachment_bytes" else 1
+        if isinstance(size, bool) or not isinstance(size, int) or size < least:
+            raise InputError(f"{name} must be a whole number of bytes, {least} or more; it is {size!r}.")
+    return Rules(_names(headers), alternatives, max_bytes, max_text_bytes, max_attachment_bytes)
+
+
+def _names(headers: bool | Iterable[str]) -> tuple[str, ...]:
+    if isinstance(headers, bool):
+        return DEFAULT_HEADERS if headers else ()
+    if isinstance(headers, (str, bytes)) or not isinstance(headers, Iterable):
+        raise InputError(
+            f"headers must be True, False or a list of names such as ['from', 'subject']; it is {headers!r}."
+        )
+    names = []
+    for name in headers:
+        if not isinstance(name, str) or not name.strip().rstrip(":"):
+            raise InputError(f"headers must name header fields such as 'from'; one of the names is {name!r}.")
+        names.append(name.strip().rstrip(":").lower())
+    return tuple(names)

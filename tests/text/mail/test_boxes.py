@@ -1,0 +1,218 @@
+"""Where mails lie: files, folders, mbox, Maildir; in order, one at a time, and errors that are sentences."""
+
+import io
+import mailbox
+import os
+import random
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from suffice import InputError
+from suffice.text.mail import load_mails, read_mail, read_mails
+from suffice.text.mail.mbox import split_mbox
+from text.mail.made import made_mail
+
+FROM = b"From a@example.com Thu Aug 22 13:17:22 2002\n"
+
+
+def subjects(source, **settings):
+    return [mail.subject for mail in read_mails(source, **settings)]
+
+
+def write(path, data=None):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"Subject: " + path.name.encode() + b"\n\nbody\n" if data is None else data)
+    return path
+
+
+class TestMbox:
+    def test_as_python_reads_it(self, tmp_path):
+        rng = random.Random(1)
+        made = [made_mail(rng) for _ in range(40)]
+        path = tmp_path / "box"
+        box = mailbox.mbox(path)
+        for message in made:
+            box.add(message)
+        box.close()
+        read = list(read_mails(path))
+        assert [mail.number for mail in read] == list(range(40))
+        assert {mail.path for mail in read} == {str(path)}
+        again = mailbox.mbox(path)
+        by_python = [read_mail(each.as_bytes()) for each in again]
+        again.close()
+        # Its writer quotes "From" within texts, and its reader leaves that as it is.
+        assert [mail.text.replace(">From", "From") for mail in read] == [
+            mail.text.replace(">From", "From") for mail in by_python
+        ]
+
+    @pytest.mark.parametrize(
+        ("box", "messages"),
+        [
+            (b"", []),
+            (b"\n\n", []),
+            (FROM, [b""]),
+            (FROM + FROM, [b"", b""]),
+            (FROM + b"a\n" + FROM + b"b\n", [b"a\n", b"b\n"]),
+            (FROM + b"a\n\n" + FROM + b"b", [b"a\n", b"b"]),
+            (FROM + b"a\r\n\r\n" + FROM + b"b", [b"a\r\n", b"b"]),
+            (FROM + b"a\n\nFrom now on it rains.\n", [b"a\n\nFrom now on it rains.\n"]),
+            (FROM + b">From a\n>>From b\n> From c\n", [b"From a\n>From b\n> From c\n"]),
+            (b"From - Sat Aug 10 20:00:00 2024\na\n\nFrom \nb\n\nFrom -\nc\n", [b"a\n", b"b\n", b"c\n"]),
+            (b"From x 2024-01-01\na\n\nFrom y 2024-01-02\nb\n", [b"a\n", b"b\n"]),
+            (b"no mbox\n", [b"no mbox\n"]),
+            (b"\n" + FROM + b"a", [b"a"]),
+        ],
+    )
+    def test_by_hand(self, box, messages):
+        assert list(split_mbox(io.BytesIO(box), 1000)) == messages
+
+    def test_a_message_is_cut_where_it_is_too_long(self):
+        box = FROM + b"a" * 100_000 + b"\nFrom b\n" * 5 + FROM + b"c"
+        assert list(split_mbox(io.BytesIO(box), 10)) == [b"a" * 11, b"c"]
+
+    def test_memory_is_that_of_one_message(self, tmp_path):
+        path = tmp_path / "box.mbox"
+        with open(path, "wb") as file:
+            for number in range(200):
+                file.write(FROM + b"Subject: %d\n\n" % number + b"some words " * 10_000 + b"\n\n")
+            file.write(FROM + b"x" * 20_000_000)
+        assert path.stat().st_size > 40_000_000
+        tracemalloc.start()
+        count = sum(1 for _ in read_mails(path, max_bytes=200_000))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert count == 201
+        assert peak < 2_000_000
+
+    def test_kinds(self, tmp_path):
+        path = write(tmp_path / "box", FROM + b"Subject: a\n\n" + FROM + b"Subject: b\n")
+        assert subjects(path) == ["a", "b"]
+        assert subjects(path, kind="mail") == ["a"]
+        assert subjects(path.rename(tmp_path / "box.eml")) == ["a"]
+        assert subjects(tmp_path / "box.eml", kind="mbox") == ["a", "b"]
+
+
+class TestFolders:
+    def test_order(self, tmp_path):
+        for name in ("b.eml", "a.eml", "sub/c.eml", "sub/deeper/d.eml", "aaa/e.eml", ".hidden", ".git/f.eml"):
+            write(tmp_path / name)
+        write(tmp_path / "box", FROM + b"Subject: 1\n\n" + FROM + b"Subject: 2\n")
+        assert subjects(tmp_path) == ["a.eml", "b.eml", "1", "2", "e.eml", "c.eml", "d.eml"]
+        assert subjects(tmp_path, pattern="[ab].eml") == ["a.eml", "b.eml"]
+        assert subjects([tmp_path / "sub", str(tmp_path / "a.eml")]) == ["c.eml", "d.eml", "a.eml"]
+
+    def test_maildir_as_python_writes_it(self, tmp_path):
+        box = mailbox.Maildir(tmp_path / "mail")
+        for number in range(20):
+            message = mailbox.MaildirMessage(f"Subject: {number}\n\nbody")
+            if number % 2:
+                message.set_subdir("cur")
+                message.set_flags("S")
+            box.add(message)
+        sent = box.add_folder("Sent")
+        sent.add("Subject: sent\n\nbody")
+        write(tmp_path / "mail" / "tmp" / "unfinished")
+        read = subjects(tmp_path / "mail")
+        assert sorted(read[:-1], key=int) == [str(number) for number in range(20)]
+        assert read[-1] == "sent"
+        assert subjects(tmp_path) == read
+
+    def test_maildir_in_order_of_arrival(self, tmp_path):
+        for name in ("new/3.x", "cur/2.x:2,S", "cur/4.x:2,", "new/1.x"):
+            write(tmp_path / name)
+        os.makedirs(tmp_path / "tmp")
+        assert [subject[0] for subject in subjects(tmp_path)] == ["1", "2", "3", "4"]
+        assert [subject[0] for subject in subjects(tmp_path, pattern="*.eml")] == ["1", "2", "3", "4"]
+
+    def test_links_and_pipes(self, tmp_path):
+        write(tmp_path / "a.eml")
+        (tmp_path / "loop").symlink_to(tmp_path)
+        (tmp_path / "dangling.eml").symlink_to(tmp_path / "nowhere")
+        os.mkfifo(tmp_path / "pipe.eml")
+        assert subjects(tmp_path) == ["a.eml"]
+
+    def test_a_file_that_vanishes_is_said(self, tmp_path):
+        for name in ("a.eml", "b.eml", "c.eml"):
+            write(tmp_path / name)
+        reading = read_mails(tmp_path)
+        assert next(reading).subject == "a.eml"
+        (tmp_path / "b.eml").unlink()
+        gone, last = reading
+        assert (gone.text, last.subject) == ("", "c.eml")
+        assert "No such file" in gone.faults[0]
+
+    def test_folder_of_many_levels(self, tmp_path):
+        here = tmp_path
+        for _ in range(100):
+            here = here / "d"
+        write(here / "deep.eml")
+        assert subjects(tmp_path) == ["deep.eml"]
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("source", "message"),
+        [
+            ("no/such", "There is no file or folder of mails at 'no/such'"),
+            (["no/such"], "There is no file or folder"),
+            ("a\0b", "There is no file or folder"),
+            ([], "the list of paths is empty"),
+            (5, "not from int"),
+            ([5], "one of them is of int"),
+            (b"bytes", "one of them is of int"),
+        ],
+    )
+    def test_sources(self, source, message):
+        with pytest.raises(InputError, match=message):
+            read_mails(source)
+
+    def test_folder_without_mails(self, tmp_path):
+        with pytest.raises(InputError, match=r"The folder '.*' holds no mails\."):
+            list(read_mails(tmp_path))
+        write(tmp_path / "a.txt")
+        with pytest.raises(InputError, match=r"holds no mails that match '\*\.eml'"):
+            list(read_mails(tmp_path, pattern="*.eml"))
+
+    @pytest.mark.parametrize(
+        ("setting", "message"), [({"kind": "pst"}, "kind must be"), ({"pattern": 3}, "pattern must")]
+    )
+    def test_settings(self, setting, message, tmp_path):
+        with pytest.raises(InputError, match=message):
+            read_mails(tmp_path, **setting)
+
+
+class TestLoading:
+    def test_classes(self, tmp_path):
+        write(tmp_path / "ham" / "a.eml")
+        write(tmp_path / "ham" / "b.eml", b"Content-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: a/b\n\nx\n")
+        write(tmp_path / "spam.mbox", FROM + b"Subject: \xff\xfe\n\n" + FROM + b"Subject: 2\n")
+        mails = load_mails({"spam": tmp_path / "spam.mbox", "ham": [tmp_path / "ham"]})
+        assert mails.labels.tolist() == ["spam", "spam", "ham", "ham"]
+        assert mails.texts == ["ÿþ", "2", "a.eml\nbody", ""]
+        assert mails.paths[:2] == [f"{tmp_path / 'spam.mbox'}#0", f"{tmp_path / 'spam.mbox'}#1"]
+        assert mails.paths[3] == str(tmp_path / "ham" / "b.eml")
+        assert mails.faulty.tolist() == [0, 3]
+        assert mails.skipped == {"a/b": 1}
+        assert sum(mails.faults.values()) == 2
+        shown = "Mails(4 read: 2 ham, 2 spam; 1 without text; 2 with faults; 1 attachments skipped)"
+        assert (repr(mails), len(mails)) == (shown, 4)
+
+    def test_labels_that_are_numbers(self, tmp_path):
+        mails = load_mails({0: write(tmp_path / "a.eml"), 1: write(tmp_path / "b.eml")}, headers=["subject"])
+        assert mails.labels.dtype == np.int64
+        assert "subject_a_eml" in mails.texts[0]
+
+    @pytest.mark.parametrize(
+        ("sources", "message"),
+        [
+            ("folder", "takes a dict"),
+            ({}, "is empty"),
+            ({"a": "/", 1: "/"}, "labels must be of one type"),
+            ({"a": "no/such"}, "There is no file or folder"),
+        ],
+    )
+    def test_errors(self, sources, message):
+        with pytest.raises(InputError, match=message):
+            load_mails(sources)
