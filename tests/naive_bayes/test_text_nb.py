@@ -92,6 +92,15 @@ def test_words_are_read_as_scikit_learn_reads_them(settings):
     assert_allclose(ours.predict_log_proba(NEW), theirs.predict_log_proba(NEW), rtol=1e-8, atol=1e-10)
 
 
+def test_marks_are_words_if_asked_for():
+    texts = [f"{text}!!! {i}$" for i, text in enumerate(X)]
+    pattern = r"(?u)\b\w+\b|[^\w\s]"
+    theirs = make_pipeline(CountVectorizer(token_pattern=pattern, ngram_range=(1, 2)), MultinomialNB()).fit(texts, Y)
+    ours = TextNaiveBayes(punctuation=True, min_length=1, ngram_range=(1, 2), max_words=None).fit(texts, Y)
+    assert "! !" in ours.vocabulary_
+    assert_allclose(ours.predict_log_proba(texts), theirs.predict_log_proba(texts), rtol=1e-8, atol=1e-10)
+
+
 def test_counts_by_class():
     model = TextNaiveBayes().fit(["a pill, a pill", "one pill", None, "one day"], ["s", "s", "s", "h"])
     assert model.vocabulary_ == ["day", "one", "pill"]

@@ -155,8 +155,17 @@ class Text:
 
     @cached_property
     def _settings(self) -> tuple[str, ...]:
-        """How documents are read, for comparison."""
-        return tuple(f"{each.name}={_told(getattr(self.analysis, each.name))}" for each in fields(Analysis))
+        """How documents are read where it is not by default, for comparison.
+
+        A model file holds them: what is by default has no name here, so that a new setting leaves old files as they are.
+        """
+        named = [each.name for each in fields(Analysis) if getattr(self.analysis, each.name) != each.default]
+        return tuple(f"{name}={_told(getattr(self.analysis, name))}" for name in named)
+
+    @property
+    def _told_settings(self) -> str:
+        """How documents are read, in words."""
+        return ", ".join(f"{each.name}={_told(getattr(self.analysis, each.name))}" for each in fields(Analysis))
 
     # ------------------------------------------------------------------ estimate
 
@@ -170,7 +179,7 @@ class Text:
         if not len(at) and statistic.weight.any():
             where = "Column" if columns is None else columns_at(columns, [0]).capitalize()
             raise InputError(
-                f"{where}: no document has a word, as words are read here ({', '.join(self._settings)}). Give "
+                f"{where}: no document has a word, as words are read here ({self._told_settings}). Give "
                 "documents with words, or read shorter ones (min_length), or fewer stop words."
             )
         count = statistic.count[:, at]

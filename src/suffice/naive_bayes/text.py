@@ -28,7 +28,7 @@ __all__ = ["TextNaiveBayes"]
 
 COLUMN = "text"  # what messages call the column of documents
 CHOSEN = ("event", "estimation", "binary", "idf", "length", "max_words", "smoothing")
-READ = ("analyzer", "lowercase", "min_length", "ngram_range", "strip_accents", "stop_words", "slots")
+READ = ("analyzer", "lowercase", "min_length", "ngram_range", "strip_accents", "stop_words", "punctuation", "slots")
 
 
 class TextNaiveBayes(WordAnswers, OwnClassifier):
@@ -73,6 +73,9 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
     stop_words : "english", collection of str or None, default=None
         Words that are left out.
+    punctuation : bool, default=False
+        Whether marks are words as well: "!!!" is three of them. With ``ngram_range=(1, 2)`` that is what filters of
+        messages are best made of.
     slots : int, default=0
         Words are hashed to so many slots, and the memory of an endless stream does not grow; 0 keeps the words.
     encoding : str, default="utf-8"
@@ -156,6 +159,7 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
         ngram_range: tuple[int, int] = (1, 1),
         strip_accents: Any = None,
         stop_words: Any = None,
+        punctuation: bool = False,
         slots: int = 0,
         encoding: str = "utf-8",
         decode_error: str = "strict",
@@ -175,6 +179,7 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
         self.ngram_range = ngram_range
         self.strip_accents = strip_accents
         self.stop_words = stop_words
+        self.punctuation = punctuation
         self.slots = slots
         self.encoding = encoding
         self.decode_error = decode_error
