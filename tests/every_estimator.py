@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from suffice import GaussianDiscriminant, NaiveBayes
+from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 
@@ -35,6 +35,15 @@ def table(rng, y):
     )
 
 
+def documents(rng, y):
+    words = np.array(["the", "cheap", "pills", "lunch", "over", "straße", "日本"], dtype=object)
+    share = np.array([[4.0, 1, 1, 3, 2, 1, 1], [3, 4, 3, 1, 1, 1, 1], [4, 1, 1, 1, 1, 4, 3]])
+    steps = (share.cumsum(axis=1) / share.sum(axis=1, keepdims=True))[y % 3]
+    drawn = words[(rng.random((len(y), 8, 1)) > steps[:, None]).sum(axis=2)]
+    texts = [" ".join(row[:n]) for row, n in zip(drawn, rng.integers(1, 9, len(y)), strict=True)]
+    return np.array([None if lost else text for lost, text in zip(rng.random(len(y)) < 0.05, texts, strict=True)])
+
+
 ESTIMATORS = {
     "shared": (lambda: GaussianDiscriminant(), numbers),
     "own": (lambda: GaussianDiscriminant("own"), numbers),
@@ -52,13 +61,24 @@ ESTIMATORS = {
     "lsqr": (lambda: LinearDiscriminantAnalysis("lsqr", shrinkage=0.1), numbers),
     "eigen": (lambda: LinearDiscriminantAnalysis("eigen"), numbers),
     "QDA": (lambda: QuadraticDiscriminantAnalysis(), numbers),
+    "text": (lambda: TextNaiveBayes(), documents),
+    "text_bernoulli": (lambda: TextNaiveBayes("bernoulli", max_words=5), documents),
+    "text_complement": (lambda: TextNaiveBayes("complement", idf=True, length=0.5), documents),
+    "text_slots": (lambda: TextNaiveBayes(slots=64, estimation="bayes"), documents),
 }
-WITH_DENSITY = sorted(set(ESTIMATORS) - {"ComplementNB"})
+WITH_DENSITY = sorted(set(ESTIMATORS) - {"ComplementNB", "text_complement"})
 
 
 def take(X, index):
     """Some rows of an array or a frame."""
     return X.iloc[index] if hasattr(X, "iloc") else X[index]
+
+
+def other_columns(X):
+    """The same rows with a column too few; documents with one too many."""
+    if hasattr(X, "iloc"):
+        return X.drop(columns="size")
+    return X[:, 1:] if X.ndim == 2 else np.column_stack([X, X])
 
 
 def example(name, rng, n=120, n_classes=3):

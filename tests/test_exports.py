@@ -22,6 +22,7 @@ PUBLIC = {
         "SingularCovarianceWarning",
         "SufficeError",
         "SufficeWarning",
+        "TextNaiveBayes",
         "WordCounts",
         "__version__",
         "load",
@@ -68,6 +69,7 @@ PUBLIC = {
         "MultinomialNB",
         "NaiveBayes",
         "PoissonNB",
+        "TextNaiveBayes",
     ],
     "suffice.statistics": [
         "ByClass",

@@ -6,7 +6,7 @@ import pytest
 from sklearn.covariance import LedoitWolf
 from sklearn.exceptions import NotFittedError
 
-from every_estimator import ESTIMATORS, example, take
+from every_estimator import ESTIMATORS, example, other_columns, take
 from suffice import GaussianDiscriminant, InputError, MergeError, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import GaussianNB, MultinomialNB
@@ -73,7 +73,7 @@ def test_what_was_never_there_is_refused_and_nothing_changes(name):
     half = np.arange(len(y)) % 2 == 0
     model.fit(take(X, half), y[half])
     before = model.predict_proba(X)
-    twice = pd.concat([X, X]) if hasattr(X, "iloc") else np.vstack([X, X])
+    twice = pd.concat([X, X]) if hasattr(X, "iloc") else np.concatenate([X, X])
     with pytest.raises(MergeError, match="taken out"):
         model.remove(twice, np.concatenate([y, y]))
     with pytest.raises(
@@ -81,7 +81,7 @@ def test_what_was_never_there_is_refused_and_nothing_changes(name):
     ):
         model.remove(take(X, [0]), [7])
     with pytest.raises(ValueError, match=r"feature|column"):
-        model.remove(X.drop(columns="size") if hasattr(X, "iloc") else X[:, 1:], y)
+        model.remove(other_columns(X), y)
     assert model.classes_.tolist() == [0, 1, 2]
     np.testing.assert_array_equal(model.predict_proba(X), before)
 

@@ -30,6 +30,8 @@ def wide(name):
     more = [example(name, np.random.default_rng(seed), n=ROWS, n_classes=3)[1] for seed in seeds]
     if isinstance(X, pd.DataFrame):
         X = pd.concat([X, *(part.drop(columns="visits").add_suffix(f" {i}") for i, part in enumerate(more))], axis=1)
+    elif X.ndim == 1:
+        X = np.array([" ".join(filter(None, texts)) for texts in zip(X, *more, strict=True)], dtype=object)
     else:
         X = np.hstack([X, *more])
     return model, X, y, np.random.default_rng(1).uniform(0.5, 2, ROWS)
@@ -54,7 +56,8 @@ def bits(model, X, y, weights):
     for array in arrays([model._model.statistics, model._model.weights]):
         statistics.update(repr(array.tolist()).encode() if array.dtype.kind in "OT" else array.tobytes())
     asked = X[:ASKED]
-    answers = [model.predict_proba(asked), model.predict_joint_log_proba(asked), model.predict(asked)]
+    scores = model.predict_log_proba if getattr(model, "event", "") == "complement" else model.predict_joint_log_proba
+    answers = [model.predict_proba(asked), scores(asked), model.predict(asked)]
     return statistics.hexdigest(), *(hashlib.sha256(each.tobytes()).hexdigest() for each in answers)
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from every_estimator import ESTIMATORS, WITH_DENSITY, example, take
+from every_estimator import ESTIMATORS, WITH_DENSITY, example, other_columns, take
 from suffice import GaussianDiscriminant, InputError, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.families import (
@@ -131,7 +131,7 @@ def test_weights(name):
         )
 
     U = take(X, rest)
-    twice = pd.concat([U, U]) if hasattr(U, "iloc") else np.vstack([U, U])
+    twice = pd.concat([U, U]) if hasattr(U, "iloc") else np.concatenate([U, U])
     np.testing.assert_allclose(fitted(U, 2.0), fitted(twice, 1), atol=1e-6)
     np.testing.assert_allclose(fitted(U, np.full(80, 2.0)), fitted(U, 2.0), atol=1e-12)
     np.testing.assert_allclose(fitted(U, 0.0), new().fit(take(X, few), y[few]).predict_proba(X), atol=1e-12)
@@ -264,9 +264,8 @@ def test_bad_input(name):
     ]:
         with pytest.raises(InputError, match=message):
             model.fit(X, y, unlabelled=unlabelled, unlabelled_weight=weight)
-    other = X.drop(columns="size") if hasattr(X, "iloc") else X[:, :2]
     with pytest.raises(ValueError, match=r"feature|column"):
-        model.fit(X, y, unlabelled=other)
+        model.fit(X, y, unlabelled=other_columns(X))
 
 
 def test_values_that_are_none():

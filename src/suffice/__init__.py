@@ -6,7 +6,7 @@
 >>> GaussianDiscriminant().fit(X, y).score(X, y)
 0.98
 
-`GaussianDiscriminant` and `NaiveBayes` are the library's own classifiers. ``suffice.naive_bayes`` and
+`GaussianDiscriminant`, `NaiveBayes` and `TextNaiveBayes` are the library's own classifiers. ``suffice.naive_bayes`` and
 ``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names. `merge` joins
 models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
 ``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
@@ -34,6 +34,7 @@ from suffice.exceptions import (
 from suffice.loading import load
 from suffice.merging import merge
 from suffice.naive_bayes.general import NaiveBayes
+from suffice.naive_bayes.text import TextNaiveBayes
 
 if TYPE_CHECKING:
     from suffice.text.word_counts import WordCounts
@@ -54,6 +55,7 @@ __all__ = [
     "SingularCovarianceWarning",
     "SufficeError",
     "SufficeWarning",
+    "TextNaiveBayes",
     "WordCounts",
     "__version__",
     "load",

@@ -16,7 +16,7 @@ from suffice.exceptions import InputError
 from suffice.listing import Listing
 from suffice.model import Estimate
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["PRIOR", "Explanation", "compared", "explain"]
 
 Float = NDArray[np.float64]
 PRIOR = "(prior)"
@@ -110,7 +110,7 @@ def _explain_rows(
         parts[:, :, 1 + j] = part
     joint = parts.sum(axis=2)
     decide(joint)  # raises for a row that no class can explain, as a prediction does
-    first, second = _compared(joint, label, against)
+    first, second = compared(joint, label, against)
     rows = np.arange(n)
     lost = np.isneginf(joint[rows, first]) & np.isneginf(joint[rows, second])
     if lost.any():
@@ -125,7 +125,8 @@ def _explain_rows(
     return Explanation([PRIOR, *(name for name, _ in terms)], chosen, labels[first], labels[second])
 
 
-def _compared(joint: Float, label: int | None, against: int | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def compared(joint: Float, label: int | None, against: int | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The classes to compare in each row: those given; else the second of two, or the likeliest and the next."""
     n, k = joint.shape
     if label is None and against is None and k == 2:
         label, against = 1, 0

@@ -22,6 +22,7 @@ from suffice.naive_bayes import (
     MultinomialNB,
     NaiveBayes,
     PoissonNB,
+    TextNaiveBayes,
 )
 
 __all__ = ["load"]
@@ -39,6 +40,7 @@ ESTIMATORS.update(
         NaiveBayes,
         PoissonNB,
         QuadraticDiscriminantAnalysis,
+        TextNaiveBayes,
     )
 )
 

@@ -39,11 +39,11 @@ class OwnClassifier(GenerativeClassifier):
 
     # ------------------------------------------------------------------ settings that are chosen
 
-    def _paths(self) -> dict[str, Sequence[float]]:
+    def _paths(self) -> dict[str, Sequence[Any]]:
         """The settings that are "auto", and the values to choose from."""
         return {}
 
-    def _setting(self, name: str, default: float) -> Any:
+    def _setting(self, name: str, default: Any) -> Any:
         """A setting, or what was chosen for it."""
         value = getattr(self, name)
         if not is_auto(value):
@@ -55,7 +55,7 @@ class OwnClassifier(GenerativeClassifier):
         if missing:
             raise InputError(
                 f"{listed(missing)}: 'auto' is chosen by rows that are left out, and needs them all at once. Call fit, "
-                "or give a number; what a fit has chosen holds for partial_fit after it."
+                "or give a value; what a fit has chosen holds for partial_fit after it."
             )
 
     def set_params(self, **params: Any) -> Self:
@@ -82,8 +82,7 @@ class OwnClassifier(GenerativeClassifier):
         fit_map, paths = self._calibrator(), self._paths()
         try:
             if paths:
-                calibrated = fit_map is not None
-                self._tuning = tune(self._of_data(), model, table, members, paths, calibrated=calibrated)
+                self._tuning = self._tuned(model, table, members, calibrated=fit_map is not None)
             model, solved, trace = super()._fitted(model, table, members, unlabelled, weight)
             if fit_map is not None:
                 # Rows that a model has learned without labels are in no fold.
@@ -93,6 +92,10 @@ class OwnClassifier(GenerativeClassifier):
             self._tuning = self._calibration = None
             raise
         return model, solved, trace
+
+    def _tuned(self, model: Model, table: Table, members: Membership, *, calibrated: bool) -> Tuning:
+        """The settings that are "auto", chosen by rows that are left out."""
+        return tune(self._of_data(), model, table, members, self._paths(), calibrated=calibrated)
 
     def _map(self, fit_map: Any, rule: Rule) -> Calibration:
         """The map from the posteriors of rows, by models that have not seen them, to their labels."""

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 from scipy import sparse
 
-from suffice import GaussianDiscriminant, NaiveBayes
+from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.families import (
     Bernoulli,
@@ -201,6 +201,13 @@ def made():
             documents().assign(size=x[:, 0]),
             weights,
         ),
+        "TextNaiveBayes": (TextNaiveBayes("bernoulli", stop_words=["day"]), documents()["body"], weights),
+        "TextNaiveBayes, chosen": (
+            TextNaiveBayes("auto", max_words="auto", binary="auto", smoothing="auto", calibrate=True),
+            documents(),
+            {},
+        ),
+        "TextNaiveBayes, slots": (TextNaiveBayes(slots=64, ngram_range=(1, 2)), documents(), {}),
         "NaiveBayes, odd levels": (NaiveBayes("categorical", missing="category"), odd_levels(), {}),
         "NaiveBayes, prior of a mapping": (
             NaiveBayes(prior={"ham": 0.5, "spam": 0.25, "größer": 0.25}),

@@ -178,7 +178,7 @@ WORDS = "statistics.0.vocabulary"
         (turn("statistics.0.count", lambda x: x[:, 1:]), "not as many counts as words"),
         (turn("statistics.0.documents", lambda x: 0 * x), "words that no document has"),
         (turn("statistics.0.documents", fill(-1.0)), "documents holds a number below zero"),
-        (put(["statistics", 0, "WordSums", "settings", "tuple", 1], "lowercase=False"), "in another way"),
+        (put(["statistics", 0, "WordSums", "settings", "tuple"], ["lowercase=False"]), "in another way"),
         (put(["statistics", 0, "WordSums", "vocabulary", "Vocabulary", "slots"], 7), "both words and slots"),
         (put(["statistics", 0, "WordSums", "vocabulary", "Vocabulary", "slots"], 1.5), "its slots are no number"),
         (put(["statistics", 0, "WordSums", "vocabulary"], {"tuple": []}), "vocabulary is a tuple"),

@@ -22,6 +22,8 @@ def rows_of(name):
     if name == "NaiveBayes-frame":
         frame = pd.DataFrame(columns)
         return frame.assign(when=pd.to_datetime(frame["when"]), kind=frame["kind"].astype("category"))
+    if name.startswith("TextNaiveBayes"):
+        return columns["text"]
     return np.column_stack([np.array(column, dtype=float) for column in columns.values()])
 
 

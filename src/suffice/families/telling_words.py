@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.families.text import Text
 from suffice.families.text_parameters import TextParameters
 from suffice.families.word_shares import rise
+from suffice.statistics import Vocabulary
 from suffice.text.texts import Texts
 
 __all__ = ["Spoken", "TellingWords", "spoken", "telling_words"]
@@ -27,7 +29,7 @@ class TellingWords(NamedTuple):
     log_odds : array of shape (m,)
         What each occurrence of a word adds to the log-odds; of Bernoulli words, what its being there does.
     counts : array of shape (m, 2)
-        How often the word was there in the one class and in the other.
+        How often the word was there in the one class, and in the other or all others.
     """
 
     words: list[str]
@@ -59,8 +61,10 @@ class Spoken(NamedTuple):
     unknown: list[str]
 
 
-def telling_words(parameters: TextParameters, label: int, against: int, most: int = 20) -> TellingWords:
+def telling_words(parameters: TextParameters, label: int, against: int | None, most: int = 20) -> TellingWords:
     """The words that speak loudest for one class against another; of equally loud ones the more frequent first.
+
+    Against None is against the class, among all others, that each word speaks for most.
 
     >>> from suffice.statistics import ClassAxis, Membership
     >>> texts = Texts(["hello you, hello", "cheap pills for you, cheap"])
@@ -69,24 +73,28 @@ def telling_words(parameters: TextParameters, label: int, against: int, most: in
     >>> telling_words(parameters, 1, 0, 2).words
     ['cheap', 'for']
     """
-    slope = parameters.relative_slope
+    slope, count = parameters.relative_slope, parameters.count
+    others = np.delete(slope, label, axis=0).max(axis=0) if against is None else slope[against]
     with np.errstate(invalid="ignore"):
-        odds = slope[label] - slope[against]
+        odds = slope[label] - others
     odds = np.where(np.isnan(odds), 0.0, odds)  # what is impossible under both tells them not apart
-    order = np.lexsort((np.arange(len(odds)), -parameters.count[label], -odds))[:most]
+    order = np.lexsort((np.arange(len(odds)), -count[label], -odds))[:most]
+    order = order[odds[order] > 0]
     names = [parameters.vocabulary.word(int(parameters.used[i])) for i in order]
-    return TellingWords(names, odds[order], parameters.count[[label, against]][:, order].T)
+    other = count.sum(axis=0) - count[label] if against is None else count[against]
+    return TellingWords(names, odds[order], np.column_stack([count[label], other])[order])
 
 
 def spoken(family: Text, parameters: TextParameters, x: Texts, row: int) -> Spoken:
     """What each word of one document says; the parts and the rest sum to its `relative_log_likelihood`."""
     p = parameters
     documents = x.documents(family.analysis)
-    place = {int(at): i for i, at in enumerate(p.used)}
     found: dict[int, Counter[str]] = {}
     unknown: list[str] = []
-    for word, count in Counter(documents.words(row, family.analysis.reading)).items():
-        at = place.get(p.vocabulary.place(word), -1)
+    counted = Counter(documents.words(row, family.analysis.reading))
+    place = _places(p, counted)
+    for word, count in counted.items():
+        at = place[word]
         if at < 0:
             unknown.append(word)
         else:
@@ -114,3 +122,15 @@ def spoken(family: Text, parameters: TextParameters, x: Texts, row: int) -> Spok
         must = np.isneginf(p.zero)
         rest = np.where((must & without).any(axis=1), -np.inf, np.where(must, 0.0, p.zero).sum(axis=1))
     return Spoken(words, counts, np.asarray(parts, dtype=np.float64).reshape(len(chosen), k), rest, unknown)
+
+
+def _places(parameters: TextParameters, words: Collection[str]) -> dict[str, int]:
+    """Where words are among those that are used; −1 for the others."""
+    vocabulary, used, names = parameters.vocabulary, parameters.used, sorted(words)
+    if vocabulary.slots:
+        at = np.array([vocabulary.place(word) for word in names], dtype=np.int64)
+    else:
+        at = vocabulary.positions(Vocabulary.of(names))
+    near = np.minimum(np.searchsorted(used, at), max(len(used) - 1, 0))
+    known = used[near] == at if len(used) else np.zeros(len(at), dtype=bool)
+    return dict(zip(names, np.where(known, near, -1).tolist(), strict=True))

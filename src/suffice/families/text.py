@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError, columns_at
 from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, weighted_logs
-from suffice.families.linear import CellForm
+from suffice.families.linear import CellForm, Linear
 from suffice.families.poisson import poisson_draws
 from suffice.families.text_left_out import left_out_text
 from suffice.families.text_parameters import TextParameters, document_weights, words_used
 from suffice.families.word_shares import outside_weights, rise, word_chances, word_shares
+from suffice.families.word_weights import linear_words
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
 from suffice.statistics.sparse_sums import cell_rows, same_cells
@@ -154,8 +155,17 @@ class Text:
 
     @cached_property
     def _settings(self) -> tuple[str, ...]:
-        """How documents are read, for comparison."""
-        return tuple(f"{each.name}={_told(getattr(self.analysis, each.name))}" for each in fields(Analysis))
+        """How documents are read where it is not by default, for comparison.
+
+        A model file holds them: what is by default has no name here, so that a new setting leaves old files as they are.
+        """
+        named = [each.name for each in fields(Analysis) if getattr(self.analysis, each.name) != each.default]
+        return tuple(f"{name}={_told(getattr(self.analysis, name))}" for name in named)
+
+    @property
+    def _told_settings(self) -> str:
+        """How documents are read, in words."""
+        return ", ".join(f"{each.name}={_told(getattr(self.analysis, each.name))}" for each in fields(Analysis))
 
     # ------------------------------------------------------------------ estimate
 
@@ -169,7 +179,7 @@ class Text:
         if not len(at) and statistic.weight.any():
             where = "Column" if columns is None else columns_at(columns, [0]).capitalize()
             raise InputError(
-                f"{where}: no document has a word, as words are read here ({', '.join(self._settings)}). Give "
+                f"{where}: no document has a word, as words are read here ({self._told_settings}). Give "
                 "documents with words, or read shorter ones (min_length), or fewer stop words."
             )
         count = statistic.count[:, at]
@@ -313,7 +323,23 @@ class Text:
             out[i, 0] = None if rng.random() < 0.1 else rng.choice([" ", ", ", "\n"]).join(some)
         return out
 
-    # ------------------------------------------------------------------ prior, table
+    # ------------------------------------------------------------------ linear form, prior, table
+
+    def linear_form(self, parameters: TextParameters) -> Linear:
+        """``coef`` on how often a document has each word; of Bernoulli words, and with ``binary``, on whether it does.
+
+        >>> axis = ClassAxis.of(["ham", "spam"])
+        >>> texts = Texts(["hello you", "cheap pills, cheap"])
+        >>> parameters = Text().estimate(Text().summarize(texts, Membership(axis, codes=np.array([0, 1]))))
+        >>> ham, spam = np.exp(Text().linear_form(parameters).coef)
+        >>> dict(zip(parameters.words, (spam / ham).round(2).tolist(), strict=True))
+        {'cheap': 2.57, 'hello': 0.43, 'pills': 1.71, 'you': 0.43}
+        """
+        return linear_words(self, parameters)
+
+    def indicators(self, parameters: TextParameters) -> list[list[str]]:
+        """The words of the column that ``coef`` of `linear_form` follows."""
+        return [parameters.words]
 
     def log_prior(self, parameters: TextParameters, statistic: WordSums) -> float:
         """α Σ log θ, or α Σ (log φ + log(1 − φ)), up to a constant."""

@@ -1,7 +1,8 @@
 """Naive Bayes: columns that are independent given the class.
 
-`NaiveBayes` is the library's own. The other names are those of ``sklearn.naive_bayes``, with the same
-parameters and numbers: changing one import is enough. `PoissonNB` is a sibling that scikit-learn lacks.
+`NaiveBayes` and `TextNaiveBayes`, of documents, are the library's own. The other names are those of
+``sklearn.naive_bayes``, with the same parameters and numbers: changing one import is enough. `PoissonNB` is a sibling
+that scikit-learn lacks.
 """
 
 from suffice.naive_bayes.bernoulli_nb import BernoulliNB
@@ -10,6 +11,7 @@ from suffice.naive_bayes.gaussian_nb import GaussianNB
 from suffice.naive_bayes.general import NaiveBayes
 from suffice.naive_bayes.multinomial_nb import ComplementNB, MultinomialNB
 from suffice.naive_bayes.poisson_nb import PoissonNB
+from suffice.naive_bayes.text import TextNaiveBayes
 
 __all__ = [
     "BernoulliNB",
@@ -19,4 +21,5 @@ __all__ = [
     "MultinomialNB",
     "NaiveBayes",
     "PoissonNB",
+    "TextNaiveBayes",
 ]

@@ -52,7 +52,8 @@ class WordSums(Statistic):
     vocabulary : Vocabulary
         The words, each of which a document has; or slots.
     settings : tuple of str
-        How the documents were read. Sums of documents that were read differently do not join.
+        How the documents were read, where it was not by default. Sums of documents that were read differently do not
+        join.
 
     Examples
     --------
@@ -194,11 +195,10 @@ class WordSums(Statistic):
         assert isinstance(other, WordSums)
         self.vocabulary.check_alike(other.vocabulary)
         if self.settings != other.settings:
-            ours = [each for each in self.settings if each not in other.settings]
-            theirs = [each for each in other.settings if each not in self.settings]
+            different = sorted({each.split("=")[0] for each in set(self.settings) ^ set(other.settings)})
             raise MergeError(
                 "Words of documents that were read in different ways cannot be joined: "
-                f"{_short(ours)} here, and {_short(theirs)} there."
+                f"{_short(self.settings, different)} here, and {_short(other.settings, different)} there."
             )
 
     def _merged(self, other: Self) -> Self:
@@ -283,6 +283,8 @@ def _remaining(whole: Float, part: Float, exact: bool, place: Any) -> Float:
     return left if exact else np.where(left <= NOTHING * whole, 0.0, left)
 
 
-def _short(settings: Sequence[str]) -> str:
-    shown = [each if len(each) <= 60 else f"{each[:57]}..." for each in settings]
-    return ", ".join(shown) if shown else "nothing else"
+def _short(settings: Sequence[str], names: Sequence[str]) -> str:
+    """Some of the settings, which are by default if they are not there."""
+    known = {each.split("=")[0]: each for each in settings}
+    shown = [known.get(name, f"the default {name}") for name in names]
+    return ", ".join(each if len(each) <= 60 else f"{each[:57]}..." for each in shown)

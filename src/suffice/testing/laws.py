@@ -342,7 +342,7 @@ def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 def check_linear_form(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """Where there is a linear form, it gives the log-odds of rows without holes."""
-    if not hasattr(family, "linear_form") or isinstance(rows.x, Coded):
+    if not hasattr(family, "linear_form") or isinstance(rows.x, Coded) or getattr(family, "reads", "") == "documents":
         return
     rows = rows.take(~np.isnan(rows.x).any(axis=1))
     if not len(rows.x):

@@ -9,7 +9,7 @@ from suffice.validation.calibration import Calibration, fit_isotonic, fit_temper
 from suffice.validation.left_out import alone, left_out_joint
 from suffice.validation.rule import Rule
 from suffice.validation.splits import Split, fold_sets, folds_of, stratified_folds, together, training_sets
-from suffice.validation.tuning import Tuning, tune
+from suffice.validation.tuning import Tuning, tune, tune_in_steps
 
 __all__ = [
     "Calibration",
@@ -26,4 +26,5 @@ __all__ = [
     "together",
     "training_sets",
     "tune",
+    "tune_in_steps",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +20,13 @@ from suffice.validation.calibration import fit_temperature
 from suffice.validation.left_out import alone
 from suffice.validation.rule import Rule
 
-__all__ = ["Tuning", "tune"]
+__all__ = ["Tuning", "tune", "tune_in_steps"]
 
 Float = NDArray[np.float64]
 
 SHARE_BY_HAND, MOST_BY_HAND = 0.1, 500  # of the rows, to be left out one by one without a closed form
+WHOLE = 64  # combinations that are all tried; of more, one setting is changed after another
+MOST_ROUNDS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,7 @@ class Tuning:
     names : tuple of str
         Of the settings.
     tried : array of shape (m, number of settings)
+        Of objects, if a setting is not a number.
     log_loss : array of shape (m,)
         Mean over the rows of −log p(label | row), by models that have not seen the row.
     best : int
@@ -45,13 +48,22 @@ class Tuning:
     """
 
     names: tuple[str, ...]
-    tried: Float
+    tried: NDArray[Any]
     log_loss: Float
     best: int
     rule: str
 
+    @classmethod
+    def of(cls, names: Sequence[str], tried: Sequence[Sequence[Any]], log_loss: Any, best: int, rule: str) -> Tuning:
+        """By the values of each try, numbers or not."""
+        plain = all(type(value) is float for values in tried for value in values)
+        table = np.empty((len(tried), len(names)), dtype=np.float64 if plain else object)
+        for i, values in enumerate(tried):
+            table[i] = values
+        return cls(tuple(names), table, np.asarray(log_loss, dtype=np.float64), best, rule)
+
     @property
-    def chosen(self) -> dict[str, float]:
+    def chosen(self) -> dict[str, Any]:
         """The settings of least log-loss."""
         return dict(zip(self.names, self.tried[self.best].tolist(), strict=True))
 
@@ -63,7 +75,7 @@ class Tuning:
 
     def table(self) -> Listing:
         """The path, as a table."""
-        columns: dict[str, Any] = {name: self.tried[:, i] for i, name in enumerate(self.names)}
+        columns: dict[str, Any] = {name: self.tried[:, i].tolist() for i, name in enumerate(self.names)}
         chosen = ["*" if i == self.best else "" for i in range(len(self.tried))]
         return Listing(columns | {"log-loss": self.log_loss, "chosen": chosen})
 
@@ -87,23 +99,101 @@ def tune(
     log-loss; if that is so for all, the last error is raised. Where answers will be ``calibrated``, the log-loss is
     that of calibrated ones: what a temperature mends need not be mended by a strong prior.
     """
-    names, tried = tuple(paths), list(itertools.product(*paths.values()))
+    tried = list(itertools.product(*paths.values()))
     places = list(itertools.product(*(range(len(path)) for path in paths.values())))
     centre = [(len(path) - 1) / 2 for path in paths.values()]
     middle = sorted(range(len(tried)), key=lambda i: sum(abs(a - b) for a, b in zip(places[i], centre, strict=True)))
-    rule = Rule(model, table, members, most=min(SHARE_BY_HAND * len(table), MOST_BY_HAND))
-    losses, error = np.full(len(tried), np.inf), None
+    trials = _Trials(estimator, tuple(paths), Rule(model, table, members, _most_by_hand(table)), calibrated)
     for i in middle:
-        candidate = copy(estimator)
-        candidate._tuning = Tuning(names, np.array([tried[i]]), np.zeros(1), 0, "tried")
+        trials.log_loss(tried[i])
+    losses = np.array([trials.losses[values] for values in tried])
+    return Tuning.of(trials.names, tried, losses, min(middle, key=lambda i: losses[i]), trials.finish())
+
+
+def tune_in_steps(
+    estimator: Any,
+    model: Model,
+    table: Table,
+    members: Membership,
+    paths: Mapping[str, Sequence[Any]],
+    start: Mapping[str, Any],
+    *,
+    meaning: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+    calibrated: bool = False,
+) -> Tuning:
+    """The settings of least log-loss found from a start on, where there may be too many combinations to try them all.
+
+    Up to 64 combinations are all tried. Of more, each setting in turn is set to each of its values, together with all
+    values of the last setting, and the best so far is kept; until a round over the settings changes nothing, three
+    rounds at most. Of settings that do as well, those that were tried first win, and the start is the first.
+
+    Parameters
+    ----------
+    paths : mapping
+        The values of each setting, numbers or not.
+    start : mapping
+        One value of each.
+    meaning : callable
+        Settings that mean the same, where some do not apply to others: such are tried once.
+
+    Other parameters are those of `tune`.
+    """
+    names = tuple(paths)
+    trials = _Trials(estimator, names, Rule(model, table, members, _most_by_hand(table)), calibrated)
+
+    def log_loss(settings: dict[str, Any]) -> None:
+        trials.log_loss(tuple(meaning(settings)[name] for name in names))
+
+    log_loss(dict(start))
+    size = int(np.prod([len(path) for path in paths.values()]))
+    groups = [names] if size <= WHOLE else [(name, names[-1]) for name in names[:-1]]
+    best: tuple[Any, ...] | None = None
+    for _ in range(MOST_ROUNDS if size > WHOLE else 1):
+        before = best
+        for group in groups:
+            best = trials.best()
+            for values in itertools.product(*(paths[name] for name in group)):
+                log_loss(dict(zip(names, best, strict=True)) | dict(zip(group, values, strict=True)))
+        best = trials.best()
+        if best == before:
+            break
+    tried = list(trials.losses)
+    return Tuning.of(names, tried, list(trials.losses.values()), tried.index(trials.best()), trials.finish())
+
+
+def _most_by_hand(table: Table) -> float:
+    return min(SHARE_BY_HAND * len(table), MOST_BY_HAND)
+
+
+class _Trials:
+    """The log-loss of settings, each tried once; infinite where no model can be made."""
+
+    def __init__(self, estimator: Any, names: tuple[str, ...], rule: Rule, calibrated: bool) -> None:
+        self.estimator, self.names, self.rule, self.calibrated = estimator, names, rule, calibrated
+        self.losses: dict[tuple[Any, ...], float] = {}
+        self._error: SufficeError | None = None
+
+    def log_loss(self, values: tuple[Any, ...]) -> None:
+        """Try settings, unless they were."""
+        if values in self.losses:
+            return
+        candidate = copy(self.estimator)
+        candidate._tuning = Tuning.of(self.names, [values], [0.0], 0, "tried")
+        self.losses[values] = np.inf
         try:
-            losses[i] = _log_loss(rule, candidate, calibrated=calibrated)
+            self.losses[values] = _log_loss(self.rule, candidate, calibrated=self.calibrated)
         except SufficeError as raised:
-            error = raised
-    if error is not None and not np.isfinite(losses).any():
-        raise error
-    best = min(middle, key=lambda i: losses[i])
-    return Tuning(names, np.array(tried, dtype=np.float64), losses, best, rule.name)
+            self._error = raised
+
+    def best(self) -> tuple[Any, ...]:
+        """Settings of the least log-loss so far, the first of equal ones."""
+        return min(self.losses, key=lambda values: self.losses[values])
+
+    def finish(self) -> str:
+        """How rows were left out; or the last error, if there was no model for any settings."""
+        if self._error is not None and not np.isfinite(list(self.losses.values())).any():
+            raise self._error
+        return self.rule.name
 
 
 def _log_loss(rule: Rule, candidate: Any, *, calibrated: bool) -> float:

@@ -1,12 +1,16 @@
-"""Made the files of format 1 in this folder: ``python tests/model_file/stored/make.py`` with Suffice 0.1.0."""
+"""Made the files of format 1 in this folder: ``python tests/model_file/stored/make.py NAME...`` with Suffice 0.1.0.
+
+A file that is there stays as it was written; only those that are named are made.
+"""
 
 import json
 import pathlib
+import sys
 
 import numpy as np
 import pandas as pd
 
-from suffice import GaussianDiscriminant, NaiveBayes
+from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.families import Categorical, JointTable
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
@@ -34,6 +38,9 @@ def main() -> None:
         }
     )
     families = {("text", "more"): JointTable(smoothing=0.5), "kind": Categorical(unseen="share")}
+    words = np.array(["pill", "day", "größer", "日本語", "\U0001f600x", "The"])
+    documents = [" ".join(rng.choice(words, k + rng.integers(0, 6))) + f" w{k}" for k in y.tolist()]
+    documents[4] = None
     models = {
         "GaussianDiscriminant": (GaussianDiscriminant("own", shrinkage="ledoit_wolf"), x, texts, weights),
         "NaiveBayes": (NaiveBayes(prior=[0.2, 0.3, 0.5]), holes, y, weights),
@@ -49,15 +56,26 @@ def main() -> None:
         "ComplementNB": (ComplementNB(), counts, texts, None),
         "CategoricalNB": (CategoricalNB(min_categories=20), counts, texts, None),
         "PoissonNB": (PoissonNB(), counts, texts, None),
+        "TextNaiveBayes": (TextNaiveBayes("bernoulli", stop_words=["day"]), documents, texts, weights),
+        "TextNaiveBayes-chosen": (
+            TextNaiveBayes("auto", binary="auto", max_words="auto", smoothing="auto", calibrate=True),
+            documents,
+            y,
+            None,
+        ),
+        "TextNaiveBayes-slots": (TextNaiveBayes(slots=32, ngram_range=(1, 2), idf=True), documents, y > 0, None),
     }
-    answers = {}
-    for name, (model, rows, labels, weight) in models.items():
+    answers = json.loads((HERE / "v1.json").read_text())
+    for name in sys.argv[1:]:
+        model, rows, labels, weight = models[name]
         model.fit(rows, labels, sample_weight=weight)
         model.save(HERE / f"v1-{name}.suffice")
         asked = rows[:6]
         if name == "NaiveBayes-frame":
             asked = asked.assign(when=asked["when"].astype(str)).replace({np.nan: None})
             columns = {column: asked[column].tolist() for column in asked}
+        elif rows is documents:
+            columns = {"text": asked}
         else:
             columns = {str(j): [None if np.isnan(v) else v for v in asked[:, j].tolist()] for j in range(3)}
         answers[name] = {
