@@ -138,7 +138,7 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
 
     >>> tuned = TextNaiveBayes("auto", smoothing="auto").fit(mails, ["spam", "spam", "ham", "ham", "ham"])
     >>> tuned.settings_["event"], tuned.settings_["smoothing"], len(tuned.tuning_.log_loss), tuned.tuning_.rule
-    ('bernoulli', 1.0, 12, 'leave-one-out')
+    ('bernoulli', 1.0, 8, 'leave-one-out')
     """
 
     def __init__(
