@@ -141,8 +141,8 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
     ('bernoulli', 1.0, 8, 'leave-one-out')
     """
 
-    # Thousands of words that are absent, or rare in the smaller class, are evidence that leans to one side: it takes large
-    # offsets to put it right.
+    # Thousands of words that are absent, or rare in the smaller class, are evidence that leans to one side: it takes
+    # large offsets to put it right.
     _offsets: ClassVar[float] = 0.3
 
     def __init__(
