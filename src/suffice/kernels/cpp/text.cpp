@@ -25,6 +25,13 @@ template <typename T> nb::object array_of(T *data, std::initializer_list<size_t>
     return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
 }
 
+template <typename T> nb::object array_of(Grown<T> &&values) {
+    const size_t size = values.size();
+    T *data = values.release();
+    nb::capsule owner(data ? data : std::malloc(1), [](void *held) noexcept { std::free(held); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, {size}, owner));
+}
+
 template <typename T, typename From> nb::object array_of(std::vector<From> &&values) {
     static_assert(sizeof(T) == sizeof(From));
     auto held = std::make_unique<std::vector<From>>(std::move(values));
@@ -80,9 +87,7 @@ class Lookup {
   public:
     Lookup(Bytes text, Codes ends, int64_t slots) : slots_(slots) {
         require(slots >= 0 && slots < int64_t{NONE}, "there are too many slots");
-        const WordsView view = view_of(text, ends);
-        require(view.size < int64_t{NONE}, "there are too many words");
-        if (!slots) made_[false] = vocabulary_of(view, false);
+        require(view_of(text, ends).size < int64_t{NONE}, "there are too many words");
         text_ = text;
         ends_ = ends;
         if (slots) {
@@ -223,10 +228,9 @@ void bind_text(nb::module_ &m) {
             const Reading reading = reading_for(own, documents);
             const text::Vocabulary *vocabulary = lookup ? &lookup->of(reading, documents) : nullptr;
             text::Encoded found = passed([&] { return encode_words(documents, reading, vocabulary); });
-            const auto total = static_cast<size_t>(found.starts.back());
             const nb::object words = vocabulary ? nb::none() : words_of(std::move(found.words));
-            return nb::make_tuple(words, array_of<int64_t>(std::move(found.starts)), array_of(found.columns.release(), {total}),
-                                  array_of(found.counts.release(), {total}));
+            return nb::make_tuple(words, array_of<int64_t>(std::move(found.starts)), array_of(std::move(found.columns)),
+                                  array_of(std::move(found.counts)));
         },
         "documents"_a, "reading"_a, "lookup"_a.none());
     m.def(

@@ -1,5 +1,7 @@
 #include "encoding.hpp"
 
+#include <map>
+
 namespace suffice::text {
 namespace {
 
@@ -12,21 +14,73 @@ struct Mark {
 struct Portion {
     std::vector<uint32_t> numbers, counts;
     std::vector<uint32_t> sizes;  // of each row, or of each level of it
-    int seat = 0;
+    size_t seat = 0;
+
+    void clear() {
+        numbers.clear();
+        counts.clear();
+        sizes.clear();
+    }
 };
 
 struct Seat {
+    size_t number;
     Reader reader;
     Tables tables;
     std::vector<std::vector<Mark>> marks;
     Portion portion;
-    std::vector<uint64_t> sorted, sorted_too;
-    int number = 0;
+    std::vector<Portion> levels;  // of one row
+    std::vector<uint32_t> places, other;
+};
+
+// Puts portions one after the other, whatever the order in which they come.
+class Sequence {
+  public:
+    Sequence(Encoded &found, size_t levels) : found_(found), levels_(levels) {}
+
+    // The portion is empty after this.
+    void take(int64_t task, Portion &portion) {
+        const std::lock_guard<std::mutex> lock(guard_);
+        if (task != next_) {
+            waiting_.emplace(task, portion);  // a copy of just that size
+            portion.clear();
+            return;
+        }
+        append(portion);
+        portion.clear();
+        for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_; first = waiting_.begin()) {
+            append(first->second);
+            waiting_.erase(first);
+        }
+    }
+
+    std::vector<uint32_t> sizes;  // of each row and level
+    std::vector<size_t> seats;    // of each portion
+
+  private:
+    Encoded &found_;
+    size_t levels_;
+    std::mutex guard_;
+    std::map<int64_t, Portion> waiting_;
+    int64_t next_ = 0;
+
+    void append(const Portion &portion) {
+        ++next_;
+        seats.push_back(portion.seat);
+        const size_t n = portion.numbers.size();
+        std::copy(portion.numbers.begin(), portion.numbers.end(), found_.columns.more(n));
+        std::copy(portion.counts.begin(), portion.counts.end(), found_.counts.more(n));
+        for (size_t i = 0; i < portion.sizes.size(); i += levels_) {
+            int64_t size = 0;
+            for (size_t level = 0; level < levels_; ++level) size += portion.sizes[i + level];
+            found_.starts.push_back(found_.starts.back() + size);
+        }
+        if (levels_ > 1) sizes.insert(sizes.end(), portion.sizes.begin(), portion.sizes.end());
+    }
 };
 
 void add(Portion &portion, std::vector<Mark> &marks, uint32_t row, const uint32_t *numbers, size_t n) {
     for (size_t i = 0; i < n; ++i) {
-        if (numbers[i] == NONE) continue;
         Mark &mark = marks[numbers[i]];
         if (mark.row == row) {
             ++portion.counts[mark.at];
@@ -54,123 +108,120 @@ void sort_cells(std::vector<uint64_t> &cells, std::vector<uint64_t> &other, uint
     }
 }
 
+uint64_t cell(uint32_t column, int64_t count) {
+    return static_cast<uint64_t>(column) << 32 | static_cast<uint64_t>(count);
+}
+
+// Places in rising order, of which there are so many different ones.
+void sort_places(std::vector<uint32_t> &places, std::vector<uint32_t> &other, size_t known) {
+    if (places.size() < 64) {
+        std::sort(places.begin(), places.end());
+        return;
+    }
+    other.resize(places.size());
+    for (int shift = 0; shift < 32 && known >> shift; shift += 8) {
+        std::array<uint32_t, 257> starts{};
+        for (const uint32_t place : places) ++starts[(place >> shift & 0xFF) + 1];
+        for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+        for (const uint32_t place : places) other[starts[place >> shift & 0xFF]++] = place;
+        places.swap(other);
+    }
+}
+
+// Each place once, with how often it comes; adds a row to the portion.
+void add_row(Portion &portion, std::vector<uint32_t> &places, std::vector<uint32_t> &other, size_t known) {
+    sort_places(places, other, known);
+    const size_t before = portion.numbers.size();
+    for (size_t i = 0; i < places.size();) {
+        size_t next = i + 1;
+        while (next < places.size() && places[next] == places[i]) ++next;
+        portion.numbers.push_back(places[i]);
+        portion.counts.push_back(static_cast<uint32_t>(next - i));
+        i = next;
+    }
+    portion.sizes.push_back(static_cast<uint32_t>(portion.numbers.size() - before));
+}
+
 }  // namespace
 
 Encoded encode_words(const Documents &documents, const Reading &reading, const Vocabulary *vocabulary) {
     const size_t levels = vocabulary ? 1 : static_cast<size_t>(std::max(reading.most, 1));
-    const std::vector<int64_t> bounds = portions(documents);
-    std::vector<Portion> portions(bounds.size() - 1);
-    int made = 0;
+    const size_t known = vocabulary ? static_cast<size_t>(std::max(vocabulary->size, vocabulary->slots)) : 0;
+    Encoded found;
+    found.starts.reserve(static_cast<size_t>(documents.size()) + 1);
+    Sequence sequence(found, levels);
+    size_t made = 0;
     auto seats = read_all<Seat>(
         documents,
         [&] {
-            Seat seat{Reader(reading), Tables(reading), std::vector<std::vector<Mark>>(levels), {}, {}, {}, made++};
-            if (vocabulary) seat.marks[0].resize(static_cast<size_t>(std::max(vocabulary->size, vocabulary->slots)));
+            Seat seat{made++, Reader(reading), Tables(reading), std::vector<std::vector<Mark>>(levels), {}, {}, {}, {}};
+            seat.levels.resize(levels);
+            seat.portion.seat = seat.number;
             return seat;
         },
         [&](int64_t row, Seat &seat) {
-            Portion &portion = seat.portion;
             const auto mark = static_cast<uint32_t>(row + 1);
-            const size_t before = portion.numbers.size();
             if (vocabulary) {
+                seat.places.clear();
                 seat.reader.look_up(documents.texts[row], *vocabulary, [&](const uint32_t *places, size_t n) {
-                    add(portion, seat.marks[0], mark, places, n);
+                    for (size_t i = 0; i < n; ++i)
+                        if (places[i] != NONE) seat.places.push_back(places[i]);
                 });
-                // In order at once, while the row is in cache.
-                seat.sorted.resize(portion.numbers.size() - before);
-                for (size_t i = 0; i < seat.sorted.size(); ++i)
-                    seat.sorted[i] = static_cast<uint64_t>(portion.numbers[before + i]) << 32 | portion.counts[before + i];
-                sort_cells(seat.sorted, seat.sorted_too, static_cast<uint64_t>(seat.marks[0].size()));
-                for (size_t i = 0; i < seat.sorted.size(); ++i) {
-                    portion.numbers[before + i] = static_cast<uint32_t>(seat.sorted[i] >> 32);
-                    portion.counts[before + i] = static_cast<uint32_t>(seat.sorted[i]);
-                }
-                portion.sizes.push_back(static_cast<uint32_t>(seat.sorted.size()));
+                add_row(seat.portion, seat.places, seat.other, known);
                 return;
             }
-            // Numbers of one level follow one another, though a long document has several batches of each.
-            if (levels == 1) {
-                seat.reader.learn(documents.texts[row], seat.tables, [&](int, const uint32_t *numbers, size_t n) {
-                    if (seat.marks[0].size() < seat.tables.words.size()) seat.marks[0].resize(2 * seat.tables.words.size());
-                    add(portion, seat.marks[0], mark, numbers, n);
-                });
-                portion.sizes.push_back(static_cast<uint32_t>(portion.numbers.size() - before));
-                return;
-            }
-            std::vector<Portion> parts(levels);
+            for (Portion &each : seat.levels) each.clear();
             seat.reader.learn(documents.texts[row], seat.tables, [&](int level, const uint32_t *numbers, size_t n) {
                 const size_t size = level ? seat.tables.runs[level - 1].size() : seat.tables.words.size();
                 if (seat.marks[level].size() < size) seat.marks[level].resize(2 * size);
-                add(parts[level], seat.marks[level], mark, numbers, n);
+                add(seat.levels[level], seat.marks[level], mark, numbers, n);
             });
-            for (const Portion &part : parts) {
-                portion.numbers.insert(portion.numbers.end(), part.numbers.begin(), part.numbers.end());
-                portion.counts.insert(portion.counts.end(), part.counts.begin(), part.counts.end());
-                portion.sizes.push_back(static_cast<uint32_t>(part.numbers.size()));
+            for (const Portion &each : seat.levels) {
+                seat.portion.numbers.insert(seat.portion.numbers.end(), each.numbers.begin(), each.numbers.end());
+                seat.portion.counts.insert(seat.portion.counts.end(), each.counts.begin(), each.counts.end());
+                seat.portion.sizes.push_back(static_cast<uint32_t>(each.numbers.size()));
             }
         },
-        [&](int64_t task, Seat &seat) {
-            // A copy of just that size; the seat keeps its memory for the next portion.
-            portions[task] = seat.portion;
-            portions[task].seat = seat.number;
-            seat.portion.numbers.clear();
-            seat.portion.counts.clear();
-            seat.portion.sizes.clear();
-        });
-    Encoded found;
-    found.starts.assign(1, 0);
-    found.starts.reserve(static_cast<size_t>(documents.size()) + 1);
-    for (const Portion &portion : portions)
-        for (size_t i = 0; i < portion.sizes.size(); i += levels) {
-            int64_t size = 0;
-            for (size_t level = 0; level < levels; ++level) size += portion.sizes[i + level];
-            found.starts.push_back(found.starts.back() + size);
-        }
-    std::vector<std::vector<std::vector<uint32_t>>> places;  // [seat][level][number]
-    uint64_t columns = 0;
-    if (!vocabulary) {
-        std::vector<Tables *> tables;
-        for (Seat &seat : seats) tables.push_back(&seat.tables);
-        Learned learned(reading, tables);
-        learned.arrange(true);
-        columns = static_cast<uint64_t>(learned.size());
-        places.push_back(std::move(learned.places));
-        for (size_t s = 1; s < seats.size(); ++s) {
-            for (size_t level = 0; level < levels; ++level)
-                for (uint32_t &number : learned.moved[s][level]) number = places[0][level][number];
-            places.push_back(std::move(learned.moved[s]));
-        }
-        found.words = std::move(learned.words);
+        [&](int64_t task, Seat &seat) { sequence.take(task, seat.portion); });
+    if (vocabulary) return found;
+    std::vector<Tables *> tables;
+    for (Seat &seat : seats) {
+        tables.push_back(&seat.tables);
+        seat.marks = {};
     }
+    Learned learned(reading, tables);
+    learned.arrange(true);
+    const auto columns = static_cast<uint64_t>(learned.size());
+    std::vector<std::vector<std::vector<uint32_t>>> places;  // [seat][level][number]
+    places.push_back(std::move(learned.places));
+    for (size_t s = 1; s < seats.size(); ++s) {
+        for (size_t level = 0; level < levels; ++level)
+            for (uint32_t &number : learned.moved[s][level]) number = places[0][level][number];
+        places.push_back(std::move(learned.moved[s]));
+    }
+    found.words = std::move(learned.words);
     seats.clear();
-    const auto total = static_cast<size_t>(found.starts.back());
-    found.columns.reset(new int32_t[total]);
-    found.counts.reset(new int64_t[total]);
+    // From the numbers of each thread to columns, where they are.
+    const std::vector<int64_t> bounds = portions(documents);
     struct Cells {
         std::vector<uint64_t> cells, other;
     };
-    in_turn(static_cast<int64_t>(portions.size()), [] { return Cells{}; }, [&](int64_t p, Cells &here) {
-        Portion portion = std::move(portions[p]);
-        int64_t at = found.starts[bounds[p]];
-        if (vocabulary) {
-            for (size_t i = 0; i < portion.numbers.size(); ++i, ++at) {
-                found.columns[at] = static_cast<int32_t>(portion.numbers[i]);
-                found.counts[at] = portion.counts[i];
-            }
-            return;
-        }
-        const auto &numbered = places[static_cast<size_t>(portion.seat)];
-        size_t from = 0;
-        for (size_t i = 0; i < portion.sizes.size(); i += levels) {
+    in_turn(static_cast<int64_t>(bounds.size()) - 1, [] { return Cells{}; }, [&](int64_t p, Cells &here) {
+        const auto &numbered = places[sequence.seats[static_cast<size_t>(p)]];
+        for (int64_t row = bounds[p]; row < bounds[p + 1]; ++row) {
+            auto at = static_cast<size_t>(found.starts[row]);
+            const auto end = static_cast<size_t>(found.starts[row + 1]);
             here.cells.clear();
-            for (size_t level = 0; level < levels; ++level)
-                for (uint32_t j = 0; j < portion.sizes[i + level]; ++j, ++from)
-                    here.cells.push_back(static_cast<uint64_t>(numbered[level][portion.numbers[from]]) << 32 |
-                                         portion.counts[from]);
+            for (size_t level = 0; level < levels; ++level) {
+                const size_t size = levels > 1 ? sequence.sizes[static_cast<size_t>(row) * levels + level] : end - at;
+                for (const size_t stop = at + size; at < stop; ++at)
+                    here.cells.push_back(cell(numbered[level][static_cast<uint32_t>(found.columns[at])], found.counts[at]));
+            }
             sort_cells(here.cells, here.other, columns);
-            for (const uint64_t cell : here.cells) {
-                found.columns[at] = static_cast<int32_t>(cell >> 32);
-                found.counts[at++] = static_cast<int64_t>(cell & 0xFFFFFFFF);
+            at = static_cast<size_t>(found.starts[row]);
+            for (const uint64_t each : here.cells) {
+                found.columns[at] = static_cast<int32_t>(each >> 32);
+                found.counts[at++] = static_cast<int64_t>(each & 0xFFFFFFFF);
             }
         }
     });
