@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from suffice.model import Estimate, LinearForm, Model
 from suffice.model.left_out import joint_in_closed_form
 from suffice.statistics import ClassAxis, Membership, Table
 from suffice.statistics.table import Schema
-from suffice.validation import Calibration, Rule, Tuning, alone, fit_isotonic, fit_temperature, tune
+from suffice.validation import OFFSETS, Calibration, Rule, Tuning, alone, fit_isotonic, fit_temperature, tune
 
 __all__ = ["PATH", "OwnClassifier", "is_auto"]
 
@@ -36,6 +37,7 @@ class OwnClassifier(GenerativeClassifier):
     _stored: ClassVar[tuple[str, ...]] = ("_tuning", "_calibration")
     _tuning: Tuning | None = None  # settings that were chosen
     _calibration: Calibration | None = None
+    _offsets: ClassVar[float] = OFFSETS  # precision of the prior of a calibration's offsets
 
     # ------------------------------------------------------------------ settings that are chosen
 
@@ -115,8 +117,8 @@ class OwnClassifier(GenerativeClassifier):
         return out
 
     def _calibrator(self) -> Any:
-        maps: dict[Any, Any] = {False: None, True: fit_temperature, "temperature": fit_temperature}
-        maps["isotonic"] = fit_isotonic
+        temperature = partial(fit_temperature, offsets=self._offsets)
+        maps: dict[Any, Any] = {False: None, True: temperature, "temperature": temperature, "isotonic": fit_isotonic}
         if not isinstance(self.calibrate, bool | str | np.bool_) or self.calibrate not in maps:
             raise InputError(f"calibrate must be True or 'temperature', 'isotonic', or False; got {self.calibrate!r}.")
         return maps[self.calibrate]

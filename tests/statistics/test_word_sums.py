@@ -113,9 +113,11 @@ def test_documents_that_were_never_there_are_refused():
 def test_what_was_read_differently_does_not_join():
     members = Membership(ClassAxis.of(["a"]), codes=np.array([0]))
     documents = Documents.of_strings(["one two"])
-    words = WordSums.summarize(documents, Reading(), members, settings=("lowercase=True", "min_length=2"))
+    words = WordSums.summarize(documents, Reading(), members, settings=("lowercase=True", "min_length=3"))
     capitals = WordSums.summarize(documents, Reading(lowercase=False), members, settings=("lowercase=False",))
-    with pytest.raises(MergeError, match="lowercase=True, min_length=2 here, and lowercase=False there"):
+    with pytest.raises(
+        MergeError, match="lowercase=True, min_length=3 here, and lowercase=False, the default min_length there"
+    ):
         words.merge(capitals)
     with pytest.raises(MergeError, match="kept as they are cannot be joined with words that are hashed to 8 slots"):
         summed(["one"], members).merge(summed(["one"], members, 8))

@@ -157,7 +157,7 @@ class Text:
     def _settings(self) -> tuple[str, ...]:
         """How documents are read where it is not by default, for comparison.
 
-        A model file holds them: what is by default has no name here, so that a new setting leaves old files as they are.
+        A model file holds them. What is by default has no name here, so that a new setting leaves old files readable.
         """
         named = [each.name for each in fields(Analysis) if getattr(self.analysis, each.name) != each.default]
         return tuple(f"{name}={_told(getattr(self.analysis, name))}" for name in named)

@@ -16,7 +16,7 @@ PATHS: dict[str, tuple[Any, ...]] = {
     "estimation": ("map", "bayes"),
     "max_words": (10_000, None, 1_000),
     "event": ("multinomial", "bernoulli", "complement"),
-    "smoothing": (1.0, 0.3, 0.1, 0.03, 0.01, 3.0),
+    "smoothing": (1.0, 0.3, 0.1, 3.0),
 }
 
 

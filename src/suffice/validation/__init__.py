@@ -5,13 +5,14 @@ rows says of each row; settings are chosen (`tune`) and probabilities mended (`C
 An estimator is passed in, and asked how it makes parameters of a model.
 """
 
-from suffice.validation.calibration import Calibration, fit_isotonic, fit_temperature
+from suffice.validation.calibration import OFFSETS, Calibration, fit_isotonic, fit_temperature
 from suffice.validation.left_out import alone, left_out_joint
 from suffice.validation.rule import Rule
 from suffice.validation.splits import Split, fold_sets, folds_of, stratified_folds, together, training_sets
 from suffice.validation.tuning import Tuning, tune, tune_in_steps
 
 __all__ = [
+    "OFFSETS",
     "Calibration",
     "Rule",
     "Split",

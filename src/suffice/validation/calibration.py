@@ -23,7 +23,7 @@ from suffice import bayes
 from suffice.exceptions import InputError
 from suffice.statistics import ClassAxis
 
-__all__ = ["Calibration", "fit_isotonic", "fit_temperature"]
+__all__ = ["OFFSETS", "Calibration", "fit_isotonic", "fit_temperature"]
 
 Float = NDArray[np.float64]
 
@@ -114,7 +114,13 @@ def _log_odds(log_posterior: Float, k: int) -> Float:
 
 
 def fit_temperature(
-    log_posterior: Float, codes: NDArray[np.int64], weights: Float | None, classes: ClassAxis, share: Float
+    log_posterior: Float,
+    codes: NDArray[np.int64],
+    weights: Float | None,
+    classes: ClassAxis,
+    share: Float,
+    *,
+    offsets: float = OFFSETS,
 ) -> Calibration:
     """The temperature and offsets of largest likelihood, with a prior that is against being surer than the model.
 
@@ -126,6 +132,8 @@ def fit_temperature(
     log_posterior : array of shape (n, K)
         Of rows that the model has not seen.
     codes : array of int of shape (n,)
+    offsets : float
+        Precision of the prior of each offset.
 
     Examples
     --------
@@ -150,7 +158,7 @@ def fit_temperature(
 
     def loss(theta: Float) -> tuple[float, Float]:
         slope, offset = np.exp(theta[0]), theta[1:]
-        reserve = np.full(len(theta), OFFSETS)
+        reserve = np.full(len(theta), offsets)
         reserve[0] = SURER if theta[0] > 0 else LESS_SURE
         mapped = bayes.log_posterior(slope * z + offset)
         value = -float(w @ mapped[row, codes]) + 0.5 * float(reserve @ theta**2)

@@ -206,7 +206,7 @@ def _log_loss(rule: Rule, candidate: Any, *, calibrated: bool) -> float:
     posterior = bayes.log_posterior(joint[some])
     if calibrated:
         classes, share = rule.model.classes, rule.model.class_prior()
-        mended = fit_temperature(posterior, codes[some], weights, classes, share)
+        mended = fit_temperature(posterior, codes[some], weights, classes, share, offsets=candidate._offsets)
         posterior = bayes.log_posterior(mended.applied(posterior, classes, share))
     losses = -posterior[np.arange(len(some)), codes[some]]
     if weights is not None:
