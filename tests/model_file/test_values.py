@@ -2,6 +2,7 @@
 
 import json
 import math
+from datetime import datetime, time
 
 import hypothesis.strategies as st
 import numpy as np
@@ -55,6 +56,12 @@ def test_values(value):
     assert found == value
     assert repr(found) == repr(value) or isinstance(value, frozenset | dict | list | tuple)
     assert type(found) is type(value)
+
+
+def test_times_that_come_twice():
+    for value in (datetime(2026, 10, 25, 2, 30, fold=1), time(2, 30, fold=1), datetime(2026, 10, 25, 2, 30)):
+        found = there_and_back(value)
+        assert repr(found) == repr(value)
 
 
 def test_nan():

@@ -37,6 +37,17 @@ def _interval(parts: Any) -> Any:
     return _pandas("Interval")(*(_read(each) for each in (left, right)), closed=closed)
 
 
+SECOND = "~"  # behind a time that comes twice, when clocks are set back, and is the second of the two
+
+
+def _moment(value: datetime | time) -> str:
+    return value.isoformat() + SECOND * value.fold
+
+
+def _moment_of(kind: Any, text: str) -> Any:
+    return kind.fromisoformat(text.removesuffix(SECOND)).replace(fold=int(text.endswith(SECOND)))
+
+
 def _written(value: Any) -> Any:
     """An end of an interval: a number or a time."""
     if isinstance(value, np.integer | np.floating):
@@ -65,8 +76,8 @@ _BY_TYPE: dict[type, Plain] = {
         lambda text: bytes.fromhex(text).decode("utf-8", "surrogatepass"),
     ),
     date: Plain("date", date.isoformat, date.fromisoformat),
-    datetime: Plain("datetime", datetime.isoformat, datetime.fromisoformat),
-    time: Plain("time", time.isoformat, time.fromisoformat),
+    datetime: Plain("datetime", _moment, lambda text: _moment_of(datetime, text)),
+    time: Plain("time", _moment, lambda text: _moment_of(time, text)),
     timedelta: Plain("timedelta", lambda d: [d.days, d.seconds, d.microseconds], lambda parts: timedelta(*parts)),
     Decimal: Plain("decimal", str, Decimal),
     UUID: Plain("uuid", str, UUID),
