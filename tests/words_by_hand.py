@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from suffice.kernels.text import Counted, Encoded, Reading, Words
 
 __all__ = [
     "Documents",
@@ -24,71 +26,6 @@ __all__ = [
 
 Float = NDArray[np.float64]
 Places = NDArray[np.int64]
-
-
-class Words(NamedTuple):
-    """Distinct texts in the order of their code points, packed.
-
-    Attributes
-    ----------
-    text : array of uint8
-        Their UTF-8, one after another.
-    ends : array of int64
-        Where each of them ends.
-    """
-
-    text: NDArray[np.uint8]
-    ends: Places
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> Words:
-        """Those texts, which are sorted and distinct already.
-
-        >>> Words.of(["ab", "é"]).ends
-        array([2, 4])
-        """
-        packed = [each.encode("utf-8", "surrogatepass") for each in texts]
-        ends = np.cumsum([len(each) for each in packed], dtype=np.int64)
-        return cls(np.frombuffer(b"".join(packed), dtype=np.uint8), ends)
-
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return len(self.ends)
-
-    def texts(self) -> list[str]:
-        """The texts."""
-        raw, ends = self.text.tobytes(), self.ends.tolist()
-        return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *ends], ends, strict=False)]
-
-    def taking(self, at: Places | NDArray[np.bool_]) -> Words:
-        """Some of them, by rising places or by a mask."""
-        texts = self.texts()
-        return Words.of([texts[i] for i in np.arange(self.size)[at]])
-
-
-class Reading(NamedTuple):
-    """What the words of a document are, as scikit-learn's analyzers have it.
-
-    Attributes
-    ----------
-    analyzer : {"word", "char", "char_wb"}
-        Runs of letters, digits and underscores; runs of characters; or runs of characters within words.
-    lowercase : bool
-    min_length : int
-        Of a word, in characters.
-    ngrams : tuple of int
-        The least and the largest number of words, or characters, in a run.
-    stop_words : frozenset of str
-        Words that are left out before runs are made.
-    """
-
-    analyzer: str = "word"
-    lowercase: bool = True
-    min_length: int = 2
-    ngrams: tuple[int, int] = (1, 1)
-    stop_words: frozenset[str] = frozenset()
-    punctuation: bool = False
 
 
 class Documents:
@@ -149,42 +86,6 @@ class Lookup:
     def place(self, word: str) -> int:
         """The place of a word; −1 if it has none."""
         return word_slot(word, self._slots) if self._slots else self._place.get(word, -1)
-
-
-class Encoded(NamedTuple):
-    """Documents as rows of a sparse matrix (CSR), columns rising in each row.
-
-    Attributes
-    ----------
-    words : Words or None
-        Those of the columns, if none were given.
-    starts : array of int64 of shape (n + 1,)
-    columns : array of int32, or of int64 where there are more than that holds
-    counts : array of int64 or float64
-    """
-
-    words: Words | None
-    starts: Places
-    columns: NDArray[Any]
-    counts: NDArray[Any]
-
-
-class Counted(NamedTuple):
-    """How often words are there in each class.
-
-    Attributes
-    ----------
-    words : Words or None
-        None where slots were counted.
-    count : array of shape (K, V)
-        Σ x.
-    documents : array of shape (K, V)
-        How many documents have the word.
-    """
-
-    words: Words | None
-    count: Float
-    documents: Float
 
 
 def count_words(documents: Documents, reading: Reading, codes: Places, n_classes: int, *, slots: int = 0) -> Counted:
