@@ -242,7 +242,10 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
     def _settings(self) -> dict[str, Any]:
         """The settings by which counts become probabilities, with what was chosen for those that are "auto"."""
         found = {name: self._setting(name, start_of(name)) for name in CHOSEN}
-        return applied(found) if is_auto(self.event) else found
+        means = applied(found)  # what was chosen for one event may not apply to another that was set since
+        return {
+            name: means[name] if is_auto(getattr(self, name)) or is_auto(self.event) else found[name] for name in found
+        }
 
     def _family(self) -> Text:
         return Text(**self._settings(), **{name: getattr(self, name) for name in READ})
