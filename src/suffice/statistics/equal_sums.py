@@ -25,4 +25,4 @@ def evened(sums: Float) -> Float:
     if (sums == np.floor(sums)).all():
         return sums
     part, exponent = np.frexp(sums)
-    return np.ldexp(np.rint(np.ldexp(part, DIGITS)), exponent - DIGITS)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(part, DIGITS)), exponent - DIGITS))
