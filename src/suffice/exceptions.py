@@ -41,8 +41,11 @@ __all__ = [
     "SufficeWarning",
     "columns_at",
     "listed",
+    "short",
     "warn_user",
 ]
+
+LONGEST = 100  # characters of a name in a message
 
 
 class SufficeError(Exception):
@@ -89,6 +92,16 @@ class EmptyColumnWarning(SufficeWarning):
     """A column holds no value at all, and says nothing."""
 
 
+def short(name: object) -> str:
+    """A name as a message shows it: a text, which may be of any length, by its beginning.
+
+    >>> short("spam"), len(short("x" * 10_000_000))
+    ("'spam'", 100)
+    """
+    text = repr(name)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
 def listed(names: Sequence[object], limit: int = 8) -> str:
     """Names as a message shows them, the first few of many.
 
@@ -97,7 +110,7 @@ def listed(names: Sequence[object], limit: int = 8) -> str:
     >>> listed(range(20), limit=3)
     '0, 1, 2 and 17 more'
     """
-    shown = ", ".join(repr(name) for name in names[:limit])
+    shown = ", ".join(short(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 

@@ -13,6 +13,8 @@ from suffice.exceptions import InputError
 
 __all__ = ["Listing"]
 
+WIDEST = 80  # characters of a cell that are shown
+
 
 class Listing(Mapping[str, Any]):
     """Named columns of equal length.
@@ -78,4 +80,7 @@ class Listing(Mapping[str, Any]):
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    text = str(value)
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"

@@ -13,6 +13,7 @@ from suffice import InputError, MergeError
 from suffice.families import Bernoulli, Multinomial, Text
 from suffice.families.telling_words import spoken, telling_words
 from suffice.families.text_parameters import most_frequent
+from suffice.families.word_shares import drawn_shares
 from suffice.model import Block, Model
 from suffice.statistics import ClassAxis, Membership
 from suffice.text.table import TextTable
@@ -301,6 +302,23 @@ def test_samples_have_the_words_of_their_class(settings):
     if family.event == "bernoulli":
         shares = [each.documents / each.weight[:, None] for each in (statistic, again)]
     np.testing.assert_allclose(shares[1], shares[0], atol=0.06, rtol=0.15)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-5, 1e-2, 1.0, 50.0])
+def test_shares_are_drawn_from_their_dirichlet(size):
+    draws = size * np.array([1.0, 2.0, 0.0, 5.0])
+    rng = np.random.default_rng(0)
+    drawn = np.array([drawn_shares(draws, rng) for _ in range(20_000)])
+    np.testing.assert_allclose(drawn.sum(axis=1), 1.0)
+    expected = draws / draws.sum()
+    np.testing.assert_allclose(drawn.mean(axis=0), expected, atol=0.015)
+    np.testing.assert_allclose(drawn.var(axis=0), expected * (1 - expected) / (draws.sum() + 1), atol=0.01, rtol=0.05)
+
+
+def test_a_class_without_words_has_empty_documents():
+    family = Text(estimation="bayes", smoothing=1e-5)
+    _, parameters = fitted(family, ["aa bb", ""], np.array([0, 1]))
+    assert family.sample(parameters, np.array([1, 1]), np.random.default_rng(0)).ravel().tolist() == ["", ""]
 
 
 @pytest.mark.parametrize("slots", [0, 7])

@@ -87,3 +87,20 @@ def test_a_word_of_the_document_may_come_in():
     x = rows.counts.toarray()
     found = LeftOutWords.of(rows.counts, np.ones(3), x.sum(axis=0), (x > 0).sum(axis=0).astype(float), 1)
     assert found.used[:2].tolist() == [False, True]
+
+
+@pytest.mark.parametrize("weight", [0.1, 1 / 3])
+def test_words_of_one_count_stay_so_whatever_the_weights(weight):
+    # The sum of tenths depends on their order, and is not what is left of a larger sum; ranks must not.
+    rng = np.random.default_rng(5)
+    compared = 0
+    for _ in range(20):
+        docs, codes = corpus(rng, 12, 9, 2, 7)
+        members = Membership(ClassAxis.of([0, 1]), codes=codes, weights=np.full(12, weight))
+        for most in (1, 2, 4, 6):
+            family = Text(max_words=most)
+            plain = family.summarize(Texts(docs), Membership(members.classes, codes=codes))
+            weighted = family.summarize(Texts(docs), members)
+            assert family.estimate(weighted).words == family.estimate(plain).words
+            compared += _compared(family, docs, members)
+    assert compared > 500

@@ -159,8 +159,9 @@ def test_settings_are_changed_without_reading_again(settings):
 
 def test_settings_that_read_otherwise_need_another_fit():
     model = TextNaiveBayes().fit(X, Y).set_params(lowercase=False)
-    with pytest.raises(MergeError, match="lowercase"):
+    with pytest.raises(MergeError, match=r"lowercase=False there. Set the settings back, or call fit again"):
         model.predict(NEW)
+    assert model.set_params(lowercase=True).score(X, Y) > 0.5
     with pytest.raises(MergeError, match="ngram_range"):
         TextNaiveBayes().fit(X, Y).merge(TextNaiveBayes(ngram_range=(1, 2)).fit(X, Y))
     with pytest.raises(MergeError, match="hashed to 64 slots"):
@@ -324,6 +325,8 @@ def test_unlabelled_documents_teach():
     assert (np.diff(more.log_likelihoods_) >= 0).all()
     assert more.score(texts[500:], labels[500:]) > few.score(texts[500:], labels[500:])
     assert set(few.vocabulary_) < set(more.vocabulary_)
+    streamed = TextNaiveBayes(smoothing=0.1).fit(texts[:8], labels[:8], unlabelled=iter(texts[8:500]))
+    assert_array_equal(streamed.log_likelihoods_, more.log_likelihoods_)
     with pytest.raises(InputError, match="no log-likelihood of text with event='complement'"):
         TextNaiveBayes("complement").fit(texts[:8], labels[:8], unlabelled=texts[8:])
 
@@ -373,4 +376,5 @@ def test_other_class_shares():
     few = np.flatnonzero((labels != "ham") | (np.arange(3000) % 5 == 0))
     adapted = model.adapt_prior([texts[i] for i in few])
     assert adapted.significant
+    assert_array_equal(model.adapt_prior(texts[i] for i in few).shares, adapted.shares)
     assert_allclose(adapted.shares[0], (labels[few] == "ham").mean(), atol=0.05)

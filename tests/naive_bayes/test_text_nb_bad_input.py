@@ -59,6 +59,8 @@ def test_labels():
         TextNaiveBayes().fit(X, ["spam"] * 4)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         TextNaiveBayes().fit(X, Y[:3])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        TextNaiveBayes().partial_fit([], ["spam"])
     with pytest.raises(ValueError, match="y to be passed"):
         TextNaiveBayes().fit(X, None)
     with pytest.raises(ClassError, match="no label in row 1"):
@@ -95,7 +97,7 @@ def test_no_word_at_all():
 
 
 def test_all_documents_are_missing():
-    with pytest.warns(EmptyColumnWarning, match="no value at all"):
+    with pytest.warns(EmptyColumnWarning, match="no value at all in column 'text', which says nothing. Leave it out"):
         model = TextNaiveBayes().fit([None, None, None], ["a", "a", "b"])
     assert_allclose(model.predict_proba(["anything", None]), [[2 / 3, 1 / 3]] * 2)
     assert model.vocabulary_ == []
@@ -111,6 +113,7 @@ def test_strange_documents():
     assert {"nul", "byte", "lone", "surrogate"} <= set(model.vocabulary_)
     assert np.isfinite(model.predict_log_proba([huge, token])).all()
     assert len(model.explain([token]).names[0]) == 2
+    assert len(repr(model.explain([token]))) < 1000
 
 
 @pytest.mark.parametrize(

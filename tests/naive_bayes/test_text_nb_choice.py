@@ -1,10 +1,11 @@
 """Settings of `TextNaiveBayes` that are "auto", chosen by documents that are left out."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import suffice
 from suffice import InputError, TextNaiveBayes
@@ -108,6 +109,17 @@ def test_what_was_chosen_holds(tmp_path):
     late = TextNaiveBayes().fit(X, y).set_params(event="auto")
     with pytest.raises(InputError, match="Call fit"):
         _ = late.settings_
+
+
+def test_what_was_chosen_is_dropped_where_it_does_not_apply():
+    X, y = documents()
+    model = TextNaiveBayes(idf="auto", length="auto", binary="auto", estimation="auto").fit(X, y)
+    model._tuning = replace(model._tuning, best=len(model._tuning.tried) - 1)
+    assert model.settings_["idf"] or model.settings_["length"] or model.settings_["binary"]
+    plain = TextNaiveBayes("bernoulli").fit(X, y)
+    assert_array_equal(model.set_params(event="bernoulli").predict_proba(X), plain.predict_proba(X))
+    with pytest.raises(InputError, match="idf=True does not apply"):
+        model.set_params(idf=True).predict(X)
 
 
 def test_what_does_not_apply_is_not_tried():

@@ -98,6 +98,11 @@ def test_telling_words():
         model.telling_words("eggs")
 
 
+def test_one_class_has_nothing_to_be_told_from():
+    with pytest.raises(InputError, match="there is one class only"):
+        TextNaiveBayes().partial_fit(["cheap pills"], ["spam"]).telling_words("spam")
+
+
 def _theta(model):
     form = model.linear_form()
     assert form.columns == model.vocabulary_

@@ -106,6 +106,9 @@ def test_documents_that_were_never_there_are_refused():
         with pytest.raises(MergeError, match=sentence) as caught:
             whole.subtract(part, ["body"])
         assert "othing was changed" in str(caught.value)
+    with pytest.raises(MergeError, match="Documents with 'xxx") as caught:
+        whole.subtract(one("x" * 100_000, 0))
+    assert len(str(caught.value)) < 300
     assert whole.subtract(one("day day", 0)).vocabulary.words == ["day", "pill"]
     assert whole.subtract(one("day pill", 1)).vocabulary.words == ["day"]
 
@@ -144,8 +147,13 @@ def test_pruning():
     np.testing.assert_array_equal(pruned.count, [[3.0, 2.0]])
     assert pruned.weight.tolist() == [3.0]
     assert len(found.prune(100).vocabulary) == 0
-    with pytest.raises(InputError, match="at least 0"):
-        found.prune(-1)
+    for nonsense in (-1, np.nan, "often", None, True):
+        with pytest.raises(InputError, match="min_count is a count of words, at least 0; got"):
+            found.prune(nonsense)
+    tenths = Membership(members.classes, codes=members.codes, weights=np.full(3, 0.1))
+    assert summed(["aa", "aa", "aa"], tenths).prune(0.3).vocabulary.words == ["aa"]
+    ten = Membership(members.classes, codes=np.zeros(10, dtype=int), weights=np.full(10, 0.1))
+    assert len(summed(["aa"] * 10, ten).prune(1).vocabulary) == 1  # a tenth ten times is a little less in float64
     with pytest.raises(InputError, match="not pruned"):
         summed(["aa"], members.take(slice(0, 1)), 4).prune(2)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.statistics.equal_sums import evened
 from suffice.statistics.remaining import remaining
 from suffice.statistics.sparse_sums import cell_rows, left_of
 
@@ -57,7 +58,8 @@ class LeftOutWords:
         (array([False,  True, False,  True, False]), array([2, 2, 2]))
         """
         (n, v), columns = x.shape, x.indices.astype(np.int64)
-        order = np.lexsort((np.arange(v), -count))
+        total = evened(count)
+        order = np.lexsort((np.arange(v), -total))
         rank = np.empty(v, dtype=np.int64)
         rank[order] = np.arange(v)
         rows = cell_rows(x)
@@ -67,16 +69,16 @@ class LeftOutWords:
         if most is None or v <= most:
             return cls(order, rank, np.full(n, v), used, v - gone)
         cut, size = np.full(n, most), np.minimum(v - gone, most)
-        left = left_of(count[columns], w * x.data)
+        left = evened(left_of(count[columns], w * x.data))
         before = rank[columns] < most
         # A word that keeps more than the most frequent of those that are not used has nothing to fear.
         doubtful = np.zeros(n, dtype=bool)
-        doubtful[rows[before & ~(left > count[order[most]])]] = True
+        doubtful[rows[before & ~(left > total[order[most]])]] = True
         used &= before
         some = np.flatnonzero(doubtful[rows])
         if len(some):
             here = _Cells(rows[some], columns[some], left[some], used=left[some] > 0)
-            used[some], at = here.chosen(order, rank, count, size)
+            used[some], at = here.chosen(order, rank, total, size)
             cut[doubtful] = at[doubtful]
         return cls(order, rank, cut, used, size)
 

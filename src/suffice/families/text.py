@@ -28,7 +28,7 @@ from suffice.families.linear import CellForm, Linear
 from suffice.families.poisson import poisson_draws
 from suffice.families.text_left_out import left_out_text
 from suffice.families.text_parameters import TextParameters, document_weights, words_used
-from suffice.families.word_shares import outside_weights, rise, word_chances, word_shares
+from suffice.families.word_shares import drawn_shares, outside_weights, rise, word_chances, word_shares
 from suffice.families.word_weights import linear_words
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
@@ -294,8 +294,7 @@ class Text:
                 drawn = np.flatnonzero(rng.random(len(words)) < np.exp(p.slope[k]))
             elif self._is_predictive:
                 assert p.draws is not None
-                share = rng.gamma(p.draws[k])
-                drawn = rng.choice(len(words), lengths[i], p=share / share.sum())
+                drawn = rng.choice(len(words), lengths[i], p=drawn_shares(p.draws[k], rng))
             else:
                 drawn = np.searchsorted(steps[k], rng.random(lengths[i]), side="right")
             out[i, 0] = " ".join(words[drawn])

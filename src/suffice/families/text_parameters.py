@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.families.contract import read_only
 from suffice.families.word_form import WordForm
 from suffice.statistics import Vocabulary, WordRows, WordSums
+from suffice.statistics.equal_sums import evened
 from suffice.statistics.word_rows import some_columns
 
 __all__ = ["TextParameters", "document_weights", "most_frequent", "words_used"]
@@ -70,8 +71,9 @@ class TextParameters:
     @property
     def words(self) -> list[str]:
         """The words that are used."""
-        names = self.vocabulary.words
-        return [names[i] for i in self.used] if self.vocabulary.slots else names
+        if not self.vocabulary.slots:
+            return self.vocabulary.words
+        return [self.vocabulary.word(at) for at in self.used.tolist()]
 
     @cached_property
     def relative_slope(self) -> Float:
@@ -102,7 +104,7 @@ class TextParameters:
 
 
 def most_frequent(total: Float, most: int | None) -> Places:
-    """Places of the ``most`` largest totals above zero, in rising order; of equal ones the first.
+    """Places of the ``most`` largest totals above zero, in rising order; of equal ones, but for rounding, the first.
 
     >>> most_frequent(np.array([1.0, 5.0, 2.0, 2.0, 0.0]), 2)
     array([1, 2])
@@ -110,6 +112,7 @@ def most_frequent(total: Float, most: int | None) -> Places:
     held = total > 0
     if most is None or most >= len(total) or np.count_nonzero(held) <= most:
         return np.asarray(np.flatnonzero(held))
+    total = evened(total)
     # Most words are rare, and many as rare as each other: by whole numbers it is soon known which few are in question.
     whole = np.minimum(total, LARGE).astype(np.int64)
     sizes = np.bincount(whole[held] if (whole == 0).any() else whole)

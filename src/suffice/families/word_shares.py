@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from suffice.families.gamma_function import log_rise
 from suffice.statistics.sparse_sums import left_of
 
-__all__ = ["outside_weights", "rise", "word_chances", "word_shares"]
+__all__ = ["drawn_shares", "outside_weights", "rise", "word_chances", "word_shares"]
 
 Float = NDArray[np.float64]
 
@@ -43,6 +43,24 @@ def outside_weights(draws: Float, alpha: float) -> Float:
     size = outside.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(size > 0, np.log(size) - np.log(outside), 0.0)
+
+
+def drawn_shares(draws: Float, rng: np.random.Generator) -> Float:
+    """Shares of words from their Dirichlet distribution (M,), also where its draws are next to nothing.
+
+    Γ(a) is drawn as Γ(a + 1) U^{1/a}, whose logarithm does not underflow; where it does, one word has it all.
+
+    >>> bool(drawn_shares(np.full(3, 1e-320), np.random.default_rng(0)).max() == 1.0)
+    True
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        logs = np.log(rng.gamma(draws + 1.0)) - rng.standard_exponential(len(draws)) / draws
+    logs[draws <= 0] = -np.inf
+    if np.isneginf(logs).all():
+        largest = draws / draws.max()
+        logs[rng.choice(len(draws), p=largest / largest.sum())] = 0.0
+    shares = np.exp(logs - logs.max())
+    return np.asarray(shares / shares.sum())
 
 
 def rise(a: Any, x: Any) -> Any:

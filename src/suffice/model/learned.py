@@ -159,7 +159,10 @@ class Model:
                     f"The new settings of {block.family.name} need {type(zero).__name__}, and the model has kept "
                     f"{type(statistic).__name__}. Call fit again."
                 )
-            statistic.check_joins(zero)
+            try:
+                statistic.check_joins(zero)
+            except MergeError as error:
+                raise MergeError(f"{error} Set the settings back, or call fit again.") from None
         return replace(self, blocks=tuple(blocks))
 
     def _check_blocks(self, other: Model) -> None:

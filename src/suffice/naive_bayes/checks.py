@@ -68,7 +68,8 @@ def warn_about_empty(model: Model, table: Table) -> None:
     for block, statistic in zip(model.blocks, model.statistics, strict=True):
         empty = _empty_columns(statistic, block, table)
         if len(empty):
-            whole = "" if block.independent else f" No row of {tuple(block.names)} is whole, and none counts."
+            alone = block.independent or len(block.names) == 1
+            whole = "" if alone else f" No row of {tuple(block.names)} is whole, and none counts."
             where = columns_at(block.names, empty)
             warn_user(
                 f"There is no value at all in {where}, which says nothing.{whole} Leave it out, or look at how the "

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from suffice.bayes import Prior
@@ -17,6 +16,7 @@ from suffice.naive_bayes.checks import warn_about_empty, warn_about_words
 from suffice.naive_bayes.text_choice import applied, auto_paths, start_of
 from suffice.naive_bayes.text_words import WordAnswers, word_sums
 from suffice.own_classifier import OwnClassifier, is_auto
+from suffice.prior_shift import AdaptedPrior
 from suffice.sources.arrays import read_labels
 from suffice.statistics import Membership, Table
 from suffice.statistics.table import Schema
@@ -199,7 +199,19 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
             raise InputError("There are no documents: X is empty. Give at least one of each class.")
         if reset:
             self.n_features_in_ = 1
-        return TextTable(texts, [COLUMN]), read_labels(self, y, len(texts)) if len(texts) else np.empty(0)
+        return TextTable(texts, [COLUMN]), read_labels(self, y, len(texts))
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0
+    ) -> Self:
+        """Learn from these documents alone, and forget what was learned before; see `GenerativeClassifier.fit`."""
+        texts = None if unlabelled is None else self._texts(unlabelled)  # an iterator is read once
+        return super().fit(X, y, sample_weight, unlabelled=texts, unlabelled_weight=unlabelled_weight)
+
+    def adapt_prior(self, X: Any, *, level: float = 0.05) -> AdaptedPrior:
+        """The class shares of unlabelled documents, and the model that has them; see `GenerativeClassifier`."""
+        self._learned()
+        return super().adapt_prior(self._texts(X), level=level)
 
     def _read_rows(self, X: Any) -> Table:
         return TextTable(self._texts(X), [COLUMN])
@@ -230,7 +242,10 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
     def _settings(self) -> dict[str, Any]:
         """The settings by which counts become probabilities, with what was chosen for those that are "auto"."""
         found = {name: self._setting(name, start_of(name)) for name in CHOSEN}
-        return applied(found) if is_auto(self.event) else found
+        means = applied(found)  # what was chosen for one event may not apply to another that was set since
+        return {
+            name: means[name] if is_auto(getattr(self, name)) or is_auto(self.event) else found[name] for name in found
+        }
 
     def _family(self) -> Text:
         return Text(**self._settings(), **{name: getattr(self, name) for name in READ})

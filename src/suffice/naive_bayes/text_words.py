@@ -140,6 +140,10 @@ class WordAnswers:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise InputError(f"n is a number of words, at least 0; got {n!r}.")
         axis, parameters = self._estimated().classes, self._parameters()
+        if len(axis) < 2:
+            raise InputError(
+                "Words tell classes apart, and there is one class only. Let the model learn another first."
+            )
         other = None if against is None else axis.position(against)
         found = telling_words(parameters, axis.position(label), other, int(n))
         columns: dict[str, Any] = {"word": found.words, "log-odds": found.log_odds, str(label): found.counts[:, 0]}

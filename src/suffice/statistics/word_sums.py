@@ -14,11 +14,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, MergeError, columns_at, listed
+from suffice.exceptions import InputError, MergeError, columns_at, listed, short
 from suffice.kernels.text import Documents, Reading, count_words
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.compensated import add, product
+from suffice.statistics.equal_sums import evened
 from suffice.statistics.remaining import remaining_weight
 from suffice.statistics.statistic import LOW, ByClass, Statistic
 from suffice.statistics.vocabulary import Vocabulary
@@ -164,11 +165,12 @@ class WordSums(Statistic):
         >>> sums.prune(2).vocabulary.words
         ['common']
         """
-        if isinstance(min_count, bool) or not 0 <= float(min_count) < np.inf:
+        number = isinstance(min_count, int | float | np.number) and not isinstance(min_count, bool)
+        if not (number and 0 <= min_count < np.inf):
             raise InputError(f"min_count is a count of words, at least 0; got {min_count!r}.")
         if self.vocabulary.slots:
             raise InputError("Words that are hashed to slots are not pruned: the number of slots is fixed.")
-        return self._of_words(np.asarray(self.count.sum(axis=0) >= min_count))
+        return self._of_words(np.asarray(evened(self.count.sum(axis=0)) >= evened(np.array(float(min_count)))))
 
     def _of_words(self, keep: NDArray[np.bool_]) -> Self:
         if keep.all():
@@ -224,7 +226,7 @@ class WordSums(Statistic):
         where = self._place(columns)
 
         def word(k: int, j: int) -> str:
-            return f"{where(k, 0)}, word {words.word(j)!r}"
+            return f"{where(k, 0)}, word {short(words.word(j))}"
 
         parts: dict[str, Any] = {}
         for name, what in (("weight", "documents"), ("missing", "missing documents")):

@@ -200,7 +200,7 @@ def _clean(values: Sequence[Any], name: object, encoding: str, decode_error: str
         if isinstance(value, str):
             return value
         if isinstance(value, bytes | bytearray | memoryview):
-            return _decoded(bytes(value), _where(name, row), encoding, decode_error)
+            return _decoded(bytes(value), name, row, encoding, decode_error)
         if is_missing(value):
             return None
         raise InputError(
@@ -214,14 +214,16 @@ def _where(name: object, row: int) -> str:
     return f"Row {row}" if name is None else f"Column {name!r}, row {row}"
 
 
-def _decoded(value: bytes, where: str, encoding: str, decode_error: str) -> str:
+def _decoded(value: bytes, name: object, row: int, encoding: str, decode_error: str) -> str:
     try:
         return value.decode(encoding, decode_error)
     except UnicodeDecodeError as error:
         at = error.start
+        # A column of a table has no settings of its own.
+        advice = "Give their encoding, or decode_error='replace' or 'ignore'."
+        advice = advice if name is None else "Decode the column to texts before."
         raise InputError(
-            f"{where} holds bytes that are not {encoding}: at byte {at} is 0x{value[at]:02x}. Give their encoding, or "
-            "decode_error='replace' or 'ignore'."
+            f"{_where(name, row)} holds bytes that are not {encoding}: at byte {at} is 0x{value[at]:02x}. {advice}"
         ) from None
     except (LookupError, TypeError):
         raise InputError(f"{encoding!r:.80} is no encoding that Python knows.") from None
