@@ -119,12 +119,13 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _native(reading: Reading) -> Any:
-    stop = Words.of(sorted(reading.stop_words))
+    stop, (least, most) = Words.of(sorted(reading.stop_words)), reading.ngrams
     return _core.reading_of(
         ANALYZERS.index(reading.analyzer),
         reading.lowercase,
         min(reading.min_length, LONGEST),
-        *(min(each, LONGEST) for each in reading.ngrams),
+        min(least, LONGEST),
+        min(most, LONGEST),
         *stop,
         reading.punctuation,
     )
