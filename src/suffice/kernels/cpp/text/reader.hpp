@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "normal.hpp"
+#include "runs.hpp"
 #include "tables.hpp"
 
 namespace suffice::text {
