@@ -2,6 +2,7 @@
 
 import os
 import random
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from threadpoolctl import threadpool_limits
 
 import words_by_hand as by_hand
+from suffice import InputError
 from suffice.kernels import text as kernels
 from suffice.kernels.text import Documents, Lookup, NotUtf8Error, Reading, Words
 
@@ -336,6 +338,43 @@ def test_large_documents_and_words():
         Documents.of_strings([long]), Reading(), Lookup(Words.of(["ipsum"])), np.array([[0.5]])
     )
     assert (scores[0, 0], length[0]) == (1_000_000.0, 2_000_000.0)
+
+
+def test_a_document_that_is_too_long_is_named():
+    ends = np.array([0, 3, 3 + (1 << 30)])
+    nothing = np.zeros(ends[-1], dtype=np.uint8)  # which takes no memory as long as nobody reads it
+    column = pa.LargeStringArray.from_buffers(2, pa.py_buffer(ends), pa.py_buffer(nothing))
+    found = Documents.of_arrow(pa.chunked_array([column]))
+    for read in (
+        lambda: kernels.encode_words(found, Reading()),
+        lambda: kernels.encode_words(found, Reading(), Lookup(Words.of(["a"]))),
+        lambda: kernels.count_words(found, Reading(), np.zeros(2, dtype=np.int64), 1),
+        lambda: kernels.count_words(found, Reading(), np.zeros(2, dtype=np.int64), 1, slots=8),
+        lambda: kernels.score_words(found, Reading(), Lookup(slots=8), np.zeros((8, 1))),
+        lambda: found.words(1, Reading()),
+    ):
+        with pytest.raises(InputError, match=r"Document 1 is 1,073,741,824 .* long"):
+            read()
+    assert found.words(0, Reading()) == []
+
+
+def test_more_places_than_a_column_can_be():
+    for slots in (-1, 1 << 31):
+        with pytest.raises(ValueError, match="too many slots"):
+            Lookup(slots=slots)
+
+
+def test_threads_that_share_documents_and_a_lookup(texts):
+    """The lookup makes its tables when it is first asked."""
+    documents, words = Documents.of_strings(texts), Words.of(["a", "a b", "ab", "ab cd", "é"])
+    readings = [Reading(min_length=1), Reading(min_length=1, ngrams=(1, 2)), Reading("char", ngrams=(1, 2))]
+    expected = [kernels.encode_words(documents, reading, Lookup(words)) for reading in readings]
+    for _ in range(20):
+        lookup = Lookup(words)
+        with ThreadPoolExecutor(6) as pool:
+            found = list(pool.map(lambda reading: kernels.encode_words(documents, reading, lookup), readings * 4))  # noqa: B023
+        for one, other in zip(found, expected * 4, strict=True):
+            assert_same_rows(one, other)
 
 
 def test_passes_over_more_than_numbers_of_32_bits_can_count(monkeypatch, texts):

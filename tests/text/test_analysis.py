@@ -93,6 +93,13 @@ def test_stop_words_that_are_never_met():
         Analysis(stop_words=["été"], strip_accents="unicode").warn()
 
 
+def test_words_longer_than_any():
+    for length in (1 << 40, 1 << 80):
+        analysis = Analysis(min_length=length, stop_words=["You"])
+        analysis.warn()
+        assert Texts.of(["You and I"]).documents(analysis).words(0, analysis.reading) == []
+
+
 def test_an_own_function_that_returns_no_words():
     texts = Texts.of(["a b", "c"])
     with pytest.raises(InputError, match="in row 0 it found 3"):

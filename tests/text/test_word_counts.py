@@ -4,6 +4,7 @@ import copy
 import io
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -239,6 +240,12 @@ def test_bytes_that_are_not_utf8():
         ({"vocabulary": []}, ["aa"], "empty vocabulary"),
         ({"vocabulary": ["aa", "aa"]}, ["aa"], "Duplicate term"),
         ({"vocabulary": [1, 2]}, ["aa"], "1 is none"),
+        ({"vocabulary": [["aa"]]}, ["aa"], r"\['aa'\] is none"),
+        ({"vocabulary": {"aa", 1}}, ["aa"], "1 is none"),
+        ({"vocabulary": {"aa": [0]}}, ["aa"], r"that of 'aa' is \[0\]"),
+        ({"vocabulary": {"aa": 0.0}}, ["aa"], "must be whole numbers"),
+        ({"tokenizer": str.split, "token_pattern": None}, ["a", 5], "Row 1 holds 5, which is no text"),
+        ({"token_pattern": "[a-z]+"}, ["a", b"\xff"], "Row 1 holds bytes that are not utf-8"),
         ({"analyzer": lambda text: [len(text)]}, ["a", "bb"], "in row 0 there is 1"),
     ],
 )
@@ -246,6 +253,42 @@ def test_what_cannot_be(settings, texts, message):
     for method in ("fit", "fit_transform"):
         with pytest.raises(ValueError, match=message):
             getattr(WordCounts(**settings), method)(texts)
+
+
+def test_rows_of_a_stream_are_counted_from_its_beginning():
+    for settings in ({}, {"token_pattern": "[a-z]+"}):
+        for bad, message in ((7, "Row 20003 holds 7"), (b"\xff", "Row 20003 holds bytes")):
+            with pytest.raises(InputError, match=message):
+                WordCounts(**settings).fit(iter([*["some words"] * 20_003, bad]))
+
+
+def test_an_own_function_takes_what_it_likes():
+    tokens = [["to", "be"], ["be"]]
+    for settings in (
+        {"analyzer": lambda tokens: tokens},
+        {"preprocessor": lambda tokens: tokens, "tokenizer": lambda tokens: tokens, "token_pattern": None},
+        {"tokenizer": lambda tokens: tokens, "lowercase": False, "token_pattern": None},
+    ):
+        assert WordCounts(**settings).fit_transform(tokens).toarray().tolist() == [[1, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("most", [50, 100_000, 1 << 31, 1 << 70])
+@pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
+def test_runs_longer_than_documents(analyzer, most):
+    texts = ["To be, or not to be", "İİ İ\u0130", "", "an egg or an apple ΑΣ " * 3]
+    for least in (1, 2, 20, most):
+        settings = {"analyzer": analyzer, "ngram_range": (least, most), "token_pattern": r"\b\w+\b"}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                # No run of these is as long, and scikit-learn does not take more than an index can be.
+                expected = CountVectorizer(**settings | {"ngram_range": (least, min(most, 1000))}).fit(texts)
+            except ValueError:
+                continue
+            found = WordCounts(**settings).fit(texts)
+            assert found.vocabulary_ == expected.vocabulary_
+            assert (found.transform(texts) != expected.transform(texts)).nnz == 0
+            assert (WordCounts(**settings).fit_transform(texts) != expected.transform(texts)).nnz == 0
 
 
 def test_partial_fit_waits_for_words():

@@ -39,6 +39,7 @@ Places = NDArray[np.int64]
 
 ANALYZERS = ("word", "char", "char_wb")
 MOST_BYTES = 1 << 31  # of documents that are read in one pass, in which numbers of 32 bits are enough
+LONGEST = 1 << 30  # no document is longer than that, and no word or run of it
 
 
 class Words(NamedTuple):
@@ -118,12 +119,13 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _native(reading: Reading) -> Any:
-    stop = Words.of(sorted(reading.stop_words))
+    stop, (least, most) = Words.of(sorted(reading.stop_words)), reading.ngrams
     return _core.reading_of(
         ANALYZERS.index(reading.analyzer),
         reading.lowercase,
-        reading.min_length,
-        *reading.ngrams,
+        min(reading.min_length, LONGEST),
+        min(least, LONGEST),
+        min(most, LONGEST),
         *stop,
         reading.punctuation,
     )
@@ -137,6 +139,16 @@ class NotUtf8Error(InputError):
         super().__init__(
             f"Document {row} has bytes that are no UTF-8, from byte {at} on. Decode the column to texts before, in "
             "the encoding that it has, or with errors replaced."
+        )
+
+
+class TooLongError(InputError):
+    """A document that is longer than can be read."""
+
+    def __init__(self, row: int, length: int) -> None:
+        super().__init__(
+            f"Document {row} is {length:,} characters or bytes long, and must be shorter than {LONGEST:,}. Cut it into "
+            "several."
         )
 
 
@@ -203,7 +215,7 @@ class Documents:
 
 
 class _Sentences:
-    """Around a pass over rows from ``first`` on: names the row of the whole whose bytes are none."""
+    """Around a pass over rows from ``first`` on: names the row of the whole that cannot be read."""
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -212,9 +224,9 @@ class _Sentences:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, ValueError) and str(error).startswith("bad "):
-            row, at = map(int, str(error).split()[1:])
-            raise NotUtf8Error(self.first + row, at) from None
+        if isinstance(error, ValueError) and str(error).startswith(("bad ", "long ")):
+            why, row, number = str(error).split()
+            raise (NotUtf8Error if why == "bad" else TooLongError)(self.first + int(row), int(number)) from None
 
 
 class Lookup:
@@ -237,7 +249,7 @@ class Encoded(NamedTuple):
     words : Words or None
         Those of the columns, if none were given.
     starts : array of int64 of shape (n + 1,)
-    columns : array of int32, or of int64 where there are more than that holds
+    columns : array of int32
     counts : array of int64 or float64
     """
 

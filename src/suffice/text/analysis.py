@@ -132,9 +132,9 @@ def _warn_about_stop_words(analyzer: str, lowercase: bool, min_length: int, stri
         warn_user(f"stop_words are not used with analyzer={analyzer!r}; they go with 'word'.", SufficeWarning)
         return
     analysis = Analysis("word", lowercase, min_length, (1, 1), strip_accents, words)
-    stop, pattern = analysis.stop_set, re.compile(rf"\b\w{{{min_length},}}\b")
-    lower = str.lower if analysis.reading.lowercase else str
-    found = {token for word in stop for token in pattern.findall(lower(analysis.preprocessed(word)))} - stop
+    stop, lower = analysis.stop_set, str.lower if analysis.reading.lowercase else str
+    tokens = {token for word in stop for token in re.findall(r"\w+", lower(analysis.preprocessed(word)))}
+    found = {token for token in tokens - stop if len(token) >= min_length}
     if found:
         warn_user(
             f"stop_words are compared with words as they are read, and reading the stop words themselves gives "

@@ -23,7 +23,7 @@ __all__ = ["analysis_of", "least_length", "read_documents"]
 STREAMED = 20_000  # documents of a generator that are held at once
 ANALYZED = 2_000  # documents whose words are held as Python's objects
 OVERRIDABLE = ("build_analyzer", "build_preprocessor", "build_tokenizer", "decode", "get_stop_words")
-WORDS = re.compile(r"(?:\(\?u\))?\\b((?:\\w)*)\\w(?:(\+)|\{(\d+),\})\\b")
+WORDS = re.compile(r"(?:\(\?u\))?\\b((?:\\w)*)\\w(?:(\+)|\{([0-9]+),\})\\b")
 
 
 def read_documents(settings: CountVectorizer, given: Any) -> Iterator[tuple[Documents, Reading]]:
@@ -35,22 +35,37 @@ def read_documents(settings: CountVectorizer, given: Any) -> Iterator[tuple[Docu
         return
     if settings.input != "content":
         given = (settings.decode(each) for each in cells(given))
+    first = 0
     for part in _parts(given, STREAMED) if isinstance(given, Iterator) else [given]:
-        texts = Texts.of(part, encoding=settings.encoding, decode_error=settings.decode_error)
+        texts = _texts(settings, part, first)
         yield texts.documents(analysis), analysis.reading
+        first += len(texts)
 
 
 def _analyzed(settings: CountVectorizer, given: Iterable[Any]) -> Iterator[tuple[Documents, Reading]]:
     analyze = settings.build_analyzer()
     row = 0
     for part in _parts(given, ANALYZED):
-        words = [None if is_missing(each) else list(analyze(each)) for each in part]
+        cleaned = _texts(settings, part, row).listed() if _wants_texts(settings) else part
+        words = [None if is_missing(each) else list(analyze(each)) for each in cleaned]
         for each in words:
             odd = None if each is None else next((word for word in each if not isinstance(word, str)), None)
             if odd is not None:
                 raise InputError(f"The words of a document must be texts; in row {row} there is {odd!r:.80}.")
             row += 1
         yield Documents.of_tokens(words), Reading()
+
+
+def _texts(settings: CountVectorizer, part: Any, first: int) -> Texts:
+    """Texts from that row on."""
+    return Texts.of(part, encoding=settings.encoding, decode_error=settings.decode_error, first=first)
+
+
+def _wants_texts(settings: CountVectorizer) -> bool:
+    """Whether documents can be nothing but texts; what is called first may take whatever it likes."""
+    if settings.input != "content" or settings.preprocessor is not None or callable(settings.analyzer):
+        return False
+    return not _overrides(settings) and (settings.tokenizer is None or settings.lowercase)
 
 
 def _parts(given: Iterable[Any], size: int) -> Iterator[list[Any]]:
@@ -70,10 +85,7 @@ def analysis_of(settings: CountVectorizer) -> Analysis | None:
     >>> analysis_of(CountVectorizer(token_pattern=r"[a-z]+")) is None
     True
     """
-    kind: Any = type(settings)
-    if any(getattr(kind, each) is not getattr(CountVectorizer, each) or each in vars(settings) for each in OVERRIDABLE):
-        return None
-    if settings.preprocessor is not None or settings.analyzer not in ANALYZERS:
+    if _overrides(settings) or settings.preprocessor is not None or settings.analyzer not in ANALYZERS:
         return None
     least, most = settings.ngram_range
     if not (type(least) is int and type(most) is int and 1 <= least <= most):
@@ -87,6 +99,14 @@ def analysis_of(settings: CountVectorizer) -> Analysis | None:
         min_length = found
     accents = settings.strip_accents or None
     return Analysis(settings.analyzer, bool(settings.lowercase), min_length, (least, most), accents, stop)
+
+
+def _overrides(settings: CountVectorizer) -> bool:
+    """Whether a class of its own, or the object, has another way to read documents."""
+    kind: Any = type(settings)
+    return any(
+        getattr(kind, each) is not getattr(CountVectorizer, each) or each in vars(settings) for each in OVERRIDABLE
+    )
 
 
 def least_length(pattern: Any) -> int | None:

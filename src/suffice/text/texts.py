@@ -43,7 +43,9 @@ class Texts:
     at: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, given: Any, *, name: object = None, encoding: str = "utf-8", decode_error: str = "strict") -> Texts:
+    def of(
+        cls, given: Any, *, name: object = None, encoding: str = "utf-8", decode_error: str = "strict", first: int = 0
+    ) -> Texts:
         r"""Texts of any source.
 
         Parameters
@@ -56,6 +58,8 @@ class Texts:
             Of bytes.
         decode_error : {"strict", "replace", "ignore"}, default="strict"
             Whether bytes that are none of that encoding are an error, replaced by U+FFFD, or left out.
+        first : int, default=0
+            What messages call the first row, if others came before.
 
         Examples
         --------
@@ -71,7 +75,7 @@ class Texts:
             raise InputError(f"decode_error must be one of {listed(DECODE_ERRORS)}; got {decode_error!r:.80}.")
 
         def clean(values: Sequence[Any]) -> Texts:
-            return cls(_clean(values, name, encoding, decode_error))
+            return cls(_clean(values, name, encoding, decode_error, first))
 
         if isinstance(given, list | tuple):
             return clean(given)
@@ -191,7 +195,7 @@ def _of_array(given: Any, name: object) -> Any:
 # ---------------------------------------------------------------------- what is a text
 
 
-def _clean(values: Sequence[Any], name: object, encoding: str, decode_error: str) -> Sequence[str | None]:
+def _clean(values: Sequence[Any], name: object, encoding: str, decode_error: str, first: int) -> Sequence[str | None]:
     """Texts and None: the same object if it holds nothing else."""
     if all(issubclass(kind, str) or kind is type(None) for kind in set(map(type, values))):
         return values
@@ -207,7 +211,7 @@ def _clean(values: Sequence[Any], name: object, encoding: str, decode_error: str
             f"{_where(name, row)} holds {value!r:.80}, which is no text. Convert it to text, or take it for what it is."
         )
 
-    return [cleaned(row, value) for row, value in enumerate(values)]
+    return [cleaned(row, value) for row, value in enumerate(values, first)]
 
 
 def _where(name: object, row: int) -> str:

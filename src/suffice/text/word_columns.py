@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,6 @@ class WordColumns:
         places = _of_mapping(given) if isinstance(given, Mapping) else _of_words(given)
         if not places:
             raise InputError("empty vocabulary passed to fit")
-        for word in places:
-            if not isinstance(word, str):
-                raise InputError(f"The words of a vocabulary must be texts; {word!r:.80} is none.")
         order = sorted(places)
         columns = np.array([places[word] for word in order], dtype=np.int64)
         return cls(Words.of(order), None if (np.diff(columns) == 1).all() else columns)
@@ -84,16 +82,30 @@ class WordColumns:
         return {"words": self.words, "columns": self.columns}
 
 
-def _of_words(given: Any) -> dict[Any, int]:
-    places: dict[Any, int] = {}
-    for column, word in enumerate(sorted(given) if isinstance(given, set | frozenset) else given):
+def _checked(given: Iterable[Any]) -> list[str]:
+    words = list(given)
+    for word in words:
+        if not isinstance(word, str):
+            raise InputError(f"The words of a vocabulary must be texts; {word!r:.80} is none.")
+    return words
+
+
+def _of_words(given: Any) -> dict[str, int]:
+    places: dict[str, int] = {}
+    words = _checked(given)
+    for column, word in enumerate(sorted(words) if isinstance(given, set | frozenset) else words):
         if places.setdefault(word, column) != column:
             raise InputError(f"Duplicate term in vocabulary: {word!r:.80}")
     return places
 
 
-def _of_mapping(given: Mapping[Any, Any]) -> dict[Any, int]:
-    places = dict(given)
+def _of_mapping(given: Mapping[Any, Any]) -> dict[str, int]:
+    places = dict(zip(_checked(given), given.values(), strict=True))
+    for word, column in places.items():
+        if not isinstance(column, Integral):
+            raise InputError(
+                f"The columns of a vocabulary must be whole numbers; that of {word!r:.80} is {column!r:.80}."
+            )
     columns = set(places.values())
     if len(columns) != len(places):
         raise InputError("Vocabulary contains repeated indices.")

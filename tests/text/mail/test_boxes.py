@@ -58,6 +58,10 @@ class TestMbox:
             (FROM + b"a\n\n" + FROM + b"b", [b"a\n", b"b"]),
             (FROM + b"a\r\n\r\n" + FROM + b"b", [b"a\r\n", b"b"]),
             (FROM + b"a\n\nFrom now on it rains.\n", [b"a\n\nFrom now on it rains.\n"]),
+            (FROM + b"a\nFrom what I hear, Mon at 12:30.\n", [b"a\nFrom what I hear, Mon at 12:30.\n"]),
+            (FROM + b"a\n\nFrom Thu on, at 10:00.\n" + FROM + b"b", [b"a\n\nFrom Thu on, at 10:00.\n", b"b"]),
+            (b"From 1@xxx Fri Jul 08 12:08:34 +0000 2011\na\nFrom b Fri, 8 Jul 2011 9:08\nb", [b"a\n", b"b"]),
+            (b"From b Fri Jul  8 12:08:34 MET DST 2011\r\na\r\nFrom b Fri, 08-Jul-11 9:08\nb", [b"a\r\n", b"b"]),
             (FROM + b">From a\n>>From b\n> From c\n", [b"From a\n>From b\n> From c\n"]),
             (b"From - Sat Aug 10 20:00:00 2024\na\n\nFrom \nb\n\nFrom -\nc\n", [b"a\n", b"b\n", b"c\n"]),
             (b"From x 2024-01-01\na\n\nFrom y 2024-01-02\nb\n", [b"a\n", b"b\n"]),
@@ -92,6 +96,11 @@ class TestMbox:
         assert subjects(path, kind="mail") == ["a"]
         assert subjects(path.rename(tmp_path / "box.eml")) == ["a"]
         assert subjects(tmp_path / "box.eml", kind="mbox") == ["a", "b"]
+
+    def test_an_empty_box_holds_no_mail(self, tmp_path):
+        assert subjects(write(tmp_path / "Inbox", b"")) == []
+        assert subjects(write(tmp_path / "sent.mbox", b"")) == []
+        assert subjects(write(tmp_path / "a.eml", b"")) == [""]
 
 
 class TestFolders:
@@ -130,6 +139,7 @@ class TestFolders:
         write(tmp_path / "a.eml")
         (tmp_path / "loop").symlink_to(tmp_path)
         (tmp_path / "dangling.eml").symlink_to(tmp_path / "nowhere")
+        (tmp_path / "itself.eml").symlink_to(tmp_path / "itself.eml")
         os.mkfifo(tmp_path / "pipe.eml")
         assert subjects(tmp_path) == ["a.eml"]
 
@@ -142,6 +152,38 @@ class TestFolders:
         gone, last = reading
         assert (gone.text, last.subject) == ("", "c.eml")
         assert "No such file" in gone.faults[0]
+
+    def test_a_folder_that_is_closed_is_said(self, tmp_path, monkeypatch):
+        for name in ("a.eml", "closed/b.eml", "mail/cur/c", "mail/new/d", "open/e.eml"):
+            write(tmp_path / name)
+        closed = [str(tmp_path / "closed"), str(tmp_path / "mail" / "cur")]
+        scandir = os.scandir
+
+        def refusing(path):
+            if path in closed:
+                raise PermissionError(13, "Permission denied")
+            return scandir(path)
+
+        monkeypatch.setattr(os, "scandir", refusing)
+        read = list(read_mails(tmp_path))
+        assert [mail.subject for mail in read] == ["a.eml", "", "", "e.eml"]
+        assert [mail.path for mail in read[1:3]] == [closed[0], str(tmp_path / "mail")]
+        assert read[1].faults == (f"The folder {closed[0]!r} cannot be read: Permission denied.",)
+        with pytest.raises(InputError, match="cannot be read: Permission denied"):
+            list(read_mails(closed[0]))
+
+    def test_names_that_are_no_text(self, tmp_path):
+        name = os.fsdecode(b"caf\xe9 \n.eml")
+        write(tmp_path / "x.eml").rename(tmp_path / name)
+        (mail,) = read_mails(tmp_path)
+        assert (mail.subject, os.path.basename(mail.path)) == ("x.eml", name)
+
+    def test_files_of_apples_mail(self, tmp_path):
+        message = b"Subject: a\n\nbody\n"
+        path = write(tmp_path / "1.emlx", b"%d      \n" % len(message) + message + b'<?xml version="1.0"?><plist/>')
+        assert [mail.text for mail in read_mails(tmp_path)] == ["a\nbody"]
+        assert read_mail(path).text == "a\nbody"
+        assert read_mail(write(path, message)).text == "a\nbody"
 
     def test_folder_of_many_levels(self, tmp_path):
         here = tmp_path
@@ -161,7 +203,8 @@ class TestErrors:
             ([], "the list of paths is empty"),
             (5, "not from int"),
             ([5], "one of them is of int"),
-            (b"bytes", "one of them is of int"),
+            (b"bytes", "not from bytes"),
+            ([b"bytes"], "one of them is of bytes"),
         ],
     )
     def test_sources(self, source, message):
@@ -211,8 +254,13 @@ class TestLoading:
             ({}, "is empty"),
             ({"a": "/", 1: "/"}, "labels must be of one type"),
             ({"a": "no/such"}, "There is no file or folder"),
+            ({("a", 1): os.devnull, ("b", 2): os.devnull}, "Each label must be one value"),
         ],
     )
     def test_errors(self, sources, message):
         with pytest.raises(InputError, match=message):
             load_mails(sources)
+
+    def test_a_class_without_mails(self, tmp_path):
+        with pytest.raises(InputError, match="There are no mails of 'ham'"):
+            load_mails({"spam": write(tmp_path / "a.eml"), "ham": write(tmp_path / "Inbox", b"")})

@@ -76,18 +76,40 @@ std::unique_ptr<OwnReading> reading_of(int analyzer, bool lowercase, int64_t min
     return found;
 }
 
-// The same for documents of these; words that need no reading are no runs.
-Reading reading_for(const OwnReading &own, const Documents &documents) {
+constexpr int64_t LONGEST = (int64_t{1} << 30) - 1;  // units of a document, so that its bytes in UTF-8 have numbers of 32 bits
+
+[[noreturn]] void refuse(const char *why, int64_t row, int64_t number) {
+    const auto message = std::string(why) + " " + std::to_string(row) + " " + std::to_string(number);
+    throw nb::value_error(message.c_str());
+}
+
+// The same for the documents first..last-1: words that need no reading are no runs, and no run is longer than all
+// documents, whatever was asked for, since every length has tables of its own.
+Reading reading_for(const OwnReading &own, const Documents &documents, int64_t first, int64_t last) {
     Reading reading = own.reading;
-    if (!documents.tokens.empty()) reading.least = reading.most = 1;
+    if (!documents.tokens.empty()) {
+        reading.least = reading.most = 1;
+        return reading;
+    }
+    int64_t longest = 0;
+    for (int64_t row = first; row < last; ++row) {
+        const int64_t length = documents.texts[static_cast<size_t>(row)].length;
+        if (length > LONGEST) refuse("long", row, length);
+        longest = std::max(longest, length);
+    }
+    // A capital I with a dot becomes two characters, and words within which runs are have a space on either side.
+    reading.most = static_cast<int>(std::min<int64_t>(reading.most, 2 * longest + 2));
     return reading;
+}
+Reading reading_for(const OwnReading &own, const Documents &documents) {
+    return reading_for(own, documents, 0, documents.size());
 }
 
 class Lookup {
   public:
     Lookup(Bytes text, Codes ends, int64_t slots) : slots_(slots) {
-        require(slots >= 0 && slots < int64_t{NONE}, "there are too many slots");
-        require(view_of(text, ends).size < int64_t{NONE}, "there are too many words");
+        require(slots >= 0 && slots <= MOST_WORDS, "there are too many slots");
+        require(view_of(text, ends).size <= MOST_WORDS, "there are too many words");
         text_ = text;
         ends_ = ends;
         if (slots) {
@@ -122,8 +144,7 @@ template <typename Pass> auto passed(Pass pass) {
             return pass();
         } catch (const SigmaNeeded &) {
         } catch (const BadText &bad) {
-            const auto message = "bad " + std::to_string(bad.row) + " " + std::to_string(bad.at);
-            throw nb::value_error(message.c_str());
+            refuse("bad", bad.row, bad.at);
         }
         const nb::object found = nb::module_::import_("suffice.kernels.text").attr("case_classes")();
         const auto classes = nb::cast<Bytes>(found);
@@ -131,11 +152,6 @@ template <typename Pass> auto passed(Pass pass) {
         set_case_classes({classes.data(), classes.data() + classes.shape(0)});
     }
     throw std::logic_error("the classes of characters were set");
-}
-
-void check_size(const Documents &documents) {
-    for (const Text &each : documents.texts)
-        if (each.length >= int64_t{1} << 30) throw nb::value_error("a document is too long");
 }
 
 }  // namespace
@@ -200,7 +216,6 @@ void bind_text(nb::module_ &m) {
     m.def(
         "count_words",
         [](const Documents &documents, const OwnReading &own, Codes codes, int64_t classes) {
-            check_size(documents);
             require(static_cast<int64_t>(codes.shape(0)) == documents.size(), "codes and documents differ in length");
             const Reading reading = reading_for(own, documents);
             Counts found = passed([&] { return count_words(documents, reading, codes.data(), classes); });
@@ -212,9 +227,8 @@ void bind_text(nb::module_ &m) {
     m.def(
         "count_slots",
         [](const Documents &documents, const OwnReading &own, Codes codes, int64_t classes, int64_t slots) {
-            check_size(documents);
             require(static_cast<int64_t>(codes.shape(0)) == documents.size(), "codes and documents differ in length");
-            require(slots > 0 && slots < int64_t{NONE}, "there are too many slots, or none");
+            require(slots > 0 && slots <= MOST_WORDS, "there are too many slots, or none");
             const Reading reading = reading_for(own, documents);
             SlotCounts found = passed([&] { return count_slots(documents, reading, codes.data(), classes, slots); });
             const auto k = static_cast<size_t>(classes), n = static_cast<size_t>(slots);
@@ -224,7 +238,6 @@ void bind_text(nb::module_ &m) {
     m.def(
         "encode_words",
         [](const Documents &documents, const OwnReading &own, Lookup *lookup) {
-            check_size(documents);
             const Reading reading = reading_for(own, documents);
             const text::Vocabulary *vocabulary = lookup ? &lookup->of(reading, documents) : nullptr;
             text::Encoded found = passed([&] { return encode_words(documents, reading, vocabulary); });
@@ -237,7 +250,6 @@ void bind_text(nb::module_ &m) {
         "score_words",
         [](const Documents &documents, const OwnReading &own, Lookup &lookup, Table slope, bool distinct, Output scores,
            Weights lengths) {
-            check_size(documents);
             const Reading reading = reading_for(own, documents);
             require(static_cast<int64_t>(slope.shape(0)) == lookup.size(), "there is a slope for each word");
             require_shape(scores, static_cast<size_t>(documents.size()), slope.shape(1));
@@ -255,7 +267,7 @@ void bind_text(nb::module_ &m) {
         "document_words",
         [](const Documents &documents, const OwnReading &own, int64_t row) {
             require(row >= 0 && row < documents.size(), "there is no such document");
-            const Reading reading = reading_for(own, documents);
+            const Reading reading = reading_for(own, documents, row, row + 1);
             const Text &text = documents.texts[static_cast<size_t>(row)];
             const bool by_words = reading.by_words(text);
             const auto found = passed([&] {

@@ -29,6 +29,14 @@ class _Place:
     is_folder: bool
 
 
+@dataclass(frozen=True)
+class _Found:
+    """A file that was found in a folder."""
+
+    path: str
+    in_maildir: bool
+
+
 def read_mails(
     source: Paths,
     *,
@@ -43,7 +51,8 @@ def read_mails(
     """Read all mails of files and folders, one at a time.
 
     Memory is that of one mail, so an mbox may be of any size. Each mail knows its ``path``, and its ``number`` if the
-    file is an mbox. A file of a folder that cannot be opened is a mail without text, with the reason as its fault.
+    file is an mbox. A file or folder within a folder that cannot be opened is a mail without text, with the reason as
+    its fault.
 
     Parameters
     ----------
@@ -55,7 +64,7 @@ def read_mails(
         Which files of a folder are read, such as ``"*.eml"``. A Maildir's names mean nothing, and all are read.
     kind : {"auto", "mail", "mbox"}, default="auto"
         What a file holds. By itself a file is an mbox if its first line is that of one (``From``, an address and a
-        time), unless its name ends in ``.eml`` or ``.txt``.
+        time), or if it is empty, unless its name ends in ``.eml``, ``.emlx`` or ``.txt``.
     headers, alternatives, max_bytes, max_text_bytes, max_attachment_bytes
         As `read_mail` has them.
 
@@ -86,7 +95,7 @@ def read_mails(
 def _paths(source: Paths) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         source = [source]
-    if not isinstance(source, Iterable):
+    if not isinstance(source, Iterable) or isinstance(source, (bytes, bytearray, memoryview)):
         raise InputError(f"Mails are read from a path or a list of paths, not from {type(source).__name__}.")
     paths = []
     for path in source:
@@ -113,8 +122,8 @@ def _mails(places: list[_Place], pattern: str, kind: str, rules: Rules) -> Itera
             yield from _file(place.path, kind, rules)
             continue
         empty = True
-        for path, in_maildir in _files(place.path, pattern):
-            for mail in _unless_closed(path, "mail" if in_maildir else kind, rules):
+        for found in _files(place.path, pattern):
+            for mail in _unless_closed(found, kind, rules) if isinstance(found, _Found) else [found]:
                 empty = False
                 yield mail
         if empty:
@@ -122,22 +131,27 @@ def _mails(places: list[_Place], pattern: str, kind: str, rules: Rules) -> Itera
             raise InputError(f"The folder {place.path!r} holds no mails{which}.")
 
 
-def _files(folder: str, pattern: str) -> Iterator[tuple[str, bool]]:
-    """The files below a folder in order, and whether each is a mail of a Maildir."""
+def _files(folder: str, pattern: str) -> Iterator[_Found | Mail]:
+    """The files below a folder in order; for a folder in it that cannot be read, a mail that says so."""
     # A stack of our own: folders may be nested deeper than functions.
     waiting = [folder]
     while waiting:
         here = waiting.pop()
-        folders, files = _entries(here)
-        maildir = {"cur", "new"} <= set(folders)
+        try:
+            folders, files = _entries(here)
+            maildir = {"cur", "new"} <= set(folders)
+            mails = [(name, sub) for sub in ("cur", "new") if maildir for name in _entries(os.path.join(here, sub))[1]]
+        except InputError as error:
+            if here == folder:
+                raise
+            yield Mail("", faults=(str(error),), path=here)
+            continue
         if maildir:
-            mails = [(name, sub) for sub in ("cur", "new") for name in _entries(os.path.join(here, sub))[1]]
-            yield from ((os.path.join(here, sub, name), True) for name, sub in sorted(mails) if not _hidden(name))
+            yield from (_Found(os.path.join(here, sub, name), True) for name, sub in sorted(mails) if not _hidden(name))
             folders = [name for name in folders if name not in ("cur", "new", "tmp")]
         else:
-            yield from (
-                (os.path.join(here, name), False) for name in files if not _hidden(name) and fnmatch(name, pattern)
-            )
+            shown = [name for name in files if not _hidden(name) and fnmatch(name, pattern)]
+            yield from (_Found(os.path.join(here, name), in_maildir=False) for name in shown)
         # A Maildir's folders have names such as .Sent; elsewhere such folders are hidden.
         waiting += [os.path.join(here, name) for name in reversed(folders) if maildir or not _hidden(name)]
 
@@ -150,23 +164,31 @@ def _entries(folder: str) -> tuple[list[str], list[str]]:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.name)
-                elif entry.is_file():
+                elif _is_file(entry):
                     files.append(entry.name)
     except OSError as error:
         raise InputError(f"The folder {folder!r} cannot be read: {error.strerror}.") from error
     return sorted(folders), sorted(files)
 
 
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file, or a link to one; a link that leads to itself is none."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
 def _hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-def _unless_closed(path: str, kind: str, rules: Rules) -> Iterator[Mail]:
+def _unless_closed(found: _Found, kind: str, rules: Rules) -> Iterator[Mail]:
     """The mails of a file; if it cannot be opened, as one that another program moves away, a mail that says so."""
     try:
-        yield from _file(path, kind, rules)
+        yield from _file(found.path, "mail" if found.in_maildir else kind, rules)
     except InputError as error:
-        yield Mail("", faults=(str(error),), path=path)
+        yield Mail("", faults=(str(error),), path=found.path)
 
 
 def _file(path: str, kind: str, rules: Rules) -> Iterator[Mail]:
@@ -174,7 +196,8 @@ def _file(path: str, kind: str, rules: Rules) -> Iterator[Mail]:
         with open(path, "rb") as file:
             one = kind == "mail" or (kind == "auto" and path.lower().endswith(ONE_MAIL))
             if not one and kind == "auto":
-                one = not starts_as_mbox(file.read(1000))
+                head = file.read(1000)
+                one = bool(head) and not starts_as_mbox(head)
                 file.seek(0)
             if one:
                 yield parse_mail(file.read(rules.max_bytes + 1), rules, path=path)

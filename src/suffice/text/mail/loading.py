@@ -100,6 +100,9 @@ def load_mails(
     names = list(sources)
     if len({type(name) for name in names}) > 1:
         raise InputError(f"The labels must be of one type; they are {', '.join(map(repr, names))}.")
+    labels = np.asarray(names)
+    if labels.ndim != 1:
+        raise InputError(f"Each label must be one value, such as a text; one of them is {names[0]!r:.80}.")
     # All paths are looked at before the first mail is read.
     readers = [
         read_mails(
@@ -120,7 +123,7 @@ def load_mails(
     sizes: list[int] = []
     faults: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
-    for reader in readers:
+    for name, reader in zip(names, readers, strict=True):
         before = len(texts)
         for mail in reader:
             if mail.faults:
@@ -130,7 +133,13 @@ def load_mails(
             texts.append(mail.text)
             paths.append(f"{mail.path}" if mail.number is None else f"{mail.path}#{mail.number}")
         sizes.append(len(texts) - before)
-    labels = np.repeat(np.asarray(names), sizes)
+        if not sizes[-1]:
+            raise InputError(f"There are no mails of {name!r:.80}: its files are empty. Leave the class out.")
     return Mails(
-        texts, labels, paths, dict(faults.most_common()), np.array(faulty, dtype=np.intp), dict(skipped.most_common())
+        texts,
+        np.repeat(labels, sizes),
+        paths,
+        dict(faults.most_common()),
+        np.array(faulty, dtype=np.intp),
+        dict(skipped.most_common()),
     )

@@ -10,9 +10,14 @@ __all__ = ["split_mbox", "starts_as_mbox"]
 
 # Lines may be of any length; what is longer comes in pieces.
 MAX_LINE = 65_536
-# The line before each message: "From", an address, and the time as ctime writes it. A sentence that starts with "From"
-# has no such time. Thunderbird writes a dash, or nothing.
-DATED = re.compile(rb"From [^\n]{0,300}?\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b[^\n]{1,40}?\d\d:\d\d")
+# The line before each message: "From", an address, and the time as ctime writes it, or as a mail's Date has it. A
+# sentence that starts with "From" has no such time, though it may have a day and an hour. Thunderbird writes a dash, or
+# nothing.
+MONTH = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+DATED = re.compile(
+    rb"From [^\n]{0,300}?\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? {1,3}"
+    rb"(?:" + MONTH + rb" {1,3}\d\d?|\d\d?[ -]" + MONTH + rb"[ -]\d{2,4}),? {1,3}\d\d?:\d\d"
+)
 BARE = re.compile(rb"From (?:-[^\n]*|[ \t]*)\r?$")
 QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 BLANK = (b"\n", b"\r\n")

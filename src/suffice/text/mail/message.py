@@ -150,6 +150,8 @@ def _why(error: Exception) -> str:
 def parse_mail(data: bytes, rules: Rules, *, path: str | None = None, number: int | None = None) -> Mail:
     """The mail that these bytes are; one byte more than is allowed says that there is more."""
     reading = _Reading(rules)
+    if path is not None and path.lower().endswith(".emlx"):
+        data = _without_frame(data)
     if len(data) > rules.max_bytes:
         reading.faults.note(f"the message is longer than {rules.max_bytes:,} bytes; the rest is left out")
         data = data[: rules.max_bytes]
@@ -159,6 +161,12 @@ def parse_mail(data: bytes, rules: Rules, *, path: str | None = None, number: in
     tokens = tuple(header_tokens(part.fields, rules.headers, reading.faults)) if rules.headers else ()
     text = "\n".join(filter(None, [*pieces, " ".join(tokens)]))
     return Mail(text, subject, tokens, reading.faults.sentences(), tuple(reading.skipped), path, number)
+
+
+def _without_frame(data: bytes) -> bytes:
+    """The message in a file of Apple's Mail: a line before it says how long it is, and what follows is not of it."""
+    length, _, rest = data.partition(b"\n")
+    return rest[: int(length)] if re.fullmatch(rb"\s*[0-9]{1,15}\s*", length) else data
 
 
 class _Reading:

@@ -117,6 +117,7 @@ void Learned::arrange(bool text) {
         places[level].assign(orders[level].size(), NONE);
         if (level + 1 >= least) total += orders[level].size();
     }
+    if (total) next_number(total - 1);  // or there are too many in all
     order.reserve(total);
     // Every run follows the run without its last word, and all that begin with it follow at once.
     std::vector<size_t> next(levels, 0);

@@ -12,7 +12,7 @@ struct Packed {
 
 class Learned {
   public:
-    // Joins tables into the first of them. `by_words`: whether runs of words were numbered by their words.
+    // Joins tables into the first of them.
     Learned(const Reading &reading, const std::vector<Tables *> &tables);
 
     // The number that a word or run of another table has in the first; `moved[table][level][number]`.

@@ -2,23 +2,18 @@
 // cut the same way. And one for the first byte of each mark, that is neither a part of a word nor space, if these are words too.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
 
-#include "characters.hpp"
-#include "documents.hpp"
+#include "source.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
 namespace suffice::text {
-
-// A document whose bytes are no UTF-8.
-struct BadBytes {
-    int64_t at;
-};
 
 // Memory that grows, whose content nobody needs to have been set before.
 template <typename T> class Scratch {
@@ -40,89 +35,6 @@ template <typename T> class Scratch {
     size_t capacity_ = 0;
 };
 
-inline int utf8_bytes(uint32_t c) { return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4; }
-
-inline int put_utf8(uint32_t c, char *out) {
-    if (c < 0x80) {
-        out[0] = static_cast<char>(c);
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = static_cast<char>(0xC0 | c >> 6);
-        out[1] = static_cast<char>(0x80 | (c & 0x3F));
-        return 2;
-    }
-    if (c < 0x10000) {
-        out[0] = static_cast<char>(0xE0 | c >> 12);
-        out[1] = static_cast<char>(0x80 | (c >> 6 & 0x3F));
-        out[2] = static_cast<char>(0x80 | (c & 0x3F));
-        return 3;
-    }
-    out[0] = static_cast<char>(0xF0 | c >> 18);
-    out[1] = static_cast<char>(0x80 | (c >> 12 & 0x3F));
-    out[2] = static_cast<char>(0x80 | (c >> 6 & 0x3F));
-    out[3] = static_cast<char>(0x80 | (c & 0x3F));
-    return 4;
-}
-
-// ---------------------------------------------------------------------- characters of each form
-
-// Characters of one, two or four bytes each.
-template <typename Unit> struct Units {
-    const Unit *data;
-    int64_t length;
-    // The character at a place, which moves behind it.
-    uint32_t next(int64_t &at) const { return data[at++]; }
-    // The character before a place, which moves to it.
-    uint32_t previous(int64_t &at) const { return data[--at]; }
-};
-
-struct Utf8 {
-    const uint8_t *data;
-    int64_t length;
-
-    uint32_t next(int64_t &at) const {
-        const uint32_t first = data[at];
-        if (first < 0x80) {
-            ++at;
-            return first;
-        }
-        const int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
-        if (first < 0xC2 || first > 0xF4 || at + more >= length) throw BadBytes{at};
-        uint32_t c = first & (0x3F >> more);
-        for (int i = 1; i <= more; ++i) {
-            const uint32_t byte = data[at + i];
-            if ((byte & 0xC0) != 0x80) throw BadBytes{at};
-            c = c << 6 | (byte & 0x3F);
-        }
-        constexpr uint32_t LEAST[] = {0, 0x80, 0x800, 0x10000};
-        if (c < LEAST[more] || c > LAST_CHARACTER || (c >= 0xD800 && c < 0xE000)) throw BadBytes{at};
-        at += more + 1;
-        return c;
-    }
-    uint32_t previous(int64_t &at) const {
-        do --at;
-        while (at > 0 && (data[at] & 0xC0) == 0x80);
-        int64_t copy = at;
-        return next(copy);
-    }
-};
-
-// The lower case of a capital sigma that ends before `at`, as Unicode has it: the final one after a character with case, and
-// before none, where those at which case is ignored do not count.
-template <typename Source> uint32_t lower_sigma(const Source &source, int64_t start, int64_t at) {
-    const std::vector<uint8_t> &classes = case_classes();
-    constexpr uint8_t IGNORED = 1, CASED = 2;
-    uint8_t before = 0, after = 0;
-    for (int64_t i = start; i > 0;)
-        if ((before = classes[source.previous(i)]) != IGNORED) break;
-    for (int64_t i = at; i < source.length;)
-        if ((after = classes[source.next(i)]) != IGNORED) break;
-    return before == CASED && after != CASED ? FINAL_SIGMA : SMALL_SIGMA;
-}
-
-// ---------------------------------------------------------------------- text with marks
-
 class Normal {
   public:
     Normal(bool lowercase, bool marks) : lowercase_(lowercase), with_marks_(marks) {}
@@ -138,14 +50,8 @@ class Normal {
         size_ = 0;
         ascii_ = document.form == Form::ASCII;
         reserve(static_cast<size_t>(document.length));
-        switch (document.form) {
-        case Form::ASCII: plain(static_cast<const uint8_t *>(document.data), document.length); break;
-        case Form::LATIN: any(Units<uint8_t>{static_cast<const uint8_t *>(document.data), document.length}); break;
-        case Form::TWO: any(Units<uint16_t>{static_cast<const uint16_t *>(document.data), document.length}); break;
-        case Form::FOUR: any(Units<uint32_t>{static_cast<const uint32_t *>(document.data), document.length}); break;
-        case Form::UTF8: any(Utf8{static_cast<const uint8_t *>(document.data), document.length}); break;
-        default: break;
-        }
+        if (ascii_) plain(static_cast<const uint8_t *>(document.data), document.length);
+        else with_characters(document, [&](const auto &source) { any(source); });
         cut();
         if (with_marks_) add_marks();
     }
@@ -327,67 +233,5 @@ inline int64_t characters(const char *text, int64_t bytes) {
     for (int64_t i = 0; i < bytes; ++i) n += (static_cast<uint8_t>(text[i]) & 0xC0) != 0x80;
     return n;
 }
-
-// Documents for runs of characters: in lower case, with one space for every two or more, and where each character begins.
-class Runs {
-  public:
-    explicit Runs(bool lowercase) : lowercase_(lowercase) {}
-
-    // Eight bytes can be read behind its end.
-    const char *text() const { return text_.data(); }
-    // Where each character begins in bytes, and where the last ends.
-    const std::vector<uint32_t> &starts() const { return starts_; }
-    bool is_space(size_t i) const { return space_[i]; }
-
-    void read(const Text &document) {
-        text_.clear();
-        starts_.assign(1, 0);
-        space_.clear();
-        switch (document.form) {
-        case Form::ASCII:
-        case Form::LATIN: any(Units<uint8_t>{static_cast<const uint8_t *>(document.data), document.length}); break;
-        case Form::TWO: any(Units<uint16_t>{static_cast<const uint16_t *>(document.data), document.length}); break;
-        case Form::FOUR: any(Units<uint32_t>{static_cast<const uint32_t *>(document.data), document.length}); break;
-        case Form::UTF8: any(Utf8{static_cast<const uint8_t *>(document.data), document.length}); break;
-        default: break;
-        }
-        text_.insert(text_.end(), 8, ' ');
-    }
-
-  private:
-    bool lowercase_;
-    std::vector<char> text_;
-    std::vector<uint32_t> starts_;
-    std::vector<bool> space_;
-
-    template <typename Source> void any(const Source &source) {
-        for (int64_t at = 0; at < source.length;) {
-            const int64_t start = at;
-            uint32_t c = source.next(at);
-            const Page &page = page_of(c);
-            if (page.space[c & 0xFF] && !space_.empty() && space_.back()) {
-                text_.resize(starts_[starts_.size() - 2]);  // the one before, whatever it is, becomes a plain space
-                starts_.pop_back();
-                space_.pop_back();
-                put(' ', true);
-                continue;
-            }
-            const bool space = page.space[c & 0xFF];
-            if (lowercase_) c = c == CAPITAL_SIGMA ? lower_sigma(source, start, at) : page.lower[c & 0xFF];
-            put(c, space);
-            if (lowercase_ && c == 'i' && source_is_dotted(source, start)) put(DOT_ABOVE, false);
-        }
-    }
-    template <typename Source> static bool source_is_dotted(const Source &source, int64_t at) {
-        return source.next(at) == CAPITAL_I_WITH_DOT;
-    }
-    void put(uint32_t c, bool space) {
-        char bytes[4];
-        const int n = put_utf8(c, bytes);
-        text_.insert(text_.end(), bytes, bytes + n);
-        starts_.push_back(static_cast<uint32_t>(text_.size()));
-        space_.push_back(space);
-    }
-};
 
 }  // namespace suffice::text

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "normal.hpp"
+#include "runs.hpp"
 #include "tables.hpp"
 
 namespace suffice::text {
@@ -71,7 +72,7 @@ class Reader {
             if (!by_words || reading_.least <= 1) found(0, ids_.data() + fresh, ids_.size() - fresh);
             if (!by_words) return;
             before_ = ids_;
-            for (int length = 2; length <= reading_.most; ++length) {
+            for (int length = 2; length <= reading_.most && !before_.empty(); ++length) {
                 PairTable &table = tables.runs[static_cast<size_t>(length) - 2];
                 const size_t from = longer(length, fresh, table, [&](uint64_t key) { return table.number(key); });
                 if (length >= reading_.least) found(length - 1, before_.data() + from, before_.size() - from);
@@ -92,7 +93,7 @@ class Reader {
             if (!by_words) return;
             before_ = ids_;
             const int most = std::min(reading_.most, static_cast<int>(vocabulary.runs.size()) + 1);
-            for (int length = 2; length <= most; ++length) {
+            for (int length = 2; length <= most && !before_.empty(); ++length) {
                 const PairTable &table = vocabulary.runs[static_cast<size_t>(length) - 2];
                 const size_t from = longer(length, fresh, table, [&](uint64_t key) { return table.find(key); });
                 if (length >= reading_.least)
@@ -227,8 +228,7 @@ class Reader {
         runs_.read(document);
         const std::vector<uint32_t> &starts = runs_.starts();
         const size_t n = starts.size() - 1;
-        for (int length = reading_.least; length <= reading_.most; ++length) {
-            const size_t run = static_cast<size_t>(length);
+        for (size_t run = static_cast<size_t>(reading_.least); run <= std::min(n, static_cast<size_t>(reading_.most)); ++run) {
             for (size_t i = 0; i + run <= n; ++i) add(word_ahead(runs_.text() + starts[i], starts[i + run] - starts[i]));
         }
     }

@@ -3,11 +3,20 @@
 
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <vector>
 
 namespace suffice::text {
 
 constexpr uint32_t NONE = 0xFFFFFFFF;
+constexpr int64_t MOST_WORDS = 0x7FFFFFFF;  // columns of a sparse matrix are numbers of 32 bits with a sign
+
+// The number of one more than so many words.
+inline uint32_t next_number(size_t size) {
+    if (static_cast<int64_t>(size) >= MOST_WORDS)
+        throw std::length_error("The documents have more than 2,147,483,647 different words. Read shorter runs, or use slots.");
+    return static_cast<uint32_t>(size);
+}
 
 // ---------------------------------------------------------------------- hashes
 
@@ -103,7 +112,7 @@ class WordTable {
             if (slot.id == NONE) break;
             if (slot.tag == tag && same(slot.id, word)) return slot.id;
         }
-        const uint32_t id = size();
+        const uint32_t id = next_number(entries_.size());
         slots_[at] = {tag, id};
         entries_.push_back({word.hash, arena_.size(), word.length});
         arena_.insert(arena_.end(), word.text, word.text + word.length);
@@ -112,7 +121,6 @@ class WordTable {
     }
 
     uint64_t hash(uint32_t id) const { return entries_[id].hash; }
-    int64_t arena_bytes() const { return static_cast<int64_t>(arena_.size()); }
 
   private:
     struct Slot {
@@ -151,11 +159,7 @@ class WordTable {
 // Numbers of runs of words, by the number of all but the last, and that of the last.
 class PairTable {
   public:
-    explicit PairTable(size_t expected = 0) {
-        size_t slots = 1024;
-        while (slots < 2 * expected) slots *= 2;
-        slots_.assign(slots, NONE);
-    }
+    PairTable() : slots_(16, NONE) {}  // few at first: there is a table for each length of runs
 
     static uint64_t key(uint32_t before, uint32_t last) { return static_cast<uint64_t>(before) << 32 | last; }
 
@@ -179,7 +183,7 @@ class PairTable {
         size_t at = place(key);
         for (; slots_[at] != NONE; at = (at + 1) & (slots_.size() - 1))
             if (keys_[slots_[at]] == key) return slots_[at];
-        const uint32_t id = size();
+        const uint32_t id = next_number(keys_.size());
         slots_[at] = id;
         keys_.push_back(key);
         if (2 * keys_.size() > slots_.size()) grow();
