@@ -68,7 +68,7 @@ std::unique_ptr<OwnReading> reading_of(int analyzer, bool lowercase, int64_t min
         for (int64_t i = 0; i < stop.size; ++i) {
             const std::string_view word = stop[i];
             const auto n = static_cast<int64_t>(word.size());
-            found->stop->number({word.data(), n, hash_of(word.data(), n)});
+            found->stop->number(word_of(word.data(), n));
         }
     }
     require(analyzer >= 0 && analyzer <= 2 && least >= 1 && most >= least, "there is no such reading");
@@ -356,7 +356,7 @@ void bind_text(nb::module_ &m) {
             return int64_t{-1};
         },
         "text"_a.noconvert(), "ends"_a.noconvert());
-    m.def("word_hash", [](nb::bytes word) { return hash_of(word.c_str(), static_cast<int64_t>(word.size())); }, "word"_a);
+    m.def("word_hash", [](nb::bytes word) { return hash_of(word.c_str(), static_cast<int64_t>(word.size()), SLOT_SEED); }, "word"_a);
 }
 
 }  // namespace suffice

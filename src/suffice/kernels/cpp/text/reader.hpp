@@ -181,12 +181,14 @@ class Reader {
             const size_t run = static_cast<size_t>(length);
             places_.clear();
             for (size_t i = fresh >= run ? fresh - run + 1 : 0; i + run <= words_.size(); ++i) {
-                uint64_t hash = words_[i].hash;
+                const char *text = words_[i].text;
+                int64_t size = words_[i].length;
                 if (length > 1) {
                     join(&words_[i], length, joined_);
-                    hash = hash_of(joined_.data(), static_cast<int64_t>(joined_.size()));
+                    text = joined_.data();
+                    size = static_cast<int64_t>(joined_.size());
                 }
-                places_.push_back(static_cast<uint32_t>(hash % n_slots));
+                places_.push_back(static_cast<uint32_t>(hash_of(text, size, SLOT_SEED) % n_slots));
             }
             found(places_.data(), places_.size());
         }

@@ -47,24 +47,32 @@ inline uint64_t low_bytes_ahead(const char *text, int64_t n) {
 #endif
 }
 
-// The hash of a word. It is the same on every machine: the slots of a hashed vocabulary are in files.
-inline uint64_t hash_of(const char *text, int64_t n) {
-    uint64_t h = 0x9E3779B97F4A7C15u;
+// Hashes of tables begin with a number that is drawn anew for each process: nobody can send words that all fall to one place.
+// Those of slots begin with this one on every machine, since slots are in files.
+extern const uint64_t TABLE_SEED;
+constexpr uint64_t SLOT_SEED = 0x9E3779B97F4A7C15u;
+
+// The hash of a word.
+inline uint64_t hash_of(const char *text, int64_t n, uint64_t seed) {
+    uint64_t h = seed;
     int64_t at = 0;
     for (; at + 8 <= n; at += 8) h = mixed(h ^ low_bytes(text + at, 8));
     if (at < n) h = mixed(h ^ low_bytes(text + at, n - at));
     return mixed(h ^ static_cast<uint64_t>(n));
 }
 
-// A word in a text behind which eight bytes can be read.
+// A word, and its hash for tables.
 struct Word {
     const char *text;
     int64_t length;
     uint64_t hash;
 };
 
+inline Word word_of(const char *text, int64_t n) { return {text, n, hash_of(text, n, TABLE_SEED)}; }
+
+// The same of a word behind which eight bytes can be read.
 inline Word word_ahead(const char *text, int64_t n) {
-    uint64_t h = 0x9E3779B97F4A7C15u;
+    uint64_t h = TABLE_SEED;
     int64_t at = 0;
     for (; at + 8 <= n; at += 8) h = mixed(h ^ low_bytes_ahead(text + at, 8));
     if (at < n) h = mixed(h ^ low_bytes_ahead(text + at, n - at));
@@ -197,7 +205,7 @@ class PairTable {
     std::vector<uint32_t> slots_;
     std::vector<uint64_t> keys_;
 
-    size_t place(uint64_t key) const { return mixed(mixed(key ^ 0x9E3779B97F4A7C15u)) & (slots_.size() - 1); }
+    size_t place(uint64_t key) const { return mixed(mixed(key ^ TABLE_SEED)) & (slots_.size() - 1); }
 
     void grow() {
         std::vector<uint32_t> larger(2 * slots_.size(), NONE);

@@ -1,11 +1,18 @@
 #include "words.hpp"
 
+#include <random>
+
 namespace suffice::text {
+
+const uint64_t TABLE_SEED = [] {
+    std::random_device device;
+    return static_cast<uint64_t>(device()) << 32 | device();
+}();
+
 namespace {
 
 uint32_t number_of(WordTable &table, std::vector<uint32_t> &places, std::string_view word) {
-    const Word each{word.data(), static_cast<int64_t>(word.size()), hash_of(word.data(), static_cast<int64_t>(word.size()))};
-    const uint32_t number = table.number(each);
+    const uint32_t number = table.number(word_of(word.data(), static_cast<int64_t>(word.size())));
     if (number >= places.size()) places.resize(number + 1, NONE);
     return number;
 }
