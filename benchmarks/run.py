@@ -8,7 +8,8 @@
     python benchmarks/run.py --markdown PAGE        … put between the markers of a page
     python benchmarks/run.py --from FILE ...        no runs: figures that --json wrote
 
-Runs alternate between the two sides after one that does not count; the best of several counts. Bytes are those of the
+Runs alternate between the two sides after one that does not count; the best of several counts (of one, where a round
+takes half a minute). Bytes are those of the
 rows and the output, flops those that the formulas need; both are held against what was measured on this machine in
 the same run. Memory is the highest resident size, beyond what was resident before and without the output (Linux).
 """

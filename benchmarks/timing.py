@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_ROUNDS = 3000
+LONG = 30  # seconds after which one round is enough
 
 
 @dataclass(frozen=True)
 class Patience:
-    """Rounds that are run at least, and seconds after which no further one is begun."""
+    """Rounds that are run at least, and seconds after which no further one is begun; of long rounds there is one."""
 
     rounds: int
     seconds: float
@@ -33,7 +34,8 @@ def alternate(runs: list[Callable[[], object]], patience: Patience) -> list[floa
     try:
         begun = time.perf_counter()
         for turn in range(MOST_ROUNDS):
-            if turn >= patience.rounds and time.perf_counter() - begun > patience.seconds:
+            taken = time.perf_counter() - begun
+            if (turn >= patience.rounds and taken > patience.seconds) or (turn and taken > LONG):
                 break
             for i, run in enumerate(runs):
                 start = time.perf_counter()

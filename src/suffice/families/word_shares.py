@@ -17,12 +17,16 @@ Float = NDArray[np.float64]
 
 def word_shares(draws: Float, alpha: float) -> tuple[Float, Float]:
     """Draws with pseudo-draws, and the logarithms of their shares (K, M)."""
-    pooled = draws.sum(axis=0)
+    pooled = None if alpha > 0 else draws.sum(axis=0)
     draws = draws + alpha
     size = draws.sum(axis=1, keepdims=True)
-    draws = np.where(size > 0, draws, pooled)
+    if pooled is not None and not (size > 0).all():
+        draws = np.where(size > 0, draws, pooled)
+        size = draws.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
-        return draws, np.log(draws) - np.log(draws.sum(axis=1, keepdims=True))
+        logs = np.log(draws)
+        logs -= np.log(size)  # there may be millions of words
+        return draws, logs
 
 
 def word_chances(yes: Float, documents: Float, alpha: float) -> tuple[Float, Float]:

@@ -118,32 +118,58 @@ void Learned::arrange(bool text) {
         if (level + 1 >= least) total += orders[level].size();
     }
     if (total) next_number(total - 1);  // or there are too many in all
-    order.reserve(total);
-    // Every run follows the run without its last word, and all that begin with it follow at once.
-    std::vector<size_t> next(levels, 0);
-    std::vector<std::string> prefix(levels);
-    if (text) words.ends.reserve(total);
-    const auto visit = [&](const auto &self, size_t level, size_t rank) -> void {
-        const uint32_t number = orders[level][rank];
-        if (text) {
+    order.resize(total);
+    // Every run follows the run without its last word, and all that begin with it follow at once. So words that begin with
+    // some of the first words are a piece of all, whose place is known: so many words and runs are before it.
+    const auto firsts = static_cast<int64_t>(orders[0].size()), step = std::max<int64_t>(1, firsts / 64);
+    const int64_t pieces = (firsts + step - 1) / step;
+    std::vector<Packed> written(static_cast<size_t>(pieces));
+    in_turn(pieces, [] { return 0; }, [&](int64_t piece, int &) {
+        Packed &out = written[static_cast<size_t>(piece)];
+        std::vector<size_t> next(levels);
+        std::vector<std::string> prefix(levels);
+        next[0] = static_cast<size_t>(piece * step);
+        for (size_t level = 1; level < levels; ++level) {
+            const std::vector<uint32_t> &all = parents[level];
+            next[level] = static_cast<size_t>(std::lower_bound(all.begin(), all.end(), next[level - 1]) - all.begin());
+        }
+        size_t at = 0;
+        for (size_t level = least - 1; level < levels; ++level) at += next[level];
+        const auto visit = [&](const auto &self, size_t level, size_t rank) -> void {
+            const uint32_t number = orders[level][rank];
             const uint32_t last = level ? static_cast<uint32_t>(all_.runs[level - 1].key(number) & 0xFFFFFFFF) : number;
-            if (level) prefix[level].assign(prefix[level - 1]).push_back(' ');
-            else prefix[level].clear();
-            prefix[level].append(all_.words.text(last), static_cast<size_t>(all_.words.length(last)));
-        }
-        if (level + 1 >= least) {
-            places[level][number] = static_cast<uint32_t>(order.size());
-            order.push_back({static_cast<uint32_t>(level), number});
-            if (text) {
-                words.text.insert(words.text.end(), prefix[level].begin(), prefix[level].end());
-                words.ends.push_back(static_cast<int64_t>(words.text.size()));
+            const char *word = all_.words.text(last);
+            const auto size = static_cast<size_t>(all_.words.length(last));
+            if (level + 1 >= least) {
+                places[level][number] = static_cast<uint32_t>(at);
+                order[at++] = {static_cast<uint32_t>(level), number};
+                if (text) {
+                    if (level) out.text.insert(out.text.end(), prefix[level - 1].begin(), prefix[level - 1].end());
+                    out.text.insert(out.text.end(), word, word + size);
+                    out.ends.push_back(static_cast<int64_t>(out.text.size()));
+                }
             }
-        }
-        if (level + 1 < levels)
-            for (size_t &at = next[level + 1]; at < orders[level + 1].size() && parents[level + 1][at] == rank; ++at)
-                self(self, level + 1, at);
-    };
-    for (size_t rank = 0; rank < orders[0].size(); ++rank) visit(visit, 0, rank);
+            if (level + 1 >= levels) return;
+            if (level) prefix[level] = prefix[level - 1];
+            else prefix[level].clear();
+            prefix[level].append(word, size).push_back(' ');
+            for (size_t &child = next[level + 1]; child < orders[level + 1].size() && parents[level + 1][child] == rank; ++child)
+                self(self, level + 1, child);
+        };
+        for (int64_t rank = piece * step; rank < std::min(firsts, (piece + 1) * step); ++rank)
+            visit(visit, 0, static_cast<size_t>(rank));
+    });
+    if (!text) return;
+    size_t bytes = 0;
+    for (const Packed &each : written) bytes += each.text.size();
+    words.text.reserve(bytes);
+    words.ends.reserve(total);
+    for (Packed &each : written) {
+        const auto before = static_cast<int64_t>(words.text.size());
+        words.text.insert(words.text.end(), each.text.begin(), each.text.end());
+        for (const int64_t end : each.ends) words.ends.push_back(before + end);
+        each = Packed{};
+    }
 }
 
 }  // namespace suffice::text
