@@ -1,34 +1,7 @@
 #include "learned.hpp"
 
-#include <numeric>
-
 namespace suffice::text {
 namespace {
-
-// Numbers by keys, in rising order of the keys, which have so many bits.
-void sort_by_key(std::vector<uint64_t> &keys, std::vector<uint32_t> &numbers, int bits) {
-    constexpr int DIGIT = 11;
-    std::vector<uint64_t> keys_too(keys.size());
-    std::vector<uint32_t> numbers_too(keys.size());
-    for (int shift = 0; shift < bits; shift += DIGIT) {
-        std::array<size_t, (1 << DIGIT) + 1> starts{};
-        for (const uint64_t key : keys) ++starts[(key >> shift & ((1 << DIGIT) - 1)) + 1];
-        for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-        for (size_t i = 0; i < keys.size(); ++i) {
-            const size_t to = starts[keys[i] >> shift & ((1 << DIGIT) - 1)]++;
-            keys_too[to] = keys[i];
-            numbers_too[to] = numbers[i];
-        }
-        keys.swap(keys_too);
-        numbers.swap(numbers_too);
-    }
-}
-
-int bits_of(uint64_t most) {
-    int bits = 1;
-    while (bits < 64 && most >> bits) ++bits;
-    return bits;
-}
 
 // The first eight bytes as a number that is larger where the text is later.
 uint64_t head(const char *text, int64_t length) {
@@ -97,18 +70,32 @@ void Learned::arrange(bool text) {
     orders[0] = in_order(all_.words);
     ranks[0] = ranks_of(orders[0]);
     for (size_t level = 1; level < levels; ++level) {
-        // A space is before every character of a word, so that runs are in the order of their words.
+        // A space is before every character of a word, so that runs are in the order of their words: first by the run without
+        // the last word, and then by that.
         const PairTable &runs = all_.runs[level - 1];
-        const int low = bits_of(all_.words.size());
-        std::vector<uint64_t> keys(runs.size());
+        const std::vector<uint32_t> &before = ranks[level - 1];
+        std::vector<size_t> starts(orders[level - 1].size() + 1);
+        for (uint32_t i = 0; i < runs.size(); ++i) ++starts[before[runs.key(i) >> 32] + 1];
+        for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+        std::vector<uint64_t> cells(runs.size());  // the rank of the last word above, and the number below
+        std::vector<size_t> next(starts.begin(), starts.end() - 1);
+        for (uint32_t i = 0; i < runs.size(); ++i) {
+            const uint64_t key = runs.key(i);
+            cells[next[before[key >> 32]]++] = static_cast<uint64_t>(ranks[0][key & 0xFFFFFFFF]) << 32 | i;
+        }
         orders[level].resize(runs.size());
-        std::iota(orders[level].begin(), orders[level].end(), 0);
-        for (uint32_t i = 0; i < runs.size(); ++i)
-            keys[i] = static_cast<uint64_t>(ranks[level - 1][runs.key(i) >> 32]) << low | ranks[0][runs.key(i) & 0xFFFFFFFF];
-        sort_by_key(keys, orders[level], low + bits_of(orders[level - 1].size()));
+        parents[level].resize(runs.size());
+        apart(static_cast<int64_t>(starts.size()) - 1, std::max<int64_t>(1, static_cast<int64_t>(starts.size()) / 64), [] { return 0; },
+              [&](int64_t from, int64_t to, int &) {
+                  for (auto parent = static_cast<size_t>(from); parent < static_cast<size_t>(to); ++parent) {
+                      std::sort(cells.data() + starts[parent], cells.data() + starts[parent + 1]);
+                      for (size_t i = starts[parent]; i < starts[parent + 1]; ++i) {
+                          orders[level][i] = static_cast<uint32_t>(cells[i]);
+                          parents[level][i] = static_cast<uint32_t>(parent);
+                      }
+                  }
+              });
         if (level + 1 < levels) ranks[level] = ranks_of(orders[level]);
-        parents[level].resize(keys.size());
-        for (size_t i = 0; i < keys.size(); ++i) parents[level][i] = static_cast<uint32_t>(keys[i] >> low);
     }
     const auto least = static_cast<size_t>(reading_.analyzer == Analyzer::WORD ? std::max(reading_.least, 1) : 1);
     size_t total = 0;
