@@ -1,6 +1,7 @@
 #include "encoding.hpp"
 
 #include <map>
+#include <utility>
 
 namespace suffice::text {
 namespace {
@@ -119,11 +120,15 @@ void sort_places(std::vector<uint32_t> &places, std::vector<uint32_t> &other, si
         return;
     }
     other.resize(places.size());
-    for (int shift = 0; shift < 32 && known >> shift; shift += 8) {
-        std::array<uint32_t, 257> starts{};
-        for (const uint32_t place : places) ++starts[(place >> shift & 0xFF) + 1];
-        for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-        for (const uint32_t place : places) other[starts[place >> shift & 0xFF]++] = place;
+    const size_t digits = known >> 24 ? 4 : known >> 16 ? 3 : known >> 8 ? 2 : 1;
+    std::array<std::array<uint32_t, 256>, 4> starts;
+    for (size_t d = 0; d < digits; ++d) starts[d].fill(0);
+    for (const uint32_t place : places)
+        for (size_t d = 0; d < digits; ++d) ++starts[d][place >> (8 * d) & 0xFF];
+    for (size_t d = 0; d < digits; ++d) {
+        uint32_t before = 0;
+        for (uint32_t &each : starts[d]) before += std::exchange(each, before);
+        for (const uint32_t place : places) other[starts[d][place >> (8 * d) & 0xFF]++] = place;
         places.swap(other);
     }
 }
