@@ -11,19 +11,6 @@ from numpy.typing import NDArray
 
 from suffice.kernels.text import Counted, Encoded, Reading, Words
 
-__all__ = [
-    "Documents",
-    "Lookup",
-    "Reading",
-    "Words",
-    "count_words",
-    "encode_words",
-    "join_words",
-    "score_words",
-    "word_places",
-    "word_slot",
-]
-
 Float = NDArray[np.float64]
 Places = NDArray[np.int64]
 

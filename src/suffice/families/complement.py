@@ -19,13 +19,13 @@ from suffice.families.linear import CellForm
 from suffice.statistics import Membership, Sums
 from suffice.statistics.sparse_sums import nonzero_cells
 
-__all__ = ["ComplementWeights", "complement_scores", "complement_weights", "left_out_complement"]
+__all__ = ["ComplementWeights", "complement_scores", "complement_weights", "left_out_complement", "outside_weights"]
 
 Float = NDArray[np.float64]
 
 
-def _outside(statistic: Sums, alpha: Any) -> Float:
-    return np.asarray(statistic.total.sum(axis=0) + alpha - statistic.total)
+def _outside(total: Float, alpha: Any) -> Float:
+    return np.asarray(total.sum(axis=0) + alpha - total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +51,12 @@ class ComplementWeights:
 
 def complement_weights(statistic: Sums, alpha: Any, *, norm: bool) -> ComplementWeights:
     """The weights of each class and column (K, d); as shares of their sum if ``norm``."""
-    return ComplementWeights(_weights(statistic, alpha, norm=norm))
+    return ComplementWeights(outside_weights(statistic.total, alpha, norm=norm))
 
 
-def _weights(statistic: Sums, alpha: Any, *, norm: bool) -> Float:
-    outside = _outside(statistic, alpha)
+def outside_weights(total: Float, alpha: Any, *, norm: bool = False) -> Float:
+    """The same by the sums of each class and column (K, d)."""
+    outside = _outside(total, alpha)
     size = outside.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         logged = np.where(size > 0, np.log(np.maximum(outside, 0.0)) - np.log(size), 0.0)
@@ -80,7 +81,7 @@ def left_out_complement(statistic: Sums, alpha: Any, x: Any, members: Membership
     NaN in rows without which a class has none, or a column decides.
     """
     assert members.codes is not None
-    outside, weight = _outside(statistic, alpha), statistic.weight[members.codes]
+    outside, weight = _outside(statistic.total, alpha), statistic.weight[members.codes]
     w = np.ones(len(members)) if members.weights is None else members.weights
     rows, at, values = nonzero_cells(x)
     lengths = np.bincount(rows, values, minlength=len(w))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, NotLinearError
 from suffice.families.contract import read_only, register
+from suffice.families.draws import log_shares, predictive, rise
 from suffice.families.estimation import (
     Estimation,
     check_cells,
@@ -37,7 +38,7 @@ from suffice.statistics.aggregation import Aggregation, Answer, members_of, valu
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_coefficients, log_factorial
 from suffice.statistics.remaining import remaining
-from suffice.statistics.sparse_sums import cell_columns, nonzero_cells, same_cells
+from suffice.statistics.sparse_sums import nonzero_cells
 from suffice.statistics.table import is_sparse
 
 __all__ = ["Multinomial", "MultinomialParameters"]
@@ -156,13 +157,7 @@ class Multinomial:
     def estimate(self, statistic: CountVectors, columns: Sequence[object] | None = None) -> MultinomialParameters:
         """θ = (t + α)/(Σ t + α d); a class that saw no draw takes the shares of all rows."""
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
-        draws = statistic.total + alpha
-        size = draws.sum(axis=1, keepdims=True)
-        pooled = statistic.total.sum(axis=0)
-        pooled = pooled if pooled.any() else np.ones_like(pooled)
-        draws = np.where(size > 0, draws, pooled)
-        with np.errstate(divide="ignore"):
-            log_share = np.log(draws) - np.log(draws.sum(axis=1, keepdims=True))
+        draws, log_share = log_shares(statistic.total, alpha)
         weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
         return MultinomialParameters(log_share, draws, statistic.total.sum(axis=1) / weight)
 
@@ -172,14 +167,14 @@ class Multinomial:
         """log p(x | y) of each row under each class, given its length (n, K)."""
         p = parameters
         if self.estimation == "bayes":
-            return _predictive(p.draws, x) + log_coefficients(x)[:, None]
+            return predictive(p.draws, x) + log_coefficients(x)[:, None]
         return p.cells.scores(x) + log_coefficients(x)[:, None]
 
     def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
         """`log_likelihood` without the multinomial coefficient, which all classes share."""
         p = parameters
         if self.estimation == "bayes":
-            return _predictive(p.draws, x)
+            return predictive(p.draws, x)
         return p.relative_cells.scores(x)
 
     def answers(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
@@ -211,10 +206,10 @@ class Multinomial:
                 rows, at, values = nonzero_cells(x)
                 left = remaining(total[c[rows], at], w[rows] * values) + alpha
                 if self.estimation == "bayes":
-                    share, rise = _rise(left, values), log_rise(np.where(size > 0, size, 1.0), lengths)
+                    share, risen = rise(left, values), log_rise(np.where(size > 0, size, 1.0), lengths)
                 else:
-                    share, rise = values * (np.log(left) + self._log_common(parameters)[at]), lengths * np.log(size)
-                own = np.bincount(rows, share, minlength=len(c)) - rise
+                    share, risen = values * (np.log(left) + self._log_common(parameters)[at]), lengths * np.log(size)
+                own = np.bincount(rows, share, minlength=len(c)) - risen
         out[np.arange(len(c)), c] = own
         out[size == 0] = np.nan  # without the row the class has no draw, and takes the shares of all rows
         return out
@@ -323,24 +318,3 @@ class Multinomial:
     def table(self, parameters: MultinomialParameters, j: int) -> dict[str, Float]:
         """The share of the column in the draws of each class."""
         return {"share": np.exp(parameters.log_share[:, j])}
-
-
-def _predictive(draws: Float, x: Any) -> Float:
-    """Dirichlet-multinomial without its coefficient: Π_j Γ(a_j + x_j)/Γ(a_j) · Γ(A)/Γ(A + Σ x)."""
-    size = draws.sum(axis=1)
-    lengths = np.asarray(x.sum(axis=1), dtype=np.float64).reshape(-1, 1)
-    out: Float = -log_rise(np.where(size > 0, size, 1.0), lengths)
-    if is_sparse(x):
-        columns, data = cell_columns(x), x.data.astype(np.float64)
-        for k in range(len(draws)):
-            rise = _rise(draws[k, columns], data)
-            out[:, k] += np.asarray(same_cells(x, rise).sum(axis=1)).ravel()
-        return out
-    for j in range(x.shape[1]):
-        out += _rise(draws[:, j], np.asarray(x[:, [j]], dtype=np.float64))
-    return out
-
-
-def _rise(a: Float, x: Float) -> Any:
-    """log Γ(a + x)/Γ(a), −∞ for draws of what can never be drawn."""
-    return np.where(a > 0, log_rise(np.where(a > 0, a, 1.0), x), np.where(x > 0, -np.inf, 0.0))

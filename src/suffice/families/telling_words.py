@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.families.draws import rise
 from suffice.families.text import Text
 from suffice.families.text_parameters import TextParameters
-from suffice.families.word_shares import rise
 from suffice.statistics import Vocabulary
 from suffice.text.texts import Texts
 

@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, columns_at
+from suffice.families.complement import outside_weights
 from suffice.families.contract import register
+from suffice.families.draws import drawn_shares, log_shares, predictive
 from suffice.families.estimation import Estimation, check_estimation, weighted_logs
 from suffice.families.linear import CellForm, Linear
 from suffice.families.poisson import poisson_draws
 from suffice.families.text_left_out import left_out_text
-from suffice.families.text_parameters import TextParameters, document_weights, words_used
-from suffice.families.word_shares import drawn_shares, outside_weights, rise, word_chances, word_shares
+from suffice.families.text_parameters import TextParameters, document_weights, word_chances, words_used
 from suffice.families.word_weights import linear_words
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
@@ -192,7 +193,7 @@ class Text:
         elif self.event == "complement":
             slope = outside_weights(tally if idf is None else idf * tally, self._alpha)
         else:
-            draws, slope = word_shares(tally if idf is None else idf * tally, self._alpha)
+            draws, slope = log_shares(tally if idf is None else idf * tally, self._alpha)
         there = np.where(documents > 0, documents, 1.0)
         lengths = tally.sum(axis=1)
         mean = float(lengths.sum() / max(documents.sum(), np.finfo(float).tiny)) if len(at) else 0.0
@@ -246,20 +247,15 @@ class Text:
         return np.asarray(np.where(length > 0, mean / np.where(length > 0, length, 1.0), 1.0) ** self.length)
 
     def _predictive(self, parameters: TextParameters, x: Texts) -> Float:
-        """Dirichlet-multinomial without its coefficient: Π_j Γ(a_j + x_j)/Γ(a_j) · Γ(A)/Γ(A + Σ x)."""
+        """Dirichlet-multinomial of the words as they are weighted, without its coefficient (n, K)."""
         draws = parameters.draws
         assert draws is not None
         rows = self._rows(parameters, x)
-        length = np.asarray(rows.sum(axis=1)).ravel()
         data = rows.data if parameters.idf is None else rows.data * parameters.idf[rows.indices]
         if self.length:
+            length = np.asarray(rows.sum(axis=1)).ravel()
             data = data * self._shortened(length, parameters.mean_length)[cell_rows(rows)]
-        length = np.asarray(same_cells(rows, data).sum(axis=1)).ravel()
-        out = np.empty((len(length), len(draws)))
-        for k, each in enumerate(draws):
-            out[:, k] = np.asarray(same_cells(rows, rise(each[rows.indices], data)).sum(axis=1)).ravel()
-            out[:, k] -= rise(np.full(len(length), each.sum()), length)
-        return out
+        return predictive(draws, same_cells(rows, data))
 
     def leave_one_out(
         self,

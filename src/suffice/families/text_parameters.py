@@ -13,9 +13,10 @@ from suffice.families.contract import read_only
 from suffice.families.word_form import WordForm
 from suffice.statistics import Vocabulary, WordRows, WordSums
 from suffice.statistics.equal_sums import evened
+from suffice.statistics.sparse_sums import left_of
 from suffice.statistics.word_rows import some_columns
 
-__all__ = ["TextParameters", "document_weights", "most_frequent", "words_used"]
+__all__ = ["TextParameters", "document_weights", "most_frequent", "word_chances", "words_used"]
 
 Float = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -147,3 +148,15 @@ def document_weights(n_documents: Any, with_word: Any) -> Any:
     (1.0, 2.0)
     """
     return 1.0 + np.log1p(n_documents) - np.log1p(with_word)
+
+
+def word_chances(yes: Float, documents: Float, alpha: float) -> tuple[Float, Float]:
+    """Logarithms of the probabilities that words are there, and that they are not (K, M)."""
+    weight = documents[:, None] + 2 * alpha
+    empty = weight <= 0
+    pooled = float(documents.sum())
+    no = left_of(documents[:, None], yes)
+    yes, no = (np.where(empty, part.sum(axis=0), part) + alpha for part in (yes, no))
+    size = np.log(np.where(empty, max(pooled, np.finfo(float).tiny), weight))
+    with np.errstate(divide="ignore"):
+        return np.log(yes) - size, np.log(no) - size

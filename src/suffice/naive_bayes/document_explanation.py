@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.bayes import decide
+from suffice import bayes
 from suffice.exceptions import InputError
 from suffice.explanation import PRIOR, compared
 from suffice.families import Text
@@ -100,9 +100,9 @@ def explain_documents(
 ) -> DocumentExplanation:
     """The parts of the log-odds; of two classes the second's, of more the likeliest's against the next."""
     said = [spoken(family, estimate.parameters[0], texts, i) for i in range(len(texts))]
-    sums = [estimate.log_prior + each.parts.sum(axis=0) + each.rest for each in said]
-    joint = np.array(sums).reshape(len(said), len(estimate.classes))
-    decide(joint)  # raises for a document that no class can explain, as a prediction does
+    sums = [each.parts.sum(axis=0) + each.rest for each in said]
+    joint = bayes.joint(estimate.log_prior, np.array(sums).reshape(len(said), len(estimate.classes)))
+    bayes.decide(joint)  # raises for a document that no class can explain, as a prediction does
     first, second = compared(joint, label, against)
     found = [
         _parts_of(estimate, family, each, i, int(a), int(b))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -177,10 +176,10 @@ class Vocabulary:
         if self.slots:
             return "it has both words and slots" if len(self.ends) else None
         try:
-            words = self.raw.texts()
+            self.raw.texts()
         except UnicodeDecodeError:
             return "its words are not UTF-8"
-        return None if all(a < b for a, b in pairwise(words)) else "its words are not sorted and distinct"
+        return None if self.raw.first_unsorted() < 0 else "its words are not sorted and distinct"
 
 
 def _kept(vocabulary: Vocabulary) -> str:
