@@ -1,0 +1,1 @@
+"""Generative models beside their discriminative twin: scores and learning curves."""

@@ -1,0 +1,1 @@
+"""Learning from a source: rows that come in batches."""
