@@ -22,9 +22,9 @@ def ahead(
 ) -> Iterator[Item]:
     """The same items, made ahead by a thread that ends with this iterator.
 
-    An exception comes after the items before it. Closing the iterator, as Ctrl-C or the end of a ``for`` does, waits for
-    the item that is being made; where that may take for ever, as with a pipe, ``stop`` has to cut it short. In a process
-    that was forked meanwhile the thread does not exist, and the iterator says so.
+    An exception comes after the items before it. Closing the iterator, as Ctrl-C or the end of a ``for`` does, waits
+    for the item that is being made; where that may take for ever, as with a pipe, ``stop`` has to cut it short. In a
+    process that was forked meanwhile the thread does not exist, and the iterator says so.
 
     Parameters
     ----------

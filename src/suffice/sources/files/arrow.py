@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,8 +12,8 @@ from suffice.exceptions import InputError
 from suffice.sources.files.batch import Batch, RowNumbers
 from suffice.sources.files.parquet import arrow_told
 from suffice.sources.files.raw import Raw
-from suffice.sources.files.reader import Faults, Layout, Reading
-from suffice.sources.files.stored import as_batch, stored_layout
+from suffice.sources.files.reader import Layout, Reading
+from suffice.sources.files.stored import StoredColumns, stored_layout
 
 __all__ = ["peek_arrow", "read_arrow"]
 
@@ -30,12 +30,12 @@ def peek_arrow(raw: Raw, reading: Reading) -> tuple[Layout, bool]:
         return stored_layout(file.schema, reading.types, raw.name), file.num_record_batches > 0
 
 
-def read_arrow(raw: Raw, layout: Layout, columns: Sequence[str], reading: Reading, faults: Faults) -> Iterator[Batch]:
+def read_arrow(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[Batch]:
     """The rows of a file in order."""
     first = 0
     pieces = _file_pieces if _head(raw).startswith(FILE) else _stream_pieces
-    for rows in pieces(raw, columns, reading.batch_rows):
-        batch = as_batch(rows, layout, columns, reading.types, raw.name, RowNumbers(raw.name, first), faults)
+    for rows in pieces(raw, stored, batch_rows):
+        batch = stored.batch(rows, raw.name, RowNumbers(raw.name, first))
         first += rows.num_rows
         del rows
         yield batch
@@ -54,7 +54,7 @@ def _head(raw: Raw) -> bytes:
 # ---------------------------------------------------------------------- the file format
 
 
-def _file_pieces(raw: Raw, columns: Sequence[str], most: int) -> Iterator[Any]:
+def _file_pieces(raw: Raw, stored: StoredColumns, most: int) -> Iterator[Any]:
     """Rows of at most so many at a time, copied out of the file.
 
     A file may be a single batch of all rows, so it is mapped, not read. The copy leaves nothing of the map in what is
@@ -67,13 +67,15 @@ def _file_pieces(raw: Raw, columns: Sequence[str], most: int) -> Iterator[Any]:
         for i in range(file.num_record_batches):
             held.check(raw.name)
             whole = file.get_batch(i)
-            wanted = whole.select([name for name in columns if name in whole.schema.names])
+            wanted = whole.select(stored.among(whole.schema.names))
             for start in range(0, whole.num_rows, most):
                 held.check(raw.name)
                 part = wanted.slice(start, most)
                 arrays = [pa.concat_arrays([array]) for array in part.columns]
-                raw.done = 0 if raw.size is None else int(
-                    raw.size * (i + (start + part.num_rows) / whole.num_rows) / file.num_record_batches
+                raw.done = (
+                    0
+                    if raw.size is None
+                    else int(raw.size * (i + (start + part.num_rows) / whole.num_rows) / file.num_record_batches)
                 )
                 held.let_go()
                 yield pa.RecordBatch.from_arrays(arrays, names=part.schema.names)
@@ -140,11 +142,11 @@ def _stream_schema(head: bytes, raw: Raw) -> Any:
             return pa.ipc.open_stream(file).schema
 
 
-def _stream_pieces(raw: Raw, columns: Sequence[str], most: int) -> Iterator[Any]:
+def _stream_pieces(raw: Raw, stored: StoredColumns, most: int) -> Iterator[Any]:
     import pyarrow as pa
 
     with raw.opened() as file, arrow_told(raw.name, "a stream of Arrow"):
         for whole in pa.ipc.open_stream(file):
-            wanted = whole.select([name for name in columns if name in whole.schema.names])
+            wanted = whole.select(stored.among(whole.schema.names))
             for start in range(0, whole.num_rows, most):
                 yield wanted.slice(start, most)

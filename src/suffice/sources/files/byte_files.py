@@ -32,40 +32,51 @@ class Progress(Protocol):
     done: int
 
 
-class Counted(io.RawIOBase):
-    """Bytes that are counted while they are read."""
+class Layer(io.RawIOBase):
+    """A file that is made of another, and is closed with it."""
 
-    def __init__(self, of: Progress, file: io.RawIOBase) -> None:
-        self._of, self._file = of, file
+    def __init__(self, *below: Any) -> None:
+        self._below = below
 
     def readable(self) -> bool:
+        """Yes."""
         return True
 
+    def close(self) -> None:
+        """Close what is below, too."""
+        if not self.closed:
+            for each in self._below:
+                each.close()
+        super().close()
+
+
+class Counted(Layer):
+    """Bytes that are counted while they are read."""
+
+    def __init__(self, of: Progress, file: Any) -> None:
+        super().__init__(file)
+        self._of, self._file = of, file
+
     def readinto(self, buffer: Any) -> int:
+        """The next bytes."""
         try:
             count = self._file.readinto(buffer) or 0
         except OSError as error:
             raise InputError(f"{self._of.name} cannot be read: {error.strerror or error}.") from error
         self._of.done += count
-        return count
-
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
+        return int(count)
 
 
-class Unpacked(io.RawIOBase):
+class Unpacked(Layer):
     """Decompressed bytes, whose faults are sentences."""
 
-    def __init__(self, name: str, packing: str, file: io.BufferedReader) -> None:
-        self._name, self._packed = name, file
+    def __init__(self, name: str, packing: str, file: Any) -> None:
+        self._name = name
         self._file = PACKED[packing][1](file)
-
-    def readable(self) -> bool:
-        return True
+        super().__init__(self._file, file)
 
     def readinto(self, buffer: Any) -> int:
+        """The next bytes."""
         try:
             return int(self._file.readinto(buffer))
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
@@ -73,21 +84,13 @@ class Unpacked(io.RawIOBase):
                 f"{self._name} cannot be decompressed: it is damaged, or was cut short ({error})."
             ) from error
 
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-            self._packed.close()
-        super().close()
 
-
-class Again(io.RawIOBase):
+class Again(Layer):
     """A file of which some bytes were read before: they come again."""
 
-    def __init__(self, file: io.BufferedReader, before: bytes = b"") -> None:
+    def __init__(self, file: Any, before: bytes = b"") -> None:
+        super().__init__(file)
         self._file, self._before = file, before
-
-    def readable(self) -> bool:
-        return True
 
     def peek(self, count: int) -> bytes:
         """The first bytes, which will come again."""
@@ -96,41 +99,37 @@ class Again(io.RawIOBase):
         return self._before[:count]
 
     def readinto(self, buffer: Any) -> int:
+        """The next bytes."""
         if not self._before:
-            return self._file.readinto(buffer)
+            return int(self._file.readinto(buffer))
         count = min(len(buffer), len(self._before))
         buffer[:count] = self._before[:count]
         self._before = self._before[count:]
         return count
 
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
 
-
-class Lent(io.RawIOBase):
+class Lent(Layer):
     """The caller's file, which stays open."""
 
     def __init__(self, file: Any) -> None:
+        super().__init__()
         self._file = file
 
-    def readable(self) -> bool:
-        return True
-
     def readinto(self, buffer: Any) -> int:
+        """The next bytes."""
         try:
             found = self._file.read(len(buffer)) or b""
-        except (EOFError, zlib.error, lzma.LZMAError) as error:
+        except (EOFError, zlib.error, lzma.LZMAError) as error:  # of a decompressor of the caller's
             raise OSError(str(error)) from error
         buffer[: len(found)] = found
         return len(found)
 
 
-class Pipe(io.RawIOBase):
+class Pipe(Layer):
     """A pipe, of which another thread can end the waiting."""
 
     def __init__(self, number: int) -> None:
+        super().__init__()
         self._number = number
         self._closing = threading.Lock()
         self._woken, self._wake = os.pipe()
@@ -138,20 +137,19 @@ class Pipe(io.RawIOBase):
         for each in (number, self._woken):
             self._either.register(each, select.POLLIN)
 
-    def readable(self) -> bool:
-        return True
-
     def readinto(self, buffer: Any) -> int:
+        """The next bytes that come, or none when the waiting was ended."""
         ready = [each for each, _ in self._either.poll()]
         return 0 if self._woken in ready else os.readv(self._number, [buffer])
 
     def stop(self) -> None:
-        """End the waiting: nothing more comes."""
+        """End the waiting."""
         with self._closing:
             if not self.closed:
                 os.write(self._wake, b".")
 
     def close(self) -> None:
+        """Close the pipe."""
         with self._closing:
             if not self.closed:
                 for each in (self._number, self._woken, self._wake):

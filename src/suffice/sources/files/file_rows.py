@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError
 from suffice.sources.files.arrow import peek_arrow, read_arrow
 from suffice.sources.files.batch import Batch
-from suffice.sources.files.text_provisional import peek_csv, peek_json_lines, read_csv, read_json_lines
 from suffice.sources.files.finding import name_of
 from suffice.sources.files.formats import format_by_bytes, format_by_name
 from suffice.sources.files.joining import Counted
 from suffice.sources.files.parquet import peek_parquet, read_parquet
 from suffice.sources.files.raw import Raw
 from suffice.sources.files.reader import Faults, Layout, Reading
+from suffice.sources.files.stored import StoredColumns
+from suffice.sources.files.text_provisional import peek_csv, peek_json_lines, read_csv, read_json_lines
 
 __all__ = ["FileRows"]
 
 Peek = Callable[[Raw, Reading], tuple[Layout, bool]]
-Read = Callable[[Raw, Layout, Sequence[str], Reading, Faults], Iterator[Batch]]
+Read = Callable[[Raw, StoredColumns, Reading], Iterator[Batch]]
 
 
 class FileRows:
@@ -39,7 +40,7 @@ class FileRows:
 
     def __init__(self, raws: Sequence[Raw], format: str | None, reading: Reading) -> None:  # noqa: A002
         self.name = name_of([raw.name for raw in raws])
-        self.files = [raw.name for raw in raws]
+        self.files: Sequence[str] = [raw.name for raw in raws]
         self._raws = raws
         sizes = [raw.size for raw in raws if raw.size is not None]
         self.total_bytes = sum(sizes) if len(sizes) == len(raws) else None
@@ -74,12 +75,13 @@ class FileRows:
 
     _known = False
 
-    def read(self, columns: Sequence[str], faults: Faults) -> Iterator[Counted]:
+    def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
         """The rows in order."""
+        stored = StoredColumns(self.layout, columns, self._reading.types, coded, faults)
         before = 0
         for raw in self._raws:
             if raw.size != 0:
-                for batch in self._read(raw, self.layout, columns, self._reading, faults):
+                for batch in self._read(raw, stored, self._reading):
                     yield batch, before + raw.done
                     del batch
             before += raw.size or raw.done
@@ -107,7 +109,7 @@ def _format_of(raws: Sequence[Raw], given: str | None) -> str:
     return next(iter(found))
 
 
-# ---------------------------------------------------------------------- readers of text as readers of files
+# ---------------------------------------------------------------------- readers of each format
 
 
 def _peek_text(peek: Callable[[bytes, bool, str, Reading], Layout], header: bool) -> Peek:
@@ -120,11 +122,15 @@ def _peek_text(peek: Callable[[bytes, bool, str, Reading], Layout], header: bool
 
 
 def _read_text(read: Callable[[BinaryIO, str, Layout, Sequence[str], Reading, Faults], Iterator[Batch]]) -> Read:
-    def rows(raw: Raw, layout: Layout, columns: Sequence[str], reading: Reading, faults: Faults) -> Iterator[Batch]:
+    def rows(raw: Raw, stored: StoredColumns, reading: Reading) -> Iterator[Batch]:
         with raw.opened() as file:
-            yield from read(file, raw.name, layout, columns, reading, faults)
+            yield from read(file, raw.name, stored.layout, stored.columns, reading, stored.faults)
 
     return rows
+
+
+def _read_stored(read: Callable[[Raw, StoredColumns, int], Iterator[Batch]]) -> Read:
+    return lambda raw, stored, reading: read(raw, stored, reading.batch_rows)
 
 
 CSV = _peek_text(peek_csv, header=True), _read_text(read_csv)
@@ -132,6 +138,6 @@ READERS: dict[str, tuple[Peek, Read]] = {
     "csv": CSV,
     "tsv": CSV,
     "jsonl": (_peek_text(peek_json_lines, header=False), _read_text(read_json_lines)),
-    "parquet": (peek_parquet, read_parquet),
-    "arrow": (peek_arrow, read_arrow),
+    "parquet": (peek_parquet, _read_stored(read_parquet)),
+    "arrow": (peek_arrow, _read_stored(read_arrow)),
 }

@@ -27,7 +27,8 @@ def find_files(data: Any, format: str | None = None) -> list[str]:  # noqa: A002
     A glob (``*``, ``?``, ``[...]`` and ``**`` for folders of any depth) and a folder give their files in the natural
     order of their names, part-2 before part-10. Of a folder these are the data files in it and in its folders, by their
     names; with a ``format``, the files of its names, or all if there are none. What begins with a dot or an underscore
-    is left out, as Spark does. Names of folders such as ``year=2024`` say nothing: what they stand for has to be a column.
+    is left out, as Spark does. Names of folders such as ``year=2024`` say nothing: what they stand for has to be in a
+    column.
 
     Examples
     --------

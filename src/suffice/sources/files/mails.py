@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from suffice.exceptions import InputError
@@ -25,7 +25,8 @@ MAIL_SUFFIXES = (".eml", ".emlx", ".mbox", ".mbx", ".txt", "")
 def holds_mails(folder: str) -> bool:
     """Whether a folder holds a folder of mails, or an mbox, for each class, and no file of another kind.
 
-    Mails are files that are named .eml, .mbox, .txt or have no ending; in the folder itself only .mbox is taken for one.
+    Mails are files that are named .eml, .mbox, .txt or have no ending; in the folder itself only .mbox is taken for
+    one.
     """
     files = files_below(folder)
     return bool(files) and all(_looks_like_mail(os.path.relpath(path, folder)) for path in files)
@@ -61,12 +62,12 @@ class MailRows:
         self.name = paths[0] if len(paths) == 1 else f"{len(paths)} folders of mails"
         self._reading = reading
         self._classes = [each for path in paths for each in _classes(path)]
-        self.files = [path for _, path in self._classes]
+        self.files: Sequence[str] = [path for _, path in self._classes]
         self.layout = Layout(list(NAMES), dict.fromkeys(NAMES, pa.string()))
         self._sizes = [_bytes_of(path) for path in self.files]
         self.total_bytes = sum(self._sizes)
 
-    def read(self, columns: Sequence[str], faults: Faults) -> Iterator[Counted]:
+    def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
         """The rows in order: class by class, and in each as `suffice.text.mail.read_mails` has them."""
         done = 0
         for (label, path), size in zip(self._classes, self._sizes, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from suffice.exceptions import InputError, listed
@@ -33,7 +33,7 @@ class Rows(Protocol):
     repeatable: bool
     ahead: bool
 
-    def read(self, columns: Sequence[str], faults: Faults) -> Iterator[Counted]:
+    def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
         """The rows in order, with the bytes that were read for them."""
         ...
 
@@ -84,7 +84,7 @@ class Source:
         self.n_rows = 0
         self.repeatable = rows.repeatable
         self._faults = Faults(reading.bad_rows == "skip")
-        self._reads = 0
+        self._was_read = False
         self._last: Any = None
 
     @property
@@ -97,12 +97,19 @@ class Source:
         """A sentence for each of the first of them."""
         return list(self._faults.sentences)
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = ()) -> Iterator[Batch]:
         """The rows, in order; of those columns alone, in their order, if they are given.
 
         The next batch is read while the last one is used. What is wrong with a row is an `InputError` that says where
-        it is, or is counted in ``skipped``. Being read anew, a source starts from its first row, and what it counts from
-        zero; who was reading it before gets no more.
+        it is, or is counted in ``skipped``. Being read anew, a source starts from its first row, and what it counts
+        from zero; who was reading it before gets no more.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+        coded : sequence of str
+            Columns of text that may come as dictionaries: where a file has them so, as Parquet has, no texts are made,
+            which takes several times as long. Labels are best read so.
         """
         chosen = self.names if columns is None else list(columns)
         _check_names(chosen, self.names, self.name)
@@ -111,18 +118,19 @@ class Source:
                 raise InputError(self._rows.layout.unreadable[each])
         if not chosen:
             raise InputError(f"No column of {_called(self.name)} is to be read. Choose one.")
-        if self._reads and not self.repeatable:
+        if self._was_read and not self.repeatable:
             raise InputError(f"{_called(self.name)} can be read only once, and was. Open it again.")
         if self._last is not None:
             self._last.close()
-        self._reads += 1
+        self._was_read = True
         self._faults = Faults(self._reading.bad_rows == "skip")
         self.n_rows = self.done_bytes = 0
-        self._last = self._given_out(chosen, self._faults, self._reads)
+        texts = [each for each in coded if each in chosen and self.types[each] == "text"]
+        self._last = self._given_out(chosen, texts, self._faults)
         return self._last  # type: ignore[no-any-return]
 
-    def _given_out(self, columns: Sequence[str], faults: Faults, turn: int) -> Iterator[Batch]:
-        read = joined(self._rows.read(columns, faults), self._reading.batch_rows)
+    def _given_out(self, columns: Sequence[str], coded: Sequence[str], faults: Faults) -> Iterator[Batch]:
+        read = joined(self._rows.read(columns, coded, faults), self._reading.batch_rows)
         if self._rows.ahead:
             read = ahead(read, _size, self._rows.stop)
         try:
@@ -173,14 +181,14 @@ def open_source(
     nulls: Sequence[str] | None = None,
     batch_rows: int = BATCH_ROWS,
 ) -> Source:
-    """Open what rows are to be read from, and look at its first ones to know its columns.
+    r"""Open what rows are to be read from, and look at its first ones to know its columns.
 
     Parameters
     ----------
     data : str, path, list of them, binary file, or object with ``__arrow_c_stream__``
-        A file, a glob, a folder, ``"-"`` for standard input, or several of these; a `Source` is given back. Files may be
-        compressed (``.gz``, ``.bz2``, ``.xz``). Several files are read in the natural order of their names, as if they
-        were one; they must be of one format and have the same columns. See `suffice.sources.files.finding.find_files`.
+        A file, a glob, a folder, ``"-"`` for standard input, or several of these; a `Source` is given back. Files may
+        be compressed (``.gz``, ``.bz2``, ``.xz``). Several files are read in the natural order of their names, as if
+        they were one; they must be of one format and have the same columns.
     format : {"csv", "tsv", "jsonl", "parquet", "arrow", "mails"}, optional
         By the name of the file, else by its first bytes. ``"mails"`` is a folder with a folder or mbox for each class:
         columns ``text``, ``label`` and ``path``.
@@ -206,7 +214,7 @@ def open_source(
     Examples
     --------
     >>> import io
-    >>> source = open_source(io.BytesIO(b"size,kind\\n1.5,a\\n2.5,b\\n"))
+    >>> source = open_source(io.BytesIO(b"size,kind\n1.5,a\n2.5,b\n"))
     >>> source.types
     {'size': 'number', 'kind': 'text'}
     >>> [batch.rows.to_pylist() for batch in source.batches()]
@@ -260,7 +268,7 @@ def _rows_of(data: Any, format: str | None, reading: Reading) -> Rows:  # noqa: 
     )
 
 
-def _check_names(names: Sequence[str], there: Sequence[str], called: str) -> None:
+def _check_names(names: Iterable[str], there: Sequence[str], called: str) -> None:
     """Raise if one of the names is none of the columns, and say which may be meant."""
     if isinstance(names, str):
         raise InputError(f"A list of columns is due; got the text {names!r:.80}. Write [{names!r:.80}].")

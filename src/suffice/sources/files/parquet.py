@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from suffice.exceptions import InputError
 from suffice.sources.files.batch import Batch, RowNumbers
 from suffice.sources.files.raw import Raw
-from suffice.sources.files.reader import Faults, Layout, Reading
-from suffice.sources.files.stored import as_batch, stored_layout
+from suffice.sources.files.reader import Layout, Reading
+from suffice.sources.files.stored import StoredColumns, stored_layout
 
 __all__ = ["arrow_told", "peek_parquet", "read_parquet"]
 
@@ -21,15 +21,12 @@ def peek_parquet(raw: Raw, reading: Reading) -> tuple[Layout, bool]:
         return stored_layout(file.schema_arrow, reading.types, raw.name), file.metadata.num_rows > 0
 
 
-def read_parquet(
-    raw: Raw, layout: Layout, columns: Sequence[str], reading: Reading, faults: Faults
-) -> Iterator[Batch]:
+def read_parquet(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[Batch]:
     """The rows of a file in order."""
-    with _opened(raw) as file:
+    with _opened(raw, stored.coded) as file:
         first, total = 0, file.metadata.num_rows
-        there = [name for name in columns if name in file.schema_arrow.names]  # who is not is told below
-        for rows in file.iter_batches(batch_size=reading.batch_rows, columns=there):
-            batch = as_batch(rows, layout, columns, reading.types, raw.name, RowNumbers(raw.name, first), faults)
+        for rows in file.iter_batches(batch_size=batch_rows, columns=stored.among(file.schema_arrow.names)):
+            batch = stored.batch(rows, raw.name, RowNumbers(raw.name, first))
             first += rows.num_rows
             raw.done = 0 if raw.size is None else raw.size * first // total
             del rows
@@ -38,7 +35,7 @@ def read_parquet(
 
 
 @contextmanager
-def _opened(raw: Raw) -> Iterator[Any]:
+def _opened(raw: Raw, coded: Collection[str] = ()) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     head = raw.head()[0]
@@ -46,10 +43,14 @@ def _opened(raw: Raw) -> Iterator[Any]:
         raise InputError(f"{raw.name} is an encrypted Parquet file. Decrypt it first.")
     if not head.startswith(b"PAR1"):
         raise InputError(f"{raw.name} is not a Parquet file: it {'is empty' if not head else 'begins otherwise'}.")
-    with raw.anywhere() as place, arrow_told(raw.name, "a Parquet file"):
-        # With pages read one after the other memory does not grow with row groups; buffering ahead holds whole ones.
-        with pq.ParquetFile(place, pre_buffer=False, buffer_size=1 << 20, page_checksum_verification=True) as file:
-            yield file
+    # With pages read one after the other memory does not grow with row groups; buffering ahead holds whole ones.
+    options = {"pre_buffer": False, "buffer_size": 1 << 20, "page_checksum_verification": True}
+    with (
+        raw.anywhere() as place,
+        arrow_told(raw.name, "a Parquet file"),
+        pq.ParquetFile(place, read_dictionary=list(coded), **options) as file,
+    ):
+        yield file
 
 
 @contextmanager

@@ -149,7 +149,7 @@ class Raw:
 
     # ------------------------------------------------------------------ what is compressed
 
-    def _unpacked(self) -> io.BufferedReader:
+    def _unpacked(self) -> Any:
         """The decompressed bytes from the beginning."""
         self._pipe = self._start()
         counted = io.BufferedReader(Counted(self, self._pipe), HEAD)
@@ -204,7 +204,9 @@ def raw_standard_input() -> Raw:
 def _raw_pipe(number: int, name: str) -> Raw:
     if os.isatty(number):
         os.close(number)
-        raise InputError(f"{name[0].upper()}{name[1:]} is a terminal. Send rows to it: zcat data.csv.gz | suffice ... -")
+        raise InputError(
+            f"{name[0].upper()}{name[1:]} is a terminal. Send rows to it: zcat data.csv.gz | suffice ... -"
+        )
     pipe = Pipe(number)
     return Raw(name, lambda: pipe, repeatable=False)
 

@@ -18,17 +18,19 @@ lists, structs, maps, unions, intervals   not at all
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, listed, short
 from suffice.sources.files.batch import Batch, Places, SomePlaces
 from suffice.sources.files.reader import Faults, Layout
 from suffice.sources.files.types import stated
 
-__all__ = ["as_batch", "stored_layout"]
+__all__ = ["StoredColumns", "stored_layout"]
 
 # pandas writes an index without a name under such a one; it is no column.
 INDEX = re.compile(r"__index_level_\d+__")
@@ -112,44 +114,70 @@ def _asked(word: str, given: Any) -> Any:
 # ---------------------------------------------------------------------- rows
 
 
-def as_batch(
-    rows: Any, layout: Layout, columns: Sequence[str], asked: Mapping[str, str], name: str, places: Places, faults: Faults
-) -> Batch:
-    """Rows with those columns, each in one chunk and in the type that the layout of the source gives it.
+@dataclass(frozen=True)
+class StoredColumns:
+    """The columns that are read of a source of typed files.
 
     Parameters
     ----------
-    rows : pyarrow.Table or RecordBatch
+    layout : Layout
+        Of the source: what each column is given out as.
+    columns : sequence of str
     asked : mapping of str to str
         Types that the caller asks for: a cell that is not of its is a fault.
-    name : str
-        What messages call the file.
+    coded : collection of str
+        Texts that may be given out as dictionaries.
+    faults : Faults
     """
-    import pyarrow as pa
 
-    missing = [each for each in columns if each not in rows.schema.names]
-    if missing:
-        raise InputError(
-            f"{name} has no column {listed(missing)}, as the first file has. It has {listed(rows.schema.names)}."
-        )
-    arrays, bad = [], np.zeros(rows.num_rows, dtype=bool)
-    for each in columns:
-        array = _one_chunk(rows.column(each))
-        given = _plain(array, name, each, places)
-        target = layout.types[each]
-        if given.type != target and not _goes_on(target, given.type, each in asked):
-            if each not in asked and not _same_in_kind(target, given.type):
-                raise InputError(
-                    f"Column {each!r} of {name} is of type {array.type} ({stated(given.type)}); in the first file it is "
-                    f"{target} ({stated(target)}). Give it one type in all files, or say types={{{each!r}: ...}}."
-                )
-            given = _converted(given, target, bad, name, each, places, faults)
-        arrays.append(given)
-    table = pa.Table.from_arrays(arrays, names=list(columns))
-    if not bad.any():
-        return Batch(table, places)
-    kept = np.flatnonzero(~bad)
-    return Batch(table.take(pa.array(kept)).combine_chunks(), SomePlaces(places, kept))
+    layout: Layout
+    columns: Sequence[str]
+    asked: Mapping[str, str]
+    coded: Collection[str]
+    faults: Faults
+
+    def among(self, names: Sequence[str]) -> list[str]:
+        """Those of the columns that a file has."""
+        return [name for name in self.columns if name in names]
+
+    def batch(self, rows: Any, name: str, places: Places) -> Batch:
+        """Rows of the file of that name as a batch, each column in one chunk and in its type; without bad rows."""
+        import pyarrow as pa
+
+        missing = [each for each in self.columns if each not in rows.schema.names]
+        if missing:
+            raise InputError(
+                f"{name} has no column {listed(missing)}, as the first file has. It has {listed(rows.schema.names)}."
+            )
+        bad = np.zeros(rows.num_rows, dtype=bool)
+        arrays = [self._column(_one_chunk(rows.column(each)), each, name, places, bad) for each in self.columns]
+        table = pa.Table.from_arrays(arrays, names=list(self.columns))
+        if not bad.any():
+            return Batch(table, places)
+        kept = np.flatnonzero(~bad)
+        return Batch(table.take(pa.array(kept)).combine_chunks(), SomePlaces(places, kept.tolist()))
+
+    def _column(self, array: Any, column: str, name: str, places: Places, bad: NDArray[np.bool_]) -> Any:
+        given = _plain(array, name, column, places)
+        target, asked = self.layout.types[column], column in self.asked
+        if given.type == target or _goes_on(target, given.type, column in self.coded):
+            return given
+        if not asked and not _same_in_kind(target, given.type):
+            raise InputError(
+                f"Column {column!r} of {name} is of type {array.type} ({stated(given.type)}); in the first file it is "
+                f"{target} ({stated(target)}). Give it one type in all files, or say types={{{column!r}: ...}}."
+            )
+        try:
+            found, wrong = _converted(given, target)
+        except NotImplementedError:
+            raise InputError(
+                f"Column {column!r} of {name} is of type {given.type}, and cannot be read as {stated(target)}."
+            ) from None
+        for row in np.flatnonzero(wrong & ~bad).tolist():
+            cell = short(given[row].as_py())
+            self.faults.met(f"{places.of(row)}, column {column!r}: {cell} is no {stated(target)}.")
+        bad |= wrong
+        return found
 
 
 def _one_chunk(column: Any) -> Any:
@@ -158,11 +186,13 @@ def _one_chunk(column: Any) -> Any:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _goes_on(target: Any, now: Any, asked: bool) -> bool:
+def _goes_on(target: Any, now: Any, coded: bool) -> bool:
     """Whether cells of a type may follow those of another as they are: a number is a number, a time a time."""
     a, b = stated(target), stated(now)
     numbers = ("number", "whole number")
-    return (a in numbers and b in numbers) or (a == b and a in ("time", "duration")) or (asked and a == b == "text")
+    if a in numbers or a in ("time", "duration"):
+        return a == b or (a in numbers and b in numbers)
+    return a == "text" and (b == "text" or (coded and b == "category"))
 
 
 def _same_in_kind(target: Any, now: Any) -> bool:
@@ -196,38 +226,31 @@ def _plain(array: Any, name: str, column: str, places: Places) -> Any:
     except pa.ArrowInvalid:
         row = next(i for i, cell in enumerate(array) if not _casts(cell, given))
         raise InputError(
-            f"{places.of(row)}: column {column!r} holds bytes that are no text of UTF-8. Leave it out: ignore=[{column!r}]."
+            f"{places.of(row)}, column {column!r}: the bytes are no text of UTF-8. Leave it out: ignore=[{column!r}]."
         ) from None
 
 
-def _converted(given: Any, target: Any, bad: Any, name: str, column: str, places: Places, faults: Faults) -> Any:
-    """A column in another type; rows whose cell is not of it are marked as bad."""
+def _converted(given: Any, target: Any) -> tuple[Any, NDArray[np.bool_]]:
+    """A column in another type, and which of its cells are none of that type."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as at
 
+    right = np.zeros(len(given), dtype=bool)
     if at.is_null(given.type):
-        return pa.nulls(len(given), target)
-    if at.is_dictionary(target):
-        return _plain_values(given).dictionary_encode()
+        return pa.nulls(len(given), target), right
     given = _plain_values(given)
+    if at.is_dictionary(target):
+        return given.dictionary_encode(), right
+    if at.is_boolean(target) and stated(given.type) in ("number", "whole number"):
+        given = given.cast(pa.string())  # of which "1" and "0" are truth values, and others are not
     try:
-        if at.is_boolean(target) and stated(given.type) in ("number", "whole number"):
-            given = given.cast(pa.string())  # of which "1" and "0" are truth values, and others are not
-        return given.cast(target)
-    except pa.ArrowNotImplementedError:
-        raise InputError(
-            f"Column {column!r} of {name} is of type {given.type}, and cannot be read as {stated(target)}."
-        ) from None
+        return given.cast(target), right
     except pa.ArrowInvalid:
         coded = given.dictionary_encode()
-        cells = coded.dictionary
-        wrong = np.array([not _casts(cell, target) for cell in cells], dtype=bool)
-        here = wrong[np.asarray(coded.indices.fill_null(0))] & np.asarray(given.is_valid())
-        for row in np.flatnonzero(here & ~bad):
-            faults.met(f"{places.of(int(row))}, column {column!r}: {short(given[int(row)].as_py())} is no {stated(target)}.")
-        bad |= here
-        return pc.if_else(pa.array(here), pa.scalar(None, given.type), given).cast(target)
+        wrong = np.array([not _casts(cell, target) for cell in coded.dictionary], dtype=bool)
+        wrong = wrong[coded.indices.fill_null(0).to_numpy()] & given.is_valid().to_numpy(zero_copy_only=False)
+        return pc.if_else(pa.array(wrong), pa.scalar(None, given.type), given).cast(target), wrong
 
 
 def _plain_values(given: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Rows of objects that offer an Arrow stream: Polars and pandas frames, DuckDB relations, PyArrow tables and readers."""
+"""Rows of objects that offer an Arrow stream: Polars and pandas frames, DuckDB relations, PyArrow readers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from suffice.exceptions import InputError
@@ -10,7 +10,7 @@ from suffice.sources.files.batch import RowNumbers
 from suffice.sources.files.joining import Counted
 from suffice.sources.files.parquet import arrow_told
 from suffice.sources.files.reader import Faults, Reading
-from suffice.sources.files.stored import as_batch, stored_layout
+from suffice.sources.files.stored import StoredColumns, stored_layout
 
 __all__ = ["StreamRows"]
 
@@ -23,7 +23,7 @@ class StreamRows:
     """
 
     ahead = False
-    total_bytes = None
+    total_bytes: int | None = None
     files: Sequence[str] = ()
 
     def __init__(self, data: Any, reading: Reading) -> None:
@@ -34,17 +34,17 @@ class StreamRows:
         self._next: Any = self._asked()
         self.layout = stored_layout(self._next.schema, reading.types, self._kind)
 
-    def read(self, columns: Sequence[str], faults: Faults) -> Iterator[Counted]:
+    def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
         """The rows in order."""
         stream, self._next = self._next, None
         stream = self._asked() if stream is None else stream
+        stored = StoredColumns(self.layout, columns, self._reading.types, coded, faults)
         first, most = 0, self._reading.batch_rows
         with arrow_told(self._kind, "a stream of Arrow"):
             for whole in stream:
                 wanted = whole.select(list(columns))
                 for start in range(0, whole.num_rows, most):
-                    part, places = wanted.slice(start, most), RowNumbers("", first + start)
-                    yield as_batch(part, self.layout, columns, self._reading.types, self._kind, places, faults), 0
+                    yield stored.batch(wanted.slice(start, most), self._kind, RowNumbers("", first + start)), 0
                 first += whole.num_rows
 
     def stop(self) -> None:
