@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.sources.files.blocks import Block
-from suffice.sources.files.decoding import is_utf8, wrong_byte
+from suffice.sources.files.decoding import wrong_byte
 from suffice.sources.files.reader import MOST_SENTENCES, Faults
 
 __all__ = ["BadRows"]
@@ -56,7 +56,7 @@ class BadRows:
     def add_not_utf8(self) -> None:
         """Find the records that are not UTF-8."""
         data, (starts, ends, _) = self._block.data, self._block.records
-        if is_utf8(data):
+        if self._block.is_utf8():
             return
         high = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) >= 0x80)
         suspects = np.unique(np.searchsorted(starts, high, side="right") - 1)

@@ -57,14 +57,15 @@ def peek_csv(head: bytes, whole: bool, path: str, reading: Reading) -> Layout:
     delimiter = delimiter_of(data, path, reading)
     cut = last_record(data, delimiter, reading.quote)
     end = len(data) if whole and cut.open < 0 else cut.end
-    if not data[:end].strip(b"\r\n"):
+    first = Block(path, data, 0, end, 1, text.first_byte, delimiter, reading.quote, cut.broken)
+    if first.blank:
         opened = (
             f"the quote that opens in line {data[: cut.open].count(10) + 1:,} is not closed"
             if cut.open >= 0
             else ("its first line does not end")
         )
         raise InputError(f"{path}: {opened} in the first {len(data):,} bytes. Is it a CSV file?")
-    names, body = names_in(Block(path, data[:end], 1, 0, delimiter, reading.quote, cut.broken), reading)
+    names, body = names_in(first, reading)
     found, notes = _inferred(body, names, reading)
     return Layout(names, asked_types(reading.types, found, path), delimiter, notes=notes)
 
@@ -87,7 +88,7 @@ def _inferred(body: Block, names: list[str], reading: Reading) -> tuple[dict[str
             options(None, types, reading.nulls),
         )
 
-    if not body.data.strip(b"\r\n"):
+    if body.blank:
         return dict.fromkeys(names, pa.string()), []
     types = {field.name: field.type for field in parsed(None).schema}
     texts = parsed(dict.fromkeys(names, pa.string()))
@@ -133,13 +134,14 @@ def read_csv(
         Takes what is wrong with rows.
     """
     known: Columns | None = None
-    for whole in blocks(Text(file, path, reading.encoding), path, layout.delimiter, reading.quote, faults):
-        block = whole
-        if not block.data.strip(b"\r\n"):
+    for block in blocks(Text(file, path, reading.encoding), path, layout.delimiter, reading.quote, faults):
+        if block.blank:
             continue
         if known is None:
             names, block = names_in(block, reading)
             same_columns(names, layout.names, path)
             known = Columns(names, list(columns), dict(layout.types), reading.nulls)
+            if block.blank:
+                continue
         rows, kept = table_of(block, known, faults)
         yield from batches_of(rows, block, kept, reading.batch_rows)

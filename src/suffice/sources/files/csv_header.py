@@ -52,8 +52,7 @@ def delimiter_of(head: bytes, path: str, reading: Reading) -> str:
 
 def names_in(block: Block, reading: Reading) -> tuple[list[str], Block]:
     """The names of the columns, and the block without the row that holds them."""
-    first, body = block.first()
-    line = block.line(block.data.find(first))
+    first, line, body = block.first()
     if not reading.header:
         cells = _cells(first, block)
         names = list(reading.names or (f"column_{number}" for number in range(1, len(cells) + 1)))

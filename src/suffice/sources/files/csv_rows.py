@@ -14,7 +14,6 @@ from suffice.exceptions import InputError, short
 from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.blocks import Block
 from suffice.sources.files.cells import options, widened
-from suffice.sources.files.decoding import is_utf8
 from suffice.sources.files.reader import Faults
 from suffice.sources.files.types import is_a
 
@@ -49,9 +48,9 @@ def table_of(block: Block, columns: Columns, faults: Faults) -> tuple[Any, NDArr
     """The rows of a block, and of which records they are if some were left out."""
     import pyarrow as pa
 
-    if is_utf8(block.data):
+    if block.is_utf8():
         try:
-            return _parsed(block, block.data, columns), None
+            return _parsed(block, block.view, columns), None
         except pa.ArrowInvalid:  # it is looked at row by row
             pass
     return _row_by_row(block, columns, faults)
@@ -107,12 +106,12 @@ def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
             types |= dict.fromkeys(suspects, pa.string())
 
 
-def _parsed(block: Block, data: bytes, columns: Columns, at_once: bool = True) -> Any:
+def _parsed(block: Block, data: bytes | memoryview, columns: Columns, at_once: bool = True) -> Any:
     import pyarrow as pa
     import pyarrow.csv
 
     types = {name: columns.types[name] for name in columns.wanted}
-    if not data.strip(b"\r\n"):
+    if not len(data):
         return pa.schema(list(types.items())).empty_table()
     if not columns.wanted:  # Arrow takes no names for all names
         return pa.table({"": pa.nulls(len(block.records.starts))}).select([])

@@ -93,7 +93,7 @@ class Text:
         )
 
 
-def is_utf8(data: bytes) -> bool:
+def is_utf8(data: bytes | memoryview) -> bool:
     r"""Whether all of it is.
 
     >>> is_utf8(b"a\xc3\xa9"), is_utf8(b"a\xe9")
@@ -101,8 +101,6 @@ def is_utf8(data: bytes) -> bool:
     """
     import pyarrow as pa
 
-    if data.isascii():
-        return True
     ends = pa.array([0, len(data)], pa.int64()).buffers()[1]
     try:
         pa.LargeStringArray.from_buffers(1, ends, pa.py_buffer(data)).validate(full=True)
