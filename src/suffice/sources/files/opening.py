@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from suffice.exceptions import InputError
 from suffice.sources.files.batch import Batch, RowNumbers
 
 __all__ = ["BATCH_ROWS", "Source", "is_source", "open_source"]
@@ -37,18 +38,27 @@ class Source:
         Whether `batches` can be called again; standard input and readers are read once.
     """
 
-    def __init__(self, name: str, reader: Any) -> None:
+    def __init__(self, name: str, reader: Any, bad_rows: str = "error") -> None:
         self.name = name
         self._reader = reader
         self.names: list[str] = list(reader.schema.names)
-        self.types: dict[str, str] = dict.fromkeys(self.names, "number")
+        texts = {field.name for field in reader.schema if str(field.type) == "string"}
+        self.types: dict[str, str] = {name: "text" if name in texts else "number" for name in self.names}
         self.files: list[str] = []
         self.total_bytes: int | None = None
         self.done_bytes = 0
         self.n_rows = 0
         self.skipped = 0
         self.faults: list[str] = []
+        self.skips = bad_rows == "skip"
         self.repeatable = False
+
+    def met(self, sentence: str, rows: int = 1) -> None:
+        """Raise what is wrong with rows that were given out, or count them if such are skipped."""
+        if not self.skips:
+            raise InputError(sentence)
+        self.skipped += rows
+        self.faults.append(sentence)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
         """The rows, in order; of those columns alone, in their order, if they are given.
@@ -120,5 +130,5 @@ def open_source(
         found = pyarrow.dataset.dataset(path, format={"jsonl": "json", "arrow": "feather"}.get(kind, kind))
         chosen = [name for name in columns or found.schema.names if name not in ignore]
         scanner = found.scanner(columns=chosen, batch_size=batch_rows)
-        return Source(path, scanner.to_reader())
-    return Source("", pa.RecordBatchReader.from_stream(data))
+        return Source(path, scanner.to_reader(), bad_rows)
+    return Source("", pa.RecordBatchReader.from_stream(data), bad_rows)
