@@ -7,8 +7,9 @@
 0.98
 
 `GaussianDiscriminant`, `NaiveBayes` and `TextNaiveBayes` are the library's own classifiers. ``suffice.naive_bayes`` and
-``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names. `merge` joins
-models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
+``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names. `fit` makes one of
+files, or of anything else that rows are streamed from; `merge` joins models that were fitted apart. `WordCounts` makes
+a sparse matrix of documents.
 ``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
 ``suffice.testing`` the laws that both keep.
 """
@@ -37,6 +38,7 @@ from suffice.naive_bayes.general import NaiveBayes
 from suffice.naive_bayes.text import TextNaiveBayes
 
 if TYPE_CHECKING:
+    from suffice.fitting import fit
     from suffice.text.word_counts import WordCounts
 
 __version__ = "0.1.0"
@@ -58,6 +60,7 @@ __all__ = [
     "TextNaiveBayes",
     "WordCounts",
     "__version__",
+    "fit",
     "load",
     "merge",
 ]
@@ -69,6 +72,10 @@ def __getattr__(name: str) -> Any:
         from suffice.text.word_counts import WordCounts
 
         return WordCounts
+    if name == "fit":
+        from suffice.fitting import fit
+
+        return fit
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

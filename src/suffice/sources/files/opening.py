@@ -97,6 +97,15 @@ class Source:
         """A sentence for each of the first of them."""
         return list(self._faults.sentences)
 
+    @property
+    def skips(self) -> bool:
+        """Whether bad rows are left out and counted, not refused."""
+        return self._reading.bad_rows == "skip"
+
+    def met(self, sentence: str, rows: int = 1) -> None:
+        """Raise what is wrong with rows that were given out, or count them if such are skipped."""
+        self._faults.met(sentence, rows)
+
     def batches(self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = ()) -> Iterator[Batch]:
         """The rows, in order; of those columns alone, in their order, if they are given.
 
