@@ -50,7 +50,9 @@ def table_of(block: Block, columns: Columns, faults: Faults) -> tuple[Any, NDArr
 
     if block.is_utf8():
         try:
-            return _parsed(block, block.view, columns), None
+            # Arrow loses the LF of a quoted CR LF that lies across two of its pieces.
+            in_pieces = not (block.broken and block.held.find(b"\r", block.begin, block.end) >= 0)
+            return _parsed(block, block.view, columns, in_pieces), None
         except pa.ArrowInvalid:  # it is looked at row by row
             pass
     return _row_by_row(block, columns, faults)
@@ -88,7 +90,7 @@ def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
     types = dict(columns.types)
     while True:
         try:
-            return _parsed(block, data, Columns(columns.names, columns.wanted, types, columns.nulls), at_once=False)
+            return _parsed(block, data, Columns(columns.names, columns.wanted, types, columns.nulls), in_pieces=False)
         except pa.ArrowInvalid as error:
             hint = COLUMN.search(str(error))
             suspects = [columns.names[int(hint[1])]] if hint else columns.wanted
@@ -98,7 +100,7 @@ def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
             types |= dict.fromkeys(suspects, pa.string())
 
 
-def _parsed(block: Block, data: bytes | memoryview, columns: Columns, at_once: bool = True) -> Any:
+def _parsed(block: Block, data: bytes | memoryview, columns: Columns, in_pieces: bool) -> Any:
     import pyarrow as pa
     import pyarrow.csv
 
@@ -109,7 +111,7 @@ def _parsed(block: Block, data: bytes | memoryview, columns: Columns, at_once: b
         return pa.table({"": pa.nulls(len(block.records.starts))}).select([])
     return pyarrow.csv.read_csv(
         pa.BufferReader(data),
-        pyarrow.csv.ReadOptions(column_names=columns.names, block_size=PARSED_AT_ONCE if at_once else len(data) + 1),
+        pyarrow.csv.ReadOptions(column_names=columns.names, block_size=PARSED_AT_ONCE if in_pieces else len(data) + 1),
         pyarrow.csv.ParseOptions(
             delimiter=block.delimiter, quote_char=block.quote or False, newlines_in_values=block.broken
         ),
