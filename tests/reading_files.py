@@ -12,9 +12,9 @@ READERS = {"csv": (peek_csv, read_csv), "jsonl": (peek_json_lines, read_json_lin
 class Read:
     """All rows of a file: ``cells`` by column, ``places`` of the rows, ``layout``, ``faults`` and the ``batches``."""
 
-    def __init__(self, data, format="csv", path=None, columns=None, head=None, layout=None, **options):
-        peek, read = READERS[format]
-        path = path or f"data.{format}"
+    def __init__(self, data, kind="csv", path=None, columns=None, head=None, layout=None, **options):
+        peek, read = READERS[kind]
+        path = path or f"data.{kind}"
         reading = Reading(**options)
         head_bytes = data if head is None else data[:head]
         self.layout = layout or peek(head_bytes, len(head_bytes) == len(data), path, reading)
@@ -28,5 +28,8 @@ class Read:
             assert all(column.num_chunks == 1 for column in batch.rows.columns)
             for name in names:
                 self.cells[name] += batch.rows[name].to_pylist()
-        self.places = [batch.places.of(row) for batch in self.batches for row in range(len(batch))]
         self.n_rows = sum(len(batch) for batch in self.batches)
+
+    @property
+    def places(self):
+        return [batch.places.of(row) for batch in self.batches for row in range(len(batch))]
