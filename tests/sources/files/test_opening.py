@@ -224,7 +224,8 @@ def test_a_column_of_nulls_has_the_type_of_a_later_file(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"x": [1.0]}, r"2\.parquet has no column 'y'"),
+        ({"x": [1.0]}, r"columns of .*2\.parquet are not those of the first file: it lacks 'y'"),
+        ({"x": [1.0], "y": [1], "z": [1]}, r"2\.parquet are not those of the first file: it has 'z' besides"),
         ({"x": ["a"], "y": [1]}, r"Column 'x' of .*2\.parquet is of type string \(text\); in the first file it is double"),
         ({"x": [True], "y": [1]}, r"Column 'x' of .*2\.parquet is of type bool \(yes/no\)"),
         ({"x": [1.0], "y": [[1]]}, r"Column 'y' of .*2\.parquet holds list"),
@@ -234,6 +235,11 @@ def test_another_file_must_have_the_columns_of_the_first(tmp_path, columns, word
     files = [parquet(tmp_path / "1.parquet", x=[1.5], y=[2]), parquet(tmp_path / "2.parquet", **columns)]
     with pytest.raises(InputError, match=words):
         rows_of(open_source(files))
+
+
+def test_of_columns_that_are_chosen_only_those_must_be_in_every_file(tmp_path):
+    files = [parquet(tmp_path / "1.parquet", x=[1.5], y=[2]), parquet(tmp_path / "2.parquet", z=["a"], x=[2.5])]
+    assert rows_of(open_source(files, columns=["x"])) == [{"x": 1.5}, {"x": 2.5}]
 
 
 # ---------------------------------------------------------------------- sentences

@@ -13,11 +13,11 @@ from suffice.sources.files.csv import peek_csv, read_csv
 from suffice.sources.files.finding import name_of
 from suffice.sources.files.formats import format_by_bytes, format_by_name
 from suffice.sources.files.joining import Counted
+from suffice.sources.files.json_lines import peek_json_lines, read_json_lines
 from suffice.sources.files.parquet import peek_parquet, read_parquet
 from suffice.sources.files.raw import Raw
 from suffice.sources.files.reader import Faults, Layout, Reading
 from suffice.sources.files.stored import StoredColumns
-from suffice.sources.files.text_provisional import peek_json_lines, read_json_lines
 
 __all__ = ["FileRows"]
 
