@@ -171,7 +171,9 @@ def test_a_hundred_pieces_are_read_as_one_file(tmp_path, name):
     ending = name.rpartition(".")[2]
     for number, (start, stop) in enumerate(zip(starts, [*starts[1:], 1000], strict=True)):
         piece = TABLE.slice(start, stop - start)
-        WRITERS[name](piece if number % 2 else piece.select(TABLE.column_names[::-1]), tmp_path / f"part-{number}.{ending}")
+        WRITERS[name](
+            piece if number % 2 else piece.select(TABLE.column_names[::-1]), tmp_path / f"part-{number}.{ending}"
+        )
     (tmp_path / f"part-{len(starts)}.{ending}").touch()  # without a byte
     for given in (tmp_path / f"part-*.{ending}", tmp_path):
         source = open_source(str(given), columns=TABLE.column_names)
@@ -226,7 +228,10 @@ def test_a_column_of_nulls_has_the_type_of_a_later_file(tmp_path):
     [
         ({"x": [1.0]}, r"columns of .*2\.parquet are not those of the first file: it lacks 'y'"),
         ({"x": [1.0], "y": [1], "z": [1]}, r"2\.parquet are not those of the first file: it has 'z' besides"),
-        ({"x": ["a"], "y": [1]}, r"Column 'x' of .*2\.parquet is of type string \(text\); in the first file it is double"),
+        (
+            {"x": ["a"], "y": [1]},
+            r"Column 'x' of .*2\.parquet is of type string \(text\); in the first file it is double",
+        ),
         ({"x": [True], "y": [1]}, r"Column 'x' of .*2\.parquet is of type bool \(yes/no\)"),
         ({"x": [1.0], "y": [[1]]}, r"Column 'y' of .*2\.parquet holds list"),
     ],

@@ -35,6 +35,8 @@ class Number(str):
 def object_in(line: bytes) -> dict[str, Any] | None:
     """The object on a line, or None of a blank line; what is wrong with the line is a `LineError`.
 
+    Null is an object without keys, as Arrow has it.
+
     >>> object_in(b'{"age": 4.0, "name": "Ann"}')
     {'age': '4.0', 'name': 'Ann'}
     """
@@ -48,6 +50,8 @@ def object_in(line: bytes) -> dict[str, Any] | None:
         raise LineError(": this is not UTF-8.") from None
     except RecursionError:
         raise LineError(": lists or objects are nested too deeply.") from None
+    if found is None:
+        return {}
     if not isinstance(found, dict):
         raise LineError(f" holds {_kind(found)}, where an object is due.")
     return found
@@ -154,5 +158,5 @@ def _spelled(value: str | bool | None) -> str | None:
 
 
 def _kind(value: Any) -> str:
-    kinds = {list: "a list", dict: "an object", bool: "true or false", Number: "a number", str: "a text"}
-    return kinds.get(type(value), "null")
+    kinds = {list: "a list", dict: "an object", bool: "true or false", Number: "a number"}
+    return kinds.get(type(value), "a text")
