@@ -21,7 +21,8 @@ def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> La
     r"""Names and types of the columns of JSON lines, found in the first of them.
 
     The columns are the keys of the first objects; keys that come up later are left out. A column that holds texts and
-    something else is text. Texts that are all times are times.
+    something else is text. Texts that are all times are times. A list or an object is no cell: a column of nothing else
+    cannot be read, and in any other it is a fault of its row.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> La
     nested = {
         name: f"Column {short(name)} of {path} holds lists or objects, which are no cells. Ignore it."
         for name, cells in values.items()
-        if any(isinstance(each, list | dict) for each in cells)
+        if _scalars(cells) != cells and not any(each is not None for each in _scalars(cells))
     }
     notes = [
         f"Column {short(name)} is empty in the first rows and read as text."
@@ -70,11 +71,15 @@ def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> La
     return Layout(list(values), asked_types(reading.types, types, path), unreadable=nested, notes=notes)
 
 
+def _scalars(values: list[Any]) -> list[Any]:
+    return [each for each in values if not isinstance(each, list | dict)]
+
+
 def _type(values: list[Any]) -> Any:
     """The type of a column with these cells: numbers, yes/no and times if all are, else text."""
     import pyarrow as pa
 
-    given = [each for each in values if each is not None]
+    given = [each for each in _scalars(values) if each is not None]
     if given and all(isinstance(each, bool) for each in given):
         return pa.bool_()
     if not given or not all(isinstance(each, str) for each in given):

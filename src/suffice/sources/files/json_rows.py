@@ -54,6 +54,9 @@ def object_in(line: bytes) -> dict[str, Any] | None:
         return {}
     if not isinstance(found, dict):
         raise LineError(f" holds {_kind(found)}, where an object is due.")
+    for name, value in found.items() if rb"\u" in line else ():
+        if SURROGATE.search(name) or (isinstance(value, str) and SURROGATE.search(value)):
+            raise LineError(f", column {short(name)}: {short(value)} holds half a character of UTF-16.")
     return found
 
 
@@ -147,8 +150,6 @@ def _check(value: Any, name: str, kind: Any) -> None:
     if not isinstance(value, due) or (word == "time" and isinstance(value, Number)):
         shown = value if isinstance(value, Number) else short(value)
         raise LineError(f", column {short(name)}: {shown} is not {is_a(kind)}.")
-    if isinstance(value, str) and SURROGATE.search(value):
-        raise LineError(f", column {short(name)}: {short(value)} holds half a character of UTF-16.")
 
 
 def _spelled(value: str | bool | None) -> str | None:
