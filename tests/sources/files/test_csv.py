@@ -11,7 +11,7 @@ import pytest
 
 from reading_files import Read
 from suffice.exceptions import InputError
-from suffice.sources.files import blocks, csv_rows
+from suffice.sources.files import blocks, csv_rows, open_source
 from suffice.sources.files.types import stated
 
 WORDS = ["", "a", "Ünï", 'say "hi"', "two\nlines", "crlf\r\nin it", "a,b", "a;b", " padded ", "x" * 40, "'"]
@@ -242,3 +242,12 @@ def test_pieces_read_as_the_whole():
     whole = Read(text.encode())
     for most in (1, 7, 1000):
         assert Read(text.encode(), batch_rows=most).cells == whole.cells
+
+
+def test_rows_that_are_longer_than_what_is_looked_at_first(tmp_path):
+    names = [f"a long name of column {j}" for j in range(10_000)]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join([",".join(names), *([",".join([f"0.{'3' * 90}"] * 10_000)] * 2)]))
+    source = open_source(path)
+    assert set(source.types.values()) == {"number"}
+    assert [batch.rows.num_rows for batch in source.batches(names[-3:])] == [2]

@@ -201,7 +201,10 @@ def test_cells_convert_one_by_one_as_all_at_once(kind):
         (b",a\n1,2\n", "data.csv, line 1: the name of column 1 is empty"),
         (b"a,,\n1,2,3\n", "data.csv, line 1: the names of columns 2, 3 are empty"),
         (b"\n\na,a\n1,2\n", "line 3"),
-        (b'a,"b\n1,2\n', "data.csv: the quote that opens in line 1 is not closed"),
+        (
+            b'a,"b\n1,2\n',
+            "data.csv: its first row does not end in the first 9 bytes, and the quote that opens in line 1",
+        ),
         (b"a\xe9,b\n1,2\n", "data.csv, line 1: the names of the columns are not UTF-8 (byte 2 of them is 0xe9)"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "data.csv is not text: it holds the byte NUL in line 3"),
         ("a,b\n1,2\n".encode("utf-16-le"), "encoding='utf-16-le'"),

@@ -9,7 +9,7 @@ import pytest
 
 from reading_files import Read
 from suffice.exceptions import InputError
-from suffice.sources.files import blocks, json_rows
+from suffice.sources.files import blocks, json_rows, open_source
 from suffice.sources.files.types import stated
 
 
@@ -164,3 +164,11 @@ def test_encodings():
 def test_a_long_line(monkeypatch):
     monkeypatch.setattr(json_rows, "PARSED_AT_ONCE", 64)
     assert read(lines({"a": "x" * 1000}, {"a": "y"})).cells["a"] == ["x" * 1000, "y"]
+
+
+def test_lines_that_are_longer_than_what_is_looked_at_first(tmp_path):
+    path = tmp_path / "long.jsonl"
+    path.write_bytes(lines({"a": "x" * 5_000_000, "b": 1}, {"a": "y", "b": 2}))
+    source = open_source(path)
+    assert source.types == {"a": "text", "b": "whole number"}
+    assert [batch.rows["b"].to_pylist() for batch in source.batches()] == [[1, 2]]

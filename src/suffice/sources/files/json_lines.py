@@ -11,7 +11,7 @@ from suffice.sources.files.blocks import Block, batches_of, blocks
 from suffice.sources.files.cells import converted
 from suffice.sources.files.decoding import Text, head_of
 from suffice.sources.files.json_rows import LineError, Number, object_in, table_of
-from suffice.sources.files.reader import Faults, Layout, Reading
+from suffice.sources.files.reader import Faults, HeadTooShortError, Layout, Reading
 from suffice.sources.files.types import asked_types
 
 __all__ = ["peek_json_lines", "read_json_lines"]
@@ -52,8 +52,10 @@ def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> La
             continue
         for name, value in (found or {}).items():
             values.setdefault(name, []).append(value)
+    if block.blank:
+        raise HeadTooShortError(f"{path}: its first line does not end in the first {len(data):,} bytes.")
     if not values:
-        why = faults.sentences[0] if faults.sentences else f"{path}: the first line does not end, or holds no key."
+        why = faults.sentences[0] if faults.sentences else f"{path}: the first objects hold no key."
         raise InputError(f"{why} JSON lines have one object on each line.")
     if "" in values:
         raise InputError(f"{path} has a key that is empty. Give it a name.")
