@@ -193,7 +193,9 @@ def raw_standard_input() -> Raw:
     try:
         number = given.fileno()
     except (AttributeError, OSError, ValueError):  # something of Python's own that stands for it
-        return raw_object(given, name)
+        raw = raw_object(given, name)
+        raw.repeatable = False
+        return raw
     found = os.fstat(number)
     at_start = stat.S_ISREG(found.st_mode) and os.lseek(number, 0, os.SEEK_CUR) == 0
     if at_start and os.access("/dev/stdin", os.R_OK) and os.path.samestat(found, os.stat("/dev/stdin")):
