@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import suffice.discriminant_analysis  # noqa: F401  (it and the next make their classes known to files)
-import suffice.naive_bayes  # noqa: F401
+import suffice.discriminant_analysis
+import suffice.naive_bayes  # noqa: F401  (both make their classes known to files)
 from suffice.estimator import GenerativeClassifier
 from suffice.exceptions import ModelFileError
 from suffice.model_file import read_model

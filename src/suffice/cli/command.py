@@ -42,7 +42,9 @@ class Command(click.Command):
     def __init__(self, *args: Any, examples: str = "", **options: Any) -> None:
         super().__init__(*args, **options)
         self.examples = examples
-        quiet = click.Option(["-q", "--quiet"], is_flag=True, expose_value=False, callback=_keep, help="No progress, no notes.")
+        quiet = click.Option(
+            ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_keep, help="No progress, no notes."
+        )
         debug = click.Option(
             ["--debug"], is_flag=True, expose_value=False, callback=_keep, help="Show where in the code an error arose."
         )
@@ -58,9 +60,12 @@ class Command(click.Command):
             return super().invoke(ctx)
 
 
-def command(name: str, examples: str) -> Callable[[Callable[..., Any]], Command]:
-    """Make a command of a function; its docstring is the help, and ``examples`` are lines of the shell."""
-    return click.command(name, cls=Command, examples=examples, no_args_is_help=False)
+def command(name: str, short: str, examples: str) -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function: its docstring is the help, ``short`` a line of the list of all commands.
+
+    ``examples`` are lines of the shell.
+    """
+    return click.command(name, cls=Command, short_help=short, examples=examples)
 
 
 def _keep(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -137,8 +142,9 @@ def _sentence(error: Exception) -> str:
         return f"{where}{error.strerror.lower()}."
     if isinstance(error, ValueError) and said:
         return said.splitlines()[0]  # the checks of scikit-learn go on with advice on its own classes
+    what = f"{type(error).__name__}: {said.splitlines()[0]}" if said else type(error).__name__
     return (
-        f"This is a bug in Suffice, and not your doing: {type(error).__name__}: {said.splitlines()[0] if said else ''}. "
+        f"This is a bug in Suffice, and not your doing ({what.rstrip('.')}). "
         "Run the command again with --debug, and report what it shows."
     )
 

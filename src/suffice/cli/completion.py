@@ -16,7 +16,7 @@ suffice completion fish > suffice.fish
 """
 
 
-@_command("completion", EXAMPLES)
+@_command("completion", "Print a script that completes the command in a shell.", EXAMPLES)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

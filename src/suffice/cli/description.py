@@ -47,7 +47,9 @@ def settings_of(model: Any) -> dict[str, Any]:
     defaults = type(model)().get_params(deep=False)
     found = {name: value for name, value in model.get_params(deep=False).items() if _differs(value, defaults[name])}
     if isinstance(found.get("families"), dict):
-        found["families"] = {", ".join(map(str, k)) if isinstance(k, tuple) else str(k): _word(v) for k, v in found["families"].items()}
+        found["families"] = {
+            ", ".join(map(str, k)) if isinstance(k, tuple) else str(k): _word(v) for k, v in found["families"].items()
+        }
     elif "families" in found:
         found["families"] = _word(found["families"])
     tuning = getattr(model, "_tuning", None)
@@ -71,7 +73,9 @@ def show_classes(page: Page, classes: list[dict[str, Any]]) -> None:
     page.table(["class", "rows", "prior"], [[str(label), *rest] for label, *rest in rows])
 
 
-def show_columns(page: Page, columns: list[dict[str, Any]], types: dict[str, str] | None = None, most: int = 40) -> None:
+def show_columns(
+    page: Page, columns: list[dict[str, Any]], types: dict[str, str] | None = None, most: int = 40
+) -> None:
     """Print the columns; the first of many."""
     sizes: dict[int, int] = {}
     for each in columns:

@@ -29,7 +29,7 @@ suffice evaluate flowers.suffice 'parts/*.parquet' --target species --json
 SHOWN_CLASSES = 20  # of a confusion matrix
 
 
-@_command("evaluate", EXAMPLES)
+@_command("evaluate", "Score a model by rows with labels.", EXAMPLES)
 @model_argument
 @data_argument
 @target_option
@@ -70,7 +70,9 @@ def command(
             if (codes < 0).any():
                 if reading["bad_rows"] == "error":
                     where = batch.places.of(int((codes < 0).argmax()))
-                    raise InputError(f"{where}: column {target!r} has no label. Leave such rows out by --bad-rows skip.")
+                    raise InputError(
+                        f"{where}: column {target!r} has no label. Leave such rows out by --bad-rows skip."
+                    )
                 there = codes >= 0
                 unlabelled += int((~there).sum())
                 rows, codes, w = rows.filter(there), codes[there], None if w is None else w[there]
@@ -119,7 +121,14 @@ def _show(found: dict[str, Any]) -> None:
     names = ["rows", "precision", "recall", "f1", "auc"]
     page.table(
         ["class", "rows", "precision", "recall", "F1", "AUC"],
-        [[str(each["label"]), each["rows"], *(f"{each[name]:.4f}" if each[name] == each[name] else None for name in names[1:])] for each in found["classes"]],
+        [
+            [
+                str(each["label"]),
+                each["rows"],
+                *(f"{each[name]:.4f}" if each[name] == each[name] else None for name in names[1:]),
+            ]
+            for each in found["classes"]
+        ],
     )
     matrix = found["confusion"]
     page.heading("Confusion (labels down, predictions across)")

@@ -62,7 +62,7 @@ class Evaluation:
     def _take_pairs(self, codes: Codes, chosen: NDArray[np.intp], w: Float) -> None:
         k = self._confusion.shape[1]
         met = max(self._confusion.shape[0], int(codes.max(initial=-1)) + 1)
-        pairs = np.bincount(codes * k + chosen, w, minlength=met * k).reshape(met, k)
+        pairs: Float = np.bincount(codes * k + chosen, w, minlength=met * k).astype(np.float64).reshape(met, k)
         pairs[: len(self._confusion)] += self._confusion
         self._confusion = pairs
 
@@ -122,7 +122,9 @@ class Ranks:
 
     def __init__(self, n_classes: int, most: int = MOST) -> None:
         self._k, self._most = n_classes, most
-        self._asked = [1] if n_classes == 2 else list(range(n_classes))  # of two classes one curve is the other's mirror
+        self._asked = (
+            [1] if n_classes == 2 else list(range(n_classes))
+        )  # of two classes one curve is the other's mirror
         self._kept: list[tuple[Codes, Float, Float | None]] = []
         self._n = 0
         self._counts: Float | None = None  # (classes asked, out and in, bins)
@@ -174,7 +176,8 @@ class Ranks:
         for j, k in enumerate(self._asked):
             _, places = np.unique(np.concatenate([each[1][:, j] for each in self._kept]), return_inverse=True)
             n = int(places.max()) + 1
-            out, inside = np.bincount(places + n * (codes == k), weights, minlength=2 * n).reshape(2, n)
+            both = np.bincount(places + n * (codes == k), weights, minlength=2 * n).astype(np.float64)
+            out, inside = both.reshape(2, n)
             found.append((_area(out, inside), 0.0))
         return found
 

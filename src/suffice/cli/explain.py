@@ -29,14 +29,23 @@ suffice explain spam.suffice messages.jsonl --columns body --row 1 --json
 """
 
 
-@_command("explain", EXAMPLES)
+@_command("explain", "Show why a row is judged as it is.", EXAMPLES)
 @model_argument
 @data_argument
-@click.option("--row", "rows", type=click.IntRange(min=0), multiple=True, required=True, metavar="N",
-              help="The row, counted from 0, without a header; repeatable.")
+@click.option(
+    "--row",
+    "rows",
+    type=click.IntRange(min=0),
+    multiple=True,
+    required=True,
+    metavar="N",
+    help="The row, counted from 0, without a header; repeatable.",
+)
 @click.option("--label", metavar="CLASS", help="The class to explain; the likeliest if not given.")
 @click.option("--against", metavar="CLASS", help="The class to compare it with; the next likeliest if not given.")
-@click.option("-n", "--most", type=click.IntRange(min=1), default=20, show_default=True, help="Parts to list; --json has all.")
+@click.option(
+    "-n", "--most", type=click.IntRange(min=1), default=20, show_default=True, help="Parts to list; --json has all."
+)
 @columns_options
 @reading_options
 @json_option
@@ -134,7 +143,9 @@ def _parts(model: Any, row: Any, label: Any, against: Any) -> Any:
 def _show(page: Page, found: dict[str, Any], most: int) -> None:
     page.heading(f"Row {found['row']:,} ({shown(found['place'])}): {shown(found['predicted'])}")
     page.line(", ".join(f"p({shown(each['label'])}) = {each['p']:.4g}" for each in found["probabilities"]))
-    page.line(f"log-odds of {shown(found['label'])} against {shown(found['against'])}: {found['log_odds']:.6g}, the sum of")
+    page.line(
+        f"log-odds of {shown(found['label'])} against {shown(found['against'])}: {found['log_odds']:.6g}, the sum of"
+    )
     kind = "word" if "word" in found["parts"][0] else "column"
     rows = [
         [each[kind], *([each["count"]] if "count" in each else []), f"{each['part']:+.4f}"] for each in found["parts"]

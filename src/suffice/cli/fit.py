@@ -20,7 +20,7 @@ from suffice.cli.reading import (
     weights_option,
 )
 from suffice.cli.settings import MODELS, check_none, check_settings, estimator_of, setting_options
-from suffice.cli.showing import Page, json_option, number, percent, shown, show_json
+from suffice.cli.showing import Page, json_option, number, percent, show_json, shown
 from suffice.cli.writing import check_place
 
 __all__ = ["command"]
@@ -35,17 +35,25 @@ cat train.csv | suffice fit - --target species --json
 """
 
 
-@_command("fit", EXAMPLES)
+@_command("fit", "Learn a model from files.", EXAMPLES)
 @data_argument
 @target_option
-@click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Where the model is saved; not at all if not given.")
+@click.option(
+    "-o", "--output", type=click.Path(), metavar="FILE", help="Where the model is saved; not at all if not given."
+)
 @click.option("--model", "kind", type=click.Choice(MODELS), help="naive-bayes if not given.")
 @click.option("--update", type=click.Path(), metavar="MODEL", help="A saved model that goes on learning.")
 @columns_options
 @weights_option
 @setting_options
-@click.option("--validate", type=click.IntRange(min=1), metavar="N", default=100_000, show_default=True,
-              help="Judge the model by at most so many rows, each left out of it.")
+@click.option(
+    "--validate",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=100_000,
+    show_default=True,
+    help="Judge the model by at most so many rows, each left out of it.",
+)
 @click.option("--no-validate", is_flag=True, help="Do not judge it.")
 @reading_options
 @json_option
@@ -115,7 +123,9 @@ def command(
 def _plain_scores(scores: Any) -> dict[str, Any]:
     names = ("accuracy", "accuracy_error", "log_loss", "log_loss_error", "calibration_error")
     return {name: getattr(scores, name) for name in names} | {
-        "rows": scores.n_rows, "of_rows": scores.of_rows, "rule": scores.rule
+        "rows": scores.n_rows,
+        "of_rows": scores.of_rows,
+        "rule": scores.rule,
     }
 
 

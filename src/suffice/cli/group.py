@@ -55,9 +55,9 @@ class CommandGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             meant = get_close_matches(args[0], self.list_commands(ctx), 1) if args else []
-            if meant:
-                error.message = f"{error.message.rstrip('.')}. Did you mean {meant[0]!r}?"
-            raise
+            if not meant:
+                raise
+            ctx.fail(f"{error.message.rstrip('.')}. Did you mean {meant[0]!r}?")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Examples, line by line."""
@@ -71,7 +71,7 @@ class CommandGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="suffice", message="%(prog)s %(version)s")
 def suffice() -> None:
-    """Classify rows of files by models that are sums: naive Bayes, Gaussian discriminant analysis, text.
+    """Learn, use and understand classifiers of files: naive Bayes, Gaussian discriminant analysis, text.
 
     DATA is one or more CSV, JSON lines, Parquet or Arrow files, compressed or not, globs or folders of them, or - for
     standard input. It is streamed, and may be larger than memory. Exit codes: 0, 1 for bad data, 2 for bad usage.

@@ -21,10 +21,14 @@ suffice inspect spam.suffice --most 5
 """
 
 
-@_command("inspect", EXAMPLES)
+@_command("inspect", "Show what a model has learned.", EXAMPLES)
 @model_argument
-@click.option("-n", "--most", type=click.IntRange(min=0), default=20, show_default=True, help="Columns and words to list.")
-@click.option("--column", "wanted", multiple=True, metavar="COL", help="Show the parameters of p(x | y) of a column; repeatable.")
+@click.option(
+    "-n", "--most", type=click.IntRange(min=0), default=20, show_default=True, help="Columns and words to list."
+)
+@click.option(
+    "--column", "wanted", multiple=True, metavar="COL", help="Show the parameters of p(x | y) of a column; repeatable."
+)
 @json_option
 def command(model: str, most: int, wanted: tuple[str, ...], as_json: bool) -> None:
     """Show what MODEL has learned: classes, families, rows, and the most telling columns or words.

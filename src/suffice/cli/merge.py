@@ -17,7 +17,7 @@ suffice merge monday.suffice tuesday.suffice -o week.suffice --json
 """
 
 
-@_command("merge", EXAMPLES)
+@_command("merge", "Join models that were fitted apart.", EXAMPLES)
 @click.argument("models", nargs=-1, required=True, type=click.Path())
 @click.option("-o", "--output", type=click.Path(), required=True, metavar="FILE", help="Where the model is saved.")
 @json_option

@@ -31,12 +31,14 @@ cat test.csv | suffice predict flowers.suffice - --to jsonl | head -3
 """
 
 
-@_command("predict", EXAMPLES)
+@_command("predict", "Predict the class of each row.", EXAMPLES)
 @model_argument
 @data_argument
 @output_option
 @to_option
-@click.option("--keep", metavar="all|none|COLS", default="none", show_default=True, help="Columns of DATA to write as well.")
+@click.option(
+    "--keep", metavar="all|none|COLS", default="none", show_default=True, help="Columns of DATA to write as well."
+)
 @click.option("--no-density", is_flag=True, help="Leave out log p(x).")
 @columns_options
 @reading_options
@@ -105,7 +107,9 @@ class Answers:
         import pyarrow as pa
 
         k = len(self.model.classes_)
-        return self._table(pa.table({}), self.model.classes_[:0], np.empty((0, k)), np.empty(0) if self.density else None)
+        return self._table(
+            pa.table({}), self.model.classes_[:0], np.empty((0, k)), np.empty(0) if self.density else None
+        )
 
     def _table(self, kept: Any, labels: Any, probabilities: Any, density: Any) -> Any:
         import pyarrow as pa

@@ -60,8 +60,12 @@ def _names(ctx: click.Context, parameter: click.Parameter, given: str | None) ->
 def columns_options(function: F) -> F:
     """Options ``--columns`` and ``--ignore``."""
     for option in (
-        click.option("--ignore", metavar="COLS", callback=_names, help="Columns not to read, with commas between them."),
-        click.option("--columns", metavar="COLS", callback=_names, help="The columns to read, beside target and weights."),
+        click.option(
+            "--ignore", metavar="COLS", callback=_names, help="Columns not to read, with commas between them."
+        ),
+        click.option(
+            "--columns", metavar="COLS", callback=_names, help="The columns to read, beside target and weights."
+        ),
     ):
         function = option(function)
     return function
@@ -69,7 +73,9 @@ def columns_options(function: F) -> F:
 
 OPTIONS = (
     click.option(
-        "--format", "format_", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails"]),
+        "--format",
+        "format_",
+        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails"]),
         help="Of the data; by name and first bytes if not given.",
     ),
     click.option("--delimiter", metavar="CHAR", help="Between the cells of CSV; found in the first rows if not given."),
@@ -77,13 +83,22 @@ OPTIONS = (
     click.option("--names", metavar="COLS", callback=_names, help="Names of the columns of CSV without a header."),
     click.option("--quote", default='"', show_default=True, metavar="CHAR", help="Around cells of CSV."),
     click.option("--encoding", default="utf-8", show_default=True, help="Of CSV and JSON lines."),
-    click.option("--null", "nulls", multiple=True, metavar="TEXT", help="What stands for a missing cell of CSV; repeatable."),
     click.option(
-        "--type", "types", multiple=True, metavar="COL=TYPE", callback=_types,
+        "--null", "nulls", multiple=True, metavar="TEXT", help="What stands for a missing cell of CSV; repeatable."
+    ),
+    click.option(
+        "--type",
+        "types",
+        multiple=True,
+        metavar="COL=TYPE",
+        callback=_types,
         help=f"Read a column as {', '.join(TYPES)}; repeatable.",
     ),
     click.option(
-        "--bad-rows", type=click.Choice(["error", "skip"]), default="error", show_default=True,
+        "--bad-rows",
+        type=click.Choice(["error", "skip"]),
+        default="error",
+        show_default=True,
         help="Stop at a row that cannot be read, or leave it out and count it.",
     ),
 )
@@ -142,9 +157,7 @@ def open_data(
 # ---------------------------------------------------------------------- a model and its columns
 
 
-def model_columns(
-    model: Any, source: Any, besides: Sequence[str | None] = (), kept: Sequence[str] = ()
-) -> list[str]:
+def model_columns(model: Any, source: Any, besides: Sequence[str | None] = (), kept: Sequence[str] = ()) -> list[str]:
     """The columns of a source that a model reads, in its order; others are nobody's business.
 
     A model of named columns reads those; one of documents the only column of text; one that was fitted on arrays all

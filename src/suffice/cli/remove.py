@@ -31,11 +31,13 @@ suffice remove flowers.suffice monday.csv --target species -o without.suffice
 """
 
 
-@_command("remove", EXAMPLES)
+@_command("remove", "Take rows out of a model again.", EXAMPLES)
 @model_argument
 @data_argument
 @target_option
-@click.option("-o", "--output", type=click.Path(), required=True, metavar="FILE", help="Where the model is saved; may be MODEL.")
+@click.option(
+    "-o", "--output", type=click.Path(), required=True, metavar="FILE", help="Where the model is saved; may be MODEL."
+)
 @weights_option
 @columns_options
 @reading_options

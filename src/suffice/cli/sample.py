@@ -19,7 +19,7 @@ suffice sample flowers.suffice -n 1000 --label setosa -o setosas.parquet
 AT_ONCE = 1 << 16  # rows
 
 
-@_command("sample", EXAMPLES)
+@_command("sample", "Draw new rows from a model.", EXAMPLES)
 @model_argument
 @click.option("-n", "--rows", "n_rows", type=click.IntRange(min=0), required=True, metavar="N", help="How many rows.")
 @click.option("--label", metavar="CLASS", help="Of this class only; else classes are drawn, too.")
@@ -57,7 +57,9 @@ def _drawn(model: Any, n: int, label: Any, rng: Any) -> Any:
     else:
         cells = rows.toarray() if hasattr(rows, "toarray") else rows
         cells = cells[:, None] if cells.ndim == 1 else cells
-        table = pa.table([pa.array(cells[:, j].tolist()) for j in range(cells.shape[1])], names=_names(model, cells.shape[1]))
+        table = pa.table(
+            [pa.array(cells[:, j].tolist()) for j in range(cells.shape[1])], names=_names(model, cells.shape[1])
+        )
     name = "label" if "label" not in table.column_names else "drawn label"
     return table.append_column(name, pa.array(labels)).slice(0, n)
 

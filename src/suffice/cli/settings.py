@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 MODELS = ("naive-bayes", "discriminant", "text")
 
 
-class NumberOr(click.ParamType):
+class NumberOr(click.ParamType):  # type: ignore[type-arg]  # generic since 8.2 only
     """A number, or one of some words."""
 
     name = "number"
@@ -63,12 +63,18 @@ def _families(ctx: click.Context, parameter: click.Parameter, given: Sequence[st
 
 NAIVE_BAYES = (
     click.option(
-        "--family", "families", multiple=True, metavar="COL=FAMILY", callback=_families,
-        help="The distribution of a column; COL1,COL2=multivariate_gaussian for columns that hang together, COL=none for "
-        "one to leave out, FAMILY alone for all. Repeatable.",
+        "--family",
+        "families",
+        multiple=True,
+        metavar="COL=FAMILY",
+        callback=_families,
+        help="The distribution of a column; COL1,COL2=multivariate_gaussian for columns that hang together, "
+        "COL=none for one to leave out, FAMILY alone for all. Repeatable.",
     ),
     click.option("--missing", type=click.Choice(["ignore", "category"]), help="What a missing category says."),
-    click.option("--unseen", type=click.Choice(["ignore", "share", "error"]), help="What a category says that was never seen."),
+    click.option(
+        "--unseen", type=click.Choice(["ignore", "share", "error"]), help="What a category says that was never seen."
+    ),
 )
 DISCRIMINANT = (
     click.option("--covariance", type=click.Choice(["shared", "own"]), help="One for all classes, or one for each."),
@@ -77,8 +83,12 @@ DISCRIMINANT = (
     click.option("--shrinkage", type=NumberOr("ledoit_wolf", "oas", "auto"), help="Share of the diagonal, 0 to 1."),
 )
 TEXT = (
-    click.option("--event", type=click.Choice(["multinomial", "bernoulli", "complement", "auto"]), help="What words are."),
-    click.option("--ngrams", "ngram_range", metavar="N|N-M", callback=_ngrams, help="Words in a row that count as one."),
+    click.option(
+        "--event", type=click.Choice(["multinomial", "bernoulli", "complement", "auto"]), help="What words are."
+    ),
+    click.option(
+        "--ngrams", "ngram_range", metavar="N|N-M", callback=_ngrams, help="Words in a row that count as one."
+    ),
     click.option("--max-words", metavar="N|auto|all", callback=_max_words, help="How many words are used; 10000."),
     click.option("--punctuation/--no-punctuation", default=None, help="Whether marks such as ! are words."),
     click.option("--slots", type=click.IntRange(min=0), help="Hash words to so many places, for endless streams."),
@@ -87,7 +97,9 @@ ALL = (
     click.option("--smoothing", type=NumberOr("auto"), help="Weight of the prior of the parameters."),
     click.option("--estimation", type=click.Choice(["mle", "map", "bayes"]), help="How parameters are made."),
     click.option("--prior", metavar="data|uniform|CLASS=SHARE,...", help="Shares of the classes; those of the data."),
-    click.option("--calibrate", type=click.Choice(["temperature", "isotonic"]), help="Mend the probabilities, by such a map."),
+    click.option(
+        "--calibrate", type=click.Choice(["temperature", "isotonic"]), help="Mend the probabilities, by such a map."
+    ),
 )
 GROUPS = {"naive-bayes": NAIVE_BAYES, "discriminant": DISCRIMINANT, "text": TEXT}
 OWN = {

@@ -43,8 +43,8 @@ class Page:
     def __init__(self) -> None:
         from rich.console import Console
 
-        wide = {} if sys.stdout.isatty() else {"width": ENDLESS}
-        self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, **wide)
+        width = None if sys.stdout.isatty() else ENDLESS
+        self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
 
     def line(self, text: str = "") -> None:
         """Print a line."""
@@ -78,10 +78,10 @@ class Page:
 
 
 def shown(value: Any) -> str:
-    """A value as a cell: a number in a few digits, a text by its beginning, and on one line.
+    r"""A value as a cell: a number in a few digits, a text by its beginning, and on one line.
 
-    >>> shown(0.123456789), shown(1234567), shown("two\\nlines"), shown(None)
-    ('0.123457', '1,234,567', 'two\\\\nlines', '-')
+    >>> shown(0.123456789), shown(1234567), shown("two\nlines"), shown(None)
+    ('0.123457', '1,234,567', 'two\\nlines', '-')
     """
     if value is None:
         return "-"
@@ -105,7 +105,13 @@ def number(value: float) -> str:
     """
     if math.isnan(value):
         return "-"
-    return f"{value:,.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:.6g}" if math.isfinite(value) else str(value)
+    return (
+        f"{value:,.0f}"
+        if value == int(value) and abs(value) < 1e15
+        else f"{value:.6g}"
+        if math.isfinite(value)
+        else str(value)
+    )
 
 
 def percent(value: float) -> str:

@@ -4,8 +4,8 @@ What a column says of the class by itself is their mutual information under the 
 
     I(y; x_j) = E[log₂ p(x_j | y) − log₂ Σ_k p(k) p(x_j | k)]
 
-It is 0 where the classes look alike, and at most the entropy of p(y). The mean is taken over rows that are drawn from the
-model, with a fixed seed; its standard error is given beside it. It is exact for no family, and the same for all.
+It is 0 where the classes look alike, and at most the entropy of p(y). The mean is taken over rows that are drawn from
+the model, which works for every family, with a fixed seed; its standard error is given beside it.
 """
 
 from __future__ import annotations

@@ -31,10 +31,16 @@ BINARY = ("parquet", "arrow")
 STANDARD_OUTPUT = "standard output"
 
 output_option = click.option(
-    "-o", "--output", type=click.Path(allow_dash=True), default="-", metavar="FILE",
+    "-o",
+    "--output",
+    type=click.Path(allow_dash=True),
+    default="-",
+    metavar="FILE",
     help="Where the rows go; - is standard output, the default.",
 )
-to_option = click.option("--to", type=click.Choice(FORMATS), help="Format of the output; by its name if not given, else CSV.")
+to_option = click.option(
+    "--to", type=click.Choice(FORMATS), help="Format of the output; by its name if not given, else CSV."
+)
 
 
 def format_of(output: str, to: str | None) -> str:
@@ -84,7 +90,7 @@ def writing(output: str, kind: str) -> Iterator[RowWriter]:
     with _file(output) as file, contextlib.ExitStack() as stack:
         place: Any = file
         if output.endswith(".gz"):
-            place = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))  # type: ignore[call-overload]
+            place = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
         rows = RowWriter(place, kind, seekable=output != "-")
         yield rows
         rows.close()
@@ -97,7 +103,8 @@ def _file(output: str) -> Iterator[Sink]:
     from suffice.model_file.disk import replacing
 
     if output == "-":
-        sink = Sink(click.get_binary_stream("stdout"), STANDARD_OUTPUT)
+        sys.stdout.flush()
+        sink = Sink(sys.stdout.buffer, STANDARD_OUTPUT)
         yield sink
         sink.flush()
         return
@@ -221,7 +228,9 @@ def _csv(table: Any, delimiter: str) -> Any:
     import pyarrow.compute as pc
     from pyarrow.csv import WriteOptions, write_csv
 
-    texts = [column for column in table.columns if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)]
+    texts = [
+        column for column in table.columns if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    ]
     special = f'["\\r\\n{delimiter}]|^$'
     quoted = any(pc.any(pc.match_substring_regex(column, special)).as_py() for column in texts)
     out = pa.BufferOutputStream()
