@@ -38,7 +38,7 @@ class Cut(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Where each record begins and ends, its end of line not counted, and how many fields it has; blank lines are none."""
+    """Where each record begins and ends, without its end of line, and how many fields it has; blank lines are none."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]

@@ -40,32 +40,45 @@ struct Cut {
     bool broken;
 };
 
-// The quotes are all that has to be looked at: what lies between them is skipped.
-Cut last_record(const uint8_t *begin, int64_t size, int delimiter, int quote) {
-    const uint8_t *const end = begin + size;
-    const uint8_t *last = begin, *at = begin;
-    const auto see = [&](const uint8_t *from, const uint8_t *to) {
-        if (const uint8_t *found = last_break(from, to, end)) last = found;
-    };
-    bool broken = false;
-    for (const uint8_t *from = begin; quote >= 0;) {
-        const uint8_t *const mark = next(at, end, quote);
-        if (mark == end) {
-            at = from;
-            break;
-        }
-        if (mark != begin && mark[-1] != delimiter && !breaks(mark[-1])) {
-            at = mark + 1;
+// Visits the quoted fields, from the quote that opens one to after the quote that closes it, and skips what lies between
+// them. The quote that is not closed is given back, or nullptr.
+template <typename Visit>
+const uint8_t *each_quoted(const uint8_t *begin, const uint8_t *end, int delimiter, int quote, Visit visit) {
+    for (const uint8_t *at = begin; quote >= 0 && (at = next(at, end, quote)) != end;) {
+        if (at != begin && at[-1] != delimiter && !breaks(at[-1])) {
+            ++at;
             continue;
         }
-        see(from, mark);
-        const uint8_t *const after = closed(mark + 1, end, quote);
-        if (!after) return {last - begin, mark - begin, true};
-        if (!broken) broken = next(mark, after, '\n') != after || next(mark, after, '\r') != after;
-        from = at = after;
+        const uint8_t *const after = closed(at + 1, end, quote);
+        if (!after) return at;
+        visit(at, after);
+        at = after;
     }
-    see(at, end);
-    return {last - begin, -1, broken};
+    return nullptr;
+}
+
+Cut last_record(const uint8_t *begin, int64_t size, int delimiter, int quote) {
+    const uint8_t *const end = begin + size;
+    const uint8_t *last = last_break(begin, end, end);
+    if (!last) last = begin;
+    bool broken = false, within = false;
+    const uint8_t *const open = each_quoted(begin, end, delimiter, quote, [&](const uint8_t *mark, const uint8_t *after) {
+        within |= mark < last && last <= after;
+        if (!broken) broken = next(mark, after, '\n') != after || next(mark, after, '\r') != after;
+    });
+    if (within || (open && open < last)) {  // the last end of a line is none of a record: look between the quotes
+        last = begin;
+        const uint8_t *from = begin;
+        const auto see = [&](const uint8_t *to) {
+            if (const uint8_t *found = last_break(from, to, end)) last = found;
+        };
+        each_quoted(begin, end, delimiter, quote, [&](const uint8_t *mark, const uint8_t *after) {
+            see(mark);
+            from = after;
+        });
+        see(open ? open : end);
+    }
+    return {last - begin, open ? open - begin : -1, broken || open};
 }
 
 struct Found {

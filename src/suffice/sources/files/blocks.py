@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError
 from suffice.kernels.records import Records, count_lines, last_record, records
 from suffice.sources.files.batch import Batch
-from suffice.sources.files.decoding import Text
+from suffice.sources.files.decoding import Text, check_text, is_utf8
 from suffice.sources.files.reader import Faults
 
 __all__ = ["Block", "Lines", "batches_of", "blocks"]
@@ -29,41 +29,65 @@ class Block:
     Attributes
     ----------
     path : str
-    data : bytes
+    held : bytes
+        Holds the records, and perhaps more.
+    begin, end : int
+        Where in it they are.
     first_line, first_byte : int
-        Of the data in the file: lines from 1 on, bytes from 0 on.
+        Of the records in the file: lines from 1 on, bytes from 0 on.
     delimiter, quote : str
     broken : bool
         Whether a quoted field holds an end of a line.
     """
 
     path: str
-    data: bytes
+    held: bytes
+    begin: int
+    end: int
     first_line: int
     first_byte: int
     delimiter: str
     quote: str
     broken: bool
 
+    @property
+    def view(self) -> memoryview:
+        """The records where they lie."""
+        return memoryview(self.held)[self.begin : self.end]
+
+    @cached_property
+    def data(self) -> bytes:
+        """The records, copied."""
+        return bytes(self.view)
+
     @cached_property
     def records(self) -> Records:
-        """Where the records are, and how many fields they have."""
-        return records(self.data, self.delimiter, self.quote)
+        """Where the records are in the data, and how many fields they have."""
+        return records(self.view, self.delimiter, self.quote)
+
+    @cached_property
+    def blank(self) -> bool:
+        """Whether there is no record."""
+        return not len(records(self.view, self.delimiter, self.quote, 1).starts)
+
+    def is_utf8(self) -> bool:
+        """Whether all bytes are."""
+        return self.held.isascii() or is_utf8(self.view)
 
     def line(self, at: int) -> int:
         """The number of the line in which that byte of the data is."""
-        return self.first_line + count_lines(memoryview(self.data)[:at])
+        return self.first_line + count_lines(self.view[:at])
 
     def place(self, record: int) -> str:
         """Where a record is: ``"data.csv, line 17"``."""
         return f"{self.path}, line {self.line(int(self.records.starts[record])):,}"
 
-    def first(self) -> tuple[bytes, Block]:
-        """The first record, and the block without it."""
-        start, end, _ = (int(each[0]) for each in records(self.data, self.delimiter, self.quote, 1))
-        rest = end + (2 if self.data[end : end + 2] == b"\r\n" else 1)
-        body = replace(self, data=self.data[rest:], first_line=self.line(rest), first_byte=self.first_byte + rest)
-        return self.data[start:end], body
+    def first(self) -> tuple[bytes, int, Block]:
+        """The first record, its line, and the block without it."""
+        start, end, _ = (int(each[0]) for each in records(self.view, self.delimiter, self.quote, 1))
+        rest = min(end + (2 if bytes(self.view[end : end + 2]) == b"\r\n" else 1), len(self.view))
+        body = replace(self, begin=self.begin + rest, first_line=self.line(rest), first_byte=self.first_byte + rest)
+        return bytes(self.view[start:end]), self.line(start), body
 
     def chosen(self, good: NDArray[np.bool_]) -> bytes:
         """Those records alone, each with an end of line."""
@@ -85,13 +109,13 @@ def blocks(text: Text, path: str, delimiter: str, quote: str, faults: Faults) ->
     while data or not ended:
         if not ended:
             more = text.read(BLOCK_BYTES)
-            _check_text(more, path, line + count_lines(data))
             ended = len(more) < BLOCK_BYTES
             data += more
+            check_text(data, path, line)
         cut = last_record(data, delimiter, quote)
         end = len(data) if ended and cut.open < 0 else cut.end
         if end:
-            yield Block(path, data[:end], line, byte, delimiter, quote, cut.broken)
+            yield Block(path, data, 0, end, line, byte, delimiter, quote, cut.broken)
             line, byte, data = line + count_lines(memoryview(data)[:end]), byte + end, data[end:]
         if ended and not data:
             return
@@ -108,15 +132,6 @@ def blocks(text: Text, path: str, delimiter: str, quote: str, faults: Faults) ->
         faults.met(f"{path}, line {at:,}: the quote that opens here {where}.")
         rest = _next_line(data, opened)
         line, byte, data = line + count_lines(memoryview(data)[:rest]), byte + rest, data[rest:]
-
-
-def _check_text(data: bytes, path: str, line: int) -> None:
-    at = data.find(b"\0")
-    if at >= 0:
-        raise InputError(
-            f"{path} is not text: it holds the byte NUL in line {line + count_lines(data[:at]):,}. If it is UTF-16, "
-            "give encoding='utf-16-le' or 'utf-16-be'."
-        )
 
 
 def _next_line(data: bytes, at: int) -> int:

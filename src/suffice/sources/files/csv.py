@@ -6,7 +6,6 @@ in bounded memory that was measured is as quick. Only a block that it refuses is
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -17,7 +16,7 @@ from suffice.sources.files.blocks import Block, batches_of, blocks
 from suffice.sources.files.cells import converted, options
 from suffice.sources.files.csv_header import delimiter_of, names_in, same_columns
 from suffice.sources.files.csv_rows import Columns, table_of
-from suffice.sources.files.decoding import Text
+from suffice.sources.files.decoding import Text, head_of
 from suffice.sources.files.reader import Faults, Layout, Reading
 from suffice.sources.files.types import asked_types, wide
 
@@ -49,22 +48,19 @@ def peek_csv(head: bytes, whole: bool, path: str, reading: Reading) -> Layout:
     >>> peek_csv(b"age;city\n40;Rome\n", True, "data.csv", Reading()).types
     {'age': DataType(int64), 'city': DataType(string)}
     """
-    text = Text(io.BytesIO(head), path, reading.encoding, whole)
-    data = text.read(4 * len(head) + 4)  # a byte of latin-1 may be two of UTF-8, one of cp437 three
-    if not data.strip(b"\r\n"):
-        why = "holds nothing but ends of lines" if data else "is empty"
-        raise InputError(f"{path} {why}: there is nothing to read.")
+    data, first_byte = head_of(head, whole, path, reading.encoding)
     delimiter = delimiter_of(data, path, reading)
     cut = last_record(data, delimiter, reading.quote)
     end = len(data) if whole and cut.open < 0 else cut.end
-    if not data[:end].strip(b"\r\n"):
+    first = Block(path, data, 0, end, 1, first_byte, delimiter, reading.quote, cut.broken)
+    if first.blank:
         opened = (
             f"the quote that opens in line {data[: cut.open].count(10) + 1:,} is not closed"
             if cut.open >= 0
             else ("its first line does not end")
         )
         raise InputError(f"{path}: {opened} in the first {len(data):,} bytes. Is it a CSV file?")
-    names, body = names_in(Block(path, data[:end], 1, 0, delimiter, reading.quote, cut.broken), reading)
+    names, body = names_in(first, reading)
     found, notes = _inferred(body, names, reading)
     return Layout(names, asked_types(reading.types, found, path), delimiter, notes=notes)
 
@@ -87,7 +83,7 @@ def _inferred(body: Block, names: list[str], reading: Reading) -> tuple[dict[str
             options(None, types, reading.nulls),
         )
 
-    if not body.data.strip(b"\r\n"):
+    if body.blank:
         return dict.fromkeys(names, pa.string()), []
     types = {field.name: field.type for field in parsed(None).schema}
     texts = parsed(dict.fromkeys(names, pa.string()))
@@ -133,13 +129,14 @@ def read_csv(
         Takes what is wrong with rows.
     """
     known: Columns | None = None
-    for whole in blocks(Text(file, path, reading.encoding), path, layout.delimiter, reading.quote, faults):
-        block = whole
-        if not block.data.strip(b"\r\n"):
+    for block in blocks(Text(file, path, reading.encoding), path, layout.delimiter, reading.quote, faults):
+        if block.blank:
             continue
         if known is None:
             names, block = names_in(block, reading)
             same_columns(names, layout.names, path)
             known = Columns(names, list(columns), dict(layout.types), reading.nulls)
+            if block.blank:
+                continue
         rows, kept = table_of(block, known, faults)
         yield from batches_of(rows, block, kept, reading.batch_rows)

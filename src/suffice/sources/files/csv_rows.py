@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, short
+from suffice.exceptions import InputError
 from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.blocks import Block
 from suffice.sources.files.cells import options, widened
-from suffice.sources.files.decoding import is_utf8
+from suffice.sources.files.csv_header import counted
 from suffice.sources.files.reader import Faults
-from suffice.sources.files.types import is_a
 
 __all__ = ["Columns", "table_of"]
 
@@ -49,9 +48,9 @@ def table_of(block: Block, columns: Columns, faults: Faults) -> tuple[Any, NDArr
     """The rows of a block, and of which records they are if some were left out."""
     import pyarrow as pa
 
-    if is_utf8(block.data):
+    if block.is_utf8():
         try:
-            return _parsed(block, block.data, columns), None
+            return _parsed(block, block.view, columns), None
         except pa.ArrowInvalid:  # it is looked at row by row
             pass
     return _row_by_row(block, columns, faults)
@@ -65,7 +64,7 @@ def _row_by_row(block: Block, columns: Columns, faults: Faults) -> tuple[Any, ND
     due, fields = len(columns.names), block.records.fields
     bad.add(
         np.flatnonzero(fields != due),
-        lambda row: f"{block.place(row)}, has {_fields(int(fields[row]))} where {due:,} are due.",
+        lambda row: f"{block.place(row)}, has {counted(int(fields[row]))} where {due:,} are due.",
     )
     shaped = np.flatnonzero(bad.good)
     table = _with_texts(block, block.chosen(bad.good), columns)
@@ -77,17 +76,9 @@ def _row_by_row(block: Block, columns: Columns, faults: Faults) -> tuple[Any, ND
         cells, wrong = widened(texts, kind)
         columns.types[name] = cells.type
         table = table.set_column(at, name, cells)
-        bad.add(shaped[wrong], _not_a(block, name, shaped, texts, kind))
+        bad.add_cells(shaped, wrong, name, texts, kind)
     kept = bad.report(faults)
     return table.filter(pa.array(bad.good[shaped])), kept
-
-
-def _not_a(block: Block, name: str, rows: NDArray[np.int64], texts: Any, kind: Any) -> Any:
-    def sentence(row: int) -> str:
-        cell = texts[int(np.searchsorted(rows, row))].as_py()
-        return f"{block.place(row)}, column {short(name)}: {short(cell)} is not {is_a(kind)}."
-
-    return sentence
 
 
 def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
@@ -107,12 +98,12 @@ def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
             types |= dict.fromkeys(suspects, pa.string())
 
 
-def _parsed(block: Block, data: bytes, columns: Columns, at_once: bool = True) -> Any:
+def _parsed(block: Block, data: bytes | memoryview, columns: Columns, at_once: bool = True) -> Any:
     import pyarrow as pa
     import pyarrow.csv
 
     types = {name: columns.types[name] for name in columns.wanted}
-    if not data.strip(b"\r\n"):
+    if not len(data):
         return pa.schema(list(types.items())).empty_table()
     if not columns.wanted:  # Arrow takes no names for all names
         return pa.table({"": pa.nulls(len(block.records.starts))}).select([])
@@ -124,7 +115,3 @@ def _parsed(block: Block, data: bytes, columns: Columns, at_once: bool = True) -
         ),
         options(columns.wanted, types, columns.nulls),
     )
-
-
-def _fields(count: int) -> str:
-    return "1 field" if count == 1 else f"{count:,} fields"

@@ -13,11 +13,11 @@ from suffice.sources.files.csv import peek_csv, read_csv
 from suffice.sources.files.finding import name_of
 from suffice.sources.files.formats import format_by_bytes, format_by_name
 from suffice.sources.files.joining import Counted
+from suffice.sources.files.json_lines import peek_json_lines, read_json_lines
 from suffice.sources.files.parquet import peek_parquet, read_parquet
 from suffice.sources.files.raw import Raw
 from suffice.sources.files.reader import Faults, Layout, Reading
 from suffice.sources.files.stored import StoredColumns
-from suffice.sources.files.text_provisional import peek_json_lines, read_json_lines
 
 __all__ = ["FileRows"]
 
@@ -53,28 +53,29 @@ class FileRows:
         self.layout = self._first_layout(peek)
 
     def _first_layout(self, peek: Peek) -> Layout:
-        """The layout of the first file with rows; else of the first with columns."""
+        """The layout of the first file with rows, else of the first with columns.
+
+        A column that has no type there, as one of nulls has not, has that of the next file that knows one.
+        """
         import pyarrow as pa
 
         first: Layout | None = None
+        known = False
         for raw in self._raws:
-            if raw.size == 0:
+            if raw.size == 0 or (len(self._raws) > 1 and not raw.head()[0].strip()):
                 continue
             layout, rows = peek(raw, self._reading)
-            if first is None or (rows and not self._known):
-                first, self._known = layout, rows
+            if first is None or (rows and not known):
+                first, known = layout, rows
             for name, kind in first.types.items():
-                if kind == pa.null() and name in layout.types:
-                    first.types[name] = layout.types[name]
-            if self._known and pa.null() not in first.types.values():
-                break
+                first.types[name] = layout.types.get(name, kind) if kind == pa.null() else kind
+            if known and pa.null() not in first.types.values():
+                return first
         if first is None:
-            raise InputError(f"{self.name} {'is' if len(self._raws) == 1 else 'are'} empty: there are no columns.")
+            raise InputError(f"{self.name} {'is' if len(self._raws) == 1 else 'are'} empty: there is nothing to read.")
         for name, kind in first.types.items():
             first.types[name] = pa.string() if kind == pa.null() else kind
         return first
-
-    _known = False
 
     def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
         """The rows in order."""

@@ -25,7 +25,7 @@ def read_parquet(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[B
     """The rows of a file in order."""
     with _opened(raw, stored.coded) as file:
         first, total = 0, file.metadata.num_rows
-        for rows in file.iter_batches(batch_size=batch_rows, columns=stored.among(file.schema_arrow.names)):
+        for rows in file.iter_batches(batch_size=batch_rows, columns=stored.among(file.schema_arrow.names, raw.name)):
             batch = stored.batch(rows, raw.name, RowNumbers(raw.name, first))
             first += rows.num_rows
             raw.done = 0 if raw.size is None else raw.size * first // total

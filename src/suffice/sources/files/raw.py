@@ -84,11 +84,11 @@ class Raw:
     def opened(self) -> Iterator[BinaryIO]:
         """The bytes from the beginning, decompressed; that the file did not change meanwhile is seen to."""
         self.done = 0
-        if self._again:
-            file: Any = self._unpacked()
-        else:
-            file, self._once = io.BufferedReader(self._once or Again(self._unpacked()), HEAD), None
         with self.watched():
+            if self._again:
+                file = self._unpacked()
+            else:
+                file, self._once = io.BufferedReader(self._once or Again(self._unpacked()), HEAD), None
             try:
                 yield file
             finally:

@@ -27,13 +27,16 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, listed, short
 from suffice.sources.files.batch import Batch, Places, SomePlaces
+from suffice.sources.files.cells import converted
+from suffice.sources.files.csv_header import same_columns
 from suffice.sources.files.reader import Faults, Layout
-from suffice.sources.files.types import stated
+from suffice.sources.files.types import is_a, stated
 
 __all__ = ["StoredColumns", "stored_layout"]
 
 # pandas writes an index without a name under such a one; it is no column.
 INDEX = re.compile(r"__index_level_\d+__")
+NUMBERS = ("number", "whole number")
 
 
 def stored_layout(schema: Any, types: Mapping[str, str], name: str) -> Layout:
@@ -73,7 +76,8 @@ def given_type(stored: Any) -> Any:
     if isinstance(stored, pa.BaseExtensionType):
         return given_type(stored.storage_type)
     if at.is_dictionary(stored):
-        return stored if _is_text(given_type(stored.value_type)) else given_type(stored.value_type)
+        values = given_type(stored.value_type)
+        return pa.dictionary(pa.int32(), values) if _is_text(values) else values
     if at.is_run_end_encoded(stored):
         return given_type(stored.value_type)
     if at.is_float16(stored):
@@ -103,7 +107,7 @@ def _asked(word: str, given: Any) -> Any:
 
     now = stated(given)
     if word == "number":
-        return given if now in ("number", "whole number") else pa.float64()
+        return given if now in NUMBERS else pa.float64()
     if word == "text":
         return given if now == "text" else pa.string()
     if word == "yes/no":
@@ -136,19 +140,17 @@ class StoredColumns:
     coded: Collection[str]
     faults: Faults
 
-    def among(self, names: Sequence[str]) -> list[str]:
-        """Those of the columns that a file has."""
-        return [name for name in self.columns if name in names]
+    def among(self, names: Sequence[str], path: str) -> list[str]:
+        """The columns, which the file at that path must have, and if all are read no others."""
+        all_read = set(self.columns) == set(self.layout.names)
+        there = [name for name in names if (all_read and not INDEX.fullmatch(name)) or name in self.columns]
+        same_columns(there, self.columns, path)
+        return list(self.columns)
 
     def batch(self, rows: Any, name: str, places: Places) -> Batch:
         """Rows of the file of that name as a batch, each column in one chunk and in its type; without bad rows."""
         import pyarrow as pa
 
-        missing = [each for each in self.columns if each not in rows.schema.names]
-        if missing:
-            raise InputError(
-                f"{name} has no column {listed(missing)}, as the first file has. It has {listed(rows.schema.names)}."
-            )
         bad = np.zeros(rows.num_rows, dtype=bool)
         arrays = [self._column(_one_chunk(rows.column(each)), each, name, places, bad) for each in self.columns]
         table = pa.Table.from_arrays(arrays, names=list(self.columns))
@@ -175,7 +177,7 @@ class StoredColumns:
             ) from None
         for row in np.flatnonzero(wrong & ~bad).tolist():
             cell = short(given[row].as_py())
-            self.faults.met(f"{places.of(row)}, column {column!r}: {cell} is no {stated(target)}.")
+            self.faults.met(f"{places.of(row)}, column {column!r}: {cell} is not {is_a(target)}.")
         bad |= wrong
         return found
 
@@ -189,9 +191,8 @@ def _one_chunk(column: Any) -> Any:
 def _goes_on(target: Any, now: Any, coded: bool) -> bool:
     """Whether cells of a type may follow those of another as they are: a number is a number, a time a time."""
     a, b = stated(target), stated(now)
-    numbers = ("number", "whole number")
-    if a in numbers or a in ("time", "duration"):
-        return a == b or (a in numbers and b in numbers)
+    if a in NUMBERS or a in ("time", "duration"):
+        return a == b or (a in NUMBERS and b in NUMBERS)
     return a == "text" and (b == "text" or (coded and b == "category"))
 
 
@@ -218,13 +219,16 @@ def _plain(array: Any, name: str, column: str, places: Places) -> Any:
     if given is None:
         raise InputError(f"Column {column!r} of {name} holds {kind}, which is no single value.")
     if at.is_dictionary(kind):
-        return _plain(array.dictionary.take(array.indices), name, column, places)
+        values = _plain(array.dictionary, name, column, places)
+        if at.is_dictionary(given):
+            return pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), values)
+        return values.take(array.indices)
     try:
         if at.is_time(kind):
             return array.cast(pa.int64() if kind.bit_width == 64 else pa.int32()).cast(pa.int64()).cast(given)
         return array.cast(given)
     except pa.ArrowInvalid:
-        row = next(i for i, cell in enumerate(array) if not _casts(cell, given))
+        row = next(i for i, cell in enumerate(array.to_pylist()) if cell is not None and not _is_utf8(cell))
         raise InputError(
             f"{places.of(row)}, column {column!r}: the bytes are no text of UTF-8. Leave it out: ignore=[{column!r}]."
         ) from None
@@ -233,35 +237,26 @@ def _plain(array: Any, name: str, column: str, places: Places) -> Any:
 def _converted(given: Any, target: Any) -> tuple[Any, NDArray[np.bool_]]:
     """A column in another type, and which of its cells are none of that type."""
     import pyarrow as pa
-    import pyarrow.compute as pc
     import pyarrow.types as at
 
     right = np.zeros(len(given), dtype=bool)
     if at.is_null(given.type):
         return pa.nulls(len(given), target), right
-    given = _plain_values(given)
+    if at.is_dictionary(given.type):
+        given = given.dictionary.take(given.indices)
     if at.is_dictionary(target):
-        return given.dictionary_encode(), right
-    if at.is_boolean(target) and stated(given.type) in ("number", "whole number"):
-        given = given.cast(pa.string())  # of which "1" and "0" are truth values, and others are not
-    try:
+        return given.dictionary_encode().cast(target), right
+    before, after = stated(given.type), stated(target)
+    if before == "text" or (after == "yes/no" and before in NUMBERS):
+        return converted(given.cast(pa.string()), target)
+    if after == "text" or (after == "number" and before == "yes/no"):
         return given.cast(target), right
-    except pa.ArrowInvalid:
-        coded = given.dictionary_encode()
-        wrong = np.array([not _casts(cell, target) for cell in coded.dictionary], dtype=bool)
-        wrong = wrong[coded.indices.fill_null(0).to_numpy()] & given.is_valid().to_numpy(zero_copy_only=False)
-        return pc.if_else(pa.array(wrong), pa.scalar(None, given.type), given).cast(target), wrong
+    raise NotImplementedError
 
 
-def _plain_values(given: Any) -> Any:
-    return given.dictionary.take(given.indices) if hasattr(given, "dictionary") else given
-
-
-def _casts(cell: Any, target: Any) -> bool:
-    import pyarrow as pa
-
+def _is_utf8(cell: bytes) -> bool:
     try:
-        cell.cast(target)
-    except pa.ArrowInvalid:
+        cell.decode()
+    except UnicodeDecodeError:
         return False
     return True
