@@ -14,7 +14,7 @@ from suffice.sources.files.finding import find_files, is_path
 from suffice.sources.files.formats import check_format
 from suffice.sources.files.joining import Counted, joined
 from suffice.sources.files.raw import raw_object, raw_path, raw_standard_input
-from suffice.sources.files.reader import Faults, Layout, Reading
+from suffice.sources.files.reader import MOST_SENTENCES, Faults, Layout, Reading
 
 __all__ = ["BATCH_ROWS", "Source", "is_source", "open_source"]
 
@@ -83,19 +83,33 @@ class Source:
         self.done_bytes = 0
         self.n_rows = 0
         self.repeatable = rows.repeatable
-        self._faults = Faults(reading.bad_rows == "skip")
+        self._faults = Faults(self.skips)
+        self._refused = Faults(self.skips)  # by who uses the rows, perhaps while others are read
         self._was_read = False
         self._last: Any = None
 
     @property
+    def skips(self) -> bool:
+        """Whether rows that are bad are left out."""
+        return self._reading.bad_rows == "skip"
+
+    @property
     def skipped(self) -> int:
         """How many rows were left out."""
-        return self._faults.skipped
+        return self._faults.skipped + self._refused.skipped
 
     @property
     def faults(self) -> list[str]:
         """A sentence for each of the first of them."""
-        return list(self._faults.sentences)
+        return [*self._faults.sentences, *self._refused.sentences][:MOST_SENTENCES]
+
+    def met(self, sentence: str, rows: int = 1) -> None:
+        """Refuse rows that were given out, for which the sentence says why; or count them as left out."""
+        self._refused.met(sentence, rows)
+
+    def check_column(self, name: str) -> None:
+        """Raise if there is no such column, and say which may be meant."""
+        _check_names([name], self.names, _called(self.name))
 
     def batches(self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = ()) -> Iterator[Batch]:
         """The rows, in order; of those columns alone, in their order, if they are given.
@@ -123,7 +137,7 @@ class Source:
         if self._last is not None:
             self._last.close()
         self._was_read = True
-        self._faults = Faults(self._reading.bad_rows == "skip")
+        self._faults, self._refused = Faults(self.skips), Faults(self.skips)
         self.n_rows = self.done_bytes = 0
         texts = [each for each in coded if each in chosen and self.types[each] == "text"]
         self._last = self._given_out(chosen, texts, self._faults)
@@ -156,9 +170,10 @@ def _called(name: str) -> str:
 
 
 def is_source(data: Any) -> bool:
-    """Whether rows can be streamed from it: a path, an open file, or what offers an Arrow stream."""
+    """Whether rows can be streamed from it: a path or a list of them, an open file, or what offers an Arrow stream."""
     return (
         is_path(data)
+        or (isinstance(data, list | tuple) and len(data) > 0 and all(map(is_path, data)))
         or isinstance(data, Source)
         or hasattr(data, "__arrow_c_stream__")
         or callable(getattr(data, "read", None))
