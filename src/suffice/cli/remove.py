@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import note
+from suffice.cli.command import tell_faults
 from suffice.cli.description import description, save, saved, show_classes
 from suffice.cli.progress import following
 from suffice.cli.reading import (
@@ -63,8 +63,7 @@ def command(
     source = open_data(data, reading, columns, ignore, also=[target, weights])
     with following(source, "Removing"):
         loaded.remove(source, target, sample_weight=weights)
-    if source.skipped:
-        note(f"{source.skipped:,} bad rows were left out.")
+    tell_faults(source)
     place = save(loaded, output)
     found = {
         "data": {"source": source.name, "rows": source.n_rows, "skipped": source.skipped},
