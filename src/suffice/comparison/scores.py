@@ -70,7 +70,7 @@ def mean_and_error(values: Float) -> tuple[float, float]:
 def calibration_error(probability: Float, codes: NDArray[np.int64]) -> float:
     """Mean distance between how sure the model is and how often it is right, over 15 bins of how sure it is."""
     sure, right = probability.max(axis=1), probability.argmax(axis=1) == codes
-    bins = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
+    bins = np.clip(np.ceil(sure * BINS).astype(np.int64) - 1, 0, BINS - 1)
     return float(np.abs(np.bincount(bins, weights=right - sure, minlength=BINS)).sum() / len(codes))
 
 
