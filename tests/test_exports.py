@@ -25,6 +25,7 @@ PUBLIC = {
         "TextNaiveBayes",
         "WordCounts",
         "__version__",
+        "fit",
         "load",
         "merge",
     ],

@@ -15,28 +15,29 @@ models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
-from suffice.exceptions import (
-    ClassError,
-    EmptyColumnWarning,
-    InputError,
-    MergeError,
-    ModelFileError,
-    ModelFileMissingError,
-    NotLinearError,
-    SingularCovarianceError,
-    SingularCovarianceWarning,
-    SufficeError,
-    SufficeWarning,
-)
-from suffice.loading import load
-from suffice.merging import merge
-from suffice.naive_bayes.general import NaiveBayes
-from suffice.naive_bayes.text import TextNaiveBayes
-
 if TYPE_CHECKING:
+    from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
+    from suffice.exceptions import (
+        ClassError,
+        EmptyColumnWarning,
+        InputError,
+        MergeError,
+        ModelFileError,
+        ModelFileMissingError,
+        NotLinearError,
+        SingularCovarianceError,
+        SingularCovarianceWarning,
+        SufficeError,
+        SufficeWarning,
+    )
+    from suffice.fitting import fit
+    from suffice.loading import load
+    from suffice.merging import merge
+    from suffice.naive_bayes.general import NaiveBayes
+    from suffice.naive_bayes.text import TextNaiveBayes
     from suffice.text.word_counts import WordCounts
 
 __version__ = "0.1.0"
@@ -58,19 +59,45 @@ __all__ = [
     "TextNaiveBayes",
     "WordCounts",
     "__version__",
+    "fit",
     "load",
     "merge",
 ]
 
+# Names are imported when they are asked for: ``suffice --help`` does not wait for NumPy and scikit-learn, nor a user of
+# one class for the others.
+_WHERE = {
+    "GaussianDiscriminant": "discriminant_analysis.gaussian_discriminant",
+    "NaiveBayes": "naive_bayes.general",
+    "TextNaiveBayes": "naive_bayes.text",
+    "WordCounts": "text.word_counts",
+    "fit": "fitting",
+    "load": "loading",
+    "merge": "merging",
+}
+_PARTS = (
+    "cli",
+    "comparison",
+    "discriminant_analysis",
+    "exceptions",
+    "families",
+    "model_selection",
+    "naive_bayes",
+    "statistics",
+    "testing",
+    "text",
+)
+
 
 def __getattr__(name: str) -> Any:
-    # It is a CountVectorizer, and scikit-learn's module of those takes long to import.
-    if name == "WordCounts":
-        from suffice.text.word_counts import WordCounts
-
-        return WordCounts
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _PARTS:
+        return importlib.import_module(f"suffice.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"suffice.{_WHERE.get(name, 'exceptions')}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_PARTS})

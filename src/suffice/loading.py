@@ -5,44 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from suffice.discriminant_analysis import (
-    GaussianDiscriminant,
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
+import suffice.discriminant_analysis
+import suffice.naive_bayes  # noqa: F401  (both make their classes known to files)
 from suffice.estimator import GenerativeClassifier
 from suffice.exceptions import ModelFileError
-from suffice.model_file import ESTIMATORS, read_model
+from suffice.model_file import read_model
 from suffice.model_file.disk import as_path
-from suffice.naive_bayes import (
-    BernoulliNB,
-    CategoricalNB,
-    ComplementNB,
-    GaussianNB,
-    MultinomialNB,
-    NaiveBayes,
-    PoissonNB,
-    TextNaiveBayes,
-)
 
 __all__ = ["load"]
-
-ESTIMATORS.update(
-    (kind.__name__, kind)
-    for kind in (
-        BernoulliNB,
-        CategoricalNB,
-        ComplementNB,
-        GaussianDiscriminant,
-        GaussianNB,
-        LinearDiscriminantAnalysis,
-        MultinomialNB,
-        NaiveBayes,
-        PoissonNB,
-        QuadraticDiscriminantAnalysis,
-        TextNaiveBayes,
-    )
-)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

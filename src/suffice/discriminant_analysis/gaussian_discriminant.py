@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from suffice.bayes import Prior
+from suffice.discriminant_analysis.explanation import explain_discriminant
 from suffice.exceptions import InputError
+from suffice.explanation import Explanation
 from suffice.families import Family, Gaussian, Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
 from suffice.model import Block, Estimate, Model
@@ -197,6 +199,42 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
                 f"{len(model.classes)} classes in {model.statistics[0].shape[0]} columns; got {keep!r}."
             )
         return super()._solve(model)
+
+    def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
+        """Why the model answers as it does: the parts of the log-odds, which sum to it.
+
+        With a shared covariance a column's part is its coefficient times how far the row is from the middle between the
+        two classes; with own ones it is its part of two quadratic forms, and ``"(spread)"`` is what the volumes of the
+        classes say. See `suffice.discriminant_analysis.explanation`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        label, against : optional
+            The classes to compare. Of two classes it is the second against the first; of more the likeliest of
+            each row against the next likeliest.
+
+        Returns
+        -------
+        Explanation
+            ``parts`` as an array, and `Explanation.to_frame` by strength.
+
+        Examples
+        --------
+        >>> from suffice import GaussianDiscriminant
+        >>> X = [[1.0, 5.0], [2.0, 7.0], [3.0, 5.5], [6.0, 5.0], [7.0, 7.5], [8.0, 6.0]]
+        >>> model = GaussianDiscriminant().fit(X, ["low"] * 3 + ["up"] * 3)
+        >>> model.explain([[5.0, 6.5]])
+        row  label  against  column         part
+          0  up     low      0           3.97213
+          0  up     low      1        -0.0138889
+          0  up     low      (prior)          0
+        """
+        estimate = self._estimated()
+        table = self._read_rows(X)
+        joint = self._joint_of(self._learned(), self._solved(), table, relative=True)
+        first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
+        return explain_discriminant(estimate, table, joint, first, second)
 
     # ------------------------------------------------------------------ discriminant directions
 

@@ -6,11 +6,12 @@ import contextlib
 import os
 import secrets
 import stat
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 from suffice.exceptions import ModelFileError, ModelFileMissingError
 
-__all__ = ["OpenFile", "as_path", "write_whole"]
+__all__ = ["NOTHING_CHANGED", "NotAFileError", "OpenFile", "as_path", "place_of", "reason", "replacing", "write_whole"]
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -26,48 +27,45 @@ def as_path(path: Path) -> str:
 
 
 def write_whole(path: str, content: Any) -> None:
-    """Put ``content`` in the place of the file, so that at any moment there is the old file or the new one.
+    """Put ``content`` in the place of the file, so that at any moment there is the old file or the new one."""
+    try:
+        with replacing(path) as file:
+            file.write(content)
+    except NotAFileError as error:
+        raise ModelFileError(f"The model cannot be saved to {path!r}: {error}") from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it
+        raise ModelFileError(f"The model cannot be saved to {path!r}: {reason(error)}. {NOTHING_CHANGED}") from error
+
+
+NOTHING_CHANGED = (
+    "Nothing was changed there; give a path in a folder that exists, may be written to, and has space left."
+)
+
+
+class NotAFileError(Exception):
+    """There is something else where a file is to be written; ``str`` says what, and what to do."""
+
+
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """A new file, which takes the place of the old one as a whole when the block ends; an error leaves the old one.
 
     The bytes are written to a file beside it, forced to the disk, and renamed. A link stays, and what it points to is
     replaced; the permissions of an old file stay, too.
+
+    Raises
+    ------
+    NotAFileError, OSError, ValueError
+        As the system has them: who writes knows what to call it.
     """
-    try:
-        target = os.path.realpath(path)
-        mode = _mode_of(path, target)
-        _replace(target, content, mode)
-    except ModelFileError:
-        raise
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it
-        raise ModelFileError(
-            f"The model cannot be saved to {path!r}: {_reason(error)}. Nothing was changed there; give a path in a "
-            "folder that exists, may be written to, and has space left."
-        ) from error
-
-
-def _mode_of(path: str, target: str) -> int | None:
-    """The permissions of a file that is there; None if there is none."""
-    try:
-        found = os.stat(target)
-    except FileNotFoundError:
-        if os.path.basename(path) in ("", ".", ".."):
-            raise
-        return None
-    if not stat.S_ISREG(found.st_mode):
-        raise ModelFileError(
-            f"The model cannot be saved to {path!r}: there is {_kind(found.st_mode)}, not a file. Give the path of a "
-            "file."
-        )
-    return stat.S_IMODE(found.st_mode)
-
-
-def _replace(target: str, content: Any, mode: int | None) -> None:
+    target, mode = place_of(path)
     folder = os.path.dirname(target)
     beside = os.path.join(folder, f".suffice-{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
     try:
         # The system takes the umask off these permissions, as from those of any new file.
         with os.fdopen(os.open(beside, flags, 0o666), "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
@@ -84,6 +82,20 @@ def _replace(target: str, content: Any, mode: int | None) -> None:
             os.fsync(entry)
         finally:
             os.close(entry)
+
+
+def place_of(path: str) -> tuple[str, int | None]:
+    """Where a file is written, links followed, and the permissions of one that is there; None if there is none."""
+    target = os.path.realpath(path)
+    try:
+        found = os.stat(target)
+    except FileNotFoundError:
+        if os.path.basename(path) in ("", ".", ".."):
+            raise
+        return target, None
+    if not stat.S_ISREG(found.st_mode):
+        raise NotAFileError(f"there is {_kind(found.st_mode)}, not a file. Give the path of a file.")
+    return target, stat.S_IMODE(found.st_mode)
 
 
 class OpenFile:
@@ -104,7 +116,7 @@ class OpenFile:
         except FileNotFoundError as error:
             raise ModelFileMissingError(f"There is no file {path!r}. Give the path of a saved model.") from error
         except (OSError, ValueError) as error:
-            raise ModelFileError(f"The file {path!r} cannot be read: {_reason(error)}.") from error
+            raise ModelFileError(f"The file {path!r} cannot be read: {reason(error)}.") from error
         try:
             found = os.fstat(self._file.fileno())
             self._check(found)
@@ -136,7 +148,7 @@ class OpenFile:
                     break
                 done += got
         except OSError as error:
-            raise ModelFileError(f"The file {self.path!r} cannot be read: {_reason(error)}.") from error
+            raise ModelFileError(f"The file {self.path!r} cannot be read: {reason(error)}.") from error
         view.release()
         del out[done:]
         return out
@@ -153,5 +165,6 @@ def _kind(mode: int) -> str:
     return kinds.get(stat.S_IFMT(mode), "something else")
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """What the system says is wrong, as the middle of a sentence."""
     return (getattr(error, "strerror", None) or str(error)).rstrip(".").lower()

@@ -5,6 +5,7 @@
 that scikit-learn lacks.
 """
 
+from suffice.model_file import ESTIMATORS
 from suffice.naive_bayes.bernoulli_nb import BernoulliNB
 from suffice.naive_bayes.categorical_nb import CategoricalNB
 from suffice.naive_bayes.gaussian_nb import GaussianNB
@@ -23,3 +24,6 @@ __all__ = [
     "PoissonNB",
     "TextNaiveBayes",
 ]
+
+# A file holds a model of one of these; whoever has one has imported this.
+ESTIMATORS.update((name, globals()[name]) for name in __all__)

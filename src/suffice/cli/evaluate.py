@@ -1,0 +1,139 @@
+"""``suffice evaluate``: how good a model is on rows with labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suffice.cli.command import command as _command
+from suffice.cli.command import note
+from suffice.cli.progress import following
+from suffice.cli.reading import (
+    columns_options,
+    data_argument,
+    model_argument,
+    model_columns,
+    open_data,
+    reading_options,
+    rows_for,
+    target_option,
+    weights_option,
+)
+from suffice.cli.showing import Page, json_option, number, percent, show_json, shown
+
+__all__ = ["command"]
+
+EXAMPLES = """
+suffice evaluate flowers.suffice test.csv --target species
+suffice evaluate flowers.suffice 'parts/*.parquet' --target species --json
+"""
+SHOWN_CLASSES = 20  # of a confusion matrix
+
+
+@_command("evaluate", "Score a model by rows with labels.", EXAMPLES)
+@model_argument
+@data_argument
+@target_option
+@weights_option
+@columns_options
+@reading_options
+@json_option
+def command(
+    model: str,
+    data: tuple[str, ...],
+    target: str,
+    weights: str | None,
+    columns: list[str] | None,
+    ignore: list[str] | None,
+    reading: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Score MODEL by the labels of DATA.
+
+    Accuracy, balanced accuracy, log-loss, Brier score, expected calibration error, the area under the ROC curve (of
+    more than two classes the mean of each against the rest), a table by class, and the confusion matrix.
+    """
+    import suffice
+    from suffice.cli.evaluation import Evaluation
+    from suffice.cli.labels import Labels, weights_in
+    from suffice.exceptions import InputError, listed
+
+    loaded = suffice.load(model)
+    source = open_data(data, reading, columns, ignore, also=[target, weights])
+    read = model_columns(loaded, source, [target, weights])
+    classes = loaded.classes_.tolist()
+    labels, found, unlabelled = Labels(classes), Evaluation(classes), 0
+    wanted = list(dict.fromkeys([*read, target, *([weights] if weights else [])]))
+    with following(source, "Evaluating"):
+        for batch in source.batches(wanted):
+            rows, codes = batch.rows, labels.codes(batch.rows[target])
+            w = None if weights is None else weights_in(rows[weights], batch.places)
+            if (codes < 0).any():
+                if reading["bad_rows"] == "error":
+                    where = batch.places.of(int((codes < 0).argmax()))
+                    raise InputError(
+                        f"{where}: column {target!r} has no label. Leave such rows out by --bad-rows skip."
+                    )
+                there = codes >= 0
+                unlabelled += int((~there).sum())
+                rows, codes, w = rows.filter(there), codes[there], None if w is None else w[there]
+            if len(codes):
+                found.add(codes, loaded.predict_log_proba(rows_for(loaded, rows.select(read))), w)
+    if not found.n_rows:
+        raise InputError(f"{source.name} has no rows to score by.")
+    unknown = labels.all[len(classes) :]
+    if unknown:
+        note(
+            f"{listed(unknown)} in column {target!r} are no classes of the model: their rows count as errors, and have "
+            "no part in the log-loss."
+        )
+    if source.skipped + unlabelled:
+        note(f"{source.skipped + unlabelled:,} bad rows were left out.")
+    result = {
+        "model": model,
+        "data": {"source": source.name, "rows": found.n_rows, "skipped": source.skipped + unlabelled},
+        **found.scores(),
+        "classes": found.by_class(),
+        "unknown_labels": unknown,
+        "confusion": {"labels": labels.all, "predicted": classes, "rows": found.confusion()},
+    }
+    if as_json:
+        show_json(result)
+    else:
+        _show(result)
+
+
+def _show(found: dict[str, Any]) -> None:
+    page = Page()
+    page.line(f"{shown(found['data']['source'])}: {found['data']['rows']:,} rows")
+    page.line()
+    binned = f" ± {found['auc_error']:.1g}" if found["auc_error"] > 0 else ""
+    page.facts(
+        {
+            "accuracy": f"{percent(found['accuracy'])} ± {percent(found['accuracy_error'])}",
+            "balanced accuracy": percent(found["balanced_accuracy"]),
+            "log-loss": f"{number(found['log_loss'])} ± {found['log_loss_error']:.2g}",
+            "Brier score": number(found["brier"]),
+            "calibration error": percent(found["calibration_error"]),
+            "AUC": f"{number(found['auc'])}{binned}",
+        }
+    )
+    page.heading("Classes")
+    names = ["rows", "precision", "recall", "f1", "auc"]
+    page.table(
+        ["class", "rows", "precision", "recall", "F1", "AUC"],
+        [
+            [
+                str(each["label"]),
+                each["rows"],
+                *(f"{each[name]:.4f}" if each[name] == each[name] else None for name in names[1:]),
+            ]
+            for each in found["classes"]
+        ],
+    )
+    matrix = found["confusion"]
+    page.heading("Confusion (labels down, predictions across)")
+    if len(matrix["labels"]) > SHOWN_CLASSES:
+        page.line(f"{len(matrix['labels'])} × {len(matrix['predicted'])}; see --json")
+        return
+    rows = [[str(label), *row] for label, row in zip(matrix["labels"], matrix["rows"], strict=True)]
+    page.table(["", *map(str, matrix["predicted"])], rows)

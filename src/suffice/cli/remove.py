@@ -1,0 +1,88 @@
+"""``suffice remove``: rows that are unlearned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from suffice.cli.command import command as _command
+from suffice.cli.command import note
+from suffice.cli.description import description, save, saved, show_classes
+from suffice.cli.progress import following
+from suffice.cli.reading import (
+    columns_options,
+    data_argument,
+    model_argument,
+    model_columns,
+    open_data,
+    reading_options,
+    rows_for,
+    target_option,
+    weights_option,
+)
+from suffice.cli.showing import Page, json_option, show_json, shown
+from suffice.cli.writing import check_place
+
+__all__ = ["command"]
+
+EXAMPLES = """
+suffice remove flowers.suffice monday.csv --target species -o without.suffice
+"""
+
+
+@_command("remove", "Take rows out of a model again.", EXAMPLES)
+@model_argument
+@data_argument
+@target_option
+@click.option(
+    "-o", "--output", type=click.Path(), required=True, metavar="FILE", help="Where the model is saved; may be MODEL."
+)
+@weights_option
+@columns_options
+@reading_options
+@json_option
+def command(
+    model: str,
+    data: tuple[str, ...],
+    target: str,
+    output: str,
+    weights: str | None,
+    columns: list[str] | None,
+    ignore: list[str] | None,
+    reading: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Take the rows of DATA out of MODEL: what is left is the model that never saw them.
+
+    The rows must have been learned, with these labels and weights.
+    """
+    check_place(output)
+    import suffice
+
+    loaded = suffice.load(model)
+    before = float(loaded._learned().weights.weight.sum())
+    source = open_data(data, reading, columns, ignore, also=[target, weights])
+    read = model_columns(loaded, source, [target, weights])
+    wanted = list(dict.fromkeys([*read, target, *([weights] if weights else [])]))
+    with following(source, "Removing"):
+        for batch in source.batches(wanted):
+            w = None if weights is None else batch.rows[weights].to_numpy()
+            loaded.remove(rows_for(loaded, batch.rows.select(read)), batch.rows[target].to_numpy(), sample_weight=w)
+    if source.skipped:
+        note(f"{source.skipped:,} bad rows were left out.")
+    place = save(loaded, output)
+    found = {
+        "data": {"source": source.name, "rows": source.n_rows, "skipped": source.skipped},
+        "rows_before": before,
+        **description(loaded),
+        **place,
+    }
+    if as_json:
+        show_json(found)
+        return
+    page = Page()
+    removed = f"{source.n_rows:,} rows of {shown(source.name)}; {found['rows']:,.6g} of {before:,.6g} are left"
+    page.facts({"removed": removed, "saved": saved(place)})
+    page.heading("Classes")
+    show_classes(page, found["classes"])

@@ -1,0 +1,117 @@
+"""Data and models of a folder in which the examples of the help run, and a way to run the command in this process."""
+
+import csv
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from click.testing import CliRunner
+from sklearn.datasets import load_iris
+
+from suffice import NaiveBayes, TextNaiveBayes
+from suffice.cli.group import suffice
+
+NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
+MESSAGES = [
+    ("spam", "cheap pills, buy now"),
+    ("ham", "lunch at noon?"),
+    ("spam", "buy cheap watches, cheap!"),
+    ("ham", "the report for tomorrow"),
+    ("ham", "see you at lunch, the report is late"),
+    ("spam", "now cheap: pills and watches"),
+]
+
+
+def flowers():
+    """Shuffled rows of iris, with a count beside: a dictionary of columns."""
+    data = load_iris()
+    order = np.random.default_rng(0).permutation(len(data.target))
+    columns = {name: data.data[order, j] for j, name in enumerate(NAMES)}
+    columns["visits"] = np.random.default_rng(1).poisson(1 + 3 * data.target[order])
+    columns["species"] = data.target_names[data.target[order]].astype(object)
+    return columns
+
+
+def rows_of(columns, rows):
+    return {name: values[rows] for name, values in columns.items()}
+
+
+def write_csv(path, columns):
+    with open(path, "w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(columns)
+        out.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+
+
+def fitted(columns, **settings):
+    table = pa.table({name: values for name, values in columns.items() if name != "species"})
+    return NaiveBayes(**settings).fit(table, np.asarray(columns["species"], dtype=str))
+
+
+def make(folder: Path):
+    """All that the examples name."""
+    whole = flowers()
+    train, test = rows_of(whole, slice(0, 100)), rows_of(whole, slice(100, 150))
+    monday, tuesday = rows_of(whole, slice(0, 60)), rows_of(whole, slice(60, 100))
+    for name, columns in {"train": train, "test": test, "monday": monday, "tuesday": tuesday}.items():
+        write_csv(folder / f"{name}.csv", columns)
+    pq.write_table(pa.table(test), folder / "new.parquet")
+    (folder / "parts").mkdir()
+    for i in range(3):
+        pq.write_table(pa.table(rows_of(train, slice(i, None, 3))), folder / "parts" / f"part-{i}.parquet")
+    with open(folder / "messages.jsonl", "w") as file:
+        file.writelines(json.dumps({"kind": kind, "body": body}) + "\n" for kind, body in MESSAGES)
+    fitted(train).save(folder / "flowers.suffice")
+    fitted(monday).save(folder / "monday.suffice")
+    fitted(tuesday).save(folder / "tuesday.suffice")
+    kinds, bodies = zip(*MESSAGES, strict=True)
+    TextNaiveBayes().fit(list(bodies), list(kinds)).save(folder / "spam.suffice")
+
+
+def run(*args, stdin=None):
+    """Run the command in this process: its exit code, standard output and standard error."""
+    result = CliRunner().invoke(suffice, [str(arg) for arg in args], input=stdin, prog_name="suffice")
+    assert "Traceback" not in result.stderr
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def ran(*args, stdin=None):
+    """What a command that must succeed prints."""
+    result = run(*args, stdin=stdin)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def refused(*args, code=1, stdin=None):
+    """What a command says that must not succeed: a sentence, and nothing on standard output."""
+    result = run(*args, stdin=stdin)
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    if code == 1:
+        said = [line for line in result.stderr.splitlines() if not line.startswith("suffice: note: ")]
+        assert len(said) == 1, result.stderr
+        assert said[0].startswith("suffice: ")
+        assert said[0].endswith((".", "'"))
+    return result.stderr
+
+
+def shell(line, folder, **options):
+    """Run a line of the shell, with the command of this environment."""
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False, **options
+    )
+
+
+def split_pipe(line):
+    """The words of a line, if it is one command and no pipe; else None."""
+    return None if re.search(r"[|<>]", line) else shlex.split(line)

@@ -1,0 +1,139 @@
+"""Every command explains itself, its examples run, and asking for help is quick."""
+
+import shlex
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+
+from cli.made import ran, refused, run, shell
+from suffice import __version__
+from suffice.cli.group import COMMANDS, suffice
+
+NAMES = suffice.list_commands(click.Context(suffice))
+ELSEWHERE = {"compare", "demo"}  # which have tests of their own
+
+
+def examples(name):
+    text = ran(*([name] if name else []), "--help")
+    return [line.strip() for line in text.split("Examples:\n")[1].splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_of_each_command(name):
+    text = ran(name, "--help")
+    assert text.startswith(f"Usage: suffice {name} ")
+    assert text == ran(name, "-h")
+    assert max(map(len, text.split("Examples:")[0].splitlines())) <= 100
+    assert examples(name)
+    for option in ("--debug", "--quiet"):
+        assert option in text
+
+
+def test_help_of_all():
+    text = ran("--help")
+    assert all(f"  {name} " in text for name in NAMES)
+    assert set(NAMES) <= set(COMMANDS)
+    assert examples(None)
+    assert ran("--version") == f"suffice {__version__}\n"
+    assert "..." not in text.split("Commands:")[1]  # no sentence is cut short
+
+
+@pytest.mark.parametrize("name", [None, *(name for name in NAMES if name not in ELSEWHERE)])
+def test_examples_run(name, folder):
+    for line in examples(name):
+        if any(mark in line for mark in "|<>"):
+            done = shell(line, folder)
+            assert done.returncode == 0, f"{line}\n{done.stderr}"
+        else:
+            command, *words = shlex.split(line)
+            assert command == "suffice"
+            result = run(*words)
+            assert result.exit_code == 0, f"{line}\n{result.stderr}"
+
+
+def test_reporting_commands_speak_json():
+    for name in ("fit", "evaluate", "inspect", "explain", "merge", "remove"):
+        assert "--json" in ran(name, "--help")
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['suffice', 'fit', '--help']\n"
+        "from suffice.cli import main\n"
+        "try: main()\n"
+        "finally: print(*sorted({'numpy', 'sklearn', 'pyarrow', 'rich', 'scipy', 'pandas'} & set(sys.modules)), file=sys.stderr)"
+    )
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert time.perf_counter() - started < 5  # a third of a second on an idle machine
+    assert done.stderr.split() in (["rich"], [])
+    assert "Usage" in done.stdout
+
+
+def test_usage_errors(folder):
+    before = sorted(folder.iterdir())
+    assert "Did you mean 'fit'?" in refused("fti", code=2)
+    assert "--target" in refused("fit", "train.csv", code=2)
+    assert "--covariance is of --model discriminant" in refused(
+        "fit", "train.csv", "-t", "species", "--covariance", "own", code=2
+    )
+    assert "--event is of --model text" in refused(
+        "fit", "train.csv", "-t", "species", "--model", "discriminant", "--event", "bernoulli", code=2
+    )
+    assert "--family is of --model naive-bayes" in refused(
+        "fit", "train.csv", "-t", "species", "--model", "text", "--family", "visits=poisson", code=2
+    )
+    assert "does not go with --update" in refused(
+        "fit", "train.csv", "-t", "species", "--update", "flowers.suffice", "--smoothing", "2", code=2
+    )
+    assert "does not go with --update" in refused(
+        "fit", "train.csv", "-t", "species", "--update", "flowers.suffice", "--model", "text", code=2
+    )
+    assert "There is no family 'poison'" in refused(
+        "fit", "train.csv", "-t", "species", "--family", "visits=poison", code=2
+    )
+    assert "not of the form COL=FAMILY" in refused(
+        "fit", "train.csv", "-t", "species", "--family", "=poisson", code=2
+    )
+    assert "given twice" in refused(
+        "fit", "train.csv", "-t", "species", "--family", "visits=poisson", "--family", "visits=gaussian", code=2
+    )
+    assert "neither a number nor auto" in refused("fit", "train.csv", "-t", "species", "--smoothing", "much", code=2)
+    assert "range such as 1-2" in refused(
+        "fit", "messages.jsonl", "-t", "kind", "--model", "text", "--ngrams", "2-1", code=2
+    )
+    assert "CLASS=SHARE" in refused("fit", "train.csv", "-t", "species", "--prior", "setosa", code=2)
+    assert "is not one of number, text" in refused("fit", "train.csv", "-t", "species", "--type", "visits=int", code=2)
+    assert "which is asked for" in refused("fit", "train.csv", "-t", "species", "--ignore", "species", code=2)
+    assert "does not say which format" in refused("predict", "flowers.suffice", "test.csv", "-o", "out.dat", code=2)
+    assert "same class" in refused(
+        "explain", "flowers.suffice", "test.csv", "--row", "0", "--label", "setosa", "--against", "setosa", code=2
+    )
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
+def test_completion(shell_name):
+    script = ran("completion", shell_name)
+    assert "_SUFFICE_COMPLETE" in script
+    assert "suffice" in script
+
+
+def test_completion_completes(folder):
+    line = "COMP_WORDS='suffice ev' COMP_CWORD=1 _SUFFICE_COMPLETE=bash_complete suffice"
+    assert shell(line, folder).stdout.split(",")[1].strip() == "evaluate"
+
+
+def test_without_click(tmp_path):
+    code = "import sys; sys.modules['click'] = None\nfrom suffice.cli import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "suffice: The command needs click: pip install 'suffice[cli]'\n"
+
+
+def test_python_m(folder):
+    done = subprocess.run([sys.executable, "-m", "suffice", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"suffice {__version__}\n"
