@@ -25,13 +25,15 @@ from suffice.model import Block, Estimate, Model
 from suffice.saving import Saving
 from suffice.settings import check_parameters
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
+from suffice.sources.files import is_source
 from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
 from suffice.statistics.drawn import as_matrix
 from suffice.statistics.table import Schema
+from suffice.streaming import Streaming
 from suffice.unlabelled import read_unlabelled_weight
 from suffice.verbs import Verbs, check_rows, read_batch, seen_classes
 
-__all__ = ["GenerativeClassifier", "Later", "seen_classes"]
+__all__ = ["GenerativeClassifier", "Later", "declared", "seen_classes"]
 
 Float = NDArray[np.float64]
 
@@ -49,7 +51,7 @@ class Later:
         return self.estimator._solve(self.model)
 
 
-class GenerativeClassifier(Answers, Verbs, Saving, ClassifierMixin, BaseEstimator):
+class GenerativeClassifier(Answers, Verbs, Saving, Streaming, ClassifierMixin, BaseEstimator):
     """A classifier that knows p(x | y) and p(y).
 
     The statistics of all rows seen are in ``_model``; parameters are made from them when they are first
@@ -93,11 +95,14 @@ class GenerativeClassifier(Answers, Verbs, Saving, ClassifierMixin, BaseEstimato
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-            Class labels: numbers, strings or booleans.
-        sample_weight : array-like of shape (n,), optional
-            Weight of each row; weight 2 is the row twice, weight 0 is its absence.
+        X : array-like of shape (n, d), or a source
+            A source is what rows are streamed from, in bounded memory: a path, a glob, a list of them, or what
+            offers an Arrow stream (a reader, a frame, a query); see `suffice.sources.files.open_source`. All other
+            columns than those of ``y`` and ``sample_weight`` are learned from.
+        y : array-like of shape (n,), or str
+            Class labels: numbers, strings or booleans. The name of their column, of a source.
+        sample_weight : array-like of shape (n,), or str, optional
+            Weight of each row; weight 2 is the row twice, weight 0 is its absence. The name of a column, of a source.
         unlabelled : array-like of shape (m, d), optional
             Rows without labels, to learn from as well (EM of Nigam et al. 2000). ``log_likelihoods_`` then holds
             Σ log p(x, y) + Σ log p(x) + log p(parameters) after each step, which never falls; ``n_iter_``,
@@ -109,7 +114,12 @@ class GenerativeClassifier(Answers, Verbs, Saving, ClassifierMixin, BaseEstimato
         Returns
         -------
         self
+            After a source, ``report_`` says what was read.
         """
+        if isinstance(y, str) and is_source(X):
+            if unlabelled is not None:
+                raise InputError("Rows without labels are learned beside rows in memory, not beside a source.")
+            return self._fit_source(X, y, sample_weight)
         if unlabelled is not None:
             # What is wrong with them is said before anything is forgotten.
             read_unlabelled_weight(unlabelled_weight, check_rows(unlabelled, "unlabelled"))
@@ -146,10 +156,11 @@ class GenerativeClassifier(Answers, Verbs, Saving, ClassifierMixin, BaseEstimato
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            May have no rows.
-        y : array-like of shape (n,)
-            Labels that were not seen before add a class.
+        X : array-like of shape (n, d), or a source
+            May have no rows. Of a source all rows are learned, or none if one is refused; a model that knows its
+            columns by name reads those.
+        y : array-like of shape (n,), or str
+            Labels that were not seen before add a class. The name of their column, of a source.
         classes : array-like, optional
             Classes to expect. A class that is declared and never seen has prior probability zero,
             unless the prior is uniform or given.
@@ -161,6 +172,9 @@ class GenerativeClassifier(Answers, Verbs, Saving, ClassifierMixin, BaseEstimato
         -------
         self
         """
+        if isinstance(y, str) and is_source(X):
+            named = None if classes is None else declared(classes)
+            return self._partial_fit_source(X, y, named, sample_weight, decay=decay)
         before = self._decayed(decay)
         table, members = read_batch(self, X, y, sample_weight, reset=self._model is None)
         if self._model is None:
@@ -272,6 +286,7 @@ class GenerativeClassifier(Answers, Verbs, Saving, ClassifierMixin, BaseEstimato
         """What was learned before does not outlive a fit that fails."""
         self._model = self._cached = self._schema = self._declared = None
         self.__dict__.pop("classes_", None)
+        self.__dict__.pop("report_", None)
         self._show_trace(None)
 
     def _names(self, n_columns: int) -> Sequence[object]:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 from numpy.linalg import LinAlgError
 
@@ -39,13 +40,16 @@ __all__ = [
     "SingularCovarianceWarning",
     "SufficeError",
     "SufficeWarning",
+    "at_rows",
     "columns_at",
     "listed",
+    "rows_at_fault",
     "short",
     "warn_user",
 ]
 
 LONGEST = 100  # characters of a name in a message
+Fault = TypeVar("Fault", bound=Exception)
 
 
 class SufficeError(Exception):
@@ -90,6 +94,22 @@ class SingularCovarianceWarning(SufficeWarning):
 
 class EmptyColumnWarning(SufficeWarning):
     """A column holds no value at all, and says nothing."""
+
+
+def at_rows(error: Fault, rows: Sequence[int] | Any) -> Fault:
+    """The error, which from now on knows all rows at fault; its message names the first, if any.
+
+    >>> error = at_rows(InputError("Column 'x', row 3 holds infinity."), [3, 8])
+    >>> list(rows_at_fault(error))
+    [3, 8]
+    """
+    error.__dict__["rows"] = rows
+    return error
+
+
+def rows_at_fault(error: Exception) -> Any:
+    """The rows of a batch that an error is about, in order; None where it does not know them."""
+    return error.__dict__.get("rows")
 
 
 def short(name: object) -> str:

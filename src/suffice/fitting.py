@@ -3,87 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from copy import copy
 from typing import Any
 
+import numpy as np
+from sklearn.base import clone
+
+from suffice.discriminant_analysis import GaussianDiscriminant
 from suffice.estimator import GenerativeClassifier
-from suffice.naive_bayes import NaiveBayes
-from suffice.sources.files import open_source
+from suffice.exceptions import InputError, listed
+from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
+from suffice.sources.files import Source, open_source
+from suffice.streaming import MOST_ROWS, FitReport
+from suffice.validation import Scores
 
-__all__ = ["FitReport", "Scores", "fit"]
+__all__ = ["MODELS", "FitReport", "Scores", "fit"]
 
-
-@dataclass(frozen=True)
-class Scores:
-    """How good a model is on rows that it has not seen, each judged by the model of all other rows.
-
-    Attributes
-    ----------
-    accuracy, log_loss, calibration_error : float
-        Share of right answers; mean −log p(label | x); expected calibration error of the likeliest class, in 15 bins of
-        equal width.
-    accuracy_error, log_loss_error : float
-        Their standard errors.
-    n_rows : int
-        How many rows were judged: all, or those of a uniform sample.
-    of_rows : int
-        How many there are.
-    rule : str
-        "leave-one-out" or "10 folds".
-    """
-
-    accuracy: float
-    log_loss: float
-    calibration_error: float
-    accuracy_error: float
-    log_loss_error: float
-    n_rows: int
-    of_rows: int
-    rule: str
-
-
-@dataclass(frozen=True)
-class FitReport:
-    """What a fit of a source has read, and how good the model is.
-
-    Attributes
-    ----------
-    source : str
-        What was read, in words.
-    files : list of str
-    n_rows, skipped : int
-        Rows that were learned, and rows that were left out because they are bad.
-    faults : list of str
-        A sentence for each of the first of those.
-    types : dict of str to str
-        What each column was read as.
-    seconds : float
-    scores : Scores or None
-        None where they were not asked for, or there are none (``why_no_scores`` says why).
-    """
-
-    source: str
-    files: list[str]
-    n_rows: int
-    skipped: int
-    faults: list[str]
-    types: dict[str, str]
-    seconds: float
-    scores: Scores | None = None
-    why_no_scores: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
+MODELS: dict[str, type[Any]] = {
+    "naive-bayes": NaiveBayes,
+    "discriminant": GaussianDiscriminant,
+    "text": TextNaiveBayes,
+}
+"""The library's own classifiers by the names that they have outside Python."""
 
 
 def fit(
     data: Any,
     target: str,
     *,
-    model: GenerativeClassifier | None = None,
+    model: GenerativeClassifier | type[GenerativeClassifier] | str | None = None,
     weights: str | None = None,
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     validate: int | bool = True,
-    progress: Callable[[Any], None] | None = None,
+    progress: Callable[[Source], None] | None = None,
     **reading: Any,
 ) -> Any:
     """A model of the rows of files, fitted in one pass and bounded memory.
@@ -94,15 +47,16 @@ def fit(
         As `suffice.sources.files.open_source` takes it.
     target : str
         The column of class labels.
-    model : estimator, default=NaiveBayes()
-        With the settings to use. One that is fitted goes on learning, in a copy.
+    model : estimator, class or name, default=NaiveBayes()
+        With the settings to use; it is not changed. One that is fitted goes on learning, in a copy. Names are
+        "naive-bayes", "discriminant" and "text".
     weights : str, optional
         The column of row weights.
     columns, ignore : sequence of str, optional
         The columns to learn from, or those not to.
     validate : bool or int, default=True
         Whether the model is judged by rows that are left out, in the same pass: a uniform sample of at most so many
-        (True: 100,000) is kept for it.
+        (True: 100,000) is kept for it. A model that goes on learning is judged by the rows of this source.
     progress : callable, optional
         Called with the source after each batch.
     **reading
@@ -112,13 +66,56 @@ def fit(
     -------
     estimator
         Fitted, with ``report_``, a `FitReport`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"size": [1.0, 2.0, 1.5, 8.0, 9.0, 7.0], "kind": ["a", "a", "a", "b", "b", "b"]})
+    >>> found = fit(rows, "kind")
+    >>> found.predict(pa.table({"size": [3.0]}))
+    array(['a'], dtype='<U1')
+    >>> found.report_.n_rows, found.report_.scores.accuracy, found.report_.scores.rule
+    (6, 1.0, 'leave-one-out')
     """
-    source = open_source(data, columns=columns, ignore=ignore, **reading)
-    made: Any = NaiveBayes() if model is None else model
-    features = [name for name in source.names if name not in (target, weights)]
-    for batch in source.batches():
-        made = made.partial_fit(batch.rows.select(features), batch.rows[target].to_numpy())
-        if progress is not None:
-            progress(source)
-    made.report_ = FitReport(source.name, source.files, source.n_rows, 0, [], source.types, 0.0)
-    return made
+    if isinstance(data, Source):
+        if columns is not None or ignore or reading:
+            given = [*(["columns"] if columns is not None else []), *(["ignore"] if ignore else []), *reading]
+            raise InputError(f"{listed(given)}: the source is open already, and read as it was opened.")
+        source = data
+    else:
+        own = [name for name in (target, weights) if isinstance(name, str)]
+        if columns is not None:
+            columns = [*columns, *(name for name in own if name not in columns)]
+        lost = [name for name in own if name in ignore]
+        if lost:
+            raise InputError(f"{listed(lost)} cannot be ignored: it is the target, or the weights.")
+        source = open_source(data, columns=columns, ignore=ignore, **reading)
+    made = _estimator(model)
+    judged = _rows_to_judge(validate)
+    if made.__sklearn_is_fitted__():
+        return copy(made)._partial_fit_source(source, target, None, weights, judged=judged, progress=progress)
+    return made._fit_source(source, target, weights, judged=judged, progress=progress)
+
+
+def _estimator(model: Any) -> GenerativeClassifier:
+    """The estimator that is meant; one that is not fitted yet as one's own."""
+    if model is None:
+        return NaiveBayes()
+    if isinstance(model, str):
+        if model not in MODELS:
+            raise InputError(f"There is no model {model!r}. The models are {listed(list(MODELS))}.")
+        model = MODELS[model]
+    if isinstance(model, type):
+        model = model()
+    if not isinstance(model, GenerativeClassifier):
+        raise InputError(f"model must be an estimator of this library, its class, or a name; got {model!r}.")
+    found: GenerativeClassifier = model if model.__sklearn_is_fitted__() else clone(model)
+    return found
+
+
+def _rows_to_judge(validate: Any) -> int:
+    if isinstance(validate, bool | np.bool_):
+        return MOST_ROWS if validate else 0
+    if not isinstance(validate, int | np.integer) or validate < 0:
+        raise InputError(f"validate is True, False, or how many rows to judge the model by; got {validate!r}.")
+    return int(validate)

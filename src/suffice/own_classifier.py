@@ -18,7 +18,7 @@ from suffice.model import Estimate, LinearForm, Model
 from suffice.model.left_out import joint_in_closed_form
 from suffice.statistics import ClassAxis, Membership, Table
 from suffice.statistics.table import Schema
-from suffice.validation import OFFSETS, Calibration, Rule, Tuning, alone, fit_isotonic, fit_temperature, tune
+from suffice.validation import BY_HAND, OFFSETS, Calibration, Rule, Tuning, fit_isotonic, fit_temperature, tune
 
 __all__ = ["PATH", "OwnClassifier", "is_auto"]
 
@@ -26,7 +26,6 @@ Float = NDArray[np.float64]
 
 PATH = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """Weights of a prior to choose from."""
-BY_HAND = 1000  # rows that are left out one by one for a calibration, without a closed form; beyond, there are folds
 
 
 class OwnClassifier(GenerativeClassifier):
@@ -104,7 +103,7 @@ class OwnClassifier(GenerativeClassifier):
         model, members, codes = rule.model, rule.members, rule.members.codes
         joint = rule.joint(self._of_data())
         assert codes is not None
-        rows = np.setdiff1d(np.flatnonzero(np.isfinite(joint).any(axis=1) & (codes >= 0)), alone(rule.members))
+        rows = np.setdiff1d(np.flatnonzero(np.isfinite(joint).any(axis=1) & (codes >= 0)), rule.alone())
         weights = None if members.weights is None else members.weights[rows]
         posterior = bayes.log_posterior(joint[rows])
         found: Calibration = fit_map(posterior, codes[rows], weights, model.classes, model.class_prior())

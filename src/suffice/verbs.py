@@ -19,6 +19,7 @@ from suffice.exceptions import InputError, MergeError, SufficeWarning, listed
 from suffice.model import Estimate, Model
 from suffice.prior_shift import AdaptedPrior, estimate_shares, shift_test
 from suffice.sources.arrays import encode, read_weights
+from suffice.sources.files import is_source
 from suffice.statistics import ClassAxis, Membership, Table
 from suffice.unlabelled import EMTrace, TakenRows, climb, log_prior, memberships, read_unlabelled_weight
 
@@ -45,6 +46,7 @@ class Verbs:
         def _solve(self, model: Model) -> Any: ...
         def _estimate_of(self, model: Model, solved: Any) -> Estimate: ...
         def _summarize(self, table: Table, members: Membership) -> Model: ...
+        def _model_of_source(self, data: Any, target: str, weights: str | None) -> Model: ...
         def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, Any]: ...
         def _read_rows(self, X: Any) -> Table: ...
         def _joint(self, X: Any, *, relative: bool) -> Float: ...
@@ -57,11 +59,12 @@ class Verbs:
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Rows that were learned before; the model keeps none, so that they must be given.
-        y : array-like of shape (n,)
-            The labels they were learned with.
-        sample_weight : array-like of shape (n,), optional
+        X : array-like of shape (n, d), or a source
+            Rows that were learned before; the model keeps none, so that they must be given. Of a source all are taken
+            out, or none.
+        y : array-like of shape (n,), or str
+            The labels they were learned with; of a source, the name of their column.
+        sample_weight : array-like of shape (n,), or str, optional
             And their weights.
 
         Returns
@@ -82,14 +85,12 @@ class Verbs:
         suffice.exceptions.MergeError: Rows of class 'c' cannot be taken out: there are none. The classes are 'a', 'b'.
         """
         model = self._learned()
-        table, members = read_batch(self, X, y, sample_weight)
-        unknown = members.classes.labels[model.classes.positions(members.classes.labels) < 0]
-        if len(unknown):
-            raise MergeError(
-                f"Rows of class {listed(unknown.tolist())} cannot be taken out: there are none. The classes are "
-                f"{listed(model.classes.labels.tolist())}."
-            )
-        left = model.subtract(self._summarize(table, members))
+        if isinstance(y, str) and is_source(X):
+            left = model.subtract(self._model_of_source(X, y, sample_weight))
+        else:
+            table, members = read_batch(self, X, y, sample_weight)
+            check_known(model.classes, members.classes)
+            left = model.subtract(self._summarize(table, members))
         stays = (left.weights.weight > 0) | (model.weights.weight == 0)
         if self._declared is not None:
             stays |= self._declared.positions(left.classes.labels) >= 0
@@ -300,6 +301,16 @@ def check_rows(X: Any, name: str) -> int:
     if n == 0:
         raise InputError(f"{name} holds no rows; give at least one.")
     return n
+
+
+def check_known(known: ClassAxis, classes: ClassAxis) -> None:
+    """Raise if rows of classes that are not known are to be taken out."""
+    unknown = classes.labels[known.positions(classes.labels) < 0]
+    if len(unknown):
+        raise MergeError(
+            f"Rows of class {listed(unknown.tolist())} cannot be taken out: there are none. The classes are "
+            f"{listed(known.labels.tolist())}."
+        )
 
 
 def read_batch(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool = False) -> tuple[Table, Membership]:

@@ -94,6 +94,11 @@ class DiscriminantDropIn(GenerativeClassifier):
     def _is_of_statistics(self) -> bool:
         return self.covariance_estimator is None
 
+    def _check_stream(self) -> None:
+        self._validate_params()
+        self._check_settings()
+        self._refuse_estimator("learning from a source")
+
     def _closed_form(self, model: Model, solved: Any, table: Any, members: Membership) -> Float | None:
         """Rank-one downdates, where the solver's own thresholds are far away."""
         weight = model.weights.weight

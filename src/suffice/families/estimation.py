@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, MergeError, columns_at
+from suffice.exceptions import InputError, MergeError, at_rows, columns_at
 from suffice.statistics import CellSums, Moments
 from suffice.statistics.sparse_sums import cell_columns, cell_rows
 from suffice.statistics.table import is_sparse
@@ -137,7 +137,7 @@ def check_cells(
             for j in range(x.shape[1]):
                 holes = np.setdiff1d(rows, cell_rows(x)[cell_columns(x) == j])
                 if len(holes):
-                    _refuse(0, int(holes[0]), names, j, what)
+                    _refuse(0, holes, names, j, what)
         step = 1 << 18
         parts = [_wrong(x.data[at : at + step], allowed, missing=missing) for at in range(0, x.nnz, step)]
         wrong = np.concatenate([np.zeros(0, dtype=bool), *parts])
@@ -146,17 +146,23 @@ def check_cells(
             here = np.ones(len(rows), dtype=bool) if present is None else present[rows]
             if here.any():
                 first = np.flatnonzero(here)[np.argmin(rows[here])]
-                _refuse(x.data[wrong][first], int(rows[first]), names, int(columns[first]), what)
+                _refuse(x.data[wrong][first], np.unique(rows[here]), names, int(columns[first]), what)
         return
     step = max(256, (1 << 18) // max(x.shape[1], 1))
+    found: list[NDArray[np.intp]] = []
+    first = np.nan, 0
     for start in range(0, len(x), step):
         part = x[start : start + step]
         wrong = _wrong(part, allowed, missing=missing)
         if present is not None:
             wrong &= present[start : start + step, None]
         if wrong.any():
-            row, j = np.argwhere(wrong)[0]
-            _refuse(part[row, j], start + int(row), names, int(j), what)
+            if not found:
+                row, j = np.argwhere(wrong)[0]
+                first = part[row, j], int(j)
+            found.append(start + np.flatnonzero(wrong.any(axis=1)))
+    if found:
+        _refuse(first[0], np.concatenate(found), names, first[1], what)
 
 
 def _wrong(values: Any, allowed: Any, *, missing: bool) -> Any:
@@ -165,8 +171,10 @@ def _wrong(values: Any, allowed: Any, *, missing: bool) -> Any:
     return ~(fine | np.isnan(values)) if missing else ~fine
 
 
-def _refuse(value: Any, row: int, names: Sequence[object], j: int, what: str) -> None:
-    where = f"{columns_at(names, [j])}, row {row}"
+def _refuse(value: Any, rows: NDArray[Any], names: Sequence[object], j: int, what: str) -> None:
+    """Raise for a cell of the first of the rows at fault."""
+    where = f"{columns_at(names, [j])}, row {int(rows[0])}"
+    said = f" holds {float(value):.6g}, but {what}."
     if np.isnan(value):
-        raise InputError(f"{where[0].upper()}{where[1:]}: a value is missing (NaN), and {what} here; none may be.")
-    raise InputError(f"{where[0].upper()}{where[1:]} holds {float(value):.6g}, but {what}.")
+        said = f": a value is missing (NaN), and {what} here; none may be."
+    raise at_rows(InputError(f"{where[0].upper()}{where[1:]}{said}"), rows)

@@ -15,7 +15,7 @@ from suffice.families import Categorical, Family
 from suffice.families.categorical import CategoricalParameters, LevelShares
 from suffice.families.estimation import weighted_logs
 from suffice.model import Block, Estimate, Model
-from suffice.naive_bayes.discrete import DiscreteDropIn
+from suffice.naive_bayes.discrete import DiscreteDropIn, negative_values
 from suffice.statistics import Coded, CodedColumn, Counts, Levels, MatrixTable, Table
 from suffice.statistics.levels import coded_numbers
 from suffice.statistics.sparse_sums import cell_columns, same_cells
@@ -168,7 +168,7 @@ class CategoricalNB(DiscreteDropIn):
         if (np.isinf(low) & (low < 0)).any() or (np.isinf(high) & (high > 0)).any():
             self._explain_values(table)
         if (low < 0).any():
-            raise ValueError("Negative values in data passed to CategoricalNB (input X).")
+            raise negative_values(x, "CategoricalNB")
         if (high >= 2.0**53).any():
             raise InputError(
                 "CategoricalNB takes numbers of categories below 2**53; those beyond are no whole numbers."

@@ -13,16 +13,18 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from suffice.estimator import Later
-from suffice.exceptions import warn_user
+from suffice.exceptions import at_rows, warn_user
 from suffice.families import Family
 from suffice.model import Estimate, Model
 from suffice.model.left_out import left_out_prior
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
 from suffice.statistics import MatrixTable, Membership, Table
 from suffice.statistics.class_sums import met_among
+from suffice.statistics.sparse_sums import cell_rows
+from suffice.statistics.table import is_sparse
 from suffice.unlabelled import EMTrace
 
-__all__ = ["DiscreteDropIn", "NotNegative", "check_not_negative"]
+__all__ = ["DiscreteDropIn", "NotNegative", "check_not_negative", "negative_values"]
 
 Float = NDArray[np.float64]
 LEAST_ALPHA = 1e-10
@@ -184,4 +186,10 @@ class NotNegative(DiscreteDropIn):
 def check_not_negative(x: Any, name: str) -> None:
     """Raise scikit-learn's error if a value is negative."""
     if met_among(x).negative:
-        raise ValueError(f"Negative values in data passed to {name} (input X).")
+        raise negative_values(x, name)
+
+
+def negative_values(x: Any, name: str) -> ValueError:
+    """scikit-learn's error for values of which some are negative."""
+    rows = cell_rows(x)[x.data < 0] if is_sparse(x) else np.nonzero(x < 0)[0]
+    return at_rows(ValueError(f"Negative values in data passed to {name} (input X)."), np.unique(rows))

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
-from suffice.estimator import GenerativeClassifier
+from suffice.estimator import GenerativeClassifier, declared
 from suffice.model import Model
 from suffice.sources.arrays import encode, read_weights
+from suffice.sources.files import is_source
 from suffice.statistics import ClassAxis, Membership, Table
 
 __all__ = ["NaiveBayesDropIn"]
@@ -26,6 +27,7 @@ class NaiveBayesDropIn(GenerativeClassifier):
 
     _reads_sparse = True
     _keeps_weightless = True
+    _fixes_classes = True
     _checks_while_summing = False  # whether rows that are refused are found out as they are summed
 
     @abstractmethod
@@ -33,6 +35,12 @@ class NaiveBayesDropIn(GenerativeClassifier):
         """Raise scikit-learn's errors for settings that do not fit the data."""
 
     def _check_rest(self, model: Model, n_rows: int) -> None:
+        self._check_settings(len(model.classes))
+
+    def _check_stream(self) -> None:
+        self._validate_params()
+
+    def _check_merged(self, model: Model) -> None:
         self._check_settings(len(model.classes))
 
     @property
@@ -84,7 +92,7 @@ class NaiveBayesDropIn(GenerativeClassifier):
         X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
         classes : array-like of shape (K,)
-            All classes that will ever come; needed in the first call.
+            All classes that will ever come; needed in the first call, unless that is of a source.
         sample_weight : array-like of shape (n,), optional
         decay : float in [0, 1], optional
             The weight of all rows seen before is multiplied by it first.
@@ -93,6 +101,9 @@ class NaiveBayesDropIn(GenerativeClassifier):
         -------
         self
         """
+        if isinstance(y, str) and is_source(X):
+            named = None if classes is None else declared(classes)
+            return self._partial_fit_source(X, y, named, sample_weight, decay=decay)
         self._validate_params()
         before = self._decayed(decay)
         first = self._model is None

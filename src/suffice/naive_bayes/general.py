@@ -179,6 +179,9 @@ class NaiveBayes(OwnClassifier):
         check_kinds(table, self._schema)
         return table
 
+    def _rows_of_source(self, rows: Any) -> Any:
+        return rows
+
     def _read_unlabelled(self, X: Any) -> Table:
         assert self._schema is not None
         table = self._read_rows(X)
@@ -269,10 +272,10 @@ class NaiveBayes(OwnClassifier):
 
         Parameters
         ----------
-        X : rows
+        X : rows, or a source
             May be none. Levels that were not seen before are learned.
-        y : array-like of shape (n,)
-            Labels that were not seen before add a class.
+        y : array-like of shape (n,), or str
+            Labels that were not seen before add a class. The name of their column, of a source.
         classes : array-like, optional
             Classes to expect. A class that is declared and never seen has prior probability zero, unless the prior is
             uniform or given.

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from suffice.bayes import Prior
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, listed
 from suffice.families import Text
 from suffice.model import Block, Conditional, LinearForm, Model
 from suffice.naive_bayes.checks import warn_about_empty, warn_about_words
@@ -18,8 +19,10 @@ from suffice.naive_bayes.text_words import WordAnswers, word_sums
 from suffice.own_classifier import OwnClassifier, is_auto
 from suffice.prior_shift import AdaptedPrior
 from suffice.sources.arrays import read_labels
+from suffice.sources.files import Source
 from suffice.statistics import Membership, Table
 from suffice.statistics.table import Schema
+from suffice.streaming import check_column
 from suffice.text.table import TextTable
 from suffice.text.texts import Texts
 from suffice.validation import Tuning, tune_in_steps
@@ -200,6 +203,26 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
         if reset:
             self.n_features_in_ = 1
         return TextTable(texts, [COLUMN]), read_labels(self, y, len(texts))
+
+    def _columns_of_source(self, source: Source, names: list[str]) -> list[str]:
+        """The column of documents: that of the first fit; the only one of texts; or of several the one named "text"."""
+        known = getattr(self, "feature_names_in_", None)
+        if known is not None:
+            check_column(source, known[0])
+            return [str(known[0])]
+        texts = [name for name in names if source.types[name] in ("text", "category")]
+        texts = [COLUMN] if COLUMN in texts else texts
+        if len(texts) != 1:
+            found = f"{listed(texts)} hold texts" if texts else f"none of {listed(names)} holds any"
+            raise InputError(
+                f"{type(self).__name__} reads one column of texts, and {found}. Choose the column of the documents "
+                "(columns)."
+            )
+        return texts
+
+    def _rows_of_source(self, rows: Any) -> Any:
+        self.feature_names_in_ = np.array(rows.column_names, dtype=object)
+        return rows.column(0)
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0

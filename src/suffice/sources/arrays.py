@@ -18,7 +18,8 @@ from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, assert_all_finite, validate_data
 
-from suffice.exceptions import ClassError, listed
+from suffice.exceptions import ClassError, at_rows, listed
+from suffice.sources.named_rows import NamedRows
 from suffice.statistics import ClassAxis
 from suffice.statistics.levels import is_missing
 from suffice.statistics.sparse_sums import cell_columns, cell_rows, is_canonical
@@ -54,6 +55,8 @@ def read_rows(estimator: Any, X: Any, *, sparse: bool = False, whole: bool = Fal
     """Rows to predict for, checked against what the estimator was fitted on; ``whole`` numbers stay so."""
     if _plain_rows(X, 1) and _same_columns(estimator, X):
         return _as_numbers(X, whole=whole)
+    if isinstance(X, NamedRows):
+        return X.read(estimator, reset=False)
     check_numbers(X)
     how = _types(X, whole=whole)
     return canonical(validate_data(estimator, X, reset=False, accept_sparse=FORMATS if sparse else False, **how))
@@ -68,6 +71,8 @@ def read_training(
             estimator.__dict__.pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
         return _as_numbers(X, whole=whole), y
+    if isinstance(X, NamedRows):
+        return X.read(estimator, reset=reset), y
     accept = FORMATS if sparse else False
     check_numbers(X)
     check_labels(y)
@@ -214,15 +219,19 @@ def explain_values(estimator: Any, X: Float, *, allow_nan: bool) -> None:
         try:
             assert_all_finite(X, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name="X")
         except ValueError as error:
-            raise ValueError(f"{_first_not_finite(estimator, X, allow_nan=allow_nan)}{error}") from None
+            where, rows = _not_finite(estimator, X, allow_nan=allow_nan)
+            raise at_rows(ValueError(f"{where}{error}"), rows) from None
 
 
-def _first_not_finite(estimator: Any, X: Any, *, allow_nan: bool) -> str:
+def _not_finite(estimator: Any, X: Any, *, allow_nan: bool) -> tuple[str, NDArray[Any]]:
+    """Where the first value is that may not be, and all rows with such."""
     bad = np.isinf if allow_nan else lambda values: ~np.isfinite(values)
     if issparse(X):
-        at = np.flatnonzero(bad(X.data))[:1]
-        row, column = int(cell_rows(X)[at[0]]), int(cell_columns(X)[at[0]])
+        at = np.flatnonzero(bad(X.data))
+        rows = cell_rows(X)[at]
+        row, column = int(rows[0]), int(cell_columns(X)[at[0]])
     else:
-        row, column = (int(i) for i in np.argwhere(bad(X))[0])
+        rows, columns = np.nonzero(bad(X))
+        row, column = int(rows[0]), int(columns[0])
     names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
-    return f"Column {names[column]!r}, row {row}: "
+    return f"Column {names[column]!r}, row {row}: ", np.unique(rows)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, at_rows, listed
 from suffice.sources.arrays import read_labels, read_rows, read_training
 from suffice.sources.columns import ColumnTable, NoColumn, ObjectColumn
 from suffice.sources.forms import ArrayForm, Form, FrameForm, SparseForm
@@ -96,11 +96,15 @@ def explain_table(table: Table, names: Any) -> None:
     """Raise if a number of a table of columns is infinite, naming column and row."""
     if not isinstance(table, ColumnTable):
         return
+    found = []
     for column, name in zip(table.columns, names, strict=True):
         if column.kind == "number":
-            infinite = np.isinf(column.numbers(name))
-            if infinite.any():
-                raise InputError(f"Column {name!r}, row {int(np.argmax(infinite))} holds infinity, which is no number.")
+            infinite = np.flatnonzero(np.isinf(column.numbers(name)))
+            found += [(infinite, name)] if len(infinite) else []
+    if found:
+        rows, name = min(found, key=lambda each: int(each[0][0]))
+        error = InputError(f"Column {name!r}, row {int(rows[0])} holds infinity, which is no number.")
+        raise at_rows(error, np.unique(np.concatenate([each for each, _ in found])))
 
 
 # ---------------------------------------------------------------------- frames
@@ -116,9 +120,9 @@ def _of_frame(estimator: Any, X: Any, frame: Any, schema: Schema | None, left_ou
         _check_feature_names(estimator, X, reset=False)  # warns that the model knows no names
         _check_n_features(estimator, X, reset=False)
         return ColumnTable(len(frame), [FrameColumn(frame.get_column(name)) for name in names], names)
-    expected = list(schema.names)
-    missing = [name for name in expected if name not in names and name not in left_out]
-    extra = [name for name in names if name not in expected]
+    expected, here = list(schema.names), set(names)
+    missing = [name for name in expected if name not in here and name not in left_out]
+    extra = sorted(here.difference(expected), key=names.index)
     if missing or extra:
         parts = [f"the frame has no column {listed(missing)}"] if missing else []
         parts += [f"{listed(extra)} was not there at fit time"] if extra else []
@@ -126,7 +130,7 @@ def _of_frame(estimator: Any, X: Any, frame: Any, schema: Schema | None, left_ou
             "The feature names should match those that were passed during fit: "
             f"{'; '.join(parts)}. Columns may come in any order, but must be the same."
         )
-    columns = [FrameColumn(frame.get_column(name)) if name in names else NoColumn(len(frame)) for name in expected]
+    columns = [FrameColumn(frame.get_column(name)) if name in here else NoColumn(len(frame)) for name in expected]
     return ColumnTable(len(frame), columns, expected)
 
 

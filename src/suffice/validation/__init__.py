@@ -8,13 +8,16 @@ An estimator is passed in, and asked how it makes parameters of a model.
 from suffice.validation.calibration import OFFSETS, Calibration, fit_isotonic, fit_temperature
 from suffice.validation.left_out import alone, left_out_joint
 from suffice.validation.rule import Rule
+from suffice.validation.scores import BY_HAND, Scores, judge
 from suffice.validation.splits import Split, fold_sets, folds_of, stratified_folds, together, training_sets
 from suffice.validation.tuning import Tuning, tune, tune_in_steps
 
 __all__ = [
+    "BY_HAND",
     "OFFSETS",
     "Calibration",
     "Rule",
+    "Scores",
     "Split",
     "Tuning",
     "alone",
@@ -22,6 +25,7 @@ __all__ = [
     "fit_temperature",
     "fold_sets",
     "folds_of",
+    "judge",
     "left_out_joint",
     "stratified_folds",
     "together",

@@ -18,16 +18,23 @@ Float = NDArray[np.float64]
 
 
 def left_out_joint(
-    estimator: Any, model: Model, table: Table, members: Membership, known: Float | None = None
+    estimator: Any,
+    model: Model,
+    table: Table,
+    members: Membership,
+    known: Float | None = None,
+    n_rows: int | None = None,
 ) -> Float:
     """log p(x, y) of each row given the others (n, K), up to a term that the classes share.
 
     In closed form where the estimator has one for the row, otherwise from the statistics without the row. A class
-    whose only row it is has −∞. ``known`` is the `closed_form`, if it was made before.
+    whose only row it is has −∞. ``known`` is the `closed_form`, if it was made before. The model may be of more rows
+    than these, ``n_rows`` in all.
     """
     out = closed_form(estimator, model, table, members) if known is None else known
+    rest = (len(table) if n_rows is None else n_rows) - 1
     for i in np.flatnonzero(np.isnan(out).any(axis=1)):
-        out[i] = _by_hand(estimator, model, table.take(np.array([i])), members.take(slice(i, i + 1)), len(table) - 1)
+        out[i] = _by_hand(estimator, model, table.take(np.array([i])), members.take(slice(i, i + 1)), rest)
     return np.asarray(out)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = ["Rule"]
 Float = NDArray[np.float64]
 
 N_FOLDS = 10
+ROUNDING = 1e-9  # of the weight of a class
 
 
 class Rule:
@@ -25,7 +27,7 @@ class Rule:
     Parameters
     ----------
     model : Model
-        Of the rows.
+        Of the rows, and perhaps of many more: those that a stream has not kept stay in it.
     table, members
         The rows, and the class and weight that each has in the model.
     most : float
@@ -53,11 +55,11 @@ class Rule:
                 self._fold(estimator)
         if known is not None and not self._sets:
             # A row whose class has no other is lost whatever the settings are, and need not be left out.
-            rows, codes = alone(self.members), self.members.codes
+            rows, codes = self.alone(), self.members.codes
             assert codes is not None
             known[rows] = 0.0
             known[rows, codes[rows]] = -np.inf
-            return left_out_joint(estimator, self.model, self.table, self.members, known)
+            return left_out_joint(estimator, self.model, self.table, self.members, known, self._n_rows)
         out = np.full((len(self.table), len(self.members.classes)), -np.inf)
         for f, rest in enumerate(self._sets):
             test = np.flatnonzero(self._folds == f)
@@ -65,12 +67,38 @@ class Rule:
             out[np.ix_(test, self.members.classes.positions(rest.classes.labels))] = joint
         return out
 
+    def alone(self) -> NDArray[np.intp]:
+        """Rows without which their class has none."""
+        if self._is_whole:
+            return alone(self.members)
+        codes, weight = self.members.codes, self.model.weights.weight
+        assert codes is not None
+        own = np.ones(len(codes)) if self.members.weights is None else self.members.weights
+        return np.flatnonzero((codes >= 0) & (own > 0) & (weight[codes] - own <= ROUNDING * weight[codes]))
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether the model has no other rows than these; what it has learned without labels is none of any class."""
+        if self.most == np.inf:
+            return True
+        known, these = self.model.weights.weight, self.members.class_weights()
+        return len(known) == len(these) and bool((known - these <= ROUNDING * known).all())
+
+    @property
+    def _n_rows(self) -> int:
+        """How many rows the model has; of those that are not here, what their weights tell."""
+        return len(self.table) if self._is_whole else max(len(self.table), round(self.model.weights.weight.sum()))
+
     def _fold(self, estimator: Any) -> None:
-        """Ten folds: rows are dealt to them class by class, each class in the order of its rows."""
+        """Ten folds: rows are dealt to them class by class, each class in the order of its rows.
+
+        Rows of the model that are not here are in no fold, and are learned from by all.
+        """
         codes = self.members.codes
         assert codes is not None
         self._folds = np.empty(len(codes), dtype=np.int64)
         self._folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % N_FOLDS
         n_folds = int(self._folds.max()) + 1
-        self._sets = list(fold_sets(estimator, self.table, self.members, self._folds, n_folds))
+        whole = None if self._is_whole else self.model
+        self._sets = list(fold_sets(estimator, self.table, self.members, self._folds, n_folds, whole))
         self.name = f"{n_folds} folds"

@@ -50,13 +50,24 @@ def stratified_folds(codes: NDArray[np.int64], n_splits: int) -> NDArray[np.int6
 
 
 def fold_sets(
-    estimator: Any, table: Table, members: Membership, folds: NDArray[np.int64], n_folds: int
+    estimator: Any,
+    table: Table,
+    members: Membership,
+    folds: NDArray[np.int64],
+    n_folds: int,
+    whole: Model | None = None,
 ) -> Iterator[Model]:
-    """For each fold the model of the rows of all others, on the classes that those have."""
+    """For each fold the model of the rows of all others, on the classes that those have.
+
+    ``whole`` is a model of more rows than these, which are then the others of every fold.
+    """
     assert estimator._schema is not None
     blocks = estimator._blocks(estimator._schema)
-    found = _all_but_one(blocks, table, members, folds, n_folds)
+    found = _all_but_one(blocks, table, members, folds, n_folds, whole)
     for f, model in enumerate(_explained(estimator, table, found)):
+        if whole is not None:
+            yield model.taking(np.flatnonzero((model.weights.weight > 0) | (whole.weights.weight == 0)))
+            continue
         yield on_its_classes(estimator, model, members, lambda f=f: np.flatnonzero(folds != f))  # type: ignore[misc]
 
 
@@ -155,14 +166,19 @@ def _together(blocks: Sequence[Block], members: Membership) -> int:
 
 
 def _all_but_one(
-    blocks: Sequence[Block], table: Table, members: Membership, folds: NDArray[np.int64], n_folds: int
+    blocks: Sequence[Block],
+    table: Table,
+    members: Membership,
+    folds: NDArray[np.int64],
+    n_folds: int,
+    whole: Model | None = None,
 ) -> Iterator[Model]:
     """For each fold the model of all others: merged from theirs, or all rows less the fold where there are too many."""
     several = _together(blocks, members)
-    if 2 < n_folds <= several:
+    if 2 < n_folds <= several and whole is None:
         yield from training_models(fold_models(blocks, table, members, folds, n_folds))
         return
-    whole = Model.summarize(blocks, table, members)
+    whole = Model.summarize(blocks, table, members) if whole is None else whole.with_blocks(blocks)
     for start in range(0, n_folds, several):
         stop = min(start + several, n_folds)
         here = np.where((folds >= start) & (folds < stop), folds - start, -1)

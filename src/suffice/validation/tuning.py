@@ -17,7 +17,6 @@ from suffice.listing import Listing
 from suffice.model import Model
 from suffice.statistics import Membership, Table
 from suffice.validation.calibration import fit_temperature
-from suffice.validation.left_out import alone
 from suffice.validation.rule import Rule
 
 __all__ = ["Tuning", "tune", "tune_in_steps"]
@@ -201,7 +200,7 @@ def _log_loss(rule: Rule, candidate: Any, *, calibrated: bool) -> float:
     members, codes = rule.members, rule.members.codes
     assert codes is not None
     joint = rule.joint(candidate)
-    some = np.setdiff1d(np.flatnonzero(codes >= 0), alone(rule.members))
+    some = np.setdiff1d(np.flatnonzero(codes >= 0), rule.alone())
     weights = None if members.weights is None else members.weights[some]
     posterior = bayes.log_posterior(joint[some])
     if calibrated:

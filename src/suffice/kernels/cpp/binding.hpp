@@ -5,7 +5,9 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels.hpp"
@@ -15,6 +17,7 @@ namespace suffice {
 namespace nb = nanobind;
 using namespace nb::literals;
 
+using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -54,6 +57,16 @@ template <typename Array> void require_shape(const Array &array, size_t rows, si
     require(array.shape(0) == rows && array.shape(1) == columns, "an array of classes x columns has another shape");
 }
 
+// An array of Python that owns what a vector held.
+template <typename T, typename From> nb::object vector_array(std::vector<From> &&values) {
+    static_assert(sizeof(T) == sizeof(From));
+    auto held = std::make_unique<std::vector<From>>(std::move(values));
+    auto *data = reinterpret_cast<T *>(held->data());
+    const size_t size = held->size();
+    nb::capsule owner(held.release(), [](void *each) noexcept { delete static_cast<std::vector<From> *>(each); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, {size}, owner));
+}
+
 void bind_arrow(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 void bind_gaussian(nb::module_ &m);
@@ -62,6 +75,7 @@ void bind_left_out(nb::module_ &m);
 void bind_linear(nb::module_ &m);
 void bind_moments(nb::module_ &m);
 void bind_posterior(nb::module_ &m);
+void bind_records(nb::module_ &m);
 void bind_scatter(nb::module_ &m);
 void bind_sparse(nb::module_ &m);
 void bind_sums(nb::module_ &m);

@@ -68,6 +68,7 @@ NB_MODULE(_core, m) {
     suffice::bind_linear(m);
     suffice::bind_moments(m);
     suffice::bind_posterior(m);
+    suffice::bind_records(m);
     suffice::bind_scatter(m);
     suffice::bind_sparse(m);
     suffice::bind_sums(m);

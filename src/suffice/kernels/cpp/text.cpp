@@ -16,8 +16,6 @@ namespace {
 
 using namespace suffice::text;
 
-using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 // ---------------------------------------------------------------------- arrays
 
 template <typename T> nb::object array_of(T *data, std::initializer_list<size_t> shape) {
@@ -32,17 +30,8 @@ template <typename T> nb::object array_of(Grown<T> &&values) {
     return nb::cast(nb::ndarray<nb::numpy, T>(data, {size}, owner));
 }
 
-template <typename T, typename From> nb::object array_of(std::vector<From> &&values) {
-    static_assert(sizeof(T) == sizeof(From));
-    auto held = std::make_unique<std::vector<From>>(std::move(values));
-    auto *data = reinterpret_cast<T *>(held->data());
-    const size_t size = held->size();
-    nb::capsule owner(held.release(), [](void *each) noexcept { delete static_cast<std::vector<From> *>(each); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(data, {size}, owner));
-}
-
 nb::object words_of(Packed &&words) {
-    return nb::make_tuple(array_of<uint8_t>(std::move(words.text)), array_of<int64_t>(std::move(words.ends)));
+    return nb::make_tuple(vector_array<uint8_t>(std::move(words.text)), vector_array<int64_t>(std::move(words.ends)));
 }
 
 WordsView view_of(const Bytes &text, const Codes &ends) {
@@ -164,13 +153,13 @@ void bind_text(nb::module_ &m) {
              [](const Documents &self) {
                  std::vector<uint8_t> out(self.texts.size());
                  for (size_t i = 0; i < out.size(); ++i) out[i] = self.texts[i].form == Form::MISSING;
-                 return array_of<uint8_t>(std::move(out));
+                 return vector_array<uint8_t>(std::move(out));
              })
         .def("sizes",
              [](const Documents &self) {
                  std::vector<int64_t> out(self.texts.size());
                  for (size_t i = 0; i < out.size(); ++i) out[i] = self.texts[i].length;
-                 return array_of<int64_t>(std::move(out));
+                 return vector_array<int64_t>(std::move(out));
              })
         .def("take",
              [](const Documents &self, Codes index) {
@@ -242,7 +231,7 @@ void bind_text(nb::module_ &m) {
             const text::Vocabulary *vocabulary = lookup ? &lookup->of(reading, documents) : nullptr;
             text::Encoded found = passed([&] { return encode_words(documents, reading, vocabulary); });
             const nb::object words = vocabulary ? nb::none() : words_of(std::move(found.words));
-            return nb::make_tuple(words, array_of<int64_t>(std::move(found.starts)), array_of(std::move(found.columns)),
+            return nb::make_tuple(words, vector_array<int64_t>(std::move(found.starts)), array_of(std::move(found.columns)),
                                   array_of(std::move(found.counts)));
         },
         "documents"_a, "reading"_a, "lookup"_a.none());
@@ -314,7 +303,7 @@ void bind_text(nb::module_ &m) {
                     out.ends.push_back(static_cast<int64_t>(out.text.size()));
                 }
             }
-            return nb::make_tuple(words_of(std::move(out)), array_of<int64_t>(std::move(at_a)), array_of<int64_t>(std::move(at_b)));
+            return nb::make_tuple(words_of(std::move(out)), vector_array<int64_t>(std::move(at_a)), vector_array<int64_t>(std::move(at_b)));
         },
         "text"_a.noconvert(), "ends"_a.noconvert(), "other_text"_a.noconvert(), "other_ends"_a.noconvert());
     m.def(
@@ -328,7 +317,7 @@ void bind_text(nb::module_ &m) {
                 i += order <= 0;
                 j += order >= 0;
             }
-            return array_of<int64_t>(std::move(at));
+            return vector_array<int64_t>(std::move(at));
         },
         "text"_a.noconvert(), "ends"_a.noconvert(), "other_text"_a.noconvert(), "other_ends"_a.noconvert());
     m.def(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["Batch", "Places", "RowNumbers"]
+__all__ = ["Batch", "JoinedPlaces", "Places", "RowNumbers", "SomePlaces"]
 
 
 class Places(Protocol):
@@ -31,6 +33,39 @@ class RowNumbers:
         """
         number = f"row {self.first + row}"
         return f"{self.name}, {number}" if self.name else number
+
+
+@dataclass(frozen=True)
+class SomePlaces:
+    """Rows that are left of a batch when others were taken out: ``kept`` are their places in it."""
+
+    whole: Places
+    kept: Sequence[int]
+
+    def of(self, row: int) -> str:
+        """The place of a row of the batch.
+
+        >>> SomePlaces(RowNumbers("data.parquet", 100), [0, 2]).of(1)
+        'data.parquet, row 102'
+        """
+        return self.whole.of(int(self.kept[row]))
+
+
+@dataclass(frozen=True)
+class JoinedPlaces:
+    """Rows of batches that were joined: part i begins at row ``starts[i]``."""
+
+    starts: Sequence[int]
+    parts: Sequence[Places]
+
+    def of(self, row: int) -> str:
+        """The place of a row of the batch.
+
+        >>> JoinedPlaces([0, 3], [RowNumbers("a.parquet", 0), RowNumbers("b.parquet", 0)]).of(4)
+        'b.parquet, row 1'
+        """
+        part = bisect_right(self.starts, row) - 1
+        return self.parts[part].of(row - self.starts[part])
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,0 @@
-"""Learning from a source: rows that come in batches."""

@@ -1,0 +1,131 @@
+"""A uniform sample of the rows of a stream, kept in the pass that sums them.
+
+A row's key is a hash of its number, and the rows of the smallest keys are kept: which they are does not depend on the
+batches that they come in. Where there are no more rows than may be kept, all are, in their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.statistics import ClassAxis, Membership
+
+__all__ = ["MOST_BYTES", "MOST_ROWS", "KeptRows"]
+
+MOST_ROWS, MOST_BYTES = 100_000, 1 << 28
+LARGEST = np.iinfo(np.uint64).max
+CELL = 8  # bytes of one that is no text
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """Rows of a batch, with their keys and their sizes in bytes."""
+
+    keys: NDArray[np.uint64]
+    sizes: NDArray[np.int64]
+    rows: Any
+    members: Membership
+
+
+class KeptRows:
+    """The rows of the smallest keys, as long as there are at most so many and of so many bytes.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> kept = KeptRows(most=2)
+    >>> axis = ClassAxis.of([0, 1])
+    >>> for start in (0, 3, 6):
+    ...     rows = pa.table({"x": np.arange(start, start + 3)})
+    ...     kept.add(rows, Membership(axis, codes=np.array([0, 1, 0])))
+    >>> kept.rows(axis)[0]["x"].to_pylist()
+    [2, 4]
+    """
+
+    def __init__(self, most: int = MOST_ROWS, most_bytes: int = MOST_BYTES) -> None:
+        self.most, self.most_bytes = most, most_bytes
+        self.n_seen = 0
+        self._limit = np.uint64(LARGEST)  # rows of larger keys cannot be among the kept
+        self._pieces: list[_Piece] = []
+        self._count = self._bytes = 0  # of the rows up to the limit
+        self._stored = 0  # bytes, with those above that were not dropped yet
+
+    def add(self, rows: Any, members: Membership) -> None:
+        """Take in the next batch, a PyArrow table and the classes of its rows."""
+        keys = _keys(self.n_seen, len(members))
+        self.n_seen += len(members)
+        some = np.flatnonzero(keys <= self._limit)
+        if not len(some):
+            return
+        part = rows if len(some) == len(keys) else rows.take(some)
+        sizes = _sizes(part)
+        self._pieces.append(_Piece(keys[some], sizes, part, members.take(some)))
+        size = int(sizes.sum())
+        self._count, self._bytes, self._stored = self._count + len(some), self._bytes + size, self._stored + size
+        if self._count > 2 * self.most or self._bytes > 2 * self.most_bytes:
+            self._lower()
+
+    def rows(self, axis: ClassAxis) -> tuple[Any, Membership]:
+        """The rows that are kept, in their order, as a table of one chunk a column; and their classes on an axis."""
+        import pyarrow as pa
+
+        if self._count > self.most or self._bytes > self.most_bytes:
+            self._lower()
+        self._drop()
+        members = [piece.members.on(axis) for piece in self._pieces]
+        weights = None if members[0].weights is None else np.concatenate([each.weights for each in members])
+        codes = np.concatenate([each.codes for each in members])
+        rows = pa.concat_tables([piece.rows for piece in self._pieces], promote_options="permissive")
+        return rows.combine_chunks(), Membership(axis, codes=codes, weights=weights)
+
+    def _lower(self) -> None:
+        """Lower the limit to the largest key that is still kept."""
+        keys = np.concatenate([piece.keys for piece in self._pieces])
+        sizes = np.concatenate([piece.sizes for piece in self._pieces])
+        order = np.argsort(keys)
+        total = np.cumsum(sizes[order])
+        fit = int(np.searchsorted(total, self.most_bytes, side="right"))
+        self._count = max(min(fit, self.most), 1)
+        self._limit, self._bytes = keys[order[self._count - 1]], int(total[self._count - 1])
+        if self._stored > 2 * self.most_bytes:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Drop what lies above the limit."""
+        self._pieces = [_below(piece, self._limit) for piece in self._pieces]
+        self._stored = self._bytes
+
+
+def _below(piece: _Piece, limit: np.uint64) -> _Piece:
+    some = np.flatnonzero(piece.keys <= limit)
+    if len(some) == len(piece.keys):
+        return piece
+    return _Piece(piece.keys[some], piece.sizes[some], piece.rows.take(some), piece.members.take(some))
+
+
+def _keys(first: int, n: int) -> NDArray[np.uint64]:
+    """The keys of n rows by their numbers: splitmix64, a bijection of the numbers of 64 bits."""
+    z = np.arange(first + 1, first + n + 1, dtype=np.uint64)
+    z *= np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        z ^= z >> np.uint64(shift)
+        z *= np.uint64(factor)
+    z ^= z >> np.uint64(31)
+    return z
+
+
+def _sizes(rows: Any) -> NDArray[np.int64]:
+    """What each row takes, in bytes: its texts, and eight for any other cell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    out = np.full(rows.num_rows, CELL * rows.num_columns, dtype=np.int64)
+    for column in rows.columns:
+        column = column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            out += pc.binary_length(column).fill_null(0).to_numpy()
+    return out
