@@ -19,8 +19,8 @@ __all__ = ["LogisticTwin", "logistic_regression"]
 
 PENALTIES = np.logspace(-3, 3, 7)  # C, on standardised columns: from hardly a slope to hardly a penalty
 FOLDS = 5
-ITERATIONS = 1000
-NEWTON = 100  # coefficients up to which Newton's method is the quicker one
+ITERATIONS, ENDLESS = 1000, 300
+NEWTON = 300  # coefficients up to which Newton's method is the quicker one
 
 
 class LogisticTwin(ClassifierMixin, BaseEstimator):
@@ -52,8 +52,8 @@ class LogisticTwin(ClassifierMixin, BaseEstimator):
         few = X.shape[1] * len(self.classes_) <= NEWTON and isinstance(X, np.ndarray)
         folds = min(FOLDS, int(count.min()))
         if self.penalty is None:
-            # Newton's method has no answer where classes are told apart without a fault; this one stops on the way.
-            found = LogisticRegression(C=np.inf, max_iter=ITERATIONS)
+            # Where classes are told apart without a fault the coefficients grow without end; this stops on the way.
+            found = LogisticRegression(C=np.inf, max_iter=ENDLESS)
         elif folds < 2:
             found = LogisticRegression(max_iter=ITERATIONS)
         else:

@@ -45,7 +45,7 @@ def plot_curves(curves: LearningCurves, target: Any, title: str) -> Any:
         return figure
     figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize="small", frameon=False)
     # Text stays text, and the same figures give the same file.
-    written = {"svg.fonttype": "none", "svg.hashsalt": "suffice", "font.sans-serif": ["DejaVu Sans", "sans-serif"]}
+    written: Any = {"svg.fonttype": "none", "svg.hashsalt": "suffice", "font.sans-serif": ["DejaVu Sans", "sans-serif"]}
     with mpl.rc_context(written):
         _save(figure, path)
     return figure

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.validation.scores import LEAST, calibration_error
+
 __all__ = ["Score", "mean_and_error", "row_losses", "scored"]
 
 Float = NDArray[np.float64]
-
-LEAST = np.finfo(np.float64).eps  # no label counts as less likely, as scikit-learn's log_loss has it
-BINS = 15
 
 
 @dataclass(frozen=True)
@@ -67,13 +66,6 @@ def mean_and_error(values: Float) -> tuple[float, float]:
     return mean, float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
 
 
-def calibration_error(probability: Float, codes: NDArray[np.int64]) -> float:
-    """Mean distance between how sure the model is and how often it is right, over 15 bins of how sure it is."""
-    sure, right = probability.max(axis=1), probability.argmax(axis=1) == codes
-    bins = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
-    return float(np.abs(np.bincount(bins, weights=right - sure, minlength=BINS)).sum() / len(codes))
-
-
 def scored(probabilities: dict[str, Float], codes: NDArray[np.int64], seconds: dict[str, float]) -> list[Score]:
     """The scores of several models on the same rows, the best log-loss first."""
     losses = {name: row_losses(p, codes) for name, p in probabilities.items()}
@@ -85,6 +77,6 @@ def scored(probabilities: dict[str, Float], codes: NDArray[np.int64], seconds: d
         loss, behind = mean_and_error(losses[name]), mean_and_error(losses[name] - losses[order[0]])
         right = probability[np.arange(len(codes)), codes]
         brier = float(((probability**2).sum(axis=1) - 2 * right + 1).mean())
-        error = calibration_error(probability, codes)
+        error = calibration_error(probability.max(axis=1), probability.argmax(axis=1) == codes)
         out.append(Score(name, accuracy[0], loss[0], brier, error, accuracy[1], loss[1], *behind, seconds[name]))
     return out

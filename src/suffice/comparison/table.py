@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import ClassError, InputError, listed
+from suffice.exceptions import ClassError, InputError, listed, short
 from suffice.naive_bayes import NaiveBayes
 from suffice.sources.arrays import encode, read_labels
 from suffice.sources.columns import ColumnTable, ObjectColumn
@@ -76,7 +76,9 @@ class Labelled:
         self.classes, self.codes = encode(labels)
         self.labels = labels
         if len(self.classes) < 2:
-            raise ClassError(f"The labels are all {labels[0]!r}; there is nothing to tell apart.")
+            raise ClassError(
+                f"The labels are all {short(self.classes.labels.tolist()[0])}; there is nothing to tell apart."
+            )
         self.columns = self._told_apart(text)
 
     def __len__(self) -> int:
