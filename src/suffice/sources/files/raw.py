@@ -171,7 +171,7 @@ class Raw:
     def _packing(self, first: bytes) -> str | None:
         found = next((each for each, (magic, _) in PACKED.items() if first.startswith(magic)), None)
         named = self.name.rpartition(".")[2].lower()
-        if named in PACKED and found != named and first:
+        if named in PACKED and found != named and first and self._copy is None:
             raise InputError(f"{self.name} is named .{named}, but is not compressed so. Give it its right name.")
         return found
 
