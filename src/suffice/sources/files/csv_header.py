@@ -93,8 +93,8 @@ def _cells(record: bytes, block: Block, place: str) -> list[str]:
     at = wrong_byte(record)
     if at >= 0:
         raise InputError(
-            f"{place}: the names of the columns are not UTF-8 (byte {at + 1:,} of them is 0x{record[at]:02x}). Give the "
-            "encoding that the file is in, such as encoding='latin-1'."
+            f"{place}: the names of the columns are not UTF-8 (byte {at + 1:,} of them is 0x{record[at]:02x}). Give "
+            "the encoding that the file is in, such as encoding='latin-1'."
         )
     line = [record.decode("utf-8")]
     try:
