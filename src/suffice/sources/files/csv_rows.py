@@ -88,11 +88,14 @@ def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
     import pyarrow as pa
 
     types = dict(columns.types)
+    hinted = False
     while True:
         try:
             return _parsed(block, data, Columns(columns.names, columns.wanted, types, columns.nulls), in_pieces=False)
         except pa.ArrowInvalid as error:
-            hint = COLUMN.search(str(error))
+            # Arrow names one column. If there are more of them, to find each would take a look at the block for each.
+            hint = None if hinted else COLUMN.search(str(error))
+            hinted = True
             suspects = [columns.names[int(hint[1])]] if hint else columns.wanted
             suspects = [name for name in suspects if types[name] != pa.string()]
             if not suspects:
