@@ -142,8 +142,12 @@ class BatchReader:
             return text
         row = int(rows[0])
         place = places.of(row if left is None else int(left[row]))
-        named = re.sub(rf"(?<!['\"])\b[Rr]ow {row}\b", lambda _: place, text, count=1)
-        if named == text:
+        column = re.match(rf"Column (.+?), row {row}\b", text)
+        if column is not None:
+            named = f"{place}, column {column[1]}{text[column.end() :]}"
+        elif f"ow {row} " in text:
+            named = ROW.sub(lambda _: place, text, count=1)
+        else:
             named = f"{place}: {text}"
         if "contains NaN" in text:
             named += (
