@@ -70,6 +70,17 @@ def test_weights_and_columns(path):
         fit(path, "label", validate=-1)
 
 
+def test_numbers_that_are_whole_in_some_files(tmp_path):
+    (tmp_path / "a.csv").write_text("x,label\n1,a\n2,b\n3,a\n")
+    (tmp_path / "b.csv").write_text("x,label\n1.5,a\n5.25,b\n2,b\n")
+    found = fit(tmp_path, "label", model=NaiveBayes(calibrate=True))
+    whole = NaiveBayes(calibrate=True).fit([[1], [2], [3], [1.5], [5.25], [2]], list("abaabb"))
+    np.testing.assert_allclose(found.means_, whole.means_, rtol=1e-12)
+    assert found.calibration_.slope == pytest.approx(whole.calibration_.slope, rel=1e-6)
+    some = fit(tmp_path, "label", model=NaiveBayes(calibrate=True), validate=4)
+    assert (some.report_.scores.n_rows, some.report_.scores.of_rows) == (4, 6)
+
+
 def test_going_on_in_a_copy(path):
     table = pa.csv.read_csv(path).drop_columns(["id", "w"])
     old = fit(table.slice(0, 200), "label")

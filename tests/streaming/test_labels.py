@@ -68,7 +68,7 @@ def test_missing_labels(labels):
     left = [each for each in labels if each is not None and each == each]
     source = open_source(table(labels), bad_rows="skip")
     if not left:
-        with pytest.raises(InputError, match="No row .* is good. The first fault: .*no label"):
+        with pytest.raises(InputError, match=r"No row .* is good. The first fault: .*no label"):
             NaiveBayes().fit(source, "label")
         return
     found = NaiveBayes().fit(source, "label")

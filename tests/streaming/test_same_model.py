@@ -11,9 +11,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+
 from every_estimator import ESTIMATORS, example, take
 from file_formats import WRITERS
-
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes, load
 from suffice.sources.files import open_source
 
@@ -37,7 +37,7 @@ def mixed(n=900, seed=0):
     return pa.table(
         {
             "size": pa.array(np.where(rng.random(n) < 0.1, np.nan, 1e4 + rng.normal(code)), from_pandas=True),
-            "member": pa.array([None if u < 0.1 else bool(u < 0.4 + 0.1 * k) for u, k in zip(rng.random(n), code)]),
+            "member": pa.array([None if u < 0.1 else bool(u < 0.4) for u in rng.random(n) - 0.05 * code]),
             "kind": pa.array([("red", "green", "blue", None)[i] for i in (code + rng.integers(0, 2, n)) % 4]),
             "visits": rng.poisson(1 + 2 * code),
             "body": pa.array(texts, pa.string()),
@@ -88,7 +88,7 @@ def test_lists_of_paths_and_open_files(tmp_path):
     paths = [tmp_path / f"{i}.parquet" for i in range(3)]
     for i, path in enumerate(paths):
         pa.parquet.write_table(MIXED.slice(300 * i, 300), path)
-    whole, frame = in_memory(lambda: NaiveBayes(FAMILIES))
+    whole, _ = in_memory(lambda: NaiveBayes(FAMILIES))
     several = NaiveBayes(FAMILIES | {"weight": None}).fit(paths, "label")
     one = io.BytesIO()
     pa.parquet.write_table(MIXED, one)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +18,11 @@ from suffice.sources.files import Batch, Places, Source
 from suffice.statistics import Membership, Table
 from suffice.streaming.labels import LabelReader
 
-__all__ = ["BatchReader", "ReadBatch"]
+__all__ = ["BatchReader", "ReadBatch", "by_place"]
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
-ROW = re.compile(r"(?<!['\"])\b[Rr]ow (\d+)\b")
+ROW = re.compile(r"(?:^Column (.+?), |(?<!['\"])\b)[Rr]ow (\d+)\b")  # as messages name a row, after its column or not
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,17 @@ class ReadBatch:
     table: Table
     members: Membership
     model: Model
+
+
+@contextmanager
+def by_place(estimator: Any) -> Iterator[None]:
+    """Nothing is said where columns that have names are read by a model that knows none, and takes them by place."""
+    if estimator._schema is None or estimator._schema.named:
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X has feature names")
+        yield
 
 
 class BatchReader:
@@ -89,9 +102,7 @@ class BatchReader:
         members = Membership(self.labels.axis, codes=codes, weights=self._weights(rows))
         made = self.estimator
         first, known = made._schema is None, rows.select(self.columns)
-        with warnings.catch_warnings():
-            if not first and not made._schema.named:  # columns are taken by their places, and have names in files
-                warnings.filterwarnings("ignore", message="X has feature names")
+        with by_place(made):
             table, _ = made._read_training(made._rows_of_source(known), codes, reset=first, min_rows=0)
         if first:
             made._schema = made._schema_of(table)
@@ -128,27 +139,23 @@ class BatchReader:
 
     def _told(self, error: Exception, places: Places, left: Index | None) -> str | None:
         """The sentence of an error about rows, with their place in the source; None if it is about none."""
-        rows = rows_at_fault(error)
         if not isinstance(error, ValueError) or isinstance(error, MergeError):
             return None
         # scikit-learn's sentences go on with advice about other estimators.
-        text = str(error) if isinstance(error, SufficeError) else str(error).split("\n")[0]
-        if rows is None and isinstance(error, SufficeError):
-            found = ROW.search(text)
-            if found is None:
-                return None
-            rows = [int(found[1])]
-        if rows is None:
-            return text
+        ours = isinstance(error, SufficeError)
+        text = str(error) if ours else str(error).split("\n")[0]
+        rows, said = rows_at_fault(error), ROW.search(text)
+        if rows is None and said is None:
+            return None if ours else text
+        rows = [int(said[2])] if rows is None and said is not None else rows
         row = int(rows[0])
         place = places.of(row if left is None else int(left[row]))
-        column = re.match(rf"Column (.+?), row {row}\b", text)
-        if column is not None:
-            named = f"{place}, column {column[1]}{text[column.end() :]}"
-        elif f"ow {row} " in text:
-            named = ROW.sub(lambda _: place, text, count=1)
-        else:
+        if said is None or int(said[2]) != row:
             named = f"{place}: {text}"
+        elif said[1]:  # the column comes first
+            named = f"{place}, column {said[1]}{text[said.end() :]}"
+        else:
+            named = f"{text[: said.start()]}{place}{text[said.end() :]}"
         if "contains NaN" in text:
             named += (
                 f" {type(self.estimator).__name__} takes no missing values; fill them in, or use NaiveBayes, which "
