@@ -226,7 +226,9 @@ class RowWriter:
         elif self._kind == "parquet":
             from pyarrow.parquet import ParquetWriter
 
-            whole = ParquetWriter(self._file, schema)
+            # Labels are a few texts, again and again; of probabilities no two are alike.
+            texts = [field.name for field in schema if str(field.type) in ("string", "large_string")]
+            whole = ParquetWriter(self._file, schema, use_dictionary=texts)
             self._write, self._close = whole.write_table, whole.close
         else:
             import pyarrow as pa
