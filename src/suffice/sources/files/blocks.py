@@ -169,4 +169,4 @@ def batches_of(rows: Any, block: Block, kept: Rows | None, most: int) -> Iterato
     """The rows of a block, in batches of at most so many, each column in one chunk."""
     whole = rows.combine_chunks()
     for first in range(0, whole.num_rows, most):
-        yield Batch(whole.slice(first, most), Lines(block, first, kept))
+        yield Batch(whole.slice(first, min(most, whole.num_rows - first)), Lines(block, first, kept))

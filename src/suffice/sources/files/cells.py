@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.sources.files.types import stated
+
 __all__ = ["NO", "NULLS", "YES", "converted", "options", "widened"]
 
 NULLS = (
@@ -18,7 +20,17 @@ YES = ("1", "true", "True", "TRUE", "yes", "Yes", "YES", "y", "Y", "t", "T")
 NO = ("0", "false", "False", "FALSE", "no", "No", "NO", "n", "N", "f", "F")
 
 
-def options(columns: Sequence[str] | None, types: dict[str, Any] | None, nulls: Sequence[str] | None) -> Any:
+# Numbers of a plain spelling, which need no second look.
+OBVIOUS = {
+    "whole number": r"^-?[0-9]{1,18}$",
+    "number": r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$",
+}
+ANY = ""
+
+
+def options(
+    columns: Sequence[str] | None, types: dict[str, Any] | None, nulls: Sequence[str] | None, quoted: bool = True
+) -> Any:
     """How Arrow is to convert cells: a null is one in a text as well, and within quotes.
 
     All bytes are known to be UTF-8 before Arrow sees them.
@@ -30,6 +42,7 @@ def options(columns: Sequence[str] | None, types: dict[str, Any] | None, nulls: 
         column_types=types,
         include_columns=columns,
         null_values=list(NULLS if nulls is None else nulls),
+        quoted_strings_can_be_null=quoted,
         strings_can_be_null=True,
         **({} if types is None else {"true_values": list(YES), "false_values": list(NO)}),
     )
@@ -60,18 +73,15 @@ def converted(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    coded = cells.dictionary_encode()
-    order = pc.sort_indices(coded.dictionary)  # what is wrong has its like beside it
-    bad = np.zeros(len(coded.dictionary), dtype=bool)
-    bad[order.to_numpy()] = _wrong(coded.dictionary.take(order), kind)
-    if bad.all():
-        array = pa.nulls(len(cells), kind)
-    else:
-        number = pa.array(np.cumsum(~bad) - 1, mask=bad)
-        good: Any = _convert(coded.dictionary.filter(pa.array(~bad)), kind)
-        array = good.take(number.take(coded.indices))
-    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return array, np.append(bad, False)[codes]
+    wrong = np.zeros(len(cells), dtype=bool)
+    array = _convert(cells, kind)
+    for spelled in (OBVIOUS.get(stated(kind), ANY), ANY):
+        if array is not None:
+            break
+        suspects = pc.invert(pc.match_substring_regex(cells, spelled)).fill_null(False) if spelled else cells.is_valid()
+        wrong[suspects.to_numpy(zero_copy_only=False)] = _wrong(cells.filter(suspects), kind)
+        array = _convert(pc.if_else(pa.array(wrong), pa.scalar(None, cells.type), cells), kind)
+    return array, wrong
 
 
 def widened(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
@@ -93,22 +103,28 @@ def widened(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
 
 def _wrong(cells: Any, kind: Any) -> NDArray[np.bool_]:
     """Which of the texts are no cells: found by halves, since Arrow says only whether all of them are."""
-    wrong = np.zeros(len(cells), dtype=bool)
-    waiting = [(0, len(cells))] if len(cells) else []
+    import pyarrow.compute as pc
+
+    coded = cells.dictionary_encode()
+    order = pc.sort_indices(coded.dictionary)  # what is wrong has its like beside it
+    texts = coded.dictionary.take(order)
+    bad = np.zeros(len(texts), dtype=bool)
+    waiting = [(0, len(texts))]
     while waiting:
         first, last = waiting.pop()
-        if _convert(cells.slice(first, last - first), kind) is not None:
+        if _convert(texts.slice(first, last - first), kind) is not None:
             continue
         if last - first == 1:
-            wrong[first] = True
+            bad[order[first].as_py()] = True
         else:
             middle = (first + last) // 2
             waiting += [(first, middle), (middle, last)]
-    return wrong
+    codes: NDArray[np.int32] = coded.indices.to_numpy()
+    return bad[codes]
 
 
 def _convert(cells: Any, kind: Any) -> Any | None:
-    """The texts as cells of the type, or None if one is not."""
+    """The texts as cells of the type, nulls as nulls; or None if one of them is no such cell."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.csv
@@ -120,11 +136,13 @@ def _convert(cells: Any, kind: Any) -> Any | None:
         plain = pyarrow.csv.WriteOptions(include_header=False, quoting_style="all_valid")
         pyarrow.csv.write_csv(pa.table({"cell": cells}), written, plain)
         data = written.getvalue()
+        if not data.size:
+            return pa.nulls(0, kind)
         table = pyarrow.csv.read_csv(
             pa.BufferReader(data),
             pyarrow.csv.ReadOptions(column_names=["cell"], use_threads=False, block_size=data.size + 1),
-            pyarrow.csv.ParseOptions(newlines_in_values=True),
-            options(None, {"cell": kind}, ()),
+            pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+            options(None, {"cell": kind}, ("",), quoted=False),
         )
     except pa.ArrowInvalid:
         return None

@@ -76,8 +76,9 @@ def names_in(block: Block, reading: Reading) -> tuple[list[str], Block]:
 
 def same_columns(names: Sequence[str], due: Sequence[str], path: str) -> None:
     """Refuse a file of a source whose columns are not those of the first file, in any order."""
-    missing = [name for name in due if name not in names]
-    more = [name for name in names if name not in due]
+    here, there = set(names), set(due)
+    missing = [name for name in due if name not in here]
+    more = [name for name in names if name not in there]
     if missing or more:
         said = [f"lacks {listed(missing)}"] if missing else []
         said += [f"has {listed(more)} besides"] if more else []

@@ -50,7 +50,9 @@ def table_of(block: Block, columns: Columns, faults: Faults) -> tuple[Any, NDArr
 
     if block.is_utf8():
         try:
-            return _parsed(block, block.view, columns), None
+            # Arrow loses the LF of a quoted CR LF that lies across two of its pieces.
+            in_pieces = not (block.broken and block.held.find(b"\r", block.begin, block.end) >= 0)
+            return _parsed(block, block.view, columns, in_pieces), None
         except pa.ArrowInvalid:  # it is looked at row by row
             pass
     return _row_by_row(block, columns, faults)
@@ -86,11 +88,14 @@ def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
     import pyarrow as pa
 
     types = dict(columns.types)
+    hinted = False
     while True:
         try:
-            return _parsed(block, data, Columns(columns.names, columns.wanted, types, columns.nulls), at_once=False)
+            return _parsed(block, data, Columns(columns.names, columns.wanted, types, columns.nulls), in_pieces=False)
         except pa.ArrowInvalid as error:
-            hint = COLUMN.search(str(error))
+            # Arrow names one column. If there are more of them, to find each would take a look at the block for each.
+            hint = None if hinted else COLUMN.search(str(error))
+            hinted = True
             suspects = [columns.names[int(hint[1])]] if hint else columns.wanted
             suspects = [name for name in suspects if types[name] != pa.string()]
             if not suspects:
@@ -98,7 +103,7 @@ def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
             types |= dict.fromkeys(suspects, pa.string())
 
 
-def _parsed(block: Block, data: bytes | memoryview, columns: Columns, at_once: bool = True) -> Any:
+def _parsed(block: Block, data: bytes | memoryview, columns: Columns, in_pieces: bool) -> Any:
     import pyarrow as pa
     import pyarrow.csv
 
@@ -109,7 +114,7 @@ def _parsed(block: Block, data: bytes | memoryview, columns: Columns, at_once: b
         return pa.table({"": pa.nulls(len(block.records.starts))}).select([])
     return pyarrow.csv.read_csv(
         pa.BufferReader(data),
-        pyarrow.csv.ReadOptions(column_names=columns.names, block_size=PARSED_AT_ONCE if at_once else len(data) + 1),
+        pyarrow.csv.ReadOptions(column_names=columns.names, block_size=PARSED_AT_ONCE if in_pieces else len(data) + 1),
         pyarrow.csv.ParseOptions(
             delimiter=block.delimiter, quote_char=block.quote or False, newlines_in_values=block.broken
         ),

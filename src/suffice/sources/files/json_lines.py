@@ -11,7 +11,7 @@ from suffice.sources.files.blocks import Block, batches_of, blocks
 from suffice.sources.files.cells import converted
 from suffice.sources.files.decoding import Text, head_of
 from suffice.sources.files.json_rows import LineError, Number, object_in, table_of
-from suffice.sources.files.reader import Faults, Layout, Reading
+from suffice.sources.files.reader import Faults, HeadTooShortError, Layout, Reading
 from suffice.sources.files.types import asked_types
 
 __all__ = ["peek_json_lines", "read_json_lines"]
@@ -21,7 +21,8 @@ def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> La
     r"""Names and types of the columns of JSON lines, found in the first of them.
 
     The columns are the keys of the first objects; keys that come up later are left out. A column that holds texts and
-    something else is text. Texts that are all times are times.
+    something else is text. Texts that are all times are times. A list or an object is no cell: a column of nothing else
+    cannot be read, and in any other it is a fault of its row.
 
     Parameters
     ----------
@@ -51,8 +52,10 @@ def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> La
             continue
         for name, value in (found or {}).items():
             values.setdefault(name, []).append(value)
+    if block.blank:
+        raise HeadTooShortError(f"{path}: its first line does not end in the first {len(data):,} bytes.")
     if not values:
-        why = faults.sentences[0] if faults.sentences else f"{path}: the first line does not end, or holds no key."
+        why = faults.sentences[0] if faults.sentences else f"{path}: the first objects hold no key."
         raise InputError(f"{why} JSON lines have one object on each line.")
     if "" in values:
         raise InputError(f"{path} has a key that is empty. Give it a name.")
@@ -60,7 +63,7 @@ def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> La
     nested = {
         name: f"Column {short(name)} of {path} holds lists or objects, which are no cells. Ignore it."
         for name, cells in values.items()
-        if any(isinstance(each, list | dict) for each in cells)
+        if _scalars(cells) != cells and not any(each is not None for each in _scalars(cells))
     }
     notes = [
         f"Column {short(name)} is empty in the first rows and read as text."
@@ -70,11 +73,15 @@ def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> La
     return Layout(list(values), asked_types(reading.types, types, path), unreadable=nested, notes=notes)
 
 
+def _scalars(values: list[Any]) -> list[Any]:
+    return [each for each in values if not isinstance(each, list | dict)]
+
+
 def _type(values: list[Any]) -> Any:
     """The type of a column with these cells: numbers, yes/no and times if all are, else text."""
     import pyarrow as pa
 
-    given = [each for each in values if each is not None]
+    given = [each for each in _scalars(values) if each is not None]
     if given and all(isinstance(each, bool) for each in given):
         return pa.bool_()
     if not given or not all(isinstance(each, str) for each in given):

@@ -35,6 +35,8 @@ class Number(str):
 def object_in(line: bytes) -> dict[str, Any] | None:
     """The object on a line, or None of a blank line; what is wrong with the line is a `LineError`.
 
+    Null is an object without keys, as Arrow has it.
+
     >>> object_in(b'{"age": 4.0, "name": "Ann"}')
     {'age': '4.0', 'name': 'Ann'}
     """
@@ -48,8 +50,13 @@ def object_in(line: bytes) -> dict[str, Any] | None:
         raise LineError(": this is not UTF-8.") from None
     except RecursionError:
         raise LineError(": lists or objects are nested too deeply.") from None
+    if found is None:
+        return {}
     if not isinstance(found, dict):
         raise LineError(f" holds {_kind(found)}, where an object is due.")
+    for name, value in found.items() if rb"\u" in line else ():
+        if SURROGATE.search(name) or (isinstance(value, str) and SURROGATE.search(value)):
+            raise LineError(f", column {short(name)}: {short(value)} holds half a character of UTF-16.")
     return found
 
 
@@ -143,8 +150,6 @@ def _check(value: Any, name: str, kind: Any) -> None:
     if not isinstance(value, due) or (word == "time" and isinstance(value, Number)):
         shown = value if isinstance(value, Number) else short(value)
         raise LineError(f", column {short(name)}: {shown} is not {is_a(kind)}.")
-    if isinstance(value, str) and SURROGATE.search(value):
-        raise LineError(f", column {short(name)}: {short(value)} holds half a character of UTF-16.")
 
 
 def _spelled(value: str | bool | None) -> str | None:
@@ -154,5 +159,5 @@ def _spelled(value: str | bool | None) -> str | None:
 
 
 def _kind(value: Any) -> str:
-    kinds = {list: "a list", dict: "an object", bool: "true or false", Number: "a number", str: "a text"}
-    return kinds.get(type(value), "null")
+    kinds = {list: "a list", dict: "an object", bool: "true or false", Number: "a number"}
+    return kinds.get(type(value), "a text")

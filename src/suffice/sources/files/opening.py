@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -86,7 +87,7 @@ class Source:
         self._faults = Faults(self.skips)
         self._refused = Faults(self.skips)  # by who uses the rows, perhaps while others are read
         self._was_read = False
-        self._last: Any = None
+        self._last: Any = lambda: None  # who reads it, as long as anybody does
 
     @property
     def skips(self) -> bool:
@@ -134,14 +135,16 @@ class Source:
             raise InputError(f"No column of {_called(self.name)} is to be read. Choose one.")
         if self._was_read and not self.repeatable:
             raise InputError(f"{_called(self.name)} can be read only once, and was. Open it again.")
-        if self._last is not None:
-            self._last.close()
+        last = self._last()
+        if last is not None:
+            last.close()
         self._was_read = True
         self._faults, self._refused = Faults(self.skips), Faults(self.skips)
         self.n_rows = self.done_bytes = 0
         texts = [each for each in coded if each in chosen and self.types[each] == "text"]
-        self._last = self._given_out(chosen, texts, self._faults)
-        return self._last  # type: ignore[no-any-return]
+        read = self._given_out(chosen, texts, self._faults)
+        self._last = weakref.ref(read)
+        return read
 
     def _given_out(self, columns: Sequence[str], coded: Sequence[str], faults: Faults) -> Iterator[Batch]:
         read = joined(self._rows.read(columns, coded, faults), self._reading.batch_rows)

@@ -62,6 +62,6 @@ def arrow_told(name: str, what: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
         raise InputError(f"{name} cannot be read as {what}: it is damaged, or was cut short ({reason}).") from error

@@ -69,16 +69,16 @@ class Raw:
         self._packed = False
         self._again = repeatable or path is not None  # whether it can be started again
 
-    def head(self) -> tuple[bytes, bool]:
+    def head(self, size: int = HEAD) -> tuple[bytes, bool]:
         """The first bytes, decompressed, and whether they are all."""
         if self._again:
             with self.opened() as file:
-                head = file.read(HEAD + 1)
+                head = file.read(size + 1)
         else:
             self._once = self._once or Again(self._unpacked())
-            head = self._once.peek(HEAD + 1)
+            head = self._once.peek(size + 1)
         self.done = 0
-        return head[:HEAD], len(head) <= HEAD
+        return head[:size], len(head) <= size
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
