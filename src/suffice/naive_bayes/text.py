@@ -219,6 +219,10 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
             )
         return texts
 
+    def _forget(self) -> None:
+        super()._forget()
+        self.__dict__.pop("feature_names_in_", None)
+
     def _rows_of_source(self, rows: Any) -> Any:
         self.feature_names_in_ = np.array(rows.column_names, dtype=object)
         return rows.column(0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +18,7 @@ from suffice.statistics import Membership, Table
 from suffice.streaming.good_rows import of_good_rows, weights_of
 from suffice.streaming.labels import LabelReader
 
-__all__ = ["BatchReader", "ReadBatch"]
+__all__ = ["BatchReader", "ReadBatch", "by_place"]
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -30,6 +32,17 @@ class ReadBatch:
     table: Table
     members: Membership
     model: Model
+
+
+@contextmanager
+def by_place(estimator: Any) -> Iterator[None]:
+    """Nothing is said where columns that have names are read by a model that knows none, and takes them by place."""
+    if estimator._schema is None or estimator._schema.named:
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X has feature names")
+        yield
 
 
 class BatchReader:
@@ -72,9 +85,7 @@ class BatchReader:
         members = Membership(self.labels.axis, codes=codes, weights=weights)
         made = self.estimator
         first, known = made._schema is None, rows.select(self.columns)
-        with warnings.catch_warnings():
-            if not first and not made._schema.named:  # columns are taken by their places, and have names in files
-                warnings.filterwarnings("ignore", message="X has feature names")
+        with by_place(made):
             table, _ = made._read_training(made._rows_of_source(known), codes, reset=first, min_rows=0)
         if first:
             made._schema = made._schema_of(table)

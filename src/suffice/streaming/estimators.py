@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +16,7 @@ from suffice.sources.files import Source, open_source
 from suffice.sources.named_rows import matrix_of_arrow
 from suffice.statistics import ClassAxis, Membership, Table
 from suffice.statistics.table import Schema
+from suffice.streaming.batches import by_place
 from suffice.streaming.kept_rows import MOST_ROWS, KeptRows
 from suffice.streaming.passes import Pass, summed
 from suffice.streaming.report import FitReport
@@ -111,7 +111,7 @@ class Streaming:
         model, solved, _ = made._fitted(model, table, members, None, 1.0)  # type: ignore[arg-type]
         made._adopt(model, found.table)
         made._cached = solved
-        made._finish(source, found, sample if judged else None, started)
+        made._finish(source, found, sample, judged, started)
         return self._become(made)
 
     def _partial_fit_source(
@@ -155,7 +155,7 @@ class Streaming:
         merged = model if before is None else before.merge(model)
         made._check_merged(merged)
         made._adopt(merged, found.table)
-        made._finish(source, found, made._kept_rows(kept, merged), started)
+        made._finish(source, found, made._kept_rows(kept, merged), judged, started)
         return self._become(made)
 
     def _model_of_source(self, data: Any, target: str, weights: str | None) -> Model:
@@ -194,18 +194,23 @@ class Streaming:
             return None
         rows, members = kept.rows(model.classes)
         codes: NDArray[np.int64] = np.asarray(members.codes)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="X has feature names")
+        with by_place(self):
             table, _ = self._read_training(self._rows_of_source(rows), codes, reset=False, min_rows=0)
         return table, members
 
-    def _finish(self, source: Source, found: Pass, sample: tuple[Table, Membership] | None, started: float) -> None:
+    def _finish(
+        self, source: Source, found: Pass, sample: tuple[Table, Membership] | None, judged: int, started: float
+    ) -> None:
         """Write the report."""
         scores: Scores | None = None
-        why = "" if sample else "They were not asked for; suffice.fit judges a model by rows that it leaves out."
-        if sample is not None:
+        why = "They were not asked for; suffice.fit judges a model by rows that it leaves out."
+        if sample is not None and judged:
+            table, members = sample
+            if len(members) > judged:  # settings are chosen by more rows
+                some = np.linspace(0, len(members) - 1, judged).astype(np.intp)
+                table, members = table.take(some), members.take(some)
             try:
-                scores = judge(self, self._learned(), *sample, found.n_rows)
+                scores, why = judge(self, self._learned(), table, members, found.n_rows), ""
             except ValueError as error:
                 why = str(error)
         self.report_ = FitReport(

@@ -16,7 +16,7 @@ __all__ = ["of_good_rows", "weights_of"]
 
 T = TypeVar("T")
 Index = NDArray[np.intp]
-ROW = re.compile(r"(?<!['\"])\b[Rr]ow (\d+)\b")
+ROW = re.compile(r"(?:^Column (.+?), |(?<!['\"])\b)[Rr]ow (\d+)\b")  # as messages name a row, after its column or not
 
 
 def of_good_rows(batch: Batch, reader: str, met: Callable[[str, int], None], use: Callable[[Any], T]) -> T | None:
@@ -55,23 +55,23 @@ def of_good_rows(batch: Batch, reader: str, met: Callable[[str, int], None], use
 
 def _told(error: Exception, reader: str, places: Places, left: Index | None) -> str | None:
     """The sentence of an error about rows, with their place in the source; None if it is about none."""
-    rows = rows_at_fault(error)
     if not isinstance(error, ValueError) or isinstance(error, MergeError):
         return None
     # scikit-learn's sentences go on with advice about other estimators.
-    text = str(error) if isinstance(error, SufficeError) else str(error).split("\n")[0]
-    if rows is None and isinstance(error, SufficeError):
-        found = ROW.search(text)
-        if found is None:
-            return None
-        rows = [int(found[1])]
-    if rows is None:
-        return text
+    ours = isinstance(error, SufficeError)
+    text = str(error) if ours else str(error).split("\n")[0]
+    rows, said = rows_at_fault(error), ROW.search(text)
+    if rows is None and said is None:
+        return None if ours else text
+    rows = [int(said[2])] if rows is None and said is not None else rows
     row = int(rows[0])
     place = places.of(row if left is None else int(left[row]))
-    named = re.sub(rf"(?<!['\"])\b[Rr]ow {row}\b", lambda _: place, text, count=1)
-    if named == text:
+    if said is None or int(said[2]) != row:
         named = f"{place}: {text}"
+    elif said[1]:  # the column comes first
+        named = f"{place}, column {said[1]}{text[said.end() :]}"
+    else:
+        named = f"{text[: said.start()]}{place}{text[said.end() :]}"
     if "contains NaN" in text:
         named += f" {reader} takes no missing values; fill them in, or use NaiveBayes, which reads rows with holes."
     return named if len(rows) == 1 else f"{named} ({len(rows):,} rows of these are at fault.)"
