@@ -115,7 +115,7 @@ def test_open_files(written, name):
 @pytest.mark.parametrize("packed", [False, True])
 def test_named_pipes_and_process_substitution(written, tmp_path, name, packed):
     whole = (written / name).read_bytes()
-    pipe = tmp_path / "pipe"
+    pipe = tmp_path / (f"{name}.gz" if packed else "pipe")
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_bytes(gzip.compress(whole) if packed else whole))
     writer.start()

@@ -34,17 +34,26 @@ def written(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ["data.csv", "data.jsonl", "data.parquet", "stream.arrows"])
-def test_a_pipe_and_a_file_as_standard_input(written, name):
+def run(**given):
+    done = subprocess.run([sys.executable, "-W", "error", "-c", SCRIPT, ""], capture_output=True, check=True, **given)
+    assert done.stderr == b""
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("name", "packed"), [("data.csv", False), ("data.jsonl", True), ("data.parquet", True), ("stream.arrows", False)]
+)
+def test_a_pipe_as_standard_input(written, name, packed):
     whole = (written / name).read_bytes()
-    command = [sys.executable, "-W", "error", "-c", SCRIPT, ""]
-    for content in (whole, gzip.compress(whole)):
-        done = subprocess.run(command, input=content, capture_output=True, check=True)
-        assert json.loads(done.stdout) == ["standard input", False, None, ["standard input"], ROWS]
-        assert done.stderr == b""
+    found = run(input=gzip.compress(whole) if packed else whole)
+    assert found == ["standard input", False, None, ["standard input"], ROWS]
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet"])
+def test_a_file_as_standard_input(written, name):
     with open(written / name, "rb") as file:
-        done = subprocess.run(command, stdin=file, capture_output=True, check=True)
-    assert json.loads(done.stdout) == ["standard input", False, len(whole), ["standard input"], ROWS]
+        found = run(stdin=file)
+    assert found == ["standard input", False, (written / name).stat().st_size, ["standard input"], ROWS]
 
 
 def test_a_file_as_standard_input_is_read_from_where_it_stands(tmp_path):
@@ -52,8 +61,8 @@ def test_a_file_as_standard_input_is_read_from_where_it_stands(tmp_path):
     path.write_text("a comment before\nx,y\n1.5,a\n")
     with path.open("rb", buffering=0) as file:
         file.seek(len("a comment before\n"))
-        done = subprocess.run([sys.executable, "-c", SCRIPT, ","], stdin=file, capture_output=True, check=True)
-    assert json.loads(done.stdout)[-1] == [{"x": 1.5, "y": "a"}]
+        found = run(stdin=file)
+    assert found[-1] == [{"x": 1.5, "y": "a"}]
 
 
 @pytest.mark.parametrize("name", WRITERS)

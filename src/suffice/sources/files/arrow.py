@@ -51,6 +51,13 @@ def _head(raw: Raw) -> bytes:
     return head
 
 
+def _options() -> Any:
+    import pyarrow as pa
+
+    # The bytes belong to Python: see who opens Parquet files for why Arrow's threads are kept off them.
+    return pa.ipc.IpcReadOptions(use_threads=False)
+
+
 # ---------------------------------------------------------------------- the file format
 
 
@@ -114,9 +121,9 @@ def _mapped(place: Any) -> Iterator[tuple[Any, _Held]]:
     try:
         held = _Held(place)
     except (AttributeError, OSError, ValueError):  # no file of the system
-        yield pa.ipc.open_file(pa.PythonFile(place, "r")), _Unheld()
+        yield pa.ipc.open_file(pa.PythonFile(place, "r"), options=_options()), _Unheld()
         return
-    yield pa.ipc.open_file(pa.BufferReader(pa.py_buffer(held.map))), held
+    yield pa.ipc.open_file(pa.py_buffer(held.map), options=_options()), held
 
 
 class _Unheld(_Held):
@@ -146,7 +153,7 @@ def _stream_pieces(raw: Raw, stored: StoredColumns, most: int) -> Iterator[Any]:
     import pyarrow as pa
 
     with raw.opened() as file, arrow_told(raw.name, "a stream of Arrow"):
-        for whole in pa.ipc.open_stream(file):
+        for whole in pa.ipc.open_stream(file, options=_options()):
             wanted = whole.select(stored.among(whole.schema.names, raw.name))
             for start in range(0, whole.num_rows, most):
                 yield wanted.slice(start, most)

@@ -17,15 +17,16 @@ __all__ = ["arrow_told", "peek_parquet", "read_parquet"]
 
 def peek_parquet(raw: Raw, reading: Reading) -> tuple[Layout, bool]:
     """The columns of a file, and whether it has rows."""
-    with _opened(raw) as file:
+    with _opened(raw) as (file, _):
         return stored_layout(file.schema_arrow, reading.types, raw.name), file.metadata.num_rows > 0
 
 
 def read_parquet(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[Batch]:
     """The rows of a file in order."""
-    with _opened(raw, stored.coded) as file:
+    with _opened(raw, stored.coded) as (file, threads):
         first, total = 0, file.metadata.num_rows
-        for rows in file.iter_batches(batch_size=batch_rows, columns=stored.among(file.schema_arrow.names, raw.name)):
+        columns = stored.among(file.schema_arrow.names, raw.name)
+        for rows in file.iter_batches(batch_size=batch_rows, columns=columns, use_threads=threads):
             batch = stored.batch(rows, raw.name, RowNumbers(raw.name, first))
             first += rows.num_rows
             raw.done = 0 if raw.size is None else raw.size * first // total
@@ -35,7 +36,12 @@ def read_parquet(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[B
 
 
 @contextmanager
-def _opened(raw: Raw, coded: Collection[str] = ()) -> Iterator[Any]:
+def _opened(raw: Raw, coded: Collection[str] = ()) -> Iterator[tuple[Any, bool]]:
+    """The file, and whether Arrow's threads may read it.
+
+    Where one of them lets go of an object of Python while the interpreter ends, the process aborts, or waits for ever
+    (https://github.com/apache/arrow/issues/50482).
+    """
     import pyarrow.parquet as pq
 
     head = raw.head()[0]
@@ -50,7 +56,7 @@ def _opened(raw: Raw, coded: Collection[str] = ()) -> Iterator[Any]:
         arrow_told(raw.name, "a Parquet file"),
         pq.ParquetFile(place, read_dictionary=list(coded), **options) as file,
     ):
-        yield file
+        yield file, isinstance(place, str)
 
 
 @contextmanager

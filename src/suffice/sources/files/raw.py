@@ -67,6 +67,7 @@ class Raw:
         self._once: Again | None = None  # what is read only once, from its beginning
         self._pipe: io.RawIOBase | None = None
         self._packed = False
+        self._copy: Any = None
         self._again = repeatable or path is not None  # whether it can be started again
 
     def head(self, size: int = HEAD) -> tuple[bytes, bool]:
@@ -96,22 +97,26 @@ class Raw:
 
     @contextmanager
     def anywhere(self) -> Iterator[Any]:
-        """The path, or a file of which any place can be read: a temporary copy of what is compressed or a pipe."""
+        """The path of a file of which any place can be read: of a temporary copy of what is compressed or a pipe.
+
+        Only the caller's own file, where that will do, is given as it is.
+        """
         self.head()
-        if self.path is not None and not self._packed:
-            with self.watched():
-                yield self.path
-        elif self._seekable is not None and not self._packed:
+        if self._seekable is not None and not self._packed:
             self._seekable.seek(0)
             yield self._seekable
-        elif self._again:
+        elif self.path is not None and not self._packed:
+            with self.watched():
+                yield self.path
+        elif self._again and self._copy is None:
             with self._copied() as copy:
-                yield copy
-        else:
-            copy = self._seekable = self._copied()
-            weakref.finalize(self, copy.close)  # what is read once is copied once
-            self._start, self._again, self._packed = lambda: _begun(copy), True, False
-            yield copy
+                yield _path_of(copy)
+        else:  # what is read once is copied once
+            if self._copy is None:
+                copy = self._copy = self._copied()
+                weakref.finalize(self, copy.close)
+                self._start, self._again, self._packed = lambda: _begun(copy), True, False
+            yield _path_of(self._copy)
 
     def _copied(self) -> Any:
         copy = tempfile.TemporaryFile()  # noqa: SIM115
@@ -166,7 +171,7 @@ class Raw:
     def _packing(self, first: bytes) -> str | None:
         found = next((each for each, (magic, _) in PACKED.items() if first.startswith(magic)), None)
         named = self.name.rpartition(".")[2].lower()
-        if named in PACKED and found != named and first:
+        if named in PACKED and found != named and first and self._copy is None:
             raise InputError(f"{self.name} is named .{named}, but is not compressed so. Give it its right name.")
         return found
 
@@ -193,7 +198,9 @@ def raw_standard_input() -> Raw:
     try:
         number = given.fileno()
     except (AttributeError, OSError, ValueError):  # something of Python's own that stands for it
-        return raw_object(given, name)
+        raw = raw_object(given, name)
+        raw.repeatable = False
+        return raw
     found = os.fstat(number)
     at_start = stat.S_ISREG(found.st_mode) and os.lseek(number, 0, os.SEEK_CUR) == 0
     if at_start and os.access("/dev/stdin", os.R_OK) and os.path.samestat(found, os.stat("/dev/stdin")):
@@ -256,3 +263,7 @@ def _stamp(path: str) -> tuple[int, ...] | None:
 def _begun(file: Any, begin: int = 0) -> Lent:
     file.seek(begin)
     return Lent(file)
+
+
+def _path_of(file: Any) -> str:
+    return f"/dev/fd/{file.fileno()}"
