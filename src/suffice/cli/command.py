@@ -18,7 +18,7 @@ __all__ = ["Command", "command", "is_quiet", "note", "tell_faults", "write_examp
 
 ARGUMENT = re.compile(
     r"\b(bad_rows|encoding|names|delimiter|format|smoothing|estimation|prior|shrinkage|mix|event|max_words|slots)="
-    r"(?:(['\"])([^'\"]*)\2)?"
+    r"(?:(['\"])([^'\"]*)\2|(\w+))?"
 )  # of the library, whose options have the same names
 BROKEN_PIPE, INTERRUPTED = 141, 130  # as the shell has them for a process that a signal ended
 
@@ -166,10 +166,10 @@ def _sentence(error: Exception) -> str:
 def _as_options(text: str) -> str:
     """A sentence of the library, with its arguments as the command has them.
 
-    >>> _as_options("Leave such rows out with bad_rows='skip'; give encoding='latin-1', or names= for all.")
-    'Leave such rows out with --bad-rows skip; give --encoding latin-1, or --names for all.'
+    >>> _as_options("Leave such rows out with bad_rows='skip'; give encoding='latin-1', names= or slots=0.")
+    'Leave such rows out with --bad-rows skip; give --encoding latin-1, --names or --slots 0.'
     """
-    return ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')} {found[3] or ''}".strip(), text)
+    return ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')} {found[3] or found[4] or ''}".strip(), text)
 
 
 def _drop_output() -> None:
