@@ -157,6 +157,10 @@ def test_no_header():
     assert Read(b"1,2\n3,4\n", header=False).cells == {"column_1": [1, 3], "column_2": [2, 4]}
     assert Read(b"1,2\n3,4\n", header=False, names=["a", "b"]).cells == {"a": [1, 3], "b": [2, 4]}
     assert Read(b"a,a\n3,4\n", names=["a", "b"]).cells == {"a": [3], "b": [4]}
+    long = "x" * 200_000
+    assert Read(f"{long},1\n".encode(), header=False).cells == {"column_1": [long], "column_2": [1]}
+    with pytest.raises(InputError, match="line 1: a name of a column is too long"):
+        Read(f"{long},1\n".encode())
 
 
 @pytest.mark.parametrize("given", ["\t", r"\t", "tab"])

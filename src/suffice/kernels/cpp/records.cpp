@@ -30,8 +30,8 @@ inline const uint8_t *closed(const uint8_t *at, const uint8_t *end, int quote) {
 
 // After the last end of a line between two places, or nullptr. A \r that ends the text may be half an end.
 inline const uint8_t *last_break(const uint8_t *begin, const uint8_t *at, const uint8_t *end) {
-    while (at-- != begin)
-        if (*at == '\n' || (*at == '\r' && at + 1 != end && at[1] != '\n')) return at + 1;
+    for (; at != begin; --at)
+        if (at[-1] == '\n' || (at[-1] == '\r' && at != end && *at != '\n')) return at;
     return nullptr;
 }
 

@@ -55,23 +55,18 @@ def delimiter_of(head: bytes, path: str, reading: Reading) -> str:
 def names_in(block: Block, reading: Reading) -> tuple[list[str], Block]:
     """The names of the columns, and the block without the row that holds them."""
     first, line, body = block.first()
-    if not reading.header:
-        cells = _cells(first, block)
-        names = list(reading.names or (f"column_{number}" for number in range(1, len(cells) + 1)))
-        body = block
+    place = f"{block.path}, line {line:,}"
+    fields = int(records(first, block.delimiter, block.quote).fields[0])
+    if reading.names is not None:
+        names = list(reading.names)
+    elif reading.header:
+        names = _cells(first, block, place)
     else:
-        if wrong_byte(first) >= 0:
-            raise InputError(
-                f"{block.path}, line {line:,}: the names of the columns are not UTF-8 (byte {wrong_byte(first) + 1} of "
-                f"them is 0x{first[wrong_byte(first)]:02x}). Give the encoding that the file is in, such as "
-                "encoding='latin-1'."
-            )
-        cells = _cells(first, block)
-        names = list(reading.names or cells)
-    if len(names) != len(cells):
-        raise InputError(f"{block.path}, line {line:,}, has {counted(len(cells))}, and names has {len(names)}.")
-    _check(names, f"{block.path}, line {line:,}")
-    return names, body
+        names = [f"column_{number}" for number in range(1, fields + 1)]
+    if len(names) != fields:
+        raise InputError(f"{place}, has {counted(fields)}, and names has {len(names)}.")
+    _check(names, place)
+    return names, body if reading.header else block
 
 
 def same_columns(names: Sequence[str], due: Sequence[str], path: str) -> None:
@@ -94,12 +89,22 @@ def counted(fields: int) -> str:
     return "1 field" if fields == 1 else f"{fields:,} fields"
 
 
-def _cells(record: bytes, block: Block) -> list[str]:
-    text = record.decode("utf-8", "replace")
-    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    if not block.quote:
-        return next(csv.reader([text], delimiter=block.delimiter, quotechar=None, quoting=csv.QUOTE_NONE))
-    return next(csv.reader([text], delimiter=block.delimiter, quotechar=block.quote))
+def _cells(record: bytes, block: Block, place: str) -> list[str]:
+    at = wrong_byte(record)
+    if at >= 0:
+        raise InputError(
+            f"{place}: the names of the columns are not UTF-8 (byte {at + 1:,} of them is 0x{record[at]:02x}). Give "
+            "the encoding that the file is in, such as encoding='latin-1'."
+        )
+    line = [record.decode("utf-8")]
+    try:
+        if not block.quote:
+            return next(csv.reader(line, delimiter=block.delimiter, quotechar=None, quoting=csv.QUOTE_NONE))
+        return next(csv.reader(line, delimiter=block.delimiter, quotechar=block.quote))
+    except csv.Error:
+        raise InputError(
+            f"{place}: a name of a column is too long. Are there names? If not, give header=False."
+        ) from None
 
 
 def _check(names: Sequence[str], place: str) -> None:
