@@ -210,7 +210,7 @@ BAD_FILES = [
     BadFile(
         "a wrong cell after a megabyte",
         late,
-        ("late.csv", "line 70,002", "column 'age'", "'forty' is not a number"),
+        ("late.csv", "line 70002", "column 'age'", "'forty' is not a number"),
         skipped=1,
         left=79_999,
     ),

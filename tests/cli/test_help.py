@@ -64,12 +64,12 @@ def test_help_imports_nothing_heavy():
         "import sys; sys.argv = ['suffice', 'fit', '--help']\n"
         "from suffice.cli import main\n"
         "try: main()\n"
-        "finally: print(*sorted({'numpy', 'sklearn', 'pyarrow', 'rich', 'scipy', 'pandas'} & set(sys.modules)), file=sys.stderr)"
+        "finally: print(*{'numpy', 'sklearn', 'pyarrow', 'scipy', 'pandas'} & set(sys.modules), file=sys.stderr)"
     )
     started = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert time.perf_counter() - started < 5  # a third of a second on an idle machine
-    assert done.stderr.split() in (["rich"], [])
+    assert not done.stderr.split()
     assert "Usage" in done.stdout
 
 
@@ -95,9 +95,7 @@ def test_usage_errors(folder):
     assert "There is no family 'poison'" in refused(
         "fit", "train.csv", "-t", "species", "--family", "visits=poison", code=2
     )
-    assert "not of the form COL=FAMILY" in refused(
-        "fit", "train.csv", "-t", "species", "--family", "=poisson", code=2
-    )
+    assert "not of the form COL=FAMILY" in refused("fit", "train.csv", "-t", "species", "--family", "=poisson", code=2)
     assert "given twice" in refused(
         "fit", "train.csv", "-t", "species", "--family", "visits=poisson", "--family", "visits=gaussian", code=2
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -15,6 +16,10 @@ import click
 
 __all__ = ["Command", "command", "is_quiet", "note", "tell_faults", "write_examples"]
 
+ARGUMENT = re.compile(
+    r"\b(bad_rows|encoding|names|delimiter|format|smoothing|estimation|prior|shrinkage|mix|event|max_words|slots)="
+    r"(?:(['\"])([^'\"]*)\2|(\w+))?"
+)  # of the library, whose options have the same names
 BROKEN_PIPE, INTERRUPTED = 141, 130  # as the shell has them for a process that a signal ended
 
 
@@ -138,7 +143,7 @@ def _sentence(error: Exception) -> str:
     """What is wrong, for who called the command."""
     from suffice.exceptions import SufficeError
 
-    said = str(error).strip()
+    said = _as_options(str(error).strip())
     if isinstance(error, SufficeError):
         return said
     if isinstance(error, MemoryError):
@@ -156,6 +161,15 @@ def _sentence(error: Exception) -> str:
         f"This is a bug in Suffice, and not your doing ({what.rstrip('.')}). "
         "Run the command again with --debug, and report what it shows."
     )
+
+
+def _as_options(text: str) -> str:
+    """A sentence of the library, with its arguments as the command has them.
+
+    >>> _as_options("Leave such rows out with bad_rows='skip'; give encoding='latin-1', names= or slots=0.")
+    'Leave such rows out with --bad-rows skip; give --encoding latin-1, --names or --slots 0.'
+    """
+    return ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')} {found[3] or found[4] or ''}".strip(), text)
 
 
 def _drop_output() -> None:

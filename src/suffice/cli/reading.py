@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from suffice.cli.command import note
+
 __all__ = [
     "columns_options",
     "data_argument",
@@ -148,6 +150,8 @@ def open_data(
     source = open_source(data[0] if len(data) == 1 else list(data), columns=chosen, ignore=ignore or (), **reading)
     for name in beside:
         source.check_column(name)
+    for sentence in source.notes:
+        note(sentence)
     return source
 
 

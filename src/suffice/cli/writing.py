@@ -108,10 +108,29 @@ def _file(output: str) -> Iterator[Sink]:
         yield sink
         sink.flush()
         return
-    with replacing(output) as file:
-        sink = Sink(file, repr(output))
-        yield sink
-        sink.flush()
+    inside: BaseException | None = None
+    try:
+        with replacing(output) as file:
+            try:
+                sink = Sink(file, repr(output))
+                yield sink
+                sink.flush()
+            except BaseException as error:
+                inside = error
+                raise
+    except OSError as error:
+        if error is inside:  # of what is read, say
+            raise
+        raise _unwritten(repr(output), error) from error
+
+
+def _unwritten(name: str, error: OSError) -> Exception:
+    """Why an output cannot be written, in a sentence."""
+    from suffice.exceptions import InputError
+    from suffice.model_file.disk import NOTHING_CHANGED, reason
+
+    whole = "" if name == STANDARD_OUTPUT else f" {NOTHING_CHANGED}"
+    return InputError(f"{name} cannot be written: {reason(error)}.{whole}")
 
 
 class Sink(io.RawIOBase):
@@ -145,16 +164,12 @@ class Sink(io.RawIOBase):
 
     @contextlib.contextmanager
     def _saying(self) -> Iterator[None]:
-        from suffice.exceptions import InputError
-        from suffice.model_file.disk import NOTHING_CHANGED, reason
-
         try:
             yield
         except BrokenPipeError:
             raise
         except OSError as error:
-            whole = "" if self._name == STANDARD_OUTPUT else f" {NOTHING_CHANGED}"
-            raise InputError(f"{self._name} cannot be written: {reason(error)}.{whole}") from error
+            raise _unwritten(self._name, error) from error
 
 
 class RowWriter:
@@ -211,7 +226,9 @@ class RowWriter:
         elif self._kind == "parquet":
             from pyarrow.parquet import ParquetWriter
 
-            whole = ParquetWriter(self._file, schema)
+            # Labels are a few texts, again and again; of probabilities no two are alike.
+            texts = [field.name for field in schema if str(field.type) in ("string", "large_string")]
+            whole = ParquetWriter(self._file, schema, use_dictionary=texts)
             self._write, self._close = whole.write_table, whole.close
         else:
             import pyarrow as pa

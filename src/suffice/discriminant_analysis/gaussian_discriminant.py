@@ -225,9 +225,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         >>> X = [[1.0, 5.0], [2.0, 7.0], [3.0, 5.5], [6.0, 5.0], [7.0, 7.5], [8.0, 6.0]]
         >>> model = GaussianDiscriminant().fit(X, ["low"] * 3 + ["up"] * 3)
         >>> model.explain([[5.0, 6.5]])
-        row  label  against  column         part
-          0  up     low      0           3.97213
-          0  up     low      1        -0.0138889
+        row  label  against  column        part
+          0  up     low      0          4.11354
+          0  up     low      1        -0.969432
           0  up     low      (prior)          0
         """
         estimate = self._estimated()

@@ -21,7 +21,6 @@ from suffice.streaming.labels import LabelReader
 __all__ = ["BatchReader", "ReadBatch", "by_place"]
 
 Float = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

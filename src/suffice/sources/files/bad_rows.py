@@ -81,7 +81,7 @@ class BadRows:
         at = start + wrong_byte(block.data[start:end])
         line = max(block.data.rfind(b"\n", 0, at), block.data.rfind(b"\r", 0, at)) + 1
         return (
-            f"{block.path}, line {block.line(at):,}, byte {at - line + 1:,} of the line (byte "
+            f"{block.path}, line {block.line(at)}, byte {at - line + 1:,} of the line (byte "
             f"{block.first_byte + at + 1:,} of the file) is 0x{block.data[at]:02x}, which is not UTF-8. Give the "
             "encoding that the file is in, such as encoding='latin-1'."
         )

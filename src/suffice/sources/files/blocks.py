@@ -80,7 +80,7 @@ class Block:
 
     def place(self, record: int) -> str:
         """Where a record is: ``"data.csv, line 17"``."""
-        return f"{self.path}, line {self.line(int(self.records.starts[record])):,}"
+        return f"{self.path}, line {self.line(int(self.records.starts[record]))}"
 
     def first(self) -> tuple[bytes, int, Block]:
         """The first record, its line, and the block without it."""
@@ -123,13 +123,13 @@ def blocks(text: Text, path: str, delimiter: str, quote: str, faults: Faults) ->
             continue
         if cut.open < 0:
             raise InputError(
-                f"{path}, line {line:,}, is longer than {BLOCK_BYTES >> 20} MB. Is it a file of lines, and are rows "
+                f"{path}, line {line}, is longer than {BLOCK_BYTES >> 20} MB. Is it a file of lines, and are rows "
                 "ended by line feeds?"
             )
         opened = cut.open - end
         at = line + count_lines(memoryview(data)[:opened])
         where = "is never closed" if ended else f"is not closed within {BLOCK_BYTES >> 20} MB"
-        faults.met(f"{path}, line {at:,}: the quote that opens here {where}.")
+        faults.met(f"{path}, line {at}: the quote that opens here {where}.")
         rest = _next_line(data, opened)
         line, byte, data = line + count_lines(memoryview(data)[:rest]), byte + rest, data[rest:]
 

@@ -52,7 +52,7 @@ def peek_csv(head: bytes, whole: bool, path: str, reading: Reading) -> Layout:
     first = Block(path, data, 0, end, 1, first_byte, delimiter, reading.quote, cut.broken)
     names, body = ([], first) if first.blank else names_in(first, reading)
     if first.blank or (body.blank and not whole):
-        quote = f", and the quote that opens in line {first.line(cut.open):,} is not closed" if cut.open >= 0 else ""
+        quote = f", and the quote that opens in line {first.line(cut.open)} is not closed" if cut.open >= 0 else ""
         refusal = InputError if whole else HeadTooShortError
         raise refusal(f"{path}: its first row does not end in the first {len(data):,} bytes{quote}. Is it a CSV file?")
     found, notes = inferred(body, names, reading.nulls)

@@ -55,7 +55,7 @@ def delimiter_of(head: bytes, path: str, reading: Reading) -> str:
 def names_in(block: Block, reading: Reading) -> tuple[list[str], Block]:
     """The names of the columns, and the block without the row that holds them."""
     first, line, body = block.first()
-    place = f"{block.path}, line {line:,}"
+    place = f"{block.path}, line {line}"
     fields = int(records(first, block.delimiter, block.quote).fields[0])
     if reading.names is not None:
         names = list(reading.names)

@@ -88,7 +88,7 @@ class Text:
         before = self._bytes - (len(error.object) - len(raw))  # bytes that the decoder is done with
         line = 1 + self._lines + count_lines(error.object[: error.start].decode(self._name, "replace").encode())
         return (
-            f"{self._path}, line {line:,}: byte {before + error.start + 1:,} of the file is "
+            f"{self._path}, line {line}: byte {before + error.start + 1:,} of the file is "
             f"0x{error.object[error.start]:02x}, which is not {self._name}. Give the encoding that the file is in."
         )
 
@@ -112,7 +112,7 @@ def check_text(data: bytes, path: str, line: int) -> None:
     at = data.find(b"\0")
     if at >= 0:
         raise InputError(
-            f"{path} is not text: it holds the byte NUL in line {line + count_lines(data[:at]):,}. If it is UTF-16, "
+            f"{path} is not text: it holds the byte NUL in line {line + count_lines(data[:at])}. If it is UTF-16, "
             "give encoding='utf-16-le' or 'utf-16-be'."
         )
 

@@ -1,0 +1,65 @@
+"""Bad files of all kinds, given to the command: a sentence with the place, exit code 1, nothing written."""
+
+import os
+
+import pytest
+
+import suffice
+from bad_files import BAD_FILES
+from cli.made import refused, run
+from suffice.cli.command import _as_options
+from suffice.cli.reading import TYPES
+
+FLAGS = {"format": "--format", "delimiter": "--delimiter", "encoding": "--encoding", "quote": "--quote"}
+
+
+def words_of(options):
+    """Options of the library as those of the command."""
+    out = []
+    for name, value in options.items():
+        if name == "types":
+            out += [word for column, kind in value.items() for word in ("--type", f"{column}={kind}")]
+        elif name == "header":
+            out += [] if value else ["--no-header"]
+        elif name == "nulls":
+            out += [word for text in value for word in ("--null", text)]
+        elif name in ("names", "columns", "ignore"):
+            out += [f"--{name}", ",".join(value)]
+        elif name == "bad_rows":
+            out += ["--bad-rows", value]
+        else:
+            out += [FLAGS[name], value]
+    return out
+
+
+def data_of(made):
+    return [str(path) for path in made] if isinstance(made, list | tuple) else [str(made)]
+
+
+@pytest.mark.parametrize("case", BAD_FILES, ids=str)
+def test_refused(case, tmp_path):
+    if case.root_reads and os.geteuid() == 0:
+        pytest.skip("the superuser reads it")
+    (tmp_path / "data").mkdir()
+    model = tmp_path / "model.suffice"
+    data = data_of(case.make(tmp_path / "data"))
+    usage = set(case.options.get("types", {}).values()) - set(TYPES)  # which the command knows without looking
+    said = refused("fit", *data, "-t", case.target, "-o", model, *words_of(case.options), code=2 if usage else 1)
+    if usage:
+        return
+    for word in case.words:
+        assert _as_options(word) in said
+    assert "bad_rows" not in said
+    assert os.listdir(tmp_path) == ["data"]
+
+
+@pytest.mark.parametrize("case", [case for case in BAD_FILES if case.skipped], ids=str)
+def test_skipped(case, tmp_path):
+    (tmp_path / "data").mkdir()
+    model = tmp_path / "model.suffice"
+    data = data_of(case.make(tmp_path / "data"))
+    asked = {**case.options, "bad_rows": "skip"}
+    result = run("fit", *data, "-t", case.target, "-o", model, *words_of(asked))
+    assert result.exit_code == 0, result.stderr
+    assert f"{case.skipped:,} bad row" in result.stderr
+    assert suffice.load(model).class_count_.sum() == case.left
