@@ -70,7 +70,7 @@ def compare(
     >>> X, y = load_iris(return_X_y=True)
     >>> found = compare(X, y, repeats=0)
     >>> found.scores["model"][0]
-    'GDA, own covariances'
+    'GDA (own covariances)'
     >>> found.verdict[0].split(",")[0]
     'In 5 folds of 150 rows'
     """
