@@ -69,6 +69,25 @@ def test_counts_and_answers_have_their_own_naive_bayes():
     assert "naive Bayes (Poisson)" not in names_of(-X[:, [0, 2]], y)[0]
 
 
+def test_empty_columns_and_single_values_say_nothing():
+    X = pd.DataFrame(
+        {
+            "none": [None] * 40,
+            "nan": np.nan,
+            "one": 1.0,
+            "year": 1990 + np.arange(40),
+            "when": pd.date_range("2020-01-01", periods=40),
+            "x": np.random.default_rng(0).normal(size=40),
+        }
+    )
+    data = Labelled(X, np.arange(40) % 2)
+    assert data.columns.numbers == [2, 3, 4, 5]
+    assert data.columns.counts == data.columns.answers == data.columns.categories == data.columns.holed == []
+    assert "GDA (shared covariance)" in [each.name for each in candidates(data)[0]]
+    with pytest.raises(InputError, match="The columns are all empty"):
+        Labelled(X[["none", "nan"]], np.arange(40) % 2)
+
+
 def test_a_mixed_table_says_why_gda_is_not_there():
     names, notes = names_of(*mixed())
     assert names == ["naive Bayes", "naive Bayes (Poisson)", "logistic regression"]

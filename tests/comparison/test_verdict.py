@@ -49,8 +49,8 @@ def made():
 
 def test_sizes_of_equal_outcome_are_taken_together(made):
     assert made.verdict == [
-        "In 5 folds of 1,000 rows, logistic regression has the lowest log-loss, 0.100; GDA (shared covariance) is level "
-        "with it.",
+        "In 5 folds of 1,000 rows, logistic regression has the lowest log-loss, 0.100; GDA (shared covariance) is "
+        "level with it.",
         "GDA (shared covariance) against logistic regression, by log-loss: ahead from 10 to 20 rows (0.200 against "
         "0.500 with 10, ± 0.010); level with 40 rows (0.150 against 0.151, ± 0.010); behind with 80 rows (0.160 "
         "against 0.100, ± 0.010).",

@@ -82,7 +82,7 @@ def command(folder: str | None) -> None:
 def steps() -> list[Step]:
     """The demonstration."""
     fit = f"suffice fit {{}} --target {TARGET} --model discriminant -o {{}}"
-    drawn = f"suffice compare train.csv --target {TARGET} --sizes 12,24,48,96"
+    drawn = f"suffice compare train.csv --target {TARGET} --sizes 12,24,48,96 --repeats 6"
     return [
         Step(
             "Fit a model in one pass: Gaussian discriminant analysis. Each row is then left out of it, and judged.",
