@@ -51,7 +51,7 @@ def run(name, folder):
     with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
         suffice.main([*line, "--quiet"], prog_name="suffice", standalone_mode=False)
     (DOCS / "images" / f"compare_{name}.svg").write_bytes((folder / f"{name}.svg").read_bytes())
-    return f"```console\n$ suffice {' '.join(line)}\n{printed.getvalue().strip()}\n```"
+    return f"```text\n$ suffice {' '.join(line)}\n{printed.getvalue().strip()}\n```"
 
 
 def main():
