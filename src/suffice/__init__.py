@@ -7,9 +7,8 @@
 0.98
 
 `GaussianDiscriminant`, `NaiveBayes` and `TextNaiveBayes` are the library's own classifiers. ``suffice.naive_bayes`` and
-``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names. `fit` makes one of
-files, or of anything else that rows are streamed from; `merge` joins models that were fitted apart. `WordCounts` makes
-a sparse matrix of documents.
+``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names. `merge` joins
+models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
 ``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
 ``suffice.testing`` the laws that both keep.
 """

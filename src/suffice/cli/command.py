@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-__all__ = ["Command", "command", "is_quiet", "note", "write_examples"]
+__all__ = ["Command", "command", "is_quiet", "note", "tell_faults", "write_examples"]
 
 BROKEN_PIPE, INTERRUPTED = 141, 130  # as the shell has them for a process that a signal ended
 
@@ -82,6 +82,15 @@ def note(sentence: str) -> None:
     """Say something beside the result."""
     if not is_quiet():
         click.echo(f"suffice: note: {sentence}", err=True)
+
+
+def tell_faults(source: Any) -> None:
+    """Say which rows were left out because they are bad: the first, and how many."""
+    for sentence in source.faults:
+        note(sentence)
+    if source.skipped:
+        many = f"{source.skipped:,} bad rows were" if source.skipped > 1 else "1 bad row was"
+        note(f"{many} left out.")
 
 
 # ---------------------------------------------------------------------- errors and warnings

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import note
+from suffice.cli.command import note, tell_faults
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
     data_argument,
     model_argument,
     model_columns,
+    of_rows,
     open_data,
     reading_options,
-    rows_for,
     target_option,
     weights_option,
 )
@@ -52,32 +52,32 @@ def command(
     Accuracy, balanced accuracy, log-loss, Brier score, expected calibration error, the area under the ROC curve (of
     more than two classes the mean of each against the rest), a table by class, and the confusion matrix.
     """
+    import numpy as np
+
     import suffice
     from suffice.cli.evaluation import Evaluation
-    from suffice.cli.labels import Labels, weights_in
-    from suffice.exceptions import InputError, listed
+    from suffice.cli.labels import Labels
+    from suffice.exceptions import InputError, at_rows, listed
+    from suffice.streaming.good_rows import weights_of
 
     loaded = suffice.load(model)
     source = open_data(data, reading, columns, ignore, also=[target, weights])
     read = model_columns(loaded, source, [target, weights])
     classes = loaded.classes_.tolist()
-    labels, found, unlabelled = Labels(classes), Evaluation(classes), 0
+    labels, found = Labels(classes), Evaluation(classes)
+
+    def add(rows: Any, asked: Any) -> None:
+        codes = labels.codes(rows[target])
+        lost = np.flatnonzero(codes < 0)
+        if len(lost):
+            raise at_rows(InputError(f"Column {target!r}, row {lost[0]} holds no label."), lost)
+        w = None if weights is None else weights_of(rows, weights)
+        found.add(codes, loaded.predict_log_proba(asked), w)
+
     wanted = list(dict.fromkeys([*read, target, *([weights] if weights else [])]))
     with following(source, "Evaluating"):
-        for batch in source.batches(wanted):
-            rows, codes = batch.rows, labels.codes(batch.rows[target])
-            w = None if weights is None else weights_in(rows[weights], batch.places)
-            if (codes < 0).any():
-                if reading["bad_rows"] == "error":
-                    where = batch.places.of(int((codes < 0).argmax()))
-                    raise InputError(
-                        f"{where}: column {target!r} has no label. Leave such rows out by --bad-rows skip."
-                    )
-                there = codes >= 0
-                unlabelled += int((~there).sum())
-                rows, codes, w = rows.filter(there), codes[there], None if w is None else w[there]
-            if len(codes):
-                found.add(codes, loaded.predict_log_proba(rows_for(loaded, rows.select(read))), w)
+        for batch in source.batches(wanted, coded=[target]):
+            of_rows(loaded, source, batch, read, add)
     if not found.n_rows:
         raise InputError(f"{source.name} has no rows to score by.")
     unknown = labels.all[len(classes) :]
@@ -86,11 +86,10 @@ def command(
             f"{listed(unknown)} in column {target!r} are no classes of the model: their rows count as errors, and have "
             "no part in the log-loss."
         )
-    if source.skipped + unlabelled:
-        note(f"{source.skipped + unlabelled:,} bad rows were left out.")
+    tell_faults(source)
     result = {
         "model": model,
-        "data": {"source": source.name, "rows": found.n_rows, "skipped": source.skipped + unlabelled},
+        "data": {"source": source.name, "rows": found.n_rows, "skipped": source.skipped},
         **found.scores(),
         "classes": found.by_class(),
         "unknown_labels": unknown,

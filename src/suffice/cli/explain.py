@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -14,9 +15,9 @@ from suffice.cli.reading import (
     label_of,
     model_argument,
     model_columns,
+    of_rows,
     open_data,
     reading_options,
-    rows_for,
 )
 from suffice.cli.showing import Page, json_option, show_json, shown
 
@@ -69,6 +70,7 @@ def command(
     """
     import suffice
     from suffice.exceptions import InputError
+    from suffice.sources.files import Batch
 
     loaded = suffice.load(model)
     first, second = label_of(loaded, label), label_of(loaded, against)
@@ -82,9 +84,12 @@ def command(
         for batch in source.batches(read):
             here = sorted(row for row in waiting if seen <= row < seen + len(batch))
             for row in here:
-                at = row - seen
-                only = rows_for(loaded, batch.rows.slice(at, 1))
-                found[row] = {"row": row, "place": batch.places.of(at)} | _explained(loaded, only, first, second)
+                place = batch.places.of(row - seen)
+                only = Batch(batch.rows.slice(row - seen, 1), OnePlace(place))
+                said = of_rows(loaded, source, only, read, lambda _, asked: _explained(loaded, asked, first, second))
+                if said is None:
+                    raise InputError(source.faults[-1])
+                found[row] = {"row": row, "place": place} | said
             waiting.difference_update(here)
             seen += len(batch)
             if not waiting:
@@ -98,6 +103,17 @@ def command(
         page = Page()
         for each in result:
             _show(page, each, most)
+
+
+@dataclass(frozen=True)
+class OnePlace:
+    """Where the only row of a batch is."""
+
+    place: str
+
+    def of(self, row: int) -> str:
+        """That place."""
+        return self.place
 
 
 def _explained(model: Any, row: Any, label: Any, against: Any) -> dict[str, Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import note
+from suffice.cli.command import tell_faults
 from suffice.cli.description import description, save, saved, show_classes, show_columns
 from suffice.cli.progress import following
 from suffice.cli.reading import (
@@ -112,8 +111,7 @@ def command(
         "why_no_scores": report.why_no_scores or None,
         **place,
     }
-    if report.skipped:
-        _tell_faults(report)
+    tell_faults(report)
     if as_json:
         show_json(found)
     else:
@@ -127,13 +125,6 @@ def _plain_scores(scores: Any) -> dict[str, Any]:
         "of_rows": scores.of_rows,
         "rule": scores.rule,
     }
-
-
-def _tell_faults(report: Any) -> None:
-    for sentence in report.faults:
-        note(sentence)
-    more = report.skipped - len(report.faults)
-    note(f"{report.skipped:,} bad rows were left out" + (f", {more:,} of which are not listed." if more > 0 else "."))
 
 
 def _show(found: dict[str, Any], report: Any, place: dict[str, Any], fitted: Any) -> None:
@@ -150,16 +141,15 @@ def _show(found: dict[str, Any], report: Any, place: dict[str, Any], fitted: Any
     page.heading("Columns")
     show_columns(page, found["columns"], report.types)
     scores = found["scores"]
-    with contextlib.suppress(KeyError):
-        if scores is None:
-            page.heading(f"Not judged: {found['why_no_scores'] or 'it was not asked for'}")
-            return
-        some = "" if scores["rows"] == scores["of_rows"] else f" of {scores['of_rows']:,}"
-        page.heading(f"On rows that were left out ({scores['rule']}, {scores['rows']:,} rows{some})")
-        page.facts(
-            {
-                "accuracy": f"{percent(scores['accuracy'])} ± {percent(scores['accuracy_error'])}",
-                "log-loss": f"{number(scores['log_loss'])} ± {scores['log_loss_error']:.2g}",
-                "calibration error": percent(scores["calibration_error"]),
-            }
-        )
+    if scores is None:
+        page.heading(f"Not judged. {found['why_no_scores'] or ''}".rstrip())
+        return
+    some = "" if scores["rows"] == scores["of_rows"] else f" of {scores['of_rows']:,}"
+    page.heading(f"On rows that were left out ({scores['rule']}, {scores['rows']:,} rows{some})")
+    page.facts(
+        {
+            "accuracy": f"{percent(scores['accuracy'])} ± {percent(scores['accuracy_error'])}",
+            "log-loss": f"{number(scores['log_loss'])} ± {scores['log_loss_error']:.2g}",
+            "calibration error": percent(scores["calibration_error"]),
+        }
+    )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Labels", "weights_in"]
+__all__ = ["Labels"]
 
 
 class Labels:
@@ -43,18 +43,3 @@ class Labels:
             if self._at[label] == len(self.all):
                 self.all.append(label)
         return self._at[label]
-
-
-def weights_in(column: Any, places: Any) -> NDArray[np.float64]:
-    """A column of weights; a sentence for one that is missing, negative or infinite."""
-    from suffice.exceptions import InputError
-
-    try:
-        found = np.asarray(column.cast("float64").fill_null(np.nan).to_numpy(), dtype=np.float64)
-    except (TypeError, ValueError, NotImplementedError):
-        raise InputError(f"The weights are of type {column.type}, which are no numbers.") from None
-    wrong = ~((found >= 0) & np.isfinite(found))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InputError(f"{places.of(row)}: the weight is {found[row]}, and must be a number of at least 0.")
-    return found

@@ -8,16 +8,16 @@ from typing import Any
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import note
+from suffice.cli.command import note, tell_faults
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
     data_argument,
     model_argument,
     model_columns,
+    of_rows,
     open_data,
     reading_options,
-    rows_for,
 )
 from suffice.cli.writing import check_place, format_of, output_option, to_option, writing
 
@@ -71,11 +71,12 @@ def command(
     wanted = list(dict.fromkeys([*kept, *read]))
     with writing(output, kind) as out, following(source, "Predicting"):
         for batch in source.batches(wanted):
-            out.write(answers.of(batch.rows.select(kept), rows_for(loaded, batch.rows.select(read))))
+            table = of_rows(loaded, source, batch, read, lambda rows, asked: answers.of(rows.select(kept), asked))
+            if table is not None:
+                out.write(table)
         if not out.n_rows:
             out.write(answers.none())
-    if source.skipped:
-        note(f"{source.skipped:,} bad rows were left out; the others are in their order.")
+    tell_faults(source)
 
 
 class Answers:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import click
@@ -15,15 +14,16 @@ __all__ = [
     "label_of",
     "model_argument",
     "model_columns",
+    "of_rows",
     "open_data",
     "pairs",
     "reading_options",
-    "rows_for",
     "target_option",
     "weights_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 TYPES = ("number", "text", "yes/no", "time")
 
 data_argument = click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
@@ -137,7 +137,7 @@ def open_data(
     also: Sequence[str | None] = (),
 ) -> Any:
     """The source, whose columns are the chosen ones and those in ``also``."""
-    from suffice.exceptions import InputError, listed
+    from suffice.exceptions import listed
     from suffice.sources.files import open_source
 
     beside = [name for name in also if name is not None]
@@ -147,10 +147,7 @@ def open_data(
         raise click.UsageError(f"--ignore leaves out the column {listed(lost)}, which is asked for.")
     source = open_source(data[0] if len(data) == 1 else list(data), columns=chosen, ignore=ignore or (), **reading)
     for name in beside:
-        if name not in source.names:
-            near = get_close_matches(name, source.names, 1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
-            raise InputError(f"{source.name} has no column {name!r}.{meant} Its columns are {listed(source.names)}.")
+        source.check_column(name)
     return source
 
 
@@ -169,20 +166,19 @@ def model_columns(model: Any, source: Any, besides: Sequence[str | None] = (), k
 
     there = [name for name in source.names if name not in besides]
     known = getattr(model, "feature_names_in_", None)
+    if isinstance(model, TextNaiveBayes) and (known is None or known[0] not in there):
+        return [_column_of_text([name for name in there if name not in kept], source)]
     if known is not None:
         needed = [str(name) for name in known]
-        optional = model._left_out() if hasattr(model, "_left_out") else []
-        missing = [name for name in needed if name not in source.names and name not in optional]
+        missing = [name for name in needed if name not in there and name not in model._left_out()]
         if missing:
             raise InputError(
                 f"{source.name} has no column {listed(missing)}, which the model was fitted with. Its columns are "
                 f"{listed(source.names)}."
             )
-        return [name for name in needed if name in source.names]
+        return [name for name in needed if name in there]
     if len(there) != model.n_features_in_:
         there = [name for name in there if name not in kept]
-    if isinstance(model, TextNaiveBayes):
-        return [_column_of_text(there, source)]
     if len(there) != model.n_features_in_:
         raise InputError(
             f"{source.name} has {len(there)} columns, {listed(there)}, and the model, which knows no names, reads "
@@ -203,17 +199,17 @@ def _column_of_text(there: list[str], source: Any) -> str:
     )
 
 
-def rows_for(model: Any, rows: Any) -> Any:
-    """Rows of a source, which are an Arrow table of its columns, as a model reads them."""
-    from suffice import TextNaiveBayes
+def of_rows(model: Any, source: Any, batch: Any, read: Sequence[str], use: Callable[[Any, Any], T]) -> T | None:
+    """What ``use`` makes of the good rows of a batch: of all their columns, and of those that the model reads.
 
-    if isinstance(model, TextNaiveBayes):
-        return rows.column(0)
-    if not hasattr(model, "feature_names_in_"):
-        import numpy as np
+    None if there are no good rows. Bad ones are an error with their place, or counted by the source.
+    """
+    from suffice.streaming.good_rows import of_good_rows
 
-        return np.column_stack([rows.column(j).to_numpy() for j in range(rows.num_columns)])
-    return rows
+    def used(rows: Any) -> T:
+        return use(rows, model._rows_of_source(rows.select(list(read))))
+
+    return of_good_rows(batch, type(model).__name__, source.met, used)
 
 
 def label_of(model: Any, text: str | None) -> Any:

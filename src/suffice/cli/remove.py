@@ -7,17 +7,15 @@ from typing import Any
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import note
+from suffice.cli.command import tell_faults
 from suffice.cli.description import description, save, saved, show_classes
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
     data_argument,
     model_argument,
-    model_columns,
     open_data,
     reading_options,
-    rows_for,
     target_option,
     weights_option,
 )
@@ -63,14 +61,9 @@ def command(
     loaded = suffice.load(model)
     before = float(loaded._learned().weights.weight.sum())
     source = open_data(data, reading, columns, ignore, also=[target, weights])
-    read = model_columns(loaded, source, [target, weights])
-    wanted = list(dict.fromkeys([*read, target, *([weights] if weights else [])]))
     with following(source, "Removing"):
-        for batch in source.batches(wanted):
-            w = None if weights is None else batch.rows[weights].to_numpy()
-            loaded.remove(rows_for(loaded, batch.rows.select(read)), batch.rows[target].to_numpy(), sample_weight=w)
-    if source.skipped:
-        note(f"{source.skipped:,} bad rows were left out.")
+        loaded.remove(source, target, sample_weight=weights)
+    tell_faults(source)
     place = save(loaded, output)
     found = {
         "data": {"source": source.name, "rows": source.n_rows, "skipped": source.skipped},

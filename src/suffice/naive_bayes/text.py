@@ -22,7 +22,6 @@ from suffice.sources.arrays import read_labels
 from suffice.sources.files import Source
 from suffice.statistics import Membership, Table
 from suffice.statistics.table import Schema
-from suffice.streaming import check_column
 from suffice.text.table import TextTable
 from suffice.text.texts import Texts
 from suffice.validation import Tuning, tune_in_steps
@@ -208,7 +207,7 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
         """The column of documents: that of the first fit; the only one of texts; or of several the one named "text"."""
         known = getattr(self, "feature_names_in_", None)
         if known is not None:
-            check_column(source, known[0])
+            source.check_column(known[0])
             return [str(known[0])]
         texts = [name for name in names if source.types[name] in ("text", "category")]
         texts = [COLUMN] if COLUMN in texts else texts

@@ -121,6 +121,8 @@ def canonical(X: Any) -> Any:
 
 def read_labels(estimator: Any, y: Any, n_rows: int) -> NDArray[Any]:
     """Labels, one for each row."""
+    if _plain_labels(y, n_rows):
+        return np.asarray(y)
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     check_labels(y)

@@ -6,7 +6,6 @@ rows, `passes` sums all of them, and `kept_rows` keeps a uniform sample for what
 
 from suffice.streaming.estimators import Streaming
 from suffice.streaming.kept_rows import MOST_ROWS, KeptRows
-from suffice.streaming.passes import check_column
 from suffice.streaming.report import FitReport
 
-__all__ = ["MOST_ROWS", "FitReport", "KeptRows", "Streaming", "check_column"]
+__all__ = ["MOST_ROWS", "FitReport", "KeptRows", "Streaming"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -10,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, MergeError, SufficeError, at_rows, rows_at_fault
+from suffice.exceptions import InputError, at_rows
 from suffice.model import Model
-from suffice.sources.files import Batch, Places, Source
+from suffice.sources.files import Batch, Source
 from suffice.statistics import Membership, Table
+from suffice.streaming.good_rows import of_good_rows, weights_of
 from suffice.streaming.labels import LabelReader
 
 __all__ = ["BatchReader", "ReadBatch"]
 
 Float = NDArray[np.float64]
 Index = NDArray[np.intp]
-ROW = re.compile(r"(?<!['\"])\b[Rr]ow (\d+)\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,36 +56,20 @@ class BatchReader:
         self.first_fault = ""
 
     def read(self, batch: Batch) -> ReadBatch | None:
-        """What was learned of a batch; None if there is no row in it, or no good one.
+        """What was learned of a batch; None if there is no row in it, or no good one; see `of_good_rows`."""
+        return of_good_rows(batch, type(self.estimator).__name__, self._met, self._read)
 
-        What is wrong with a row is an error that names its place, or the row is left out and counted. All rows that
-        are wrong in the same way are left out at once.
-        """
-        rows, places = batch.rows, batch.places
-        left: Index | None = None  # the rows of the batch that are good so far
-        while len(rows):
-            try:
-                return self._read(rows)
-            except Exception as error:
-                bad = rows_at_fault(error) if isinstance(error, ValueError) else None
-                sentence = self._told(error, places, left)
-                if bad is None:
-                    if sentence is None:
-                        raise
-                    raise type(error)(sentence) if isinstance(error, SufficeError) else InputError(sentence) from error
-                self.first_fault = self.first_fault or str(sentence)
-                self.source.met(str(sentence), len(bad))
-                good = np.setdiff1d(np.arange(len(rows)), bad)
-                left = good if left is None else left[good]
-                rows = rows.take(good)
-        return None
+    def _met(self, sentence: str, rows: int) -> None:
+        self.first_fault = self.first_fault or sentence
+        self.source.met(sentence, rows)
 
     def _read(self, rows: Any) -> ReadBatch:
         codes, missing = self.labels.read(rows[self.labels.column])
         if missing is not None:
             lost = np.flatnonzero(missing)
             raise at_rows(InputError(f"Column {self.labels.column!r}, row {lost[0]} holds no label."), lost)
-        members = Membership(self.labels.axis, codes=codes, weights=self._weights(rows))
+        weights = None if self.weights is None else weights_of(rows, self.weights)
+        members = Membership(self.labels.axis, codes=codes, weights=weights)
         made = self.estimator
         first, known = made._schema is None, rows.select(self.columns)
         with warnings.catch_warnings():
@@ -103,51 +86,3 @@ class BatchReader:
             raise
         self.labels.learned(codes)
         return ReadBatch(known, table, members, model)
-
-    def _weights(self, rows: Any) -> Float | None:
-        if self.weights is None:
-            return None
-        import pyarrow as pa
-
-        column = rows[self.weights]
-        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-            raise InputError(
-                f"Column {self.weights!r} holds values of the type {column.type}, and weights are numbers. Name a "
-                "column of numbers."
-            )
-        found: Float = column.cast(pa.float64(), safe=False).to_numpy()
-        bad = np.flatnonzero(~(np.isfinite(found) & (found >= 0)))
-        if len(bad):
-            value = column[int(bad[0])].as_py()
-            said = "holds no weight" if value is None else f"holds {value!r}, which is no weight"
-            error = InputError(
-                f"Column {self.weights!r}, row {bad[0]} {said}; a weight is a finite number of at least 0."
-            )
-            raise at_rows(error, bad)
-        return found
-
-    def _told(self, error: Exception, places: Places, left: Index | None) -> str | None:
-        """The sentence of an error about rows, with their place in the source; None if it is about none."""
-        rows = rows_at_fault(error)
-        if not isinstance(error, ValueError) or isinstance(error, MergeError):
-            return None
-        # scikit-learn's sentences go on with advice about other estimators.
-        text = str(error) if isinstance(error, SufficeError) else str(error).split("\n")[0]
-        if rows is None and isinstance(error, SufficeError):
-            found = ROW.search(text)
-            if found is None:
-                return None
-            rows = [int(found[1])]
-        if rows is None:
-            return text
-        row = int(rows[0])
-        place = places.of(row if left is None else int(left[row]))
-        named = re.sub(rf"(?<!['\"])\b[Rr]ow {row}\b", lambda _: place, text, count=1)
-        if named == text:
-            named = f"{place}: {text}"
-        if "contains NaN" in text:
-            named += (
-                f" {type(self.estimator).__name__} takes no missing values; fill them in, or use NaiveBayes, which "
-                "reads rows with holes."
-            )
-        return named if len(rows) == 1 else f"{named} ({len(rows):,} rows of these are at fault.)"

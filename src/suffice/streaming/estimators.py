@@ -18,7 +18,7 @@ from suffice.sources.named_rows import matrix_of_arrow
 from suffice.statistics import ClassAxis, Membership, Table
 from suffice.statistics.table import Schema
 from suffice.streaming.kept_rows import MOST_ROWS, KeptRows
-from suffice.streaming.passes import Pass, check_column, summed
+from suffice.streaming.passes import Pass, summed
 from suffice.streaming.report import FitReport
 from suffice.validation import Scores, judge
 
@@ -68,7 +68,7 @@ class Streaming:
         expected = list(map(str, self._schema.names))
         for name in expected:
             if name not in self._left_out():
-                check_column(source, name)
+                source.check_column(name)
         return [name for name in expected if name in names]
 
     def _left_out(self) -> list[Any]:

@@ -19,14 +19,14 @@ __all__ = ["MOST_BYTES", "MOST_ROWS", "KeptRows"]
 MOST_ROWS, MOST_BYTES = 100_000, 1 << 28
 LARGEST = np.iinfo(np.uint64).max
 CELL = 8  # bytes of one that is no text
+SLACK = 1.5  # rows that are stored before the limit is lowered, for one that is kept
 
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """Rows of a batch, with their keys and their sizes in bytes."""
+    """Rows of a batch, with their keys."""
 
     keys: NDArray[np.uint64]
-    sizes: NDArray[np.int64]
     rows: Any
     members: Membership
 
@@ -50,9 +50,10 @@ class KeptRows:
         self.most, self.most_bytes = most, most_bytes
         self.n_seen = 0
         self._limit = np.uint64(LARGEST)  # rows of larger keys cannot be among the kept
-        self._pieces: list[_Piece] = []
-        self._count = self._bytes = 0  # of the rows up to the limit
-        self._stored = 0  # bytes, with those above that were not dropped yet
+        self._pieces: list[_Piece] = []  # with rows above the limit that were not dropped yet
+        self._keys = np.empty(0, dtype=np.uint64)  # of all rows up to the limit, in any order
+        self._sizes = np.empty(0, dtype=np.int64)
+        self._stored = 0  # bytes of the pieces
 
     def add(self, rows: Any, members: Membership) -> None:
         """Take in the next batch, a PyArrow table and the classes of its rows."""
@@ -62,19 +63,18 @@ class KeptRows:
         if not len(some):
             return
         part = rows if len(some) == len(keys) else rows.take(some)
-        sizes = _sizes(part)
-        self._pieces.append(_Piece(keys[some], sizes, part, members.take(some)))
-        size = int(sizes.sum())
-        self._count, self._bytes, self._stored = self._count + len(some), self._bytes + size, self._stored + size
-        if self._count > 2 * self.most or self._bytes > 2 * self.most_bytes:
+        keys, sizes = keys[some], _sizes(part)
+        self._pieces.append(_Piece(keys, part, members.take(some)))
+        self._keys, self._sizes = np.append(self._keys, keys), np.append(self._sizes, sizes)
+        self._stored += int(sizes.sum())
+        if len(self._keys) > SLACK * self.most or self._stored > 2 * self.most_bytes:
             self._lower()
 
     def rows(self, axis: ClassAxis) -> tuple[Any, Membership]:
         """The rows that are kept, in their order, as a table of one chunk a column; and their classes on an axis."""
         import pyarrow as pa
 
-        if self._count > self.most or self._bytes > self.most_bytes:
-            self._lower()
+        self._lower()
         self._drop()
         members = [piece.members.on(axis) for piece in self._pieces]
         weights = None if members[0].weights is None else np.concatenate([each.weights for each in members])
@@ -84,37 +84,42 @@ class KeptRows:
 
     def _lower(self) -> None:
         """Lower the limit to the largest key that is still kept."""
-        keys = np.concatenate([piece.keys for piece in self._pieces])
-        sizes = np.concatenate([piece.sizes for piece in self._pieces])
-        order = np.argsort(keys)
-        total = np.cumsum(sizes[order])
-        fit = int(np.searchsorted(total, self.most_bytes, side="right"))
-        self._count = max(min(fit, self.most), 1)
-        self._limit, self._bytes = keys[order[self._count - 1]], int(total[self._count - 1])
+        if len(self._keys) > self.most:
+            self._cut(np.partition(self._keys, self.most - 1)[self.most - 1])
+        if int(self._sizes.sum()) > self.most_bytes:
+            order = np.argsort(self._keys)
+            fit = int(np.searchsorted(np.cumsum(self._sizes[order]), self.most_bytes, side="right"))
+            self._cut(self._keys[order[max(fit, 1) - 1]])
         if self._stored > 2 * self.most_bytes:
             self._drop()
+
+    def _cut(self, limit: np.uint64) -> None:
+        below = self._keys <= limit
+        self._limit, self._keys, self._sizes = limit, self._keys[below], self._sizes[below]
 
     def _drop(self) -> None:
         """Drop what lies above the limit."""
         self._pieces = [_below(piece, self._limit) for piece in self._pieces]
-        self._stored = self._bytes
+        self._stored = int(self._sizes.sum())
 
 
 def _below(piece: _Piece, limit: np.uint64) -> _Piece:
     some = np.flatnonzero(piece.keys <= limit)
     if len(some) == len(piece.keys):
         return piece
-    return _Piece(piece.keys[some], piece.sizes[some], piece.rows.take(some), piece.members.take(some))
+    return _Piece(piece.keys[some], piece.rows.take(some), piece.members.take(some))
 
 
 def _keys(first: int, n: int) -> NDArray[np.uint64]:
     """The keys of n rows by their numbers: splitmix64, a bijection of the numbers of 64 bits."""
     z = np.arange(first + 1, first + n + 1, dtype=np.uint64)
     z *= np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        z ^= z >> np.uint64(shift)
-        z *= np.uint64(factor)
-    z ^= z >> np.uint64(31)
+    shifted = np.empty_like(z)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        np.right_shift(z, np.uint64(shift), out=shifted)
+        z ^= shifted
+        if factor > 1:
+            z *= np.uint64(factor)
     return z
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError
 from suffice.model import Model
 from suffice.sources.files import Source
 from suffice.statistics import ClassAxis, Table
@@ -16,7 +15,7 @@ from suffice.streaming.batches import BatchReader
 from suffice.streaming.kept_rows import KeptRows
 from suffice.streaming.labels import LabelReader
 
-__all__ = ["Pass", "check_column", "summed"]
+__all__ = ["Pass", "summed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +78,13 @@ def summed(
     progress : callable, optional
         Called with the source after each batch.
     """
-    check_column(source, target)
+    source.check_column(target)
     if weights is not None:
         if not isinstance(weights, str):
             raise InputError(
                 "The rows of a source come in batches, and their weights are one of its columns: give its name."
             )
-        check_column(source, weights)
+        source.check_column(weights)
         if weights == target:
             raise InputError(f"Column {target!r} cannot be the target and the weights.")
     columns = estimator._columns_of_source(source, [name for name in source.names if name not in (target, weights)])
@@ -93,7 +92,7 @@ def summed(
     reader = BatchReader(estimator, source, labels, columns, weights)
     read = list(dict.fromkeys([*columns, target, *([] if weights is None else [weights])]))
     tree, table, n_rows = _Tree(), None, 0
-    with closing(source.batches(read)) as batches:  # type: ignore[type-var]
+    with closing(source.batches(read, coded=[target])) as batches:  # type: ignore[type-var]
         for batch in batches:
             found = reader.read(batch)
             if found is not None:
@@ -109,17 +108,6 @@ def summed(
     if not n_rows and reader.first_fault:
         raise InputError(f"No row of {source.name or 'the source'} is good. The first fault: {reader.first_fault}")
     return Pass(tree.total(), table, labels, n_rows)
-
-
-def check_column(source: Source, name: str) -> None:
-    """Raise if a source has no column of that name, with the nearest that it has."""
-    if name in source.names:
-        return
-    near = difflib.get_close_matches(name, source.names, n=1)
-    meant = f" Is {near[0]!r} meant?" if near else ""
-    raise InputError(
-        f"{source.name or 'The source'} has no column {name!r}.{meant} Its columns are {listed(source.names, 20)}."
-    )
 
 
 def _first(estimator: Any, first: Table | None, table: Table) -> Table:

@@ -67,7 +67,7 @@ def _file_pieces(raw: Raw, stored: StoredColumns, most: int) -> Iterator[Any]:
         for i in range(file.num_record_batches):
             held.check(raw.name)
             whole = file.get_batch(i)
-            wanted = whole.select(stored.among(whole.schema.names))
+            wanted = whole.select(stored.among(whole.schema.names, raw.name))
             for start in range(0, whole.num_rows, most):
                 held.check(raw.name)
                 part = wanted.slice(start, most)
@@ -147,6 +147,6 @@ def _stream_pieces(raw: Raw, stored: StoredColumns, most: int) -> Iterator[Any]:
 
     with raw.opened() as file, arrow_told(raw.name, "a stream of Arrow"):
         for whole in pa.ipc.open_stream(file):
-            wanted = whole.select(stored.among(whole.schema.names))
+            wanted = whole.select(stored.among(whole.schema.names, raw.name))
             for start in range(0, whole.num_rows, most):
                 yield wanted.slice(start, most)

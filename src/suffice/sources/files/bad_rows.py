@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.exceptions import short
 from suffice.sources.files.blocks import Block
 from suffice.sources.files.decoding import wrong_byte
 from suffice.sources.files.reader import MOST_SENTENCES, Faults
+from suffice.sources.files.types import is_a
 
 __all__ = ["BadRows"]
 
@@ -26,7 +29,7 @@ class BadRows:
     Attributes
     ----------
     good : array of bool
-        Whether nothing is wrong with a record so far.
+        Whether a record is a row, and nothing is wrong with it so far.
     """
 
     def __init__(self, block: Block) -> None:
@@ -41,12 +44,21 @@ class BadRows:
             self.good[new] = False
             self._found.append((new, sentence))
 
+    def add_cells(self, rows: Rows, wrong: NDArray[np.bool_], name: str, texts: Any, kind: Any) -> None:
+        """Those of ``rows`` are bad whose texts, in the same order, are not cells of that type."""
+
+        def sentence(row: int) -> str:
+            text = texts[int(np.searchsorted(rows, row))].as_py()
+            return f"{self._block.place(row)}, column {short(name)}: {short(text)} is not {is_a(kind)}."
+
+        self.add(rows[wrong], sentence)
+
     def report(self, faults: Faults) -> Rows:
         """Say what is wrong, in the order of the records; the good ones are given back."""
         by = np.full(len(self.good), -1)
         for number, (rows, _) in enumerate(self._found):
             by[rows] = number
-        bad = np.flatnonzero(~self.good)
+        bad = np.flatnonzero(by >= 0)
         for row in bad[:MOST_SENTENCES]:
             faults.met(self._found[by[row]][1](int(row)))
         if len(bad) > MOST_SENTENCES:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError
 from suffice.kernels.records import Records, count_lines, last_record, records
 from suffice.sources.files.batch import Batch
-from suffice.sources.files.decoding import Text, is_utf8
+from suffice.sources.files.decoding import Text, check_text, is_utf8
 from suffice.sources.files.reader import Faults
 
 __all__ = ["Block", "Lines", "batches_of", "blocks"]
@@ -85,7 +85,7 @@ class Block:
     def first(self) -> tuple[bytes, int, Block]:
         """The first record, its line, and the block without it."""
         start, end, _ = (int(each[0]) for each in records(self.view, self.delimiter, self.quote, 1))
-        rest = min(end + (2 if self.view[end : end + 2] == b"\r\n" else 1), len(self.view))
+        rest = min(end + (2 if bytes(self.view[end : end + 2]) == b"\r\n" else 1), len(self.view))
         body = replace(self, begin=self.begin + rest, first_line=self.line(rest), first_byte=self.first_byte + rest)
         return bytes(self.view[start:end]), self.line(start), body
 
@@ -109,10 +109,9 @@ def blocks(text: Text, path: str, delimiter: str, quote: str, faults: Faults) ->
     while data or not ended:
         if not ended:
             more = text.read(BLOCK_BYTES)
-            if b"\0" in more:
-                raise InputError(_not_text(data + more, path, line))
             ended = len(more) < BLOCK_BYTES
             data += more
+            check_text(data, path, line)
         cut = last_record(data, delimiter, quote)
         end = len(data) if ended and cut.open < 0 else cut.end
         if end:
@@ -133,14 +132,6 @@ def blocks(text: Text, path: str, delimiter: str, quote: str, faults: Faults) ->
         faults.met(f"{path}, line {at:,}: the quote that opens here {where}.")
         rest = _next_line(data, opened)
         line, byte, data = line + count_lines(memoryview(data)[:rest]), byte + rest, data[rest:]
-
-
-def _not_text(data: bytes, path: str, line: int) -> str:
-    at = data.find(b"\0")
-    return (
-        f"{path} is not text: it holds the byte NUL in line {line + count_lines(data[:at]):,}. If it is UTF-16, give "
-        "encoding='utf-16-le' or 'utf-16-be'."
-    )
 
 
 def _next_line(data: bytes, at: int) -> int:
@@ -178,4 +169,4 @@ def batches_of(rows: Any, block: Block, kept: Rows | None, most: int) -> Iterato
     """The rows of a block, in batches of at most so many, each column in one chunk."""
     whole = rows.combine_chunks()
     for first in range(0, whole.num_rows, most):
-        yield Batch(whole.slice(first, most), Lines(block, first, kept))
+        yield Batch(whole.slice(first, min(most, whole.num_rows - first)), Lines(block, first, kept))

@@ -68,7 +68,7 @@ def converted(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
         array = pa.nulls(len(cells), kind)
     else:
         number = pa.array(np.cumsum(~bad) - 1, mask=bad)
-        good = _convert(coded.dictionary.filter(pa.array(~bad)), kind)
+        good: Any = _convert(coded.dictionary.filter(pa.array(~bad)), kind)
         array = good.take(number.take(coded.indices))
     codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     return array, np.append(bad, False)[codes]

@@ -11,7 +11,7 @@ from suffice.sources.files.blocks import Block
 from suffice.sources.files.decoding import wrong_byte
 from suffice.sources.files.reader import Reading
 
-__all__ = ["delimiter_of", "names_in", "same_columns"]
+__all__ = ["counted", "delimiter_of", "names_in", "same_columns"]
 
 DELIMITERS = (",", "\t", ";", "|")
 SPELLED = {r"\t": "\t", "tab": "\t"}
@@ -43,7 +43,9 @@ def delimiter_of(head: bytes, path: str, reading: Reading) -> str:
         return "\t"
     best, likely = (0.0, 1), ","
     for mark in DELIMITERS:
-        fields = records(head, mark, reading.quote).fields if mark != reading.quote else []
+        if mark == reading.quote:
+            continue
+        fields = records(head, mark, reading.quote).fields
         if len(fields) and fields[0] > 1:
             found = (float((fields == fields[0]).mean()), int(fields[0]))
             best, likely = max((best, likely), (found, mark), key=lambda each: each[0])
@@ -67,27 +69,37 @@ def names_in(block: Block, reading: Reading) -> tuple[list[str], Block]:
         cells = _cells(first, block)
         names = list(reading.names or cells)
     if len(names) != len(cells):
-        raise InputError(f"{block.path}, line {line:,}, has {_fields(len(cells))}, and names has {len(names)}.")
+        raise InputError(f"{block.path}, line {line:,}, has {counted(len(cells))}, and names has {len(names)}.")
     _check(names, f"{block.path}, line {line:,}")
     return names, body
 
 
 def same_columns(names: Sequence[str], due: Sequence[str], path: str) -> None:
     """Refuse a file of a source whose columns are not those of the first file, in any order."""
-    missing = [name for name in due if name not in names]
-    more = [name for name in names if name not in due]
+    here, there = set(names), set(due)
+    missing = [name for name in due if name not in here]
+    more = [name for name in names if name not in there]
     if missing or more:
         said = [f"lacks {listed(missing)}"] if missing else []
         said += [f"has {listed(more)} besides"] if more else []
         raise InputError(f"The columns of {path} are not those of the first file: it {' and '.join(said)}.")
 
 
+def counted(fields: int) -> str:
+    """Fields, as a message counts them.
+
+    >>> counted(1), counted(2000)
+    ('1 field', '2,000 fields')
+    """
+    return "1 field" if fields == 1 else f"{fields:,} fields"
+
+
 def _cells(record: bytes, block: Block) -> list[str]:
     text = record.decode("utf-8", "replace")
-    quoting = csv.QUOTE_MINIMAL if block.quote else csv.QUOTE_NONE
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    rows = csv.reader([text], delimiter=block.delimiter, quotechar=block.quote or None, quoting=quoting)
-    return next(rows)
+    if not block.quote:
+        return next(csv.reader([text], delimiter=block.delimiter, quotechar=None, quoting=csv.QUOTE_NONE))
+    return next(csv.reader([text], delimiter=block.delimiter, quotechar=block.quote))
 
 
 def _check(names: Sequence[str], place: str) -> None:
@@ -105,7 +117,3 @@ def _check(names: Sequence[str], place: str) -> None:
             f"{place}: more than one column is called {listed(twice)} (columns {listed(at)}). Names must differ; give "
             "names= for all columns to rename them."
         )
-
-
-def _fields(count: int) -> str:
-    return "1 field" if count == 1 else f"{count:,} fields"

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, short
+from suffice.exceptions import InputError
 from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.blocks import Block
 from suffice.sources.files.cells import options, widened
+from suffice.sources.files.csv_header import counted
 from suffice.sources.files.reader import Faults
-from suffice.sources.files.types import is_a
 
 __all__ = ["Columns", "table_of"]
 
@@ -50,7 +50,9 @@ def table_of(block: Block, columns: Columns, faults: Faults) -> tuple[Any, NDArr
 
     if block.is_utf8():
         try:
-            return _parsed(block, block.view, columns), None
+            # Arrow loses the LF of a quoted CR LF that lies across two of its pieces.
+            in_pieces = not (block.broken and block.held.find(b"\r", block.begin, block.end) >= 0)
+            return _parsed(block, block.view, columns, in_pieces), None
         except pa.ArrowInvalid:  # it is looked at row by row
             pass
     return _row_by_row(block, columns, faults)
@@ -64,7 +66,7 @@ def _row_by_row(block: Block, columns: Columns, faults: Faults) -> tuple[Any, ND
     due, fields = len(columns.names), block.records.fields
     bad.add(
         np.flatnonzero(fields != due),
-        lambda row: f"{block.place(row)}, has {_fields(int(fields[row]))} where {due:,} are due.",
+        lambda row: f"{block.place(row)}, has {counted(int(fields[row]))} where {due:,} are due.",
     )
     shaped = np.flatnonzero(bad.good)
     table = _with_texts(block, block.chosen(bad.good), columns)
@@ -76,17 +78,9 @@ def _row_by_row(block: Block, columns: Columns, faults: Faults) -> tuple[Any, ND
         cells, wrong = widened(texts, kind)
         columns.types[name] = cells.type
         table = table.set_column(at, name, cells)
-        bad.add(shaped[wrong], _not_a(block, name, shaped, texts, kind))
+        bad.add_cells(shaped, wrong, name, texts, kind)
     kept = bad.report(faults)
     return table.filter(pa.array(bad.good[shaped])), kept
-
-
-def _not_a(block: Block, name: str, rows: NDArray[np.int64], texts: Any, kind: Any) -> Any:
-    def sentence(row: int) -> str:
-        cell = texts[int(np.searchsorted(rows, row))].as_py()
-        return f"{block.place(row)}, column {short(name)}: {short(cell)} is not {is_a(kind)}."
-
-    return sentence
 
 
 def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
@@ -96,7 +90,7 @@ def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
     types = dict(columns.types)
     while True:
         try:
-            return _parsed(block, data, Columns(columns.names, columns.wanted, types, columns.nulls), at_once=False)
+            return _parsed(block, data, Columns(columns.names, columns.wanted, types, columns.nulls), in_pieces=False)
         except pa.ArrowInvalid as error:
             hint = COLUMN.search(str(error))
             suspects = [columns.names[int(hint[1])]] if hint else columns.wanted
@@ -106,7 +100,7 @@ def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
             types |= dict.fromkeys(suspects, pa.string())
 
 
-def _parsed(block: Block, data: bytes | memoryview, columns: Columns, at_once: bool = True) -> Any:
+def _parsed(block: Block, data: bytes | memoryview, columns: Columns, in_pieces: bool) -> Any:
     import pyarrow as pa
     import pyarrow.csv
 
@@ -117,13 +111,9 @@ def _parsed(block: Block, data: bytes | memoryview, columns: Columns, at_once: b
         return pa.table({"": pa.nulls(len(block.records.starts))}).select([])
     return pyarrow.csv.read_csv(
         pa.BufferReader(data),
-        pyarrow.csv.ReadOptions(column_names=columns.names, block_size=PARSED_AT_ONCE if at_once else len(data) + 1),
+        pyarrow.csv.ReadOptions(column_names=columns.names, block_size=PARSED_AT_ONCE if in_pieces else len(data) + 1),
         pyarrow.csv.ParseOptions(
             delimiter=block.delimiter, quote_char=block.quote or False, newlines_in_values=block.broken
         ),
         options(columns.wanted, types, columns.nulls),
     )
-
-
-def _fields(count: int) -> str:
-    return "1 field" if count == 1 else f"{count:,} fields"

@@ -9,7 +9,7 @@ from typing import BinaryIO
 from suffice.exceptions import InputError, short
 from suffice.kernels.records import count_lines
 
-__all__ = ["Text", "is_utf8", "wrong_byte"]
+__all__ = ["Text", "check_text", "head_of", "is_utf8", "wrong_byte"]
 
 UTF8_MARK = b"\xef\xbb\xbf"
 MARKS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -90,6 +90,30 @@ class Text:
         return (
             f"{self._path}, line {line:,}: byte {before + error.start + 1:,} of the file is "
             f"0x{error.object[error.start]:02x}, which is not {self._name}. Give the encoding that the file is in."
+        )
+
+
+def head_of(head: bytes, whole: bool, path: str, encoding: str) -> tuple[bytes, int]:
+    r"""The first bytes of a file as UTF-8, and where in the file they begin; there has to be something in them.
+
+    >>> head_of(b"\xef\xbb\xbfa,b", True, "data.csv", "utf-8")
+    (b'a,b', 3)
+    """
+    text = Text(io.BytesIO(head), path, encoding, whole)
+    data = text.read(4 * len(head) + 4)  # a character of one byte may have three in UTF-8
+    if not data.strip():
+        raise InputError(f"{path} {'holds nothing but blanks' if data else 'is empty'}: there is nothing to read.")
+    check_text(data, path, 1)
+    return data, text.first_byte
+
+
+def check_text(data: bytes, path: str, line: int) -> None:
+    """Refuse bytes that are none of a text, the first of which is in that line."""
+    at = data.find(b"\0")
+    if at >= 0:
+        raise InputError(
+            f"{path} is not text: it holds the byte NUL in line {line + count_lines(data[:at]):,}. If it is UTF-16, "
+            "give encoding='utf-16-le' or 'utf-16-be'."
         )
 
 

@@ -13,14 +13,15 @@ from suffice.sources.files.csv import peek_csv, read_csv
 from suffice.sources.files.finding import name_of
 from suffice.sources.files.formats import format_by_bytes, format_by_name
 from suffice.sources.files.joining import Counted
+from suffice.sources.files.json_lines import peek_json_lines, read_json_lines
 from suffice.sources.files.parquet import peek_parquet, read_parquet
-from suffice.sources.files.raw import Raw
-from suffice.sources.files.reader import Faults, Layout, Reading
+from suffice.sources.files.raw import HEAD, Raw
+from suffice.sources.files.reader import Faults, HeadTooShortError, Layout, Reading
 from suffice.sources.files.stored import StoredColumns
-from suffice.sources.files.text_provisional import peek_json_lines, read_json_lines
 
 __all__ = ["FileRows"]
 
+LONGEST_HEAD = 64 * HEAD  # a row is no longer than a quarter of it
 Peek = Callable[[Raw, Reading], tuple[Layout, bool]]
 Read = Callable[[Raw, StoredColumns, Reading], Iterator[Batch]]
 
@@ -115,10 +116,15 @@ def _format_of(raws: Sequence[Raw], given: str | None) -> str:
 
 
 def _peek_text(peek: Callable[[bytes, bool, str, Reading], Layout], header: bool) -> Peek:
-    def peeked(raw: Raw, reading: Reading) -> tuple[Layout, bool]:
-        head, whole = raw.head()
+    def peeked(raw: Raw, reading: Reading, size: int = HEAD) -> tuple[Layout, bool]:
+        head, whole = raw.head(size)
         lines = head.strip().count(b"\n") + 1 if head.strip() else 0
-        return peek(head, whole, raw.name, reading), lines > (header and reading.header)
+        try:
+            return peek(head, whole, raw.name, reading), lines > (header and reading.header)
+        except HeadTooShortError:
+            if size >= LONGEST_HEAD:
+                raise
+            return peeked(raw, reading, 4 * size)
 
     return peeked
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -14,7 +15,7 @@ from suffice.sources.files.finding import find_files, is_path
 from suffice.sources.files.formats import check_format
 from suffice.sources.files.joining import Counted, joined
 from suffice.sources.files.raw import raw_object, raw_path, raw_standard_input
-from suffice.sources.files.reader import Faults, Layout, Reading
+from suffice.sources.files.reader import MOST_SENTENCES, Faults, Layout, Reading
 
 __all__ = ["BATCH_ROWS", "Source", "is_source", "open_source"]
 
@@ -83,28 +84,33 @@ class Source:
         self.done_bytes = 0
         self.n_rows = 0
         self.repeatable = rows.repeatable
-        self._faults = Faults(reading.bad_rows == "skip")
+        self._faults = Faults(self.skips)
+        self._refused = Faults(self.skips)  # by who uses the rows, perhaps while others are read
         self._was_read = False
-        self._last: Any = None
+        self._last: Any = lambda: None  # who reads it, as long as anybody does
+
+    @property
+    def skips(self) -> bool:
+        """Whether rows that are bad are left out."""
+        return self._reading.bad_rows == "skip"
 
     @property
     def skipped(self) -> int:
         """How many rows were left out."""
-        return self._faults.skipped
+        return self._faults.skipped + self._refused.skipped
 
     @property
     def faults(self) -> list[str]:
         """A sentence for each of the first of them."""
-        return list(self._faults.sentences)
-
-    @property
-    def skips(self) -> bool:
-        """Whether bad rows are left out and counted, not refused."""
-        return self._reading.bad_rows == "skip"
+        return [*self._faults.sentences, *self._refused.sentences][:MOST_SENTENCES]
 
     def met(self, sentence: str, rows: int = 1) -> None:
-        """Raise what is wrong with rows that were given out, or count them if such are skipped."""
-        self._faults.met(sentence, rows)
+        """Refuse rows that were given out, for which the sentence says why; or count them as left out."""
+        self._refused.met(sentence, rows)
+
+    def check_column(self, name: str) -> None:
+        """Raise if there is no such column, and say which may be meant."""
+        _check_names([name], self.names, _called(self.name))
 
     def batches(self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = ()) -> Iterator[Batch]:
         """The rows, in order; of those columns alone, in their order, if they are given.
@@ -129,14 +135,16 @@ class Source:
             raise InputError(f"No column of {_called(self.name)} is to be read. Choose one.")
         if self._was_read and not self.repeatable:
             raise InputError(f"{_called(self.name)} can be read only once, and was. Open it again.")
-        if self._last is not None:
-            self._last.close()
+        last = self._last()
+        if last is not None:
+            last.close()
         self._was_read = True
-        self._faults = Faults(self._reading.bad_rows == "skip")
+        self._faults, self._refused = Faults(self.skips), Faults(self.skips)
         self.n_rows = self.done_bytes = 0
         texts = [each for each in coded if each in chosen and self.types[each] == "text"]
-        self._last = self._given_out(chosen, texts, self._faults)
-        return self._last  # type: ignore[no-any-return]
+        read = self._given_out(chosen, texts, self._faults)
+        self._last = weakref.ref(read)
+        return read
 
     def _given_out(self, columns: Sequence[str], coded: Sequence[str], faults: Faults) -> Iterator[Batch]:
         read = joined(self._rows.read(columns, coded, faults), self._reading.batch_rows)
@@ -165,9 +173,10 @@ def _called(name: str) -> str:
 
 
 def is_source(data: Any) -> bool:
-    """Whether rows can be streamed from it: a path, an open file, or what offers an Arrow stream."""
+    """Whether rows can be streamed from it: a path or a list of them, an open file, or what offers an Arrow stream."""
     return (
         is_path(data)
+        or (isinstance(data, list | tuple) and len(data) > 0 and all(map(is_path, data)))
         or isinstance(data, Source)
         or hasattr(data, "__arrow_c_stream__")
         or callable(getattr(data, "read", None))

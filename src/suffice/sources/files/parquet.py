@@ -25,7 +25,7 @@ def read_parquet(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[B
     """The rows of a file in order."""
     with _opened(raw, stored.coded) as file:
         first, total = 0, file.metadata.num_rows
-        for rows in file.iter_batches(batch_size=batch_rows, columns=stored.among(file.schema_arrow.names)):
+        for rows in file.iter_batches(batch_size=batch_rows, columns=stored.among(file.schema_arrow.names, raw.name)):
             batch = stored.batch(rows, raw.name, RowNumbers(raw.name, first))
             first += rows.num_rows
             raw.done = 0 if raw.size is None else raw.size * first // total
@@ -62,6 +62,6 @@ def arrow_told(name: str, what: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
         raise InputError(f"{name} cannot be read as {what}: it is damaged, or was cut short ({reason}).") from error

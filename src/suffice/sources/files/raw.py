@@ -69,26 +69,26 @@ class Raw:
         self._packed = False
         self._again = repeatable or path is not None  # whether it can be started again
 
-    def head(self) -> tuple[bytes, bool]:
+    def head(self, size: int = HEAD) -> tuple[bytes, bool]:
         """The first bytes, decompressed, and whether they are all."""
         if self._again:
             with self.opened() as file:
-                head = file.read(HEAD + 1)
+                head = file.read(size + 1)
         else:
             self._once = self._once or Again(self._unpacked())
-            head = self._once.peek(HEAD + 1)
+            head = self._once.peek(size + 1)
         self.done = 0
-        return head[:HEAD], len(head) <= HEAD
+        return head[:size], len(head) <= size
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
         """The bytes from the beginning, decompressed; that the file did not change meanwhile is seen to."""
         self.done = 0
-        if self._again:
-            file: Any = self._unpacked()
-        else:
-            file, self._once = io.BufferedReader(self._once or Again(self._unpacked()), HEAD), None
         with self.watched():
+            if self._again:
+                file = self._unpacked()
+            else:
+                file, self._once = io.BufferedReader(self._once or Again(self._unpacked()), HEAD), None
             try:
                 yield file
             finally:
@@ -193,7 +193,9 @@ def raw_standard_input() -> Raw:
     try:
         number = given.fileno()
     except (AttributeError, OSError, ValueError):  # something of Python's own that stands for it
-        return raw_object(given, name)
+        raw = raw_object(given, name)
+        raw.repeatable = False
+        return raw
     found = os.fstat(number)
     at_start = stat.S_ISREG(found.st_mode) and os.lseek(number, 0, os.SEEK_CUR) == 0
     if at_start and os.access("/dev/stdin", os.R_OK) and os.path.samestat(found, os.stat("/dev/stdin")):

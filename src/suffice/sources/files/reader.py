@@ -8,10 +8,14 @@ from typing import Any
 
 from suffice.exceptions import InputError
 
-__all__ = ["ADVICE", "MOST_SENTENCES", "Faults", "Layout", "Reading"]
+__all__ = ["ADVICE", "MOST_SENTENCES", "Faults", "HeadTooShortError", "Layout", "Reading"]
 
 MOST_SENTENCES = 20
 ADVICE = 'Mend it, or leave such rows out with bad_rows="skip".'
+
+
+class HeadTooShortError(InputError):
+    """The first bytes of a file do not hold its first row: who gave them may give more."""
 
 
 @dataclass(frozen=True)

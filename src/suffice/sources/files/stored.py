@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError, listed, short
 from suffice.sources.files.batch import Batch, Places, SomePlaces
 from suffice.sources.files.cells import converted
+from suffice.sources.files.csv_header import same_columns
 from suffice.sources.files.reader import Faults, Layout
 from suffice.sources.files.types import is_a, stated
 
@@ -139,19 +140,17 @@ class StoredColumns:
     coded: Collection[str]
     faults: Faults
 
-    def among(self, names: Sequence[str]) -> list[str]:
-        """Those of the columns that a file has."""
-        return [name for name in self.columns if name in names]
+    def among(self, names: Sequence[str], path: str) -> list[str]:
+        """The columns, which the file at that path must have, and if all are read no others."""
+        all_read = set(self.columns) == set(self.layout.names)
+        there = [name for name in names if (all_read and not INDEX.fullmatch(name)) or name in self.columns]
+        same_columns(there, self.columns, path)
+        return list(self.columns)
 
     def batch(self, rows: Any, name: str, places: Places) -> Batch:
         """Rows of the file of that name as a batch, each column in one chunk and in its type; without bad rows."""
         import pyarrow as pa
 
-        missing = [each for each in self.columns if each not in rows.schema.names]
-        if missing:
-            raise InputError(
-                f"{name} has no column {listed(missing)}, as the first file has. It has {listed(rows.schema.names)}."
-            )
         bad = np.zeros(rows.num_rows, dtype=bool)
         arrays = [self._column(_one_chunk(rows.column(each)), each, name, places, bad) for each in self.columns]
         table = pa.Table.from_arrays(arrays, names=list(self.columns))

@@ -46,6 +46,8 @@ class StreamRows:
                 for start in range(0, whole.num_rows, most):
                     yield stored.batch(wanted.slice(start, most), self._kind, RowNumbers("", first + start)), 0
                 first += whole.num_rows
+        if not first and not self.repeatable:
+            raise InputError(f"{self._kind} gave no rows. Was it read before? Make it anew.")
 
     def stop(self) -> None:
         """Nothing: nobody else reads."""

@@ -45,10 +45,6 @@ def is_a(kind: Any) -> str:
     >>> is_a(pa.int64()), is_a(pa.timestamp("us"))
     ('a number', 'a time')
     """
-    import pyarrow.types as known
-
-    if known.is_date(kind):
-        return "a date"
     words = {"whole number": "a number", "number": "a number", "yes/no": "yes or no", "time": "a time"}
     return words.get(stated(kind), "text")
 
@@ -56,14 +52,16 @@ def is_a(kind: Any) -> str:
 def wide(kind: Any) -> Any:
     """The type that a column is read as whose first cells have that type: one that later cells fit into as well.
 
-    Times are kept in microseconds; a column without a cell is text.
+    Dates are times, and times are kept in microseconds; a column without a cell is text.
 
     >>> import pyarrow as pa
-    >>> wide(pa.timestamp("s")), wide(pa.null())
-    (TimestampType(timestamp[us]), DataType(string))
+    >>> wide(pa.timestamp("s")), wide(pa.date32()), wide(pa.null())
+    (TimestampType(timestamp[us]), TimestampType(timestamp[us]), DataType(string))
     """
     import pyarrow as pa
 
+    if pa.types.is_date(kind):
+        return pa.timestamp("us")
     if pa.types.is_timestamp(kind) and kind.unit == "s":
         return pa.timestamp("us", kind.tz)
     return pa.string() if pa.types.is_null(kind) else kind

@@ -1,0 +1,105 @@
+"""Which files a path, a glob, a folder or a list of them means."""
+
+import os
+import random
+
+import pytest
+
+from suffice.exceptions import InputError
+from suffice.sources.files.finding import find_files, name_of, natural
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def touched(folder, *names):
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+
+
+def test_natural_order_is_that_of_numbers():
+    names = [f"part-{i}.csv" for i in (0, 1, 2, 9, 10, 11, 99, 100, 1000)]
+    shuffled = names[:]
+    random.Random(0).shuffle(shuffled)
+    assert sorted(shuffled, key=natural) == names
+    assert sorted(["b/1", "a/2", "a10/1", "a/10", "a2/1"], key=natural) == ["a/2", "a/10", "a2/1", "a10/1", "b/1"]
+
+
+def test_a_file_is_itself_even_with_the_signs_of_a_glob(folder):
+    touched(folder, "data[1].csv", "data1.csv")
+    assert find_files("data[1].csv") == ["data[1].csv"]
+    assert find_files(folder / "data1.csv") == [str(folder / "data1.csv")]
+
+
+def test_a_glob_is_sorted_and_leaves_marks_of_writers_out(folder):
+    touched(folder, "d/part-10.csv", "d/part-2.csv", "d/_SUCCESS", "d/.part-2.csv.crc", "e/part-1.csv")
+    assert find_files("d/*") == ["d/part-2.csv", "d/part-10.csv"]
+    assert find_files("*/part-[0-9].csv") == ["d/part-2.csv", "e/part-1.csv"]
+    assert find_files("d/_S*") == ["d/_SUCCESS"]
+
+
+def test_two_stars_reach_every_depth_and_no_file_twice(folder):
+    touched(folder, "d/1.csv", "d/e/2.csv", "d/e/f/3.csv", "d/e/f/note.md")
+    assert find_files("d/**/*.csv") == ["d/1.csv", "d/e/2.csv", "d/e/f/3.csv"]
+    assert sorted(find_files("d/**")) == ["d/1.csv", "d/e/2.csv", "d/e/f/3.csv", "d/e/f/note.md"]
+
+
+def test_a_folder_gives_its_data_files(folder):
+    touched(folder, "d/x10.parquet", "d/x9.parquet", "d/_metadata", "d/.hidden.parquet", "d/README.md", "d/notes.txt")
+    touched(folder, "d/_temporary/0.parquet", "d/.git/1.parquet", "d/sub/x.pq")
+    assert find_files("d") == ["d/sub/x.pq", "d/x9.parquet", "d/x10.parquet"]
+
+
+def test_a_folder_of_plain_texts_is_read_as_such_only_alone(folder):
+    touched(folder, "d/a.txt", "d/b.txt")
+    assert find_files("d") == ["d/a.txt", "d/b.txt"]
+    touched(folder, "d/c.csv")
+    assert find_files("d") == ["d/c.csv"]
+    assert find_files("d", "csv") == ["d/a.txt", "d/b.txt", "d/c.csv"]
+
+
+def test_with_a_format_files_without_its_ending_are_taken_if_there_are_no_others(folder):
+    touched(folder, "d/part-0", "d/part-1")
+    assert find_files("d", "parquet") == ["d/part-0", "d/part-1"]
+    with pytest.raises(InputError, match=r"no data files in the folder d\. It holds 'part-0', 'part-1'"):
+        find_files("d")
+
+
+def test_a_list_keeps_its_order(folder):
+    touched(folder, "b.csv", "a.csv", "d/1.csv", "d/2.csv")
+    assert find_files(["b.csv", "d", "a.csv"]) == ["b.csv", "d/1.csv", "d/2.csv", "a.csv"]
+    assert find_files([folder / "b.csv", "-"]) == [str(folder / "b.csv"), "-"]
+
+
+def test_a_home_is_found(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder))
+    touched(folder, "a.csv")
+    assert find_files("~/a.csv") == [str(folder / "a.csv")]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("*.csv", r"No file matches '\*\.csv'"),
+        ("empty", "There are no data files in the folder empty."),
+        ([], "list of files is empty"),
+        ("", "path is empty"),
+        ("s3://bucket/data.parquet", "is an address, not a file"),
+        (["a.txt", "./a.txt"], r"\./a\.txt is named twice"),
+        (["a.txt", "*.txt"], r"a\.txt is named twice"),
+    ],
+)
+def test_what_means_no_file_is_a_sentence(folder, given, words):
+    touched(folder, "a.txt")
+    os.mkdir("empty")
+    with pytest.raises(InputError, match=words):
+        find_files(given)
+
+
+def test_names_of_many_files():
+    assert name_of([f"d/{i}.csv" for i in range(100)]) == "100 files, d/0.csv to d/99.csv"
