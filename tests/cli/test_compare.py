@@ -99,13 +99,18 @@ def test_a_sample_of_more_rows_is_uniform_and_said(folder):
     assert np.bincount(at // 300, minlength=10).min() > 10
 
 
+def test_infinity_is_told_with_its_line(folder):
+    (folder / "far.csv").write_text("x,kind\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(20)) + "inf,a\n")
+    assert "far.csv, line 22" in refused("compare", "far.csv", "--target", "kind", *QUICK)
+    assert "far.csv: 20 rows" in ran("compare", "far.csv", "--target", "kind", "--bad-rows", "skip", *QUICK)
+
+
 def test_rows_without_a_label(folder):
     lines = (folder / "train.csv").read_text().splitlines()
     lines[7] = lines[7].rpartition(",")[0] + ","
     (folder / "holed.csv").write_text("\n".join(lines) + "\n")
-    assert "holed.csv, line 8: column 'species' holds no label" in refused(
-        "compare", "holed.csv", "--target", "species"
-    )
+    said = refused("compare", "holed.csv", "--target", "species")
+    assert "Column 'species', holed.csv, line 8 holds no label" in said
     result = run("compare", "holed.csv", "--target", "species", "--bad-rows", "skip", *QUICK)
     assert result.exit_code == 0
     assert "1 bad rows were left out" in result.stderr
