@@ -22,8 +22,8 @@ $(READY): $(MADE) $(SOURCES)
 	@$(BIN)/python -m compileall -q src/suffice # as an installed package would be
 	@touch $@
 
-demo: $(READY) ## fit and score the models on bundled data
-	@$(BIN)/python -m suffice.demo
+demo: $(READY) ## fit, evaluate, explain, merge and compare on bundled data, step by step
+	@$(BIN)/suffice demo
 
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile

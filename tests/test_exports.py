@@ -29,6 +29,7 @@ PUBLIC = {
         "load",
         "merge",
     ],
+    "suffice.comparison": ["Comparison", "LearningCurves", "compare"],
     "suffice.discriminant_analysis": [
         "GaussianDiscriminant",
         "LinearDiscriminantAnalysis",

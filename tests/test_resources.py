@@ -133,12 +133,6 @@ def test_import_is_lean():
     assert set(printed.split()) <= {"suffice", "sklearn", "scipy"}
 
 
-def test_the_demo_runs():
-    printed = subprocess.run([sys.executable, "-m", "suffice.demo"], capture_output=True, text=True, check=True).stdout
-    for words in ("iris", "digits", "accuracy", "merged", "Next:"):
-        assert words in printed
-
-
 CATEGORIES = """
 import resource, sys
 import numpy as np, pandas as pd

@@ -49,11 +49,11 @@ def test_numbers():
     assert names_of(X, y) == (
         [
             "naive Bayes",
-            "GDA, shared covariance",
-            "GDA, own covariances",
-            "GDA, regularised",
+            "GDA (shared covariance)",
+            "GDA (own covariances)",
+            "GDA (regularised)",
             "logistic regression",
-            "logistic regression, no penalty",
+            "logistic regression (no penalty)",
         ],
         [],
     )
@@ -63,15 +63,34 @@ def test_counts_and_answers_have_their_own_naive_bayes():
     rng = np.random.default_rng(0)
     X, y = np.column_stack([rng.poisson(2.0, 50), rng.integers(0, 2, 50), rng.normal(size=50)]), np.arange(50) % 2
     found, _ = candidates(Labelled(X, y))
-    assert found[1].name == "naive Bayes, Poisson and Bernoulli"
+    assert found[1].name == "naive Bayes (Poisson and Bernoulli)"
     assert found[1].estimator.families == {0: "poisson", 1: "bernoulli"}
-    assert "naive Bayes, Poisson" in names_of(X[:, [0, 2]], y)[0]
-    assert "naive Bayes, Poisson" not in names_of(-X[:, [0, 2]], y)[0]
+    assert "naive Bayes (Poisson)" in names_of(X[:, [0, 2]], y)[0]
+    assert "naive Bayes (Poisson)" not in names_of(-X[:, [0, 2]], y)[0]
+
+
+def test_empty_columns_and_single_values_say_nothing():
+    X = pd.DataFrame(
+        {
+            "none": [None] * 40,
+            "nan": np.nan,
+            "one": 1.0,
+            "year": 1990 + np.arange(40),
+            "when": pd.date_range("2020-01-01", periods=40),
+            "x": np.random.default_rng(0).normal(size=40),
+        }
+    )
+    data = Labelled(X, np.arange(40) % 2)
+    assert data.columns.numbers == [2, 3, 4, 5]
+    assert data.columns.counts == data.columns.answers == data.columns.categories == data.columns.holed == []
+    assert "GDA (shared covariance)" in [each.name for each in candidates(data)[0]]
+    with pytest.raises(InputError, match="The columns are all empty"):
+        Labelled(X[["none", "nan"]], np.arange(40) % 2)
 
 
 def test_a_mixed_table_says_why_gda_is_not_there():
     names, notes = names_of(*mixed())
-    assert names == ["naive Bayes", "naive Bayes, Poisson", "logistic regression"]
+    assert names == ["naive Bayes", "naive Bayes (Poisson)", "logistic regression"]
     assert notes == ["GDA is not compared: it takes numbers alone, and there are none in column 'city'."]
     X, y = mixed()
     assert names_of(X[["size", "visits"]], y)[1] == [
@@ -126,7 +145,7 @@ def test_documents(form):
     assert sorted(found.scores["model"]) == [
         "logistic regression",
         "naive Bayes of words",
-        "naive Bayes of words, calibrated",
+        "naive Bayes of words (calibrated)",
     ]
     assert min(found.scores["accuracy"]) > 0.9
     assert found.notes == []
@@ -136,7 +155,7 @@ def test_documents_beside_other_columns():
     mails, y = texts()
     X = pd.DataFrame({"body": mails, "length": [len(mail) for mail in mails], "code": ["a", "b"] * 30})
     found, notes = candidates(Labelled(X, y))
-    assert [each.name for each in found] == ["naive Bayes", "naive Bayes, Poisson", "logistic regression"]
+    assert [each.name for each in found] == ["naive Bayes", "naive Bayes (Poisson)", "logistic regression"]
     assert found[0].estimator.families == {"body": "text"}
     assert "'code', 'body'" in notes[0]
     assert min(compare(X, y, **NO_CURVES).scores["accuracy"]) > 0.9

@@ -35,13 +35,13 @@ def made():
     flat = np.zeros((4, 4))
     return comparison(
         {
-            "GDA, shared covariance": draws([0.2, 0.2, 0.15, 0.16], 0.01),
+            "GDA (shared covariance)": draws([0.2, 0.2, 0.15, 0.16], 0.01),
             "logistic regression": flat + np.array([[0.5], [0.3], [0.151], [0.1]]),
-            "logistic regression, no penalty": flat + 0.9,
+            "logistic regression (no penalty)": flat + 0.9,
         },
         [
             score("logistic regression", 0.1),
-            score("GDA, shared covariance", 0.101, 0.001, 0.002),
+            score("GDA (shared covariance)", 0.101, 0.001, 0.002),
             score("x", 0.2, 0.1, 0.01),
         ],
     )
@@ -49,12 +49,12 @@ def made():
 
 def test_sizes_of_equal_outcome_are_taken_together(made):
     assert made.verdict == [
-        "In 5 folds of 1,000 rows, logistic regression has the lowest log-loss, 0.100; GDA, shared covariance is level "
-        "with it.",
-        "GDA, shared covariance against logistic regression, by log-loss: ahead from 10 to 20 rows (0.200 against "
+        "In 5 folds of 1,000 rows, logistic regression has the lowest log-loss, 0.100; GDA (shared covariance) is "
+        "level with it.",
+        "GDA (shared covariance) against logistic regression, by log-loss: ahead from 10 to 20 rows (0.200 against "
         "0.500 with 10, ± 0.010); level with 40 rows (0.150 against 0.151, ± 0.010); behind with 80 rows (0.160 "
         "against 0.100, ± 0.010).",
-        "GDA, shared covariance against logistic regression, no penalty, by log-loss: ahead from 10 rows on (0.150 "
+        "GDA (shared covariance) against logistic regression (no penalty), by log-loss: ahead from 10 rows on (0.150 "
         "against 0.900 with 40, ± 0.010).",
     ]
 
@@ -74,12 +74,12 @@ def test_a_comparison_is_shown_and_listed(made):
     assert text.splitlines()[0].split()[:3] == ["model", "accuracy", "log_loss"]
     assert made.verdict[1] in text
     frame = made.to_frame()
-    assert frame["model"].tolist() == ["logistic regression", "GDA, shared covariance", "x"]
+    assert frame["model"].tolist() == ["logistic regression", "GDA (shared covariance)", "x"]
     found = json.loads(json.dumps(made.to_dict(), allow_nan=False))
     assert found["classes"] == {"a": 600, "b": 400}
     assert found["curves"][0] == pytest.approx(
         {
-            "model": "GDA, shared covariance",
+            "model": "GDA (shared covariance)",
             "rows": 10,
             "accuracy": 0.98,
             "accuracy_error": 0.001,
@@ -99,7 +99,7 @@ def test_plots_are_files_that_come_out_the_same(made, tmp_path, kind):
     assert len(first.read_bytes()) > 1000
     if kind == "svg":
         words = {each.text for each in ElementTree.parse(first).iter("{http://www.w3.org/2000/svg}text")}
-        assert {"Rows", "GDA, shared covariance", "logistic regression", "rows learned from", "80"} <= words
+        assert {"Rows", "GDA (shared covariance)", "logistic regression", "rows learned from", "80"} <= words
 
 
 def test_a_plot_has_a_line_for_each_model(made):

@@ -15,7 +15,7 @@ from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
 __all__ = ["LOGISTIC", "UNPENALISED", "Candidate", "candidates", "given"]
 
 LOGISTIC = "logistic regression"
-UNPENALISED = "logistic regression, no penalty"
+UNPENALISED = "logistic regression (no penalty)"
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _naive_bayes(data: Labelled) -> list[Candidate]:
         texts = data.documents(columns.documents[0])
         return [
             Candidate("naive Bayes of words", TextNaiveBayes(), texts),
-            Candidate("naive Bayes of words, calibrated", TextNaiveBayes(calibrate=True), texts),
+            Candidate("naive Bayes of words (calibrated)", TextNaiveBayes(calibrate=True), texts),
         ]
     text: dict[Any, str] = {columns.names[j]: "text" for j in columns.documents}
     found = [Candidate("naive Bayes", NaiveBayes(text or "auto"), data.rows)]
@@ -90,13 +90,13 @@ def _naive_bayes(data: Labelled) -> list[Candidate]:
     kinds = [kind for kind, at in discrete.items() if at]
     if kinds:
         families = {columns.names[j]: kind.lower() for kind in kinds for j in discrete[kind]}
-        found.append(Candidate(f"naive Bayes, {' and '.join(kinds)}", NaiveBayes(families | text), data.rows))
+        found.append(Candidate(f"naive Bayes ({' and '.join(kinds)})", NaiveBayes(families | text), data.rows))
     return found
 
 
 def _discriminant(data: Labelled) -> list[Candidate]:
     return [
-        Candidate("GDA, shared covariance", GaussianDiscriminant(), data.matrix),
-        Candidate("GDA, own covariances", GaussianDiscriminant("own"), data.matrix),
-        Candidate("GDA, regularised", GaussianDiscriminant("own", mix="auto", shrinkage="oas"), data.matrix),
+        Candidate("GDA (shared covariance)", GaussianDiscriminant(), data.matrix),
+        Candidate("GDA (own covariances)", GaussianDiscriminant("own"), data.matrix),
+        Candidate("GDA (regularised)", GaussianDiscriminant("own", mix="auto", shrinkage="oas"), data.matrix),
     ]

@@ -69,8 +69,8 @@ def compare(
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> found = compare(X, y, repeats=0)
-    >>> found.scores["model"][0]
-    'GDA, own covariances'
+    >>> found.scores["model"][0], round(found.scores["accuracy"][0], 2)
+    ('GDA (regularised)', 0.98)
     >>> found.verdict[0].split(",")[0]
     'In 5 folds of 150 rows'
     """

@@ -25,9 +25,10 @@ def gaussian_rows(n: int, seed: int = 0, *, d: int = 10, distance: float = 3.0) 
     (1975) computed what a fit by logistic regression is then worth in the end: as much as one by discriminant analysis
     to 0.64 of the rows.
 
-    >>> X, y = gaussian_rows(1000)
-    >>> X.shape, [float((X[y == k] @ np.ones(10)).std().round(1)) for k in (0, 1)]
-    ((1000, 10), [6.0, 6.0])
+    >>> X, y = gaussian_rows(10_000)
+    >>> means, scatter = [X[y == k].mean(axis=0) for k in (0, 1)], np.cov(X[y == 0].T)
+    >>> X.shape, float(np.sqrt((means[1] - means[0]) @ np.linalg.solve(scatter, means[1] - means[0])).round(1))
+    ((10000, 10), 3.0)
     """
     parameters, rng = np.random.default_rng(PARAMETERS), np.random.default_rng(seed)
     directions, _ = np.linalg.qr(parameters.standard_normal((d, d)))

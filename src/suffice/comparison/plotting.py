@@ -11,6 +11,7 @@ import numpy as np
 from suffice.comparison.candidates import LOGISTIC, UNPENALISED
 from suffice.comparison.curves import LearningCurves
 from suffice.exceptions import InputError
+from suffice.model_file.disk import NOTHING_CHANGED, NotAFileError, reason, replacing
 
 __all__ = ["plot_curves"]
 
@@ -57,9 +58,14 @@ def _save(figure: Any, path: str | os.PathLike[str]) -> None:
         raise InputError(f"A plot is a file that ends in .svg, .png or .pdf; got {os.fspath(path)!r}.")
     made = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     try:
-        figure.savefig(path, metadata=made, dpi=150)
+        with replacing(os.fspath(path)) as file:
+            figure.savefig(file, format=kind, metadata=made, dpi=150)
+    except NotAFileError as error:
+        raise InputError(f"The plot cannot be written to {os.fspath(path)!r}: {error}") from None
     except OSError as error:
-        raise InputError(f"The plot cannot be written to {os.fspath(path)!r}: {error.strerror}.") from None
+        raise InputError(
+            f"The plot cannot be written to {os.fspath(path)!r}: {reason(error)}. {NOTHING_CHANGED}"
+        ) from error
 
 
 def _draw(curves: LearningCurves, axes: Sequence[Any]) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, at_rows
 from suffice.sources.files import Source
 from suffice.statistics import Membership
-from suffice.streaming import KeptRows, check_column
+from suffice.streaming import KeptRows
+from suffice.streaming.good_rows import of_good_rows
 from suffice.streaming.labels import LabelReader
 
 __all__ = ["sampled"]
@@ -45,26 +46,42 @@ def sampled(source: Source, target: str, most: int) -> tuple[Any, NDArray[Any], 
     >>> rows.column_names, len(rows), len(labels), n
     (['x'], 10, 10, 1000)
     """
-    check_column(source, target)
+    source.check_column(target)
     columns = [name for name in source.names if name != target]
     if not columns:
         raise InputError(f"{source.name or 'The source'} has no column beside the target {target!r} to learn from.")
     labels, kept, n_rows = LabelReader(target), KeptRows(most), 0
+
+    def read(rows: Any) -> tuple[Any, Membership]:
+        codes, missing = labels.read(rows[target])
+        if missing is not None:
+            lost = np.flatnonzero(missing)
+            raise at_rows(InputError(f"Column {target!r}, row {lost[0]} holds no label."), lost)
+        for name in columns:
+            _check_finite(name, rows[name])
+        labels.learned(codes)
+        return rows.select(columns), Membership(labels.axis, codes=codes)
+
     with closing(source.batches()) as batches:  # type: ignore[type-var]
         for batch in batches:
-            rows = batch.rows
-            codes, missing = labels.read(rows[target])
-            if missing is not None:
-                lost = np.flatnonzero(missing)
-                source.met(f"{batch.places.of(int(lost[0]))}: column {target!r} holds no label.", len(lost))
-                rows, codes = rows.filter(~missing), codes[~missing]
-            if len(codes):
-                labels.learned(codes)
-                kept.add(rows.select(columns), Membership(labels.axis, codes=codes))
-                n_rows += len(codes)
+            found = of_good_rows(batch, "compare", source.met, read)
+            if found is not None:
+                kept.add(*found)
+                n_rows += len(found[0])
     if not n_rows:
         raise InputError(f"{source.name or 'The source'} has no rows to compare models by.")
     labels.check_all()
-    found, members = kept.rows(labels.axis)
+    rows, members = kept.rows(labels.axis)
     assert members.codes is not None
-    return found, labels.axis.labels[members.codes], n_rows
+    return rows, labels.axis.labels[members.codes], n_rows
+
+
+def _check_finite(name: str, column: Any) -> None:
+    """Raise if a column of numbers holds infinity."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(column.type):
+        infinite = np.flatnonzero(np.isinf(column.to_numpy()))
+        if len(infinite):
+            error = InputError(f"Column {name!r}, row {infinite[0]} holds infinity, which is no number.")
+            raise at_rows(error, infinite)

@@ -54,7 +54,7 @@ def row_losses(probability: Float, codes: NDArray[np.int64]) -> Float:
     """−log p(label | x) of each row (n,).
 
     >>> row_losses(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([0, 1])).round(2)
-    array([0.69, 36.04])
+    array([ 0.69, 36.04])
     """
     return -np.log(np.maximum(probability[np.arange(len(codes)), codes], LEAST))
 

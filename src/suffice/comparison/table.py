@@ -27,15 +27,16 @@ Float = NDArray[np.float64]
 
 # A column of texts is read as documents, not as categories, if they are mostly different and of several words.
 DIFFERENT, WORDS = 0.5, 4.0
+MOST = 1000  # larger whole numbers are measures, years or identifiers rather than counts
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns hold what, by their places."""
+    """Which columns hold what, by their places; those without a value are nowhere."""
 
     names: Sequence[Any]
     numbers: list[int]
-    counts: list[int]  # of the numbers: whole, none negative, not just 0 and 1
+    counts: list[int]  # of the numbers: whole, from 0 to 1000, not just 0 and 1
     answers: list[int]  # of the numbers: 0 and 1 alone
     categories: list[int]
     documents: list[int]
@@ -92,7 +93,7 @@ class Labelled:
     # ------------------------------------------------------------------ columns
 
     def _told_apart(self, text: str | Collection[Any]) -> Columns:
-        found: dict[str, list[int]] = {role: [] for role in ("numbers", "categories", "documents")}
+        found: dict[str, list[int]] = {role: [] for role in ("numbers", "categories", "documents", "empty")}
         unknown = [] if text == "auto" else [name for name in text if name not in self.names]
         if unknown:
             raise InputError(f"text names {listed(unknown)}, which is no column. The columns are {listed(self.names)}.")
@@ -101,21 +102,29 @@ class Labelled:
         counts: list[int] = []
         answers: list[int] = []
         holed: list[int] = []
-        for j in found["numbers"]:
+        for j in list(found["numbers"]):
             values = self.numbers(j)
             known = values[~np.isnan(values)]
+            if not len(known):
+                found["numbers"].remove(j)
+                continue
             if len(known) < len(values):
                 holed.append(j)
-            # Truth values and times are what their type says.
-            whole = self._table.kinds[j] == "number" and len(known) and (known == np.rint(known)).all()
-            if whole and (known >= 0).all():
-                (answers if known.max() <= 1 else counts).append(j)
+            # Truth values and times are what their type says, and a column of one value says nothing.
+            least, most = float(known.min()), float(known.max())
+            if self._table.kinds[j] == "number" and 0 <= least < most <= MOST and (known == np.rint(known)).all():
+                (answers if most == 1 else counts).append(j)
+        del found["empty"]
+        if not any(found.values()):
+            raise InputError("The columns are all empty; there is nothing to learn from.")
         return Columns(self.names, counts=counts, answers=answers, holed=holed, **found)
 
     def _role(self, j: int, kind: Kind, text: str | Collection[Any]) -> str:
         if text != "auto" and self.names[j] in text:
             return "documents"
-        if kind in ("category", "empty"):
+        if kind == "empty":
+            return kind
+        if kind == "category":
             return "categories"
         if kind != "text":
             return "numbers"

@@ -14,7 +14,7 @@ from suffice.comparison.scores import Score
 __all__ = ["cross_validated", "over_sizes"]
 
 APART = 2.0  # standard errors from which a difference counts
-TWINS = "GDA, shared covariance"  # the model whose posterior is logistic regression's, fitted by maximum likelihood
+TWINS = "GDA (shared covariance)"  # the model whose posterior is logistic regression's, fitted by maximum likelihood
 
 
 def cross_validated(scores: Sequence[Score], n_rows: int, n_folds: int) -> str:
