@@ -78,7 +78,7 @@ WRONG = {
     "no labels": (X, None),
     "two columns of labels": (X, np.column_stack([Y, Y])),
     "complex": (X + 1j, Y),
-    "matrix": (np.asmatrix(X), Y),
+    "matrix": (X.view(np.matrix), Y),
 }
 
 
