@@ -25,7 +25,7 @@ from suffice.model import Block, Estimate, Model
 from suffice.saving import Saving
 from suffice.settings import check_parameters
 from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
-from suffice.sources.files import is_source
+from suffice.sources.files import is_labelled_source
 from suffice.statistics import ClassAxis, MatrixTable, Membership, Table
 from suffice.statistics.drawn import as_matrix
 from suffice.statistics.table import Schema
@@ -116,7 +116,7 @@ class GenerativeClassifier(Answers, Verbs, Saving, Streaming, ClassifierMixin, B
         self
             After a source, ``report_`` says what was read.
         """
-        if isinstance(y, str) and is_source(X):
+        if is_labelled_source(X, y):
             if unlabelled is not None:
                 raise InputError("Rows without labels are learned beside rows in memory, not beside a source.")
             return self._fit_source(X, y, sample_weight)
@@ -172,7 +172,7 @@ class GenerativeClassifier(Answers, Verbs, Saving, Streaming, ClassifierMixin, B
         -------
         self
         """
-        if isinstance(y, str) and is_source(X):
+        if is_labelled_source(X, y):
             named = None if classes is None else declared(classes)
             return self._partial_fit_source(X, y, named, sample_weight, decay=decay)
         before = self._decayed(decay)

@@ -19,7 +19,7 @@ from suffice.exceptions import InputError, MergeError, SufficeWarning, listed
 from suffice.model import Estimate, Model
 from suffice.prior_shift import AdaptedPrior, estimate_shares, shift_test
 from suffice.sources.arrays import encode, read_weights
-from suffice.sources.files import is_source
+from suffice.sources.files import is_labelled_source
 from suffice.statistics import ClassAxis, Membership, Table
 from suffice.unlabelled import EMTrace, TakenRows, climb, log_prior, memberships, read_unlabelled_weight
 
@@ -85,7 +85,7 @@ class Verbs:
         suffice.exceptions.MergeError: Rows of class 'c' cannot be taken out: there are none. The classes are 'a', 'b'.
         """
         model = self._learned()
-        if isinstance(y, str) and is_source(X):
+        if is_labelled_source(X, y):
             left = model.subtract(self._model_of_source(X, y, sample_weight))
         else:
             table, members = read_batch(self, X, y, sample_weight)

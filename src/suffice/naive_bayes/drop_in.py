@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from suffice.estimator import GenerativeClassifier, declared
 from suffice.model import Model
 from suffice.sources.arrays import encode, read_weights
-from suffice.sources.files import is_source
+from suffice.sources.files import is_labelled_source
 from suffice.statistics import ClassAxis, Membership, Table
 
 __all__ = ["NaiveBayesDropIn"]
@@ -101,7 +101,7 @@ class NaiveBayesDropIn(GenerativeClassifier):
         -------
         self
         """
-        if isinstance(y, str) and is_source(X):
+        if is_labelled_source(X, y):
             named = None if classes is None else declared(classes)
             return self._partial_fit_source(X, y, named, sample_weight, decay=decay)
         self._validate_params()

@@ -4,6 +4,6 @@ PyArrow is the engine, and is imported when a source is opened: the extra ``file
 """
 
 from suffice.sources.files.batch import Batch, Places
-from suffice.sources.files.opening import Source, is_source, open_source
+from suffice.sources.files.opening import Source, is_labelled_source, is_source, open_source
 
-__all__ = ["Batch", "Places", "Source", "is_source", "open_source"]
+__all__ = ["Batch", "Places", "Source", "is_labelled_source", "is_source", "open_source"]

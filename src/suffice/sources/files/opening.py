@@ -17,7 +17,7 @@ from suffice.sources.files.joining import Counted, joined
 from suffice.sources.files.raw import raw_object, raw_path, raw_standard_input
 from suffice.sources.files.reader import MOST_SENTENCES, Faults, Layout, Reading
 
-__all__ = ["BATCH_ROWS", "Source", "is_source", "open_source"]
+__all__ = ["BATCH_ROWS", "Source", "is_labelled_source", "is_source", "open_source"]
 
 BATCH_ROWS = 1 << 17
 TYPES = ("number", "text", "yes/no", "time")
@@ -173,14 +173,24 @@ def _called(name: str) -> str:
 
 
 def is_source(data: Any) -> bool:
-    """Whether rows can be streamed from it: a path or a list of them, an open file, or what offers an Arrow stream."""
+    """Whether rows can be streamed from it: a path, an open file, or what offers an Arrow stream."""
     return (
         is_path(data)
-        or (isinstance(data, list | tuple) and len(data) > 0 and all(map(is_path, data)))
         or isinstance(data, Source)
         or hasattr(data, "__arrow_c_stream__")
         or callable(getattr(data, "read", None))
     )
+
+
+def is_labelled_source(data: Any, target: Any) -> bool:
+    """Whether it is a source, or a list of paths, of which ``target`` names a column; else they are rows and labels.
+
+    >>> is_labelled_source(["a.csv", "b.csv"], "label"), is_labelled_source(["one text", "another"], [0, 1])
+    (True, False)
+    """
+    if not isinstance(target, str):
+        return False
+    return is_source(data) or (isinstance(data, list | tuple) and len(data) > 0 and all(map(is_path, data)))
 
 
 def open_source(
