@@ -100,7 +100,7 @@ def refused(*args, code=1, stdin=None):
         said = [line for line in result.stderr.splitlines() if not line.startswith("suffice: note: ")]
         assert len(said) == 1, result.stderr
         assert said[0].startswith("suffice: ")
-        assert said[0].endswith((".", "'"))
+        assert said[0].endswith((".", "'", "?"))
     return result.stderr
 
 
@@ -119,6 +119,7 @@ def shell(line, folder, **options):
     )
 
 
-def split_pipe(line):
-    """The words of a line, if it is one command and no pipe; else None."""
-    return None if re.search(r"[|<>]", line) else shlex.split(line)
+def words_of(line):
+    """The arguments of a line that only runs the command, which this process can do as well; None for any other."""
+    plain = line.startswith("suffice ") and not re.search(r"[|<>;&$`\n]", line)
+    return shlex.split(line)[1:] if plain else None

@@ -44,15 +44,19 @@ def test_model(saved):
     p = np.array([row.split(",")[1:4] for row in rows[1:]], dtype=float)
     assert (p == model.predict_proba(X)).all()
 
-    said = json.loads(ran("explain", "m.suffice", "d.parquet", "--ignore", "y", "--row", "2", "--json"))["rows"][0]
-    assert sum(part["part"] for part in said["parts"]) == pytest.approx(said["log_odds"])
-    odds = model.predict_log_proba(X)[2]
-    assert said["log_odds"] == pytest.approx(odds[said["label"]] - odds[said["against"]], rel=1e-6, abs=1e-9)
+    asked = ("explain", "m.suffice", "d.parquet", "--ignore", "y", "--row", "2", "--json")
+    if name == "ComplementNB":
+        assert "has no p(x | y)" in refused(*asked)
+    else:
+        said = json.loads(ran(*asked))["rows"][0]
+        assert sum(part["part"] for part in said["parts"]) == pytest.approx(said["log_odds"])
+        odds = model.predict_log_proba(X)[2]
+        assert said["log_odds"] == pytest.approx(odds[said["label"]] - odds[said["against"]], rel=1e-6, abs=1e-9)
 
     ran("merge", "m.suffice", "m.suffice", "-o", "two.suffice")
     twice = json.loads(ran("inspect", "two.suffice", "--json"))
     assert twice["rows"] == 2 * len(y)
-    if name in WITH_DENSITY:
+    if name in WITH_DENSITY and name != "text_slots":  # which knows no letters of its words
         drawn = ran("sample", "m.suffice", "-n", "20", "--seed", "0", "--to", "jsonl").splitlines()
         assert len(drawn) == 20
         assert {json.loads(line)["label"] for line in drawn} <= {0, 1, 2}

@@ -148,7 +148,13 @@ def _parts(model: Any, row: Any, label: Any, against: Any) -> Any:
     if hasattr(model, "explain"):
         return model.explain(row, label, against)
     from suffice.discriminant_analysis.explanation import explain_discriminant
+    from suffice.exceptions import InputError
 
+    if not hasattr(model, "score_samples"):
+        raise InputError(
+            f"A {type(model).__name__} has no p(x | y) whose parts would explain its answers. Use naive-bayes, or text "
+            "with --event complement."
+        )
     # The classes of scikit-learn's names have no such method, and the same insides.
     estimate, table = model._estimated(), model._read_rows(row)
     first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))

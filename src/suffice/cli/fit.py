@@ -108,7 +108,7 @@ def command(
             "seconds": report.seconds,
         },
         "scores": None if scores is None else _plain_scores(scores),
-        "why_no_scores": report.why_no_scores or None,
+        "why_no_scores": "--no-validate" if no_validate else report.why_no_scores or None,
         **place,
     }
     tell_faults(report)
@@ -142,7 +142,7 @@ def _show(found: dict[str, Any], report: Any, place: dict[str, Any], fitted: Any
     show_columns(page, found["columns"], report.types)
     scores = found["scores"]
     if scores is None:
-        page.heading(f"Not judged. {found['why_no_scores'] or ''}".rstrip())
+        page.heading(f"Not judged: {found['why_no_scores']}")
         return
     some = "" if scores["rows"] == scores["of_rows"] else f" of {scores['of_rows']:,}"
     page.heading(f"On rows that were left out ({scores['rule']}, {scores['rows']:,} rows{some})")

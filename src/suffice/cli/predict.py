@@ -69,7 +69,7 @@ def command(
     kept = list(source.names) if keep == "all" else kept
     answers = Answers(loaded, kept, density=not no_density)
     wanted = list(dict.fromkeys([*kept, *read]))
-    with writing(output, kind) as out, following(source, "Predicting"):
+    with writing(output, kind) as out, following(source, "Predicting", output):
         for batch in source.batches(wanted):
             table = of_rows(loaded, source, batch, read, lambda rows, asked: answers.of(rows.select(kept), asked))
             if table is not None:

@@ -13,9 +13,9 @@ __all__ = ["following"]
 
 
 @contextlib.contextmanager
-def following(source: Any, what: str) -> Iterator[None]:
-    """Show how much of a source is read, if there is a terminal to show it on."""
-    if is_quiet() or not sys.stderr.isatty():
+def following(source: Any, what: str, output: str = "") -> Iterator[None]:
+    """Show how much of a source is read, if there is a terminal to show it on, and rows are not written there."""
+    if is_quiet() or not sys.stderr.isatty() or (output == "-" and sys.stdout.isatty()):
         yield
         return
     from rich.console import Console

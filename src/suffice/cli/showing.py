@@ -44,15 +44,19 @@ class Page:
         from rich.console import Console
 
         width = None if sys.stdout.isatty() else ENDLESS
+        self._begun = False
         self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
 
     def line(self, text: str = "") -> None:
         """Print a line."""
+        self._begun = True
         self._console.print(text, soft_wrap=True)
 
     def heading(self, text: str) -> None:
-        """Print a line that what follows belongs to."""
-        self._console.print()
+        """Print a line that what follows belongs to, apart from what was before."""
+        if self._begun:
+            self._console.print()
+        self._begun = True
         self._console.print(text, style="bold", soft_wrap=True)
 
     def facts(self, facts: Mapping[str, str]) -> None:
