@@ -54,7 +54,7 @@ def _head(raw: Raw) -> bytes:
 def _options() -> Any:
     import pyarrow as pa
 
-    # The bytes belong to Python: see who opens Parquet files for why Arrow's threads are kept off them.
+    # The bytes are Python's, and so nothing for Arrow's threads: see `suffice.sources.files.owned`.
     return pa.ipc.IpcReadOptions(use_threads=False)
 
 

@@ -15,6 +15,7 @@ from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.blocks import Block
 from suffice.sources.files.cells import options, widened
 from suffice.sources.files.csv_header import counted
+from suffice.sources.files.owned import owned
 from suffice.sources.files.reader import Faults
 
 __all__ = ["Columns", "table_of"]
@@ -113,7 +114,7 @@ def _parsed(block: Block, data: bytes | memoryview, columns: Columns, in_pieces:
     if not columns.wanted:  # Arrow takes no names for all names
         return pa.table({"": pa.nulls(len(block.records.starts))}).select([])
     return pyarrow.csv.read_csv(
-        pa.BufferReader(data),
+        owned(data),
         pyarrow.csv.ReadOptions(column_names=columns.names, block_size=PARSED_AT_ONCE if in_pieces else len(data) + 1),
         pyarrow.csv.ParseOptions(
             delimiter=block.delimiter, quote_char=block.quote or False, newlines_in_values=block.broken

@@ -13,6 +13,7 @@ from suffice.exceptions import short
 from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.blocks import Block
 from suffice.sources.files.cells import widened
+from suffice.sources.files.owned import owned
 from suffice.sources.files.reader import Faults
 from suffice.sources.files.types import is_a, stated
 
@@ -95,7 +96,7 @@ def _parsed(block: Block, types: dict[str, Any], at_once: int) -> Any:
     import pyarrow.json
 
     return pyarrow.json.read_json(
-        pa.BufferReader(block.view),
+        owned(block.view),
         pyarrow.json.ReadOptions(block_size=at_once),
         pyarrow.json.ParseOptions(explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"),
     )

@@ -37,11 +37,7 @@ def read_parquet(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[B
 
 @contextmanager
 def _opened(raw: Raw, coded: Collection[str] = ()) -> Iterator[tuple[Any, bool]]:
-    """The file, and whether Arrow's threads may read it.
-
-    Where one of them lets go of an object of Python while the interpreter ends, the process aborts, or waits for ever
-    (https://github.com/apache/arrow/issues/50482).
-    """
+    """The file, and whether Arrow's threads may read it: not what is Python's, see `suffice.sources.files.owned`."""
     import pyarrow.parquet as pq
 
     head = raw.head()[0]
