@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from cli.made import ran, refused, run, shell, split_pipe
+from cli.made import ran, refused, run, shell, words_of
 from suffice.cli.compare import EXAMPLES
 from suffice.comparison import compare
 from suffice.comparison.sampling import sampled
@@ -68,10 +68,10 @@ def test_tables_and_sentences_for_people(folder):
 
 @pytest.mark.parametrize("line", EXAMPLES.strip().splitlines())
 def test_examples_of_the_help_run(folder, line):
-    words = split_pipe(line)
+    words = words_of(line)
     if "--repeats" not in words:
         words += ["--repeats", "1", "--cv", "2"]
-    assert ran(*words[1:])
+    assert ran(*words)
 
 
 def test_standard_input_and_documents(folder):
