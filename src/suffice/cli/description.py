@@ -7,7 +7,7 @@ from typing import Any
 
 from suffice.cli.showing import Page, percent, shown, size
 
-__all__ = ["classes_of", "columns_of", "description", "save", "settings_of", "show_classes", "show_columns"]
+__all__ = ["classes_of", "columns_of", "description", "save", "saved", "settings_of", "show_classes", "show_columns"]
 
 
 def description(model: Any) -> dict[str, Any]:

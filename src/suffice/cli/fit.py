@@ -115,7 +115,7 @@ def command(
     if as_json:
         show_json(found)
     else:
-        _show(found, report, place, fitted)
+        _show(found, report, place)
 
 
 def _plain_scores(scores: Any) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _plain_scores(scores: Any) -> dict[str, Any]:
     }
 
 
-def _show(found: dict[str, Any], report: Any, place: dict[str, Any], fitted: Any) -> None:
+def _show(found: dict[str, Any], report: Any, place: dict[str, Any]) -> None:
     page = Page()
     skipped = f", {report.skipped:,} left out" if report.skipped else ""
     facts = {

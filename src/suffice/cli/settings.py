@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -9,7 +10,7 @@ import click
 
 from suffice.cli.reading import pairs
 
-__all__ = ["MODELS", "estimator_of", "setting_options"]
+__all__ = ["MODELS", "check_none", "check_settings", "estimator_of", "setting_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 MODELS = ("naive-bayes", "discriminant", "text")
@@ -101,7 +102,6 @@ ALL = (
         "--calibrate", type=click.Choice(["temperature", "isotonic"]), help="Mend the probabilities, by such a map."
     ),
 )
-GROUPS = {"naive-bayes": NAIVE_BAYES, "discriminant": DISCRIMINANT, "text": TEXT}
 OWN = {
     "naive-bayes": ("families", "missing", "unseen"),
     "discriminant": ("covariance", "shape", "mix", "shrinkage"),
@@ -114,12 +114,11 @@ def setting_options(function: F) -> F:
     """All settings as options; the function gets those that were given as ``settings``."""
     names = [*OWN["naive-bayes"], *OWN["discriminant"], *OWN["text"], "smoothing", "estimation", "prior", "calibrate"]
 
+    @functools.wraps(function)
     def takes(*args: Any, **given: Any) -> Any:
         settings = {name: given.pop(name) for name in names}
         return function(*args, settings={k: v for k, v in settings.items() if v is not None}, **given)
 
-    takes.__doc__, takes.__name__ = function.__doc__, function.__name__
-    takes.__dict__.update(function.__dict__)
     made: Any = takes
     for option in reversed((*NAIVE_BAYES, *DISCRIMINANT, *TEXT, *ALL)):
         made = option(made)
