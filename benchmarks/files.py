@@ -112,11 +112,13 @@ def our_fit(path, model=None, validate=True):
 
 
 def our_command(*arguments):
+    import suffice.fitting  # noqa: F401
     from suffice.cli import main
 
     def run():
+        sys.argv[:] = ["suffice", *arguments]
         try:
-            main([*arguments])
+            main()
         except SystemExit as end:
             if end.code:
                 raise RuntimeError(f"suffice {' '.join(arguments)} ended with {end.code}") from end

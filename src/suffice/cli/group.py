@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from difflib import get_close_matches
 from typing import Any
 
@@ -40,11 +39,11 @@ class CommandGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names, in the order of use."""
-        return [name for name in COMMANDS if importlib.util.find_spec(f"suffice.cli.{name}") is not None]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name."""
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in COMMANDS:
             return None
         found: click.Command = importlib.import_module(f"suffice.cli.{cmd_name}").command
         return found
