@@ -89,7 +89,7 @@ def read_and_write(path):
         rng, rows = np.random.default_rng(0), 0
         schema = pyarrow.schema([("label", pyarrow.string()), *((f"p{k}", pyarrow.float64()) for k in range(4))])
         answers = pyarrow.table({"label": ["middle"] * (1 << 17), **{f"p{k}": rng.random(1 << 17) for k in range(4)}})
-        with pyarrow.parquet.ParquetWriter(f"{path}.copy", schema) as writer:
+        with pyarrow.parquet.ParquetWriter(f"{path}.copy", schema, use_dictionary=["label"]) as writer:
             for batch in open_source(path).batches():
                 rows += len(batch)
                 writer.write_table(answers.slice(0, len(batch)))

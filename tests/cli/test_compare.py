@@ -110,7 +110,7 @@ def test_rows_without_a_label(folder):
     lines[7] = lines[7].rpartition(",")[0] + ","
     (folder / "holed.csv").write_text("\n".join(lines) + "\n")
     said = refused("compare", "holed.csv", "--target", "species")
-    assert "Column 'species', holed.csv, line 8 holds no label" in said
+    assert "holed.csv, line 8, column 'species' holds no label" in said
     result = run("compare", "holed.csv", "--target", "species", "--bad-rows", "skip", *QUICK)
     assert result.exit_code == 0
     assert "1 bad rows were left out" in result.stderr

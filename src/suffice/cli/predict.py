@@ -79,6 +79,9 @@ def command(
     tell_faults(source)
 
 
+NEAR = 1e-9  # classes whose probabilities differ by less than this share are told apart by the model itself
+
+
 class Answers:
     """What a model says of rows, beside columns that are kept, as Arrow tables."""
 
@@ -100,7 +103,22 @@ class Answers:
     def of(self, kept: Any, rows: Any) -> Any:
         """Kept columns, and what the model says of their rows."""
         density = self.model.score_samples(rows) if self.density else None
-        return self._table(kept, self.model.predict(rows), self.model.predict_proba(rows), density)
+        probabilities = self.model.predict_proba(rows)
+        return self._table(kept, self._labels(rows, probabilities), probabilities, density)
+
+    def _labels(self, rows: Any, probabilities: Any) -> Any:
+        """The label of each row: its likeliest class; of rows with two that are as likely, what the model says."""
+        import numpy as np
+        import pyarrow as pa
+
+        codes = probabilities.argmax(axis=1)
+        floor = (1 - NEAR) * np.take_along_axis(probabilities, codes[:, None], axis=1)[:, 0]
+        near = sum((probabilities[:, k] > floor for k in range(probabilities.shape[1])), np.zeros(len(codes), np.int32))
+        close = np.flatnonzero(near > 1)
+        if len(close):
+            codes[close] = np.searchsorted(self.model.classes_, self.model.predict(rows)[close])
+        classes = pa.array(self.model.classes_)
+        return classes.take(pa.array(codes))
 
     def none(self) -> Any:
         """A table of no rows."""
@@ -109,13 +127,13 @@ class Answers:
 
         k = len(self.model.classes_)
         return self._table(
-            pa.table({}), self.model.classes_[:0], np.empty((0, k)), np.empty(0) if self.density else None
+            pa.table({}), pa.array(self.model.classes_[:0]), np.empty((0, k)), np.empty(0) if self.density else None
         )
 
     def _table(self, kept: Any, labels: Any, probabilities: Any, density: Any) -> Any:
         import pyarrow as pa
 
-        said = [pa.array(labels), *(pa.array(probabilities[:, k]) for k in range(probabilities.shape[1]))]
+        said = [labels, *(pa.array(probabilities[:, k]) for k in range(probabilities.shape[1]))]
         if density is not None:
             said.append(pa.array(density))
         columns = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in kept.columns]

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, BinaryIO
 
 import click
@@ -91,7 +92,9 @@ def writing(output: str, kind: str) -> Iterator[RowWriter]:
         place: Any = file
         if output.endswith(".gz"):
             place = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
-        rows = RowWriter(place, kind, seekable=output != "-")
+        # A thread that waits for a reader of standard output could not be interrupted.
+        thread = None if output == "-" else stack.enter_context(ThreadPoolExecutor(1))
+        rows = RowWriter(place, kind, thread)
         yield rows
         rows.close()
     if output != "-":
@@ -176,25 +179,43 @@ class RowWriter:
     """Writes Arrow tables of the same columns, one after the other.
 
     The columns have the types of the first table.
+
+    Parameters
+    ----------
+    file : binary file
+    kind : str
+    thread : ThreadPoolExecutor or None
+        Writes rows while the next ones are made; None for a pipe.
     """
 
-    def __init__(self, file: Any, kind: str, *, seekable: bool) -> None:
-        self._file, self._kind, self._seekable = file, kind, seekable
+    def __init__(self, file: Any, kind: str, thread: ThreadPoolExecutor | None) -> None:
+        self._file, self._kind, self._thread = file, kind, thread
+        self._last: Future[None] | None = None
         self._schema: Any = None
         self._write: Callable[[Any], None]
         self._close: Callable[[], None] = lambda: None
         self.n_rows = 0
 
     def write(self, table: Any) -> None:
-        """Write the rows of a table."""
+        """Write the rows of a table, once those before are written."""
+        self._wait()
         if self._schema is None:
             self._begin(table.schema)
-        self._write(self._as_first(table))
         self.n_rows += table.num_rows
+        if self._thread is None:
+            self._write(self._as_first(table))
+        else:
+            self._last = self._thread.submit(self._write, self._as_first(table))
 
     def close(self) -> None:
         """Write what comes after the last row."""
+        self._wait()
         self._close()
+
+    def _wait(self) -> None:
+        """Until the rows before are written; what went wrong there is raised here."""
+        if self._last is not None:
+            self._last.result()
 
     def _as_first(self, table: Any) -> Any:
         import pyarrow as pa
@@ -234,7 +255,7 @@ class RowWriter:
             import pyarrow as pa
 
             # A file has its index at the end, which a pipe cannot be searched for.
-            make = pa.ipc.new_file if self._seekable else pa.ipc.new_stream
+            make = pa.ipc.new_file if self._thread is not None else pa.ipc.new_stream
             stream = make(self._file, schema)
             self._write, self._close = stream.write_table, stream.close
 
