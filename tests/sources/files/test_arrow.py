@@ -12,7 +12,7 @@ import pytest
 
 from file_formats import mixed_table, rows_of
 from suffice.exceptions import InputError
-from suffice.sources.files import open_source
+from suffice.sources.files import arrow, open_source
 from suffice.sources.frames import FrameColumn, as_frame
 
 TABLE = mixed_table()
@@ -58,8 +58,9 @@ def test_files_that_are_no_arrow(tmp_path, name, change, words):
         rows_of(open_source(path))
 
 
-def test_a_file_of_one_batch_is_not_held_in_memory(tmp_path):
+def test_a_file_of_one_huge_batch_is_not_held_in_memory(tmp_path, monkeypatch):
     """Polars writes all rows as one batch; of its 64 MB a few are held."""
+    monkeypatch.setattr(arrow, "HUGE", 1 << 20)
     path = tmp_path / "t.arrow"
     rng = np.random.default_rng(0)
     pl.DataFrame({f"x{j}": rng.random(1_000_000) for j in range(8)}).write_ipc(path)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import mmap
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +18,7 @@ __all__ = ["peek_arrow", "read_arrow"]
 
 FILE = b"ARROW1"
 WHAT = "an Arrow file"
+HUGE = 1 << 27  # bytes of a batch, on average, beyond which a file is mapped
 
 
 def peek_arrow(raw: Raw, reading: Reading) -> tuple[Layout, bool]:
@@ -26,7 +26,7 @@ def peek_arrow(raw: Raw, reading: Reading) -> tuple[Layout, bool]:
     head = _head(raw)
     if not head.startswith(FILE):
         return stored_layout(_stream_schema(head, raw), reading.types, raw.name), True
-    with raw.anywhere() as place, arrow_told(raw.name, WHAT), _mapped(place) as (file, _):
+    with raw.anywhere() as place, arrow_told(raw.name, WHAT), _opened(place) as (file, _):
         return stored_layout(file.schema, reading.types, raw.name), file.num_record_batches > 0
 
 
@@ -62,78 +62,47 @@ def _options() -> Any:
 
 
 def _file_pieces(raw: Raw, stored: StoredColumns, most: int) -> Iterator[Any]:
-    """Rows of at most so many at a time, copied out of the file.
-
-    A file may be a single batch of all rows, so it is mapped, not read. The copy leaves nothing of the map in what is
-    given out: a file that another program cuts short is met here, where its size is looked at before each copy, and
-    pages of the map that were read can be let go.
-    """
+    """Rows of at most so many at a time, which keep nothing of the batch of the file that they are of."""
     import pyarrow as pa
 
-    with raw.anywhere() as place, arrow_told(raw.name, WHAT), _mapped(place) as (file, held):
+    with raw.anywhere() as place, arrow_told(raw.name, WHAT), _opened(place) as (file, let_go):
         for i in range(file.num_record_batches):
-            held.check(raw.name)
             whole = file.get_batch(i)
             wanted = whole.select(stored.among(whole.schema.names, raw.name))
             for start in range(0, whole.num_rows, most):
-                held.check(raw.name)
                 part = wanted.slice(start, most)
                 arrays = [pa.concat_arrays([array]) for array in part.columns]
-                raw.done = (
-                    0
-                    if raw.size is None
-                    else int(raw.size * (i + (start + part.num_rows) / whole.num_rows) / file.num_record_batches)
-                )
-                held.let_go()
+                if raw.size is not None:
+                    raw.done = int(raw.size * (i + (start + part.num_rows) / whole.num_rows) / file.num_record_batches)
+                let_go()
                 yield pa.RecordBatch.from_arrays(arrays, names=part.schema.names)
                 del part, arrays
             del whole, wanted
 
 
-class _Held:
-    """A file in memory, of which only what is in use is kept there."""
-
-    def __init__(self, file: Any) -> None:
-        self.file = file
-        self.size = os.fstat(file.fileno()).st_size
-        self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if self.size else b""
-
-    def check(self, name: str) -> None:
-        """Raise if the file is shorter than it was: reading beyond its end would end the process."""
-        if os.fstat(self.file.fileno()).st_size < self.size:
-            raise InputError(f"{name} changed while it was read: it is shorter now.")
-
-    def let_go(self) -> None:
-        """Give the pages that were read back; they come again when they are asked for."""
-        if isinstance(self.map, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            self.map.madvise(mmap.MADV_DONTNEED)
-
-
 @contextmanager
-def _mapped(place: Any) -> Iterator[tuple[Any, _Held]]:
-    """A reader of a file, given by its path or as an open one, and the file in memory."""
+def _opened(place: Any) -> Iterator[tuple[Any, Callable[[], None]]]:
+    """A reader of a file, given by its path or as an open one; and what to call once rows were copied from it.
+
+    Batches are read, not mapped: a mapped file that another program cuts short ends this process, without a word. A
+    file of huge batches, such as one of all rows, is mapped all the same, since memory may not hold one of them; pages
+    that were read are let go.
+    """
     import pyarrow as pa
 
-    if isinstance(place, str):
-        with open(place, "rb") as file, _mapped(file) as opened:
-            yield opened
+    if not isinstance(place, str):
+        yield pa.ipc.open_file(pa.PythonFile(place, "r"), options=_options()), lambda: None
         return
-    try:
-        held = _Held(place)
-    except (AttributeError, OSError, ValueError):  # no file of the system
-        yield pa.ipc.open_file(pa.PythonFile(place, "r"), options=_options()), _Unheld()
-        return
-    yield pa.ipc.open_file(pa.py_buffer(held.map), options=_options()), held
-
-
-class _Unheld(_Held):
-    """A file that is not of the system, and is read batch by batch."""
-
-    def __init__(self) -> None:
-        self.map = b""
-
-    def check(self, name: str) -> None:
-        """Nothing."""
+    with pa.OSFile(place) as read:
+        file = pa.ipc.open_file(read, options=_options())
+        if read.size() <= HUGE * file.num_record_batches:
+            yield file, lambda: None
+            return
+    with open(place, "rb") as plain:
+        mapped = mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ)
+    forget = getattr(mmap, "MADV_DONTNEED", None)
+    file = pa.ipc.open_file(pa.py_buffer(mapped), options=_options())
+    yield file, lambda: None if forget is None else mapped.madvise(forget)
 
 
 # ---------------------------------------------------------------------- the stream format
