@@ -93,12 +93,16 @@ def test_reading_leaves_no_file_open(tmp_path):
     with pa.ipc.new_file(str(path), TABLE.schema) as writer:
         writer.write_table(TABLE)
     next(open_source(path, batch_rows=10).batches())
-    opened = len(os.listdir("/proc/self/fd"))
+
+    def opened():
+        links = (f"/proc/self/fd/{each}" for each in os.listdir("/proc/self/fd"))
+        return [os.readlink(link) for link in links if os.path.lexists(link)].count(str(path))
+
     for _ in range(5):
         rows_of(open_source(path))
         next(open_source(path, batch_rows=10).batches())
-        assert len(os.listdir("/proc/self/fd")) == opened
-        assert threading.active_count() == 1
+        assert opened() == 0
+        assert not [each for each in threading.enumerate() if each.name == "suffice reading ahead"]
 
 
 # ---------------------------------------------------------------------- objects
