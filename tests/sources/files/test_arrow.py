@@ -90,7 +90,7 @@ def _resident(path):
 
 def test_reading_leaves_no_file_open(tmp_path):
     path = tmp_path / "t.arrow"
-    with pa.ipc.new_file(str(path), TABLE.schema) as writer:
+    with path.open("wb") as file, pa.ipc.new_file(file, TABLE.schema) as writer:
         writer.write_table(TABLE)
     next(open_source(path, batch_rows=10).batches())
 
