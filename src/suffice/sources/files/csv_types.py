@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from suffice.exceptions import short
+from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.blocks import Block
 from suffice.sources.files.cells import converted, options
 from suffice.sources.files.types import wide
@@ -21,16 +22,17 @@ def inferred(body: Block, names: list[str], nulls: Sequence[str] | None) -> tupl
     """Types of the columns by the rows of a block, and what is worth a note of them.
 
     They are those that Arrow infers; but numbers of which one has a leading zero are text, and so is a column without a
-    cell. Rows of another number of fields are not looked at.
+    cell. Rows of another number of fields, or that are not UTF-8, are not looked at.
     """
     import pyarrow as pa
 
-    if body.blank:
+    data = _well_formed(body, len(names))
+    if not data:
         return dict.fromkeys(names, pa.string()), []
-    typed = _parsed(body, names, None, nulls)
+    typed = _parsed(body, data, names, None, nulls)
     types: dict[str, Any] = {field.name: field.type for field in typed.schema}
     spelled = [name for name, kind in types.items() if pa.types.is_integer(kind) or pa.types.is_timestamp(kind)]
-    texts = _parsed(body, names, spelled, nulls) if spelled else typed
+    texts = _parsed(body, data, names, spelled, nulls) if spelled else typed
     notes: list[str] = []
     for name, kind in types.items():
         spelling = pa.types.is_integer(kind) or pa.types.is_timestamp(kind)
@@ -40,20 +42,24 @@ def inferred(body: Block, names: list[str], nulls: Sequence[str] | None) -> tupl
     return types, notes
 
 
-def _parsed(body: Block, names: list[str], as_text: list[str] | None, nulls: Sequence[str] | None) -> Any:
+def _well_formed(body: Block, due: int) -> bytes:
+    """The records that have so many fields and are UTF-8."""
+    bad = BadRows(body)
+    bad.add_not_utf8()
+    return body.chosen(bad.good & (body.records.fields == due))
+
+
+def _parsed(
+    body: Block, data: bytes, names: list[str], as_text: list[str] | None, nulls: Sequence[str] | None
+) -> Any:
     """The rows with types that Arrow infers, or some columns as text."""
     import pyarrow as pa
     import pyarrow.csv
 
     return pyarrow.csv.read_csv(
-        pa.BufferReader(body.view),
-        pyarrow.csv.ReadOptions(column_names=names, block_size=len(body.view) + 1, use_threads=False),
-        pyarrow.csv.ParseOptions(
-            delimiter=body.delimiter,
-            quote_char=body.quote or False,
-            newlines_in_values=True,
-            invalid_row_handler=lambda _: "skip",
-        ),
+        pa.BufferReader(data),
+        pyarrow.csv.ReadOptions(column_names=names, block_size=len(data) + 1, use_threads=False),
+        pyarrow.csv.ParseOptions(delimiter=body.delimiter, quote_char=body.quote or False, newlines_in_values=True),
         options(as_text, None if as_text is None else dict.fromkeys(as_text, pa.string()), nulls),
     )
 

@@ -10,7 +10,7 @@ from suffice.sources.files.batch import RowNumbers
 from suffice.sources.files.joining import Counted
 from suffice.sources.files.parquet import arrow_told
 from suffice.sources.files.reader import Faults, Reading
-from suffice.sources.files.stored import StoredColumns, stored_layout
+from suffice.sources.files.stored import StoredColumns, check_sound, stored_layout
 
 __all__ = ["StreamRows"]
 
@@ -44,7 +44,9 @@ class StreamRows:
             for whole in stream:
                 wanted = whole.select(list(columns))
                 for start in range(0, whole.num_rows, most):
-                    yield stored.batch(wanted.slice(start, most), self._kind, RowNumbers("", first + start)), 0
+                    part, places = wanted.slice(start, most), RowNumbers("", first + start)
+                    check_sound(part, places)
+                    yield stored.batch(part, self._kind, places), 0
                 first += whole.num_rows
         if not first and not self.repeatable:
             raise InputError(f"{self._kind} gave no rows. Was it read before? Make it anew.")
