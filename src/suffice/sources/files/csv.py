@@ -60,8 +60,8 @@ def peek_csv(head: bytes, whole: bool, path: str, reading: Reading) -> Layout:
         quote = f", and the quote that opens in line {first.line(cut.open)} is not closed" if cut.open >= 0 else ""
         refusal = InputError if whole else HeadTooShortError
         raise refusal(f"{path}: its first row does not end in the first {len(data):,} bytes{quote}. Is it a CSV file?")
-    found, notes = inferred(body, names, reading.nulls)
-    return Layout(names, asked_types(reading.types, found, path), delimiter, notes=notes)
+    found, notes, empty = inferred(body, names, reading.nulls)
+    return Layout(names, asked_types(reading.types, found, path), delimiter, notes=notes, empty=empty)
 
 
 def _after_open_quotes(data: bytes, whole: bool, delimiter: str, quote: str) -> bytes:

@@ -18,8 +18,8 @@ NOTED = 1000  # cells of a column of text that are looked at, since numbers amon
 MOSTLY = 0.9  # if so many of them are numbers
 
 
-def inferred(body: Block, names: list[str], nulls: Sequence[str] | None) -> tuple[dict[str, Any], list[str]]:
-    """Types of the columns by the rows of a block, and what is worth a note of them.
+def inferred(body: Block, names: list[str], nulls: Sequence[str] | None) -> tuple[dict[str, Any], list[str], set[str]]:
+    """Types of the columns by the rows of a block, what is worth a note of them, and which have no cell.
 
     They are those that Arrow infers; but numbers of which one has a leading zero are text, and so is a column without a
     cell. Rows of another number of fields, or that are not UTF-8, are not looked at.
@@ -28,9 +28,10 @@ def inferred(body: Block, names: list[str], nulls: Sequence[str] | None) -> tupl
 
     data = _well_formed(body, len(names))
     if not data:
-        return dict.fromkeys(names, pa.string()), []
+        return dict.fromkeys(names, pa.string()), [], set()
     typed = _parsed(body, data, names, None, nulls)
     types: dict[str, Any] = {field.name: field.type for field in typed.schema}
+    empty = {name for name, kind in types.items() if pa.types.is_null(kind)}
     spelled = [name for name, kind in types.items() if pa.types.is_integer(kind) or pa.types.is_timestamp(kind)]
     texts = _parsed(body, data, names, spelled, nulls) if spelled else typed
     notes: list[str] = []
@@ -39,7 +40,7 @@ def inferred(body: Block, names: list[str], nulls: Sequence[str] | None) -> tupl
         types[name], note = _settled(kind, (texts if spelling else typed)[name].combine_chunks())
         if note:
             notes.append(f"Column {short(name)} {note}")
-    return types, notes
+    return types, notes, empty
 
 
 def _well_formed(body: Block, due: int) -> bytes:
@@ -49,9 +50,7 @@ def _well_formed(body: Block, due: int) -> bytes:
     return body.chosen(bad.good & (body.records.fields == due))
 
 
-def _parsed(
-    body: Block, data: bytes, names: list[str], as_text: list[str] | None, nulls: Sequence[str] | None
-) -> Any:
+def _parsed(body: Block, data: bytes, names: list[str], as_text: list[str] | None, nulls: Sequence[str] | None) -> Any:
     """The rows with types that Arrow infers, or some columns as text."""
     import pyarrow as pa
     import pyarrow.csv
@@ -69,8 +68,6 @@ def _settled(kind: Any, cells: Any) -> tuple[Any, str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_null(kind):
-        return wide(kind), "is empty in the first rows and read as text."
     if pa.types.is_integer(kind) and pc.any(pc.match_substring_regex(cells, LEADING_ZERO)).as_py():
         return pa.string(), "has numbers with leading zeros and is read as text."
     if pa.types.is_timestamp(kind) and kind.unit == "ns":

@@ -65,12 +65,8 @@ def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> La
         for name, cells in values.items()
         if _scalars(cells) != cells and not any(each is not None for each in _scalars(cells))
     }
-    notes = [
-        f"Column {short(name)} is empty in the first rows and read as text."
-        for name, cells in values.items()
-        if all(each is None for each in cells)
-    ]
-    return Layout(list(values), asked_types(reading.types, types, path), unreadable=nested, notes=notes)
+    empty = {name for name, cells in values.items() if all(each is None for each in cells)}
+    return Layout(list(values), asked_types(reading.types, types, path), unreadable=nested, empty=empty)
 
 
 def _scalars(values: list[Any]) -> list[Any]:

@@ -184,17 +184,19 @@ class StoredColumns:
 
 
 def check_sound(rows: Any, places: Places) -> None:
-    """Refuse rows of an Arrow batch that is damaged: Arrow trusts its offsets and codes, and reads whatever is there."""
+    """Refuse rows of a damaged Arrow batch: Arrow trusts its offsets and codes, and reads whatever is there."""
     import pyarrow as pa
 
     for column, array in zip(rows.schema.names, rows.columns, strict=True):
         try:
-            array.validate(full=not pa.types.is_primitive(array.type))  # any bits are a number
+            array.validate(full=not pa.types.is_temporal(array.type))  # a date with hours is still a time
         except pa.ArrowInvalid as error:
             row = NOT_UTF8.match(str(error))
             if row is not None:
                 raise _not_text(places, int(row[1]), column) from None
-            raise InputError(f"{places.of(0)}, column {column!r}: from here on the data are damaged ({error}).") from None
+            raise InputError(
+                f"{places.of(0)}, column {column!r}: from here on the data are damaged ({error})."
+            ) from None
 
 
 def _not_text(places: Places, row: int, column: str) -> InputError:

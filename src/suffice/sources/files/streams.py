@@ -30,7 +30,7 @@ class StreamRows:
         self.name = ""
         self.repeatable = not type(data).__name__.endswith(("Reader", "Stream"))
         self._data, self._reading = data, reading
-        self._kind = f"The {type(data).__name__}"
+        self._kind = f"the {type(data).__name__}"
         self._next: Any = self._asked()
         self.layout = stored_layout(self._next.schema, reading.types, self._kind)
 
@@ -63,5 +63,6 @@ class StreamRows:
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                f"{self._kind} gives no rows: it was read before, or holds one column and not several ({error})."
+                f"{self._kind} gives no rows: it was read before, holds one column and not several, or holds what "
+                f"Arrow does not know ({error})."
             ) from error
