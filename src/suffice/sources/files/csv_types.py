@@ -8,7 +8,7 @@ from typing import Any
 from suffice.exceptions import short
 from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.blocks import Block
-from suffice.sources.files.cells import converted, options
+from suffice.sources.files.cells import OBVIOUS, all_fit, converted, options
 from suffice.sources.files.types import wide
 
 __all__ = ["inferred"]
@@ -72,11 +72,14 @@ def _settled(kind: Any, cells: Any) -> tuple[Any, str]:
         return pa.string(), "has numbers with leading zeros and is read as text."
     if pa.types.is_timestamp(kind) and kind.unit == "ns":
         coarser = pa.timestamp("us", kind.tz)
-        return (kind if converted(cells, coarser)[1].any() else coarser), ""
+        return (coarser if all_fit(cells, coarser) else kind), ""
     if pa.types.is_string(kind):
-        some = cells.slice(0, NOTED)
+        some = cells.slice(0, NOTED).drop_null()
+        numbers = pc.sum(pc.match_substring_regex(some, OBVIOUS["number"])).as_py() or 0
+        if numbers < MOSTLY * len(some):
+            return kind, ""
         wrong = converted(some, pa.float64())[1]
-        if 0 < wrong.sum() <= (1 - MOSTLY) * (len(some) - some.null_count):
+        if wrong.any():
             odd = short(some[int(wrong.argmax())].as_py())
             return kind, f"is read as text: {odd} is not a number, though most are."
     return wide(kind), ""
