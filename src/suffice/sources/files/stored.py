@@ -18,6 +18,7 @@ lists, structs, maps, unions, intervals   not at all
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,7 +53,7 @@ def stored_layout(schema: Any, types: Mapping[str, str], name: str) -> Layout:
         What messages call the source.
     """
     names = [each for each in schema.names if not INDEX.fullmatch(each)]
-    twice = sorted({each for each in names if names.count(each) > 1})
+    twice = sorted(each for each, times in Counter(names).items() if times > 1)
     if twice:
         raise InputError(f"{name} has several columns that are called {listed(twice)}. Give each a name of its own.")
     if "" in names:

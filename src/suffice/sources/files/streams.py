@@ -32,7 +32,7 @@ class StreamRows:
         self._data, self._reading = data, reading
         self._kind = f"the {type(data).__name__}"
         self._next: Any = self._asked()
-        self.layout = stored_layout(self._next.schema, reading.types, self._kind)
+        self.layout = stored_layout(self._columns(), reading.types, self._kind)
 
     def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
         """The rows in order."""
@@ -50,6 +50,16 @@ class StreamRows:
                 first += whole.num_rows
         if not first and not self.repeatable:
             raise InputError(f"{self._kind} gave no rows. Was it read before? Make it anew.")
+
+    def _columns(self) -> Any:
+        """The schema; of a pandas frame without its index, which is none of its columns."""
+        import pyarrow as pa
+
+        schema = self._next.schema
+        if not hasattr(self._data, "reset_index"):
+            return schema
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        return pa.schema([field for field in schema if field.name not in index])
 
     def stop(self) -> None:
         """Nothing: nobody else reads."""
