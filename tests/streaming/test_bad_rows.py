@@ -150,3 +150,12 @@ def test_settings_that_need_all_rows():
 def test_y_of_rows_in_memory_stays_what_it_was():
     with pytest.raises(ValueError, match=r"y should be a 1d array|inconsistent|Expected"):
         GaussianNB().fit(np.zeros((2, 1)), "ab")
+
+
+def test_a_source_without_a_good_row_says_why(tmp_path):
+    (tmp_path / "data.csv").write_text("x,label\n1\n2\n")
+    source = open_source(tmp_path / "data.csv", bad_rows="skip")
+    with pytest.raises(
+        InputError, match=r"No row of .*data.csv is good. The first fault: .*line 2, has 1 field where 2"
+    ):
+        NaiveBayes().fit(source, "label")

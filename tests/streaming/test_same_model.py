@@ -203,3 +203,9 @@ def test_many_batches_lose_no_digit():
     whole = NaiveBayes().fit(table.select(["x"]), table["label"].to_numpy())
     np.testing.assert_allclose(found.means_, whole.means_, rtol=1e-15)
     np.testing.assert_allclose(found.variances_, whole.variances_, rtol=1e-12)
+
+
+def test_the_index_of_a_frame_is_no_column():
+    frame = pd.DataFrame({"x": [1.0, 2, 3, 5], "label": list("abab")}, index=pd.Index(list("wxyz"), name="id"))
+    assert NaiveBayes().fit(frame, "label").feature_names_in_.tolist() == ["x"]
+    assert NaiveBayes().fit(frame.reset_index(), "label").feature_names_in_.tolist() == ["id", "x"]

@@ -243,3 +243,13 @@ def test_nothing_is_said_twice():
     with pytest.warns(suffice.SufficeWarning, match="holds 90 different texts") as caught:
         suffice.fit(levels, "label", batch_rows=7)
     assert len(caught) == 1
+
+
+def test_a_hole_in_a_row_of_no_weight_costs_no_scores():
+    table = pa.table({"x": [1.0, 2, None, 4, 5, 6.5, 8, 1], "w": [1, 1, 0, 1, 1, 1, 1, 1], "label": list("abababab")})
+    found = suffice.fit(table, "label", model="discriminant", weights="w").report_
+    good = table.filter(pa.array([weight > 0 for weight in table["w"].to_pylist()]))
+    assert found.scores.n_rows == 7
+    assert (
+        found.scores.log_loss == suffice.fit(good, "label", model="discriminant", weights="w").report_.scores.log_loss
+    )

@@ -65,15 +65,10 @@ class BatchReader:
     ) -> None:
         self.estimator, self.source, self.labels = estimator, source, labels
         self.columns, self.weights = columns, weights
-        self.first_fault = ""
 
     def read(self, batch: Batch) -> ReadBatch | None:
         """What was learned of a batch; None if there is no row in it, or no good one; see `of_good_rows`."""
-        return of_good_rows(batch, type(self.estimator).__name__, self._met, self._read)
-
-    def _met(self, sentence: str, rows: int) -> None:
-        self.first_fault = self.first_fault or sentence
-        self.source.met(sentence, rows)
+        return of_good_rows(batch, type(self.estimator).__name__, self.source.met, self._read)
 
     def _read(self, rows: Any) -> ReadBatch:
         codes, missing = self.labels.read(rows[self.labels.column])

@@ -212,7 +212,7 @@ class Streaming:
             try:
                 scores, why = judge(self, self._learned(), table, members, found.n_rows), ""
             except ValueError as error:
-                why = str(error)
+                why = str(error).split("\n")[0]
         self.report_ = FitReport(
             source.name,
             list(source.files),

@@ -78,8 +78,9 @@ class LabelReader:
         """Raise if the rows that were learned are all of one class, or none is like another."""
         n, seen = int(self.counts.sum()), self.axis.labels[self.counts > 0].tolist()
         if len(seen) == 1:
+            rows = "the only row" if n == 1 else f"all {n:,} rows"
             raise ClassError(
-                f"Column {self.column!r} holds {listed(seen)} in all {n:,} rows, and there is nothing to tell apart. "
+                f"Column {self.column!r} holds {listed(seen)} in {rows}, and there is nothing to tell apart. "
                 "Give rows of at least two classes, or another target."
             )
         if n > 2 and len(seen) == n:

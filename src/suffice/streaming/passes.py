@@ -105,8 +105,8 @@ def summed(
                     kept.add(found.rows, found.members)
             if progress is not None:
                 progress(source)
-    if not n_rows and reader.first_fault:
-        raise InputError(f"No row of {source.name or 'the source'} is good. The first fault: {reader.first_fault}")
+    if not n_rows and source.faults:
+        raise InputError(f"No row of {source.name or 'the source'} is good. The first fault: {source.faults[0]}")
     return Pass(tree.total(), table, labels, n_rows)
 
 

@@ -70,16 +70,19 @@ def judge(estimator: Any, model: Model, table: Table, members: Membership, of_ro
     of_rows : int
         How many rows there are.
     """
+    codes = members.codes
+    assert codes is not None
+    weights = np.ones(len(codes)) if members.weights is None else members.weights
+    rows = np.flatnonzero((codes >= 0) & (weights > 0))
+    if not len(rows):
+        raise InputError("There is no row to judge the model by.")
+    if len(rows) < len(codes) and not estimator._counts_weightless:  # a row that is not judged may have holes
+        table, members = table.take(rows), members.take(rows)
+        codes, weights, rows = codes[rows], weights[rows], np.arange(len(rows))
     rule = Rule(model, table, members, BY_HAND)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit has said what is to be said
         joint = rule.joint(estimator)
-        codes = members.codes
-        assert codes is not None
-        weights = np.ones(len(codes)) if members.weights is None else members.weights
-        rows = np.flatnonzero((codes >= 0) & (weights > 0))
-        if not len(rows):
-            raise InputError("There is no row to judge the model by.")
         codes, weights, joint = codes[rows], weights[rows], joint[rows]
         posterior = _posterior(estimator, joint, model)
     likeliest = np.argmax(posterior, axis=1)

@@ -130,7 +130,7 @@ def test_readers_are_read_once():
     assert batch.rows.to_pylist() == ROWS
     with pytest.raises(InputError, match="the stream can be read only once, and was"):
         source.batches()
-    with pytest.raises(InputError, match=r"The RecordBatchReader gave no rows. Was it read before\?"):
+    with pytest.raises(InputError, match=r"the RecordBatchReader gave no rows. Was it read before\?"):
         list(open_source(reader).batches())
 
 
@@ -161,7 +161,7 @@ def test_a_reader_that_breaks_is_a_sentence():
 
 
 def test_one_column_is_no_table():
-    with pytest.raises(InputError, match="The ChunkedArray gives no rows"):
+    with pytest.raises(InputError, match="the ChunkedArray gives no rows"):
         open_source(TABLE["size"])
 
 

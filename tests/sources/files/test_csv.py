@@ -102,7 +102,7 @@ def test_types(cells, word, values):
 
 def test_what_is_worth_a_note():
     data = b"code,empty,age,x\n" + b"01,,30,1\n" * 99 + b"01,,unknown,2\n"
-    notes = " ".join(Read(data).layout.notes)
+    notes = " ".join(open_source(io.BytesIO(data)).notes)
     assert "'code' has numbers with leading zeros" in notes
     assert "'empty' is empty" in notes
     assert "'age' is read as text: 'unknown' is not a number" in notes

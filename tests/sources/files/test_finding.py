@@ -103,3 +103,11 @@ def test_what_means_no_file_is_a_sentence(folder, given, words):
 
 def test_names_of_many_files():
     assert name_of([f"d/{i}.csv" for i in range(100)]) == "100 files, d/0.csv to d/99.csv"
+
+
+def test_a_glob_below_a_folder_with_marks_in_its_name(tmp_path):
+    folder = tmp_path / "runs [2] *" / "a b"
+    folder.mkdir(parents=True)
+    (folder / "x.csv").touch()
+    assert find_files(str(folder / "*.csv")) == [str(folder / "x.csv")]
+    assert find_files(str(tmp_path / "runs [2] *" / "*" / "?.csv")) == [str(folder / "x.csv")]

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import shutil
@@ -406,3 +407,38 @@ else:
     raise AssertionError
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_types_of_many_small_files_are_those_of_one(kind, tmp_path):
+    cells = {
+        "hole": [None, None, 2.5, None],
+        "code": [1, 2, "x", 3],
+        "size": [1, 2, 3, 0.5],
+        "zip": ["10", "20", "30", "04"] if kind == "csv" else [1, 2, 3, 4],
+        "when": [None, "2020-01-01", "2020-01-02T10:00:00", None],
+        "nothing": [None] * 4,
+        "label": ["a", "b", "a", "b"],
+    }
+    rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    for i, row in enumerate(rows):
+        if kind == "csv":
+            spelled = ["" if cell is None else str(cell) for cell in row.values()]
+            text = f"{','.join(cells)}\n{','.join(spelled)}\n"
+        else:
+            text = json.dumps({name: cell for name, cell in row.items() if cell is not None or i == 3}) + "\n"
+        (tmp_path / f"part-{i}.{kind}").write_text(text)
+    pieces = open_source(str(tmp_path / f"*.{kind}"))
+    parts = [(tmp_path / f"part-{i}.{kind}").read_text().splitlines() for i in range(4)]
+    whole = parts[0] + [line for part in parts[1:] for line in part[kind == "csv" :]]
+    one = open_source(io.BytesIO("\n".join(whole).encode()))
+    assert pieces.types == one.types
+    assert pieces.names == one.names
+    assert pieces.notes == one.notes
+    assert one.types["hole"] == "number"
+    assert "'nothing' is empty" in one.notes[-1]
+    assert rows_of(pieces) == rows_of(one)
+
+
+def test_a_type_that_is_given_for_an_empty_column_needs_no_note():
+    assert open_source(io.BytesIO(b"a,b\n1,\n"), types={"b": "number"}).notes == []

@@ -12,12 +12,12 @@ from suffice.sources.files.batch import Batch, RowNumbers
 from suffice.sources.files.parquet import arrow_told
 from suffice.sources.files.raw import Raw
 from suffice.sources.files.reader import Layout, Reading
-from suffice.sources.files.stored import StoredColumns, stored_layout
+from suffice.sources.files.stored import StoredColumns, check_sound, stored_layout
 
 __all__ = ["peek_arrow", "read_arrow"]
 
 FILE = b"ARROW1"
-WHAT = "an Arrow file"
+WHAT, STREAM = "an Arrow file", "a stream of Arrow"
 HUGE = 1 << 27  # bytes of a batch, on average, beyond which a file is mapped
 
 
@@ -25,18 +25,17 @@ def peek_arrow(raw: Raw, reading: Reading) -> tuple[Layout, bool]:
     """The columns of a file, and whether it may have rows."""
     head = _head(raw)
     if not head.startswith(FILE):
-        return stored_layout(_stream_schema(head, raw), reading.types, raw.name), True
+        with arrow_told(raw.name, STREAM):
+            return stored_layout(_stream_schema(head, raw), reading.types, raw.name), True
     with raw.anywhere() as place, arrow_told(raw.name, WHAT), _opened(place) as (file, _):
         return stored_layout(file.schema, reading.types, raw.name), file.num_record_batches > 0
 
 
 def read_arrow(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[Batch]:
     """The rows of a file in order."""
-    first = 0
     pieces = _file_pieces if _head(raw).startswith(FILE) else _stream_pieces
-    for rows in pieces(raw, stored, batch_rows):
-        batch = stored.batch(rows, raw.name, RowNumbers(raw.name, first))
-        first += rows.num_rows
+    for rows, places in pieces(raw, stored, batch_rows):
+        batch = stored.batch(rows, raw.name, places)
         del rows
         yield batch
         del batch
@@ -61,22 +60,25 @@ def _options() -> Any:
 # ---------------------------------------------------------------------- the file format
 
 
-def _file_pieces(raw: Raw, stored: StoredColumns, most: int) -> Iterator[Any]:
+def _file_pieces(raw: Raw, stored: StoredColumns, most: int) -> Iterator[tuple[Any, RowNumbers]]:
     """Rows of at most so many at a time, which keep nothing of the batch of the file that they are of."""
     import pyarrow as pa
 
+    first = 0
     with raw.anywhere() as place, arrow_told(raw.name, WHAT), _opened(place) as (file, let_go):
         for i in range(file.num_record_batches):
             whole = file.get_batch(i)
             wanted = whole.select(stored.among(whole.schema.names, raw.name))
             for start in range(0, whole.num_rows, most):
-                part = wanted.slice(start, most)
+                part, places = wanted.slice(start, most), RowNumbers(raw.name, first + start)
+                check_sound(part, places)
                 arrays = [pa.concat_arrays([array]) for array in part.columns]
                 if raw.size is not None:
                     raw.done = int(raw.size * (i + (start + part.num_rows) / whole.num_rows) / file.num_record_batches)
                 let_go()
-                yield pa.RecordBatch.from_arrays(arrays, names=part.schema.names)
+                yield pa.RecordBatch.from_arrays(arrays, names=part.schema.names), places
                 del part, arrays
+            first += whole.num_rows
             del whole, wanted
 
 
@@ -114,15 +116,19 @@ def _stream_schema(head: bytes, raw: Raw) -> Any:
     try:
         return pa.ipc.open_stream(pa.BufferReader(head)).schema  # it comes first
     except (pa.ArrowException, OSError):
-        with raw.opened() as file, arrow_told(raw.name, "a stream of Arrow"):
+        with raw.opened() as file:
             return pa.ipc.open_stream(file).schema
 
 
-def _stream_pieces(raw: Raw, stored: StoredColumns, most: int) -> Iterator[Any]:
+def _stream_pieces(raw: Raw, stored: StoredColumns, most: int) -> Iterator[tuple[Any, RowNumbers]]:
     import pyarrow as pa
 
-    with raw.opened() as file, arrow_told(raw.name, "a stream of Arrow"):
+    first = 0
+    with raw.opened() as file, arrow_told(raw.name, STREAM):
         for whole in pa.ipc.open_stream(file, options=_options()):
             wanted = whole.select(stored.among(whole.schema.names, raw.name))
             for start in range(0, whole.num_rows, most):
-                yield wanted.slice(start, most)
+                part, places = wanted.slice(start, most), RowNumbers(raw.name, first + start)
+                check_sound(part, places)
+                yield part, places
+            first += whole.num_rows

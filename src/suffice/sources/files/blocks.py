@@ -16,7 +16,7 @@ from suffice.sources.files.batch import Batch
 from suffice.sources.files.decoding import Text, check_text, is_utf8
 from suffice.sources.files.reader import Faults
 
-__all__ = ["Block", "Lines", "batches_of", "blocks"]
+__all__ = ["BLOCK_BYTES", "Block", "Lines", "batches_of", "blocks", "next_line"]
 
 BLOCK_BYTES = 1 << 24  # that are read at once; a record is not longer
 Rows = NDArray[np.int64]
@@ -130,11 +130,11 @@ def blocks(text: Text, path: str, delimiter: str, quote: str, faults: Faults) ->
         at = line + count_lines(memoryview(data)[:opened])
         where = "is never closed" if ended else f"is not closed within {BLOCK_BYTES >> 20} MB"
         faults.met(f"{path}, line {at}: the quote that opens here {where}.")
-        rest = _next_line(data, opened)
+        rest = next_line(data, opened)
         line, byte, data = line + count_lines(memoryview(data)[:rest]), byte + rest, data[rest:]
 
 
-def _next_line(data: bytes, at: int) -> int:
+def next_line(data: bytes, at: int) -> int:
     """Where the line after the one of that byte begins."""
     ends = [end for end in (data.find(b"\n", at), data.find(b"\r", at)) if end >= 0]
     if not ends:

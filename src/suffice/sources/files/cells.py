@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.sources.files.types import stated
 
-__all__ = ["NO", "NULLS", "YES", "converted", "options", "widened"]
+__all__ = ["NO", "NULLS", "OBVIOUS", "YES", "all_fit", "converted", "options", "widened"]
 
 NULLS = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
@@ -26,6 +26,15 @@ OBVIOUS = {
     "number": r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$",
 }
 ANY = ""
+# All that may be a cell of a type: what is not spelled so needs no second look either.
+DECIMAL = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
+NUMBER = rf"^[ \t]*[-+]?({DECIMAL}|0[xX][0-9a-fA-F]+|(?i:inf|nan).*)[ \t]*$"
+POSSIBLE = {
+    "whole number": NUMBER,
+    "number": NUMBER,
+    "yes/no": r"^[ \t]*[01tTfFyYnN][a-zA-Z]{0,4}[ \t]*$",
+    "time": r"^[ \t]*[0-9][-+0-9T:.Z \t]*$",
+}
 
 
 def options(
@@ -84,6 +93,16 @@ def converted(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
     return array, wrong
 
 
+def all_fit(cells: Any, kind: Any) -> bool:
+    """Whether all texts are cells of a type; which of them are not takes `converted` a look at each.
+
+    >>> import pyarrow as pa
+    >>> all_fit(pa.array(["1", None]), pa.int64()), all_fit(pa.array(["1", "1.5"]), pa.int64())
+    (True, False)
+    """
+    return _convert(cells, kind) is not None
+
+
 def widened(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
     """The same, where whole numbers become numbers if that makes more of them cells.
 
@@ -92,19 +111,26 @@ def widened(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
     [1.0, 1.5]
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    array, wrong = converted(cells, kind)
-    if wrong.any() and pa.types.is_integer(kind):
-        as_numbers, still = converted(cells, pa.float64())
-        if still.sum() < wrong.sum():
-            return as_numbers, still
-    return array, wrong
+    if pa.types.is_integer(kind) and not all_fit(cells, kind):
+        numbers, wrong = converted(cells, pa.float64())
+        if not all_fit(pc.if_else(pa.array(wrong), pa.scalar(None, cells.type), cells), kind):
+            return numbers, wrong
+    return converted(cells, kind)
 
 
 def _wrong(cells: Any, kind: Any) -> NDArray[np.bool_]:
     """Which of the texts are no cells: found by halves, since Arrow says only whether all of them are."""
     import pyarrow.compute as pc
 
+    possible = POSSIBLE.get(stated(kind))
+    if possible is not None:
+        may_be = pc.match_substring_regex(cells, possible).to_numpy(zero_copy_only=False)
+        if not may_be.all():
+            wrong = ~may_be
+            wrong[may_be] = _wrong(cells.filter(may_be), kind)
+            return wrong
     coded = cells.dictionary_encode()
     order = pc.sort_indices(coded.dictionary)  # what is wrong has its like beside it
     texts = coded.dictionary.take(order)

@@ -7,12 +7,13 @@ its own stream of a file. Only a block that it refuses is looked at row by row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import BinaryIO
 
 from suffice.exceptions import InputError
 from suffice.kernels.records import last_record
 from suffice.sources.files.batch import Batch
-from suffice.sources.files.blocks import Block, batches_of, blocks
+from suffice.sources.files.blocks import BLOCK_BYTES, Block, batches_of, blocks, next_line
 from suffice.sources.files.csv_header import delimiter_of, names_in, same_columns
 from suffice.sources.files.csv_rows import Columns, table_of
 from suffice.sources.files.csv_types import inferred
@@ -50,13 +51,29 @@ def peek_csv(head: bytes, whole: bool, path: str, reading: Reading) -> Layout:
     cut = last_record(data, delimiter, reading.quote)
     end = len(data) if whole and cut.open < 0 else cut.end
     first = Block(path, data, 0, end, 1, first_byte, delimiter, reading.quote, cut.broken)
+    if reading.bad_rows == "skip" and cut.open >= 0 and not first.blank:
+        more = _after_open_quotes(data[end:], whole, delimiter, reading.quote)
+        first = replace(first, held=data[:end] + more, end=end + len(more), broken=True)
     names, body = ([], first) if first.blank else names_in(first, reading)
-    if first.blank or (body.blank and not whole):
+    few = body.blank or (reading.bad_rows == "skip" and cut.open >= 0 and 2 * body.end < len(data) <= 2 * BLOCK_BYTES)
+    if first.blank or (few and not whole):
         quote = f", and the quote that opens in line {first.line(cut.open)} is not closed" if cut.open >= 0 else ""
         refusal = InputError if whole else HeadTooShortError
         raise refusal(f"{path}: its first row does not end in the first {len(data):,} bytes{quote}. Is it a CSV file?")
-    found, notes = inferred(body, names, reading.nulls)
-    return Layout(names, asked_types(reading.types, found, path), delimiter, notes=notes)
+    found, notes, empty = inferred(body, names, reading.nulls)
+    return Layout(names, asked_types(reading.types, found, path), delimiter, notes=notes, empty=empty)
+
+
+def _after_open_quotes(data: bytes, whole: bool, delimiter: str, quote: str) -> bytes:
+    """The records after lines with a quote that is never closed, which `blocks` leaves out."""
+    found = b""
+    while data:
+        cut = last_record(data, delimiter, quote)
+        found += data if whole and cut.open < 0 else data[: cut.end]
+        if cut.open < 0 or not (whole or len(data) - cut.end > BLOCK_BYTES):
+            break
+        data = data[next_line(data, cut.open) :]
+    return found
 
 
 def read_csv(

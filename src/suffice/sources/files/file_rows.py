@@ -18,6 +18,7 @@ from suffice.sources.files.parquet import peek_parquet, read_parquet
 from suffice.sources.files.raw import HEAD, Raw
 from suffice.sources.files.reader import Faults, HeadTooShortError, Layout, Reading
 from suffice.sources.files.stored import StoredColumns
+from suffice.sources.files.types import united
 
 __all__ = ["FileRows"]
 
@@ -49,6 +50,7 @@ class FileRows:
         self.repeatable = all(raw.repeatable for raw in raws)
         self.ahead = all(raw.ahead for raw in raws)
         found = _format_of(raws, format)
+        self._typed, self._same_columns = found in ("parquet", "arrow"), found != "jsonl"
         self._reading = replace(reading, delimiter=reading.delimiter or "\t") if found == "tsv" else reading
         peek, self._read = READERS[found]
         self.layout = self._first_layout(peek)
@@ -56,27 +58,47 @@ class FileRows:
     def _first_layout(self, peek: Peek) -> Layout:
         """The layout of the first file with rows, else of the first with columns.
 
-        A column that has no type there, as one of nulls has not, has that of the next file that knows one.
+        A column that has no type there, as one of nulls has not, has that of the next file that knows one. Files of
+        text are looked at until as much of them was seen as would be of one file.
         """
         import pyarrow as pa
 
         first: Layout | None = None
-        known = False
+        known, seen = False, 0
         for raw in self._raws:
             if raw.size == 0 or (len(self._raws) > 1 and not raw.head()[0].strip()):
                 continue
-            layout, rows = peek(raw, self._reading)
+            alike = replace(self._reading, delimiter=first.delimiter) if first and known else self._reading
+            layout, rows = peek(raw, alike)
             if first is None or (rows and not known):
                 first, known = layout, rows
+            elif rows and not self._typed:
+                self._unite(first, layout)
             for name, kind in first.types.items():
                 first.types[name] = layout.types.get(name, kind) if kind == pa.null() else kind
-            if known and pa.null() not in first.types.values():
+            seen += HEAD if raw.size is None else raw.size
+            if known and pa.null() not in first.types.values() and (self._typed or seen >= HEAD):
                 return first
         if first is None:
             raise InputError(f"{self.name} {'is' if len(self._raws) == 1 else 'are'} empty: there is nothing to read.")
         for name, kind in first.types.items():
             first.types[name] = pa.string() if kind == pa.null() else kind
         return first
+
+    def _unite(self, first: Layout, layout: Layout) -> None:
+        """Make the layout of the first files that of one more: as if its rows were theirs."""
+        for name in layout.names:
+            if name not in first.types and not self._same_columns:
+                first.names.append(name)
+                first.types[name] = layout.types[name]
+                first.empty.update(layout.empty & {name})
+                if name in layout.unreadable:
+                    first.unreadable[name] = layout.unreadable[name]
+            elif name in first.types and name not in self._reading.types and name not in layout.empty:
+                now = layout.types[name]
+                first.types[name] = now if name in first.empty else united(first.types[name], now)
+                first.empty.discard(name)
+        first.notes.extend(note for note in layout.notes if note not in first.notes)
 
     def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
         """The rows in order."""

@@ -85,13 +85,26 @@ def _files_of(path: str | bytes, format: str | None) -> list[str]:  # noqa: A002
         if "://" in place and not os.path.lexists(place):
             raise InputError(f"{given} is an address, not a file. Fetch it first, or send it to standard input.")
         return [place]  # who opens it says if it is not there
-    matches = sorted((each for each in glob.glob(place, recursive=True) if _is_shown(each, place)), key=natural)
+    matches = _matches(place) or _matches(_with_plain_folders(place))
     files = [file for match in matches for file in (_in_folder(match, format) if os.path.isdir(match) else [match])]
     if "**" in place:  # folders match, and so does what is in them
         files = sorted(set(map(os.path.normpath, files)), key=natural)
     if not files:
         raise InputError(f"No file matches {given!r}. Are you in the right folder? You are in {os.getcwd()}.")
     return files
+
+
+def _matches(pattern: str) -> list[str]:
+    return sorted((each for each in glob.glob(pattern, recursive=True) if _is_shown(each, pattern)), key=natural)
+
+
+def _with_plain_folders(pattern: str) -> str:
+    """The pattern below folders that are there and have its marks in their names, such as ``runs [2]/*.csv``."""
+    folder, rest = os.path.split(pattern)
+    while folder and not os.path.isdir(folder) and os.path.dirname(folder) != folder:
+        folder, name = os.path.split(folder)
+        rest = os.path.join(name, rest)
+    return os.path.join(glob.escape(folder), rest) if folder else pattern
 
 
 def _is_shown(path: str, pattern: str) -> bool:

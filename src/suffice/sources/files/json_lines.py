@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from suffice.exceptions import InputError, listed, short
 from suffice.sources.files.batch import Batch
 from suffice.sources.files.blocks import Block, batches_of, blocks
-from suffice.sources.files.cells import converted
+from suffice.sources.files.cells import all_fit
 from suffice.sources.files.decoding import Text, head_of
 from suffice.sources.files.json_rows import LineError, Number, object_in, table_of
 from suffice.sources.files.reader import Faults, HeadTooShortError, Layout, Reading
@@ -65,12 +65,8 @@ def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> La
         for name, cells in values.items()
         if _scalars(cells) != cells and not any(each is not None for each in _scalars(cells))
     }
-    notes = [
-        f"Column {short(name)} is empty in the first rows and read as text."
-        for name, cells in values.items()
-        if all(each is None for each in cells)
-    ]
-    return Layout(list(values), asked_types(reading.types, types, path), unreadable=nested, notes=notes)
+    empty = {name for name, cells in values.items() if all(each is None for each in cells)}
+    return Layout(list(values), asked_types(reading.types, types, path), unreadable=nested, empty=empty)
 
 
 def _scalars(values: list[Any]) -> list[Any]:
@@ -88,10 +84,10 @@ def _type(values: list[Any]) -> Any:
         return pa.string()
     numbers = sum(isinstance(each, Number) for each in given)
     if numbers == len(given):
-        return pa.float64() if converted(pa.array(given, pa.string()), pa.int64())[1].any() else pa.int64()
+        return pa.int64() if all_fit(pa.array(given, pa.string()), pa.int64()) else pa.float64()
     if not numbers:
         for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
-            if not converted(pa.array(given), kind)[1].any():
+            if all_fit(pa.array(given), kind):
                 return kind
     return pa.string()
 

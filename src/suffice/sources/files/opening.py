@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, listed, short
 from suffice.sources.files.ahead import ahead
 from suffice.sources.files.batch import Batch
 from suffice.sources.files.finding import find_files, is_path
@@ -78,7 +78,11 @@ class Source:
         self.names = list(names)
         layout = rows.layout
         self.types = {each: "nested" if each in layout.unreadable else stated(layout.types[each]) for each in names}
-        self.notes = list(layout.notes)
+        self.notes = list(layout.notes) + [
+            f"Column {short(each)} is empty in the first rows and read as text."
+            for each in names
+            if each in layout.empty and each not in reading.types
+        ]
         self.files = list(rows.files)
         self.total_bytes = rows.total_bytes
         self.done_bytes = 0
@@ -268,6 +272,8 @@ def open_source(
         _check_names(some, there, called)
     left_out = set(ignore)
     chosen = [name for name in (there if columns is None else columns) if name not in left_out]
+    if not there:
+        raise InputError(f"{called} has no columns.")
     if not chosen:
         raise InputError(f"No column of {called} is left to be read: it has {listed(there)}.")
     return Source(rows, chosen, reading)

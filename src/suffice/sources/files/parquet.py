@@ -10,7 +10,7 @@ from suffice.exceptions import InputError
 from suffice.sources.files.batch import Batch, RowNumbers
 from suffice.sources.files.raw import Raw
 from suffice.sources.files.reader import Layout, Reading
-from suffice.sources.files.stored import StoredColumns, stored_layout
+from suffice.sources.files.stored import StoredColumns, check_sound, stored_layout
 
 __all__ = ["arrow_told", "peek_parquet", "read_parquet"]
 
@@ -27,7 +27,9 @@ def read_parquet(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[B
         first, total = 0, file.metadata.num_rows
         columns = stored.among(file.schema_arrow.names, raw.name)
         for rows in file.iter_batches(batch_size=batch_rows, columns=columns, use_threads=threads):
-            batch = stored.batch(rows, raw.name, RowNumbers(raw.name, first))
+            places = RowNumbers(raw.name, first)
+            check_sound(rows, places)
+            batch = stored.batch(rows, raw.name, places)
             first += rows.num_rows
             raw.done = 0 if raw.size is None else raw.size * first // total
             del rows
@@ -64,6 +66,11 @@ def arrow_told(name: str, what: str) -> Iterator[None]:
         yield
     except InputError:
         raise
+    except MemoryError as error:  # also what damaged lengths ask for
+        raise InputError(
+            f"{name} cannot be read as {what}: a batch of it asks for more memory than there is. It is damaged, or has "
+            "to be written anew in smaller batches."
+        ) from error
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
         raise InputError(f"{name} cannot be read as {what}: it is damaged, or was cut short ({reason}).") from error

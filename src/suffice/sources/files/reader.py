@@ -49,6 +49,8 @@ class Layout:
         Columns that are no cells (lists and objects of JSON), and the sentence that says so to whom reads them.
     notes : list of str
         What a reader should know of how types were found, in sentences.
+    empty : set of str
+        Columns without a cell in the first rows, which are text unless another file knows better.
     """
 
     names: list[str]
@@ -56,6 +58,7 @@ class Layout:
     delimiter: str = ","
     unreadable: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    empty: set[str] = field(default_factory=set)
 
 
 class Faults:

@@ -18,6 +18,7 @@ lists, structs, maps, unions, intervals   not at all
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,11 +33,12 @@ from suffice.sources.files.csv_header import same_columns
 from suffice.sources.files.reader import Faults, Layout
 from suffice.sources.files.types import is_a, stated
 
-__all__ = ["StoredColumns", "stored_layout"]
+__all__ = ["StoredColumns", "check_sound", "stored_layout"]
 
 # pandas writes an index without a name under such a one; it is no column.
 INDEX = re.compile(r"__index_level_\d+__")
 NUMBERS = ("number", "whole number")
+NOT_UTF8 = re.compile(r"Invalid UTF8 sequence at string index (\d+)")
 
 
 def stored_layout(schema: Any, types: Mapping[str, str], name: str) -> Layout:
@@ -51,7 +53,7 @@ def stored_layout(schema: Any, types: Mapping[str, str], name: str) -> Layout:
         What messages call the source.
     """
     names = [each for each in schema.names if not INDEX.fullmatch(each)]
-    twice = sorted({each for each in names if names.count(each) > 1})
+    twice = sorted(each for each, times in Counter(names).items() if times > 1)
     if twice:
         raise InputError(f"{name} has several columns that are called {listed(twice)}. Give each a name of its own.")
     if "" in names:
@@ -182,6 +184,28 @@ class StoredColumns:
         return found
 
 
+def check_sound(rows: Any, places: Places) -> None:
+    """Refuse rows of a damaged Arrow batch: Arrow trusts its offsets and codes, and reads whatever is there."""
+    import pyarrow as pa
+
+    for column, array in zip(rows.schema.names, rows.columns, strict=True):
+        try:
+            array.validate(full=not pa.types.is_temporal(array.type))  # a date with hours is still a time
+        except pa.ArrowInvalid as error:
+            row = NOT_UTF8.match(str(error))
+            if row is not None:
+                raise _not_text(places, int(row[1]), column) from None
+            raise InputError(
+                f"{places.of(0)}, column {column!r}: from here on the data are damaged ({error})."
+            ) from None
+
+
+def _not_text(places: Places, row: int, column: str) -> InputError:
+    return InputError(
+        f"{places.of(row)}, column {column!r}: the bytes are no text of UTF-8. Leave it out: ignore=[{column!r}]."
+    )
+
+
 def _one_chunk(column: Any) -> Any:
     if not hasattr(column, "num_chunks"):
         return column
@@ -229,9 +253,7 @@ def _plain(array: Any, name: str, column: str, places: Places) -> Any:
         return array.cast(given)
     except pa.ArrowInvalid:
         row = next(i for i, cell in enumerate(array.to_pylist()) if cell is not None and not _is_utf8(cell))
-        raise InputError(
-            f"{places.of(row)}, column {column!r}: the bytes are no text of UTF-8. Leave it out: ignore=[{column!r}]."
-        ) from None
+        raise _not_text(places, row, column) from None
 
 
 def _converted(given: Any, target: Any) -> tuple[Any, NDArray[np.bool_]]:

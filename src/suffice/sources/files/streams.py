@@ -10,7 +10,7 @@ from suffice.sources.files.batch import RowNumbers
 from suffice.sources.files.joining import Counted
 from suffice.sources.files.parquet import arrow_told
 from suffice.sources.files.reader import Faults, Reading
-from suffice.sources.files.stored import StoredColumns, stored_layout
+from suffice.sources.files.stored import StoredColumns, check_sound, stored_layout
 
 __all__ = ["StreamRows"]
 
@@ -30,9 +30,9 @@ class StreamRows:
         self.name = ""
         self.repeatable = not type(data).__name__.endswith(("Reader", "Stream"))
         self._data, self._reading = data, reading
-        self._kind = f"The {type(data).__name__}"
+        self._kind = f"the {type(data).__name__}"
         self._next: Any = self._asked()
-        self.layout = stored_layout(self._next.schema, reading.types, self._kind)
+        self.layout = stored_layout(self._columns(), reading.types, self._kind)
 
     def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
         """The rows in order."""
@@ -44,10 +44,22 @@ class StreamRows:
             for whole in stream:
                 wanted = whole.select(list(columns))
                 for start in range(0, whole.num_rows, most):
-                    yield stored.batch(wanted.slice(start, most), self._kind, RowNumbers("", first + start)), 0
+                    part, places = wanted.slice(start, most), RowNumbers("", first + start)
+                    check_sound(part, places)
+                    yield stored.batch(part, self._kind, places), 0
                 first += whole.num_rows
         if not first and not self.repeatable:
             raise InputError(f"{self._kind} gave no rows. Was it read before? Make it anew.")
+
+    def _columns(self) -> Any:
+        """The schema; of a pandas frame without its index, which is none of its columns."""
+        import pyarrow as pa
+
+        schema = self._next.schema
+        if not hasattr(self._data, "reset_index"):
+            return schema
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        return pa.schema([field for field in schema if field.name not in index])
 
     def stop(self) -> None:
         """Nothing: nobody else reads."""
@@ -61,5 +73,6 @@ class StreamRows:
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                f"{self._kind} gives no rows: it was read before, or holds one column and not several ({error})."
+                f"{self._kind} gives no rows: it was read before, holds one column and not several, or holds what "
+                f"Arrow does not know ({error})."
             ) from error

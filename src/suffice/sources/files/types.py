@@ -7,7 +7,7 @@ from typing import Any
 
 from suffice.exceptions import InputError, listed, short
 
-__all__ = ["ASKED", "asked_types", "is_a", "stated", "wide"]
+__all__ = ["ASKED", "asked_types", "is_a", "stated", "united", "wide"]
 
 ASKED = ("number", "text", "yes/no", "time")
 
@@ -65,6 +65,24 @@ def wide(kind: Any) -> Any:
     if pa.types.is_timestamp(kind) and kind.unit == "s":
         return pa.timestamp("us", kind.tz)
     return pa.string() if pa.types.is_null(kind) else kind
+
+
+def united(kind: Any, other: Any) -> Any:
+    """The type of a column that in one file looks like the one, and in another like the other.
+
+    >>> import pyarrow as pa
+    >>> united(pa.int64(), pa.float64()), united(pa.int64(), pa.bool_())
+    (DataType(double), DataType(string))
+    """
+    import pyarrow as pa
+
+    if kind == other:
+        return kind
+    if {stated(kind), stated(other)} <= {"number", "whole number"}:
+        return pa.float64()
+    if pa.types.is_timestamp(kind) and pa.types.is_timestamp(other) and kind.tz == other.tz:
+        return pa.timestamp("ns", kind.tz)  # one of them has cells that fit into nothing coarser
+    return pa.string()
 
 
 def asked_types(types: Mapping[str, str], found: dict[str, Any], path: str) -> dict[str, Any]:

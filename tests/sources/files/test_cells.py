@@ -1,0 +1,92 @@
+"""Texts as cells: which are none is found in few looks, however many there are."""
+
+import io
+import json
+import random
+import re
+
+import pyarrow as pa
+import pytest
+
+from suffice.exceptions import InputError
+from suffice.sources.files import cells, open_source
+
+KINDS = {
+    "whole number": ([pa.int64()], "0123456789+-. \txXaefnity_", ["12", "0x1F", "-3", " 7 "]),
+    "number": ([pa.float64()], "0123456789+-. \txXaefnityINF()", ["1.5", "1e5", "-inf", "NaN", "infinity", ".5", "5."]),
+    "yes/no": ([pa.bool_()], "01tTrRuUeEfFaAlLsSyYnNoO ", ["true", "False", "yes", "N", "1"]),
+    "time": (
+        [pa.timestamp("us"), pa.timestamp("ns", "UTC"), pa.time32("s"), pa.date32()],
+        "0123456789-:T.Z+ /\t",
+        ["2020-01-01", "2020-01-01T10:00:00Z", "2020-01-01 10:00", "10:00:00", "2020-01-01T10:00:00.12+02:00"],
+    ),
+}
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """Every conversion that Arrow is asked for."""
+    convert, found = cells._convert, []
+
+    def counted(texts, kind):
+        found.append(len(texts))
+        return convert(texts, kind)
+
+    monkeypatch.setattr(cells, "_convert", counted)
+    return found
+
+
+@pytest.mark.parametrize("word", KINDS)
+def test_all_that_arrow_takes_for_a_cell_is_possible(word):
+    kinds, letters, spelled = KINDS[word]
+    rng = random.Random(word)
+    for _ in range(500):
+        text = list(rng.choice(spelled))
+        for _ in range(rng.randrange(3)):
+            at = rng.randrange(len(text) + 1)
+            text[at : at + rng.randrange(2)] = rng.choice(letters)
+        text = "".join(text)
+        if any(cells.all_fit(pa.array([text]), kind) for kind in kinds if text):
+            assert re.search(cells.POSSIBLE[word], text), text
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us")])
+def test_a_column_of_other_words(kind, looks):
+    texts = pa.array([f"word {i}" for i in range(3000)])
+    array, wrong = cells.widened(texts, kind)
+    assert wrong.all()
+    assert array.null_count == 3000
+    assert len(looks) < 20
+
+
+def test_whole_numbers_that_are_followed_by_others(looks):
+    array, wrong = cells.widened(pa.array([f"{i}.5" for i in range(3000)]), pa.int64())
+    assert not wrong.any()
+    assert array.to_pylist() == [i + 0.5 for i in range(3000)]
+    assert len(looks) < 10
+
+
+def test_whole_numbers_with_words_stay_whole():
+    array, wrong = cells.widened(pa.array(["1", "0x10", "word", None]), pa.int64())
+    assert array.to_pylist() == [1, 16, None, None]
+    assert wrong.tolist() == [False, False, True, False]
+
+
+def test_types_of_different_texts_are_found_in_few_looks(looks):
+    lines = "".join(json.dumps({"id": f"{i}-x", "text": f"word {i}"}) + "\n" for i in range(2000))
+    assert open_source(io.BytesIO(lines.encode())).types == {"id": "text", "text": "text"}
+    text = "id,text\n" + "".join(f"{i}-x,word {i}\n" for i in range(2000))
+    assert open_source(io.BytesIO(text.encode())).types == {"id": "text", "text": "text"}
+    assert len(looks) < 20
+
+
+def test_a_column_that_is_another_from_a_row_on(tmp_path, looks):
+    (tmp_path / "data.csv").write_text(
+        "x,y\n" + "".join(f"{i},1\n" for i in range(200_000)) + "".join(f"w{i},1\n" for i in range(9000))
+    )
+    with pytest.raises(InputError, match=r"data.csv, line 200002, column 'x': 'w0' is not a number"):
+        list(open_source(tmp_path / "data.csv").batches())
+    source = open_source(tmp_path / "data.csv", bad_rows="skip")
+    assert sum(len(batch) for batch in source.batches()) == 200_000
+    assert source.skipped == 9000
+    assert len(looks) < 50
