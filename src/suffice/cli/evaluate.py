@@ -83,8 +83,8 @@ def command(
     unknown = labels.all[len(classes) :]
     if unknown:
         note(
-            f"{listed(unknown)} in column {target!r} are no classes of the model: their rows count as errors, and have "
-            "no part in the log-loss."
+            f"Column {target!r} has labels that are no classes of the model: {listed(unknown)}. Their rows count as "
+            "errors, and have no part in the log-loss."
         )
     tell_faults(source)
     result = {

@@ -20,7 +20,7 @@ from suffice.cli.reading import (
 )
 from suffice.cli.settings import MODELS, check_none, check_settings, estimator_of, setting_options
 from suffice.cli.showing import Page, json_option, number, percent, show_json, shown
-from suffice.cli.writing import check_place
+from suffice.cli.writing import check_place, model_option
 
 __all__ = ["command"]
 
@@ -37,9 +37,7 @@ cat train.csv | suffice fit - --target species --json
 @_command("fit", "Learn a model from files.", EXAMPLES)
 @data_argument
 @target_option
-@click.option(
-    "-o", "--output", type=click.Path(), metavar="FILE", help="Where the model is saved; not at all if not given."
-)
+@model_option("Where the model is saved; not at all if not given.", required=False)
 @click.option("--model", "kind", type=click.Choice(MODELS), help="naive-bayes if not given.")
 @click.option("--update", type=click.Path(), metavar="MODEL", help="A saved model that goes on learning.")
 @columns_options
@@ -91,11 +89,11 @@ def command(
     with following(source, "Fitting"):
         fitted = suffice.fit(source, target, model=model, weights=weights, validate=False if no_validate else validate)
     report = fitted.report_
-    place = save(fitted, output)
     about = description(fitted)
     for each in about["columns"]:
         each["type"] = report.types.get(each["name"])
     scores = report.scores
+    place = save(fitted, output)
     found = {
         **about,
         "target": target,

@@ -112,6 +112,12 @@ class Source:
         """Raise if there is no such column, and say which may be meant."""
         _check_names([name], self.names, _called(self.name))
 
+    def no_rows(self, columns: Sequence[str]) -> Any:
+        """A table of those columns without a row, as `batches` would give them."""
+        import pyarrow as pa
+
+        return pa.schema([(name, self._rows.layout.types[name]) for name in columns]).empty_table()
+
     def batches(self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = ()) -> Iterator[Batch]:
         """The rows, in order; of those columns alone, in their order, if they are given.
 
