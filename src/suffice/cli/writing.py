@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
@@ -28,6 +28,7 @@ NAMES = {
     "arrow": ("arrow", "feather", "ipc"),
 }
 FORMATS = tuple(NAMES)
+F = TypeVar("F", bound=Callable[..., Any])
 BINARY = ("parquet", "arrow")
 STANDARD_OUTPUT = "standard output"
 
@@ -44,7 +45,7 @@ to_option = click.option(
 )
 
 
-def model_option(what: str, *, required: bool = True) -> Any:
+def model_option(what: str, *, required: bool = True) -> Callable[[F], F]:
     """Option ``-o`` of commands that save a model."""
     return click.option(
         "-o", "--output", required=required, type=click.Path(), metavar="FILE", callback=_file_only, help=what
