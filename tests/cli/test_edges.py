@@ -113,6 +113,51 @@ def test_a_column_of_lists_is_left_out_by_an_option(folder):
     ran("predict", "flowers.suffice", "lists.parquet")
 
 
+LEVELS = "c,x,y\n1,1.0,p\n1,1.1,p\n2,1.2,q\n2,1.3,q\na,1.4,p\na,0.9,q\n1,1.2,p\n2,1.0,q\n"
+
+
+def test_the_model_knows_what_a_few_rows_do_not(folder):
+    """Some rows of a file look like numbers, or like truth values, and are what they are in the whole file."""
+    for name, text in {"whole": LEVELS, "yes": LEVELS.replace("1,1", "true,1").replace("2,1", "false,1")}.items():
+        (folder / f"{name}.csv").write_text(text)
+        (folder / "few.csv").write_text("".join(text.splitlines(keepends=True)[:5]))
+        ran("fit", f"{name}.csv", "-t", "y", "-o", "m.suffice")
+        whole = ran("predict", "m.suffice", f"{name}.csv").splitlines()
+        assert ran("predict", "m.suffice", "few.csv").splitlines() == whole[:5]
+        assert ran("predict", "m.suffice", "-", stdin=(folder / "few.csv").read_text()).splitlines() == whole[:5]
+        assert json.loads(ran("evaluate", "m.suffice", "few.csv", "-t", "y", "--json"))["accuracy"] == 1
+        ran("explain", "m.suffice", "few.csv", "--row", "1")
+        ran("fit", "few.csv", "-t", "y", "--update", "m.suffice", "-o", "more.suffice")
+        ran("remove", "more.suffice", "few.csv", "-t", "y", "-o", "back.suffice")
+        assert ran("predict", "back.suffice", f"{name}.csv").splitlines() == whole
+
+
+def test_labels_of_a_few_rows_that_look_like_numbers(folder):
+    (folder / "whole.csv").write_text("x,y\n1,1\n2,1\n3,2\n4,2\n9,none\n8,none\n")
+    (folder / "few.csv").write_text("x,y\n1,1\n4,2\n")
+    ran("fit", "whole.csv", "-t", "y", "-o", "m.suffice")
+    assert json.loads(ran("evaluate", "m.suffice", "few.csv", "-t", "y", "--json"))["unknown_labels"] == []
+    found = json.loads(ran("fit", "few.csv", "-t", "y", "--update", "m.suffice", "--json"))
+    assert {each["label"]: each["rows"] for each in found["classes"]} == {"1": 3, "2": 3, "none": 2}
+
+
+def test_a_word_among_numbers_is_a_fault_of_its_row(folder):
+    """Not another type of the column, since the model knows better."""
+    lines = (folder / "test.csv").read_text().splitlines()
+    lines[6] = "much" + lines[6][lines[6].index(",") :]
+    (folder / "bad.csv").write_text("\n".join(lines) + "\n")
+    said = refused("predict", "flowers.suffice", "bad.csv")
+    assert "bad.csv, line 7, column 'sepal length': 'much' is not a number" in said
+    kept = ran("predict", "flowers.suffice", "bad.csv", "--bad-rows", "skip").splitlines()
+    whole = ran("predict", "flowers.suffice", "test.csv").splitlines()
+    assert kept == whole[:6] + whole[7:]
+
+
+def test_a_text_of_digits(folder):
+    (folder / "digits.csv").write_text("body\n2024\n7\n")
+    assert len(ran("predict", "spam.suffice", "digits.csv").splitlines()) == 3
+
+
 # ---------------------------------------------------------------------- models
 
 

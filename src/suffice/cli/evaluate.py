@@ -61,7 +61,7 @@ def command(
     from suffice.streaming.good_rows import weights_of
 
     loaded = suffice.load(model)
-    source = open_data(data, reading, columns, ignore, also=[target, weights])
+    source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
     read = model_columns(loaded, source, [target, weights])
     classes = loaded.classes_.tolist()
     labels, found = Labels(classes), Evaluation(classes)

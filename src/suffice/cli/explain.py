@@ -77,7 +77,7 @@ def command(
     first, second = label_of(loaded, label), label_of(loaded, against)
     if first is not None and first == second:
         raise click.UsageError("--label and --against are the same class.")
-    source = open_data(data, reading, columns, ignore)
+    source = open_data(data, reading, columns, ignore, notes=False)
     read = model_columns(loaded, source)
     waiting, found = set(rows), {}
     with following(source, "Looking for the rows"):

@@ -9,6 +9,7 @@ import click
 from suffice.cli.command import command as _command
 from suffice.cli.command import tell_faults
 from suffice.cli.description import description, save, saved, show_classes, show_columns
+from suffice.cli.expecting import expect
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
@@ -84,8 +85,12 @@ def command(
     import suffice
 
     old = None if update is None else suffice.load(update)
-    source = open_data(data, reading, columns, ignore, also=[target, weights])
-    model = estimator_of(kind or "naive-bayes", settings, source, target) if old is None else old
+    source = open_data(data, reading, columns, ignore, also=[target, weights], notes=old is None)
+    if old is None:
+        model = estimator_of(kind or "naive-bayes", settings, source, target)
+    else:
+        model = old
+        expect(old, source, [name for name in source.names if name not in (target, weights)], target)
     with following(source, "Fitting"):
         fitted = suffice.fit(source, target, model=model, weights=weights, validate=False if no_validate else validate)
     report = fitted.report_

@@ -64,7 +64,7 @@ def command(
     check_place(output)
     loaded = suffice.load(model)
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
-    source = open_data(data, reading, columns, ignore, also=kept)
+    source = open_data(data, reading, columns, ignore, also=kept, notes=False)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])
     kept = list(source.names) if keep == "all" else kept
     answers = Answers(loaded, kept, density=not no_density)

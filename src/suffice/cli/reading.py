@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from suffice.cli.command import note
+from suffice.cli.expecting import expect
 
 __all__ = [
     "columns_options",
@@ -175,8 +176,12 @@ def open_data(
     ignore: Sequence[str] | None = None,
     *,
     also: Sequence[str | None] = (),
+    notes: bool = True,
 ) -> Any:
-    """The source, whose columns are the chosen ones and those in ``also``."""
+    """The source, whose columns are the chosen ones and those in ``also``.
+
+    What is worth knowing of their types is told, unless a model has a say in them first.
+    """
     from suffice.exceptions import listed
     from suffice.sources.files import open_source
 
@@ -188,7 +193,7 @@ def open_data(
     source = open_source(data[0] if len(data) == 1 else list(data), columns=chosen, ignore=ignore or (), **reading)
     for name in beside:
         source.check_column(name)
-    for sentence in source.notes:
+    for sentence in source.notes if notes else ():
         note(sentence)
     return source
 
@@ -197,12 +202,18 @@ def open_data(
 
 
 def model_columns(model: Any, source: Any, besides: Sequence[str | None] = (), kept: Sequence[str] = ()) -> list[str]:
-    """The columns of a source that a model reads, in its order; others are nobody's business.
+    """The columns of a source that a model reads, in its order and as it knows them; others are nobody's business.
 
     A model of named columns reads those; one of documents the only column of text; one that was fitted on arrays all
     columns, in the order of the file. Those have no names to go by: ``besides`` are not for the model, and ``kept`` may
     be there for another reason.
     """
+    read = _read_columns(model, source, besides, kept)
+    expect(model, source, read)
+    return read
+
+
+def _read_columns(model: Any, source: Any, besides: Sequence[str | None], kept: Sequence[str]) -> list[str]:
     from suffice import TextNaiveBayes
     from suffice.exceptions import InputError, listed
 

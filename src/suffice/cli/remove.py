@@ -7,6 +7,7 @@ from typing import Any
 from suffice.cli.command import command as _command
 from suffice.cli.command import tell_faults
 from suffice.cli.description import description, save, saved, show_classes
+from suffice.cli.expecting import expect
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
@@ -57,7 +58,8 @@ def command(
 
     loaded = suffice.load(model)
     before = float(loaded._learned().weights.weight.sum())
-    source = open_data(data, reading, columns, ignore, also=[target, weights])
+    source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
+    expect(loaded, source, [name for name in source.names if name not in (target, weights)], target)
     with following(source, "Removing"):
         loaded.remove(source, target, sample_weight=weights)
     tell_faults(source)
