@@ -8,8 +8,8 @@ import suffice
 from bad_files import BAD_FILES
 from cli.made import refused, run
 from suffice.cli.command import _as_options
-from suffice.cli.reading import TYPES
 
+USAGE = {"a type that there is not", "an encoding that there is not", "a delimiter of two characters"}
 FLAGS = {"format": "--format", "delimiter": "--delimiter", "encoding": "--encoding", "quote": "--quote"}
 
 
@@ -43,11 +43,9 @@ def test_refused(case, tmp_path):
     (tmp_path / "data").mkdir()
     model = tmp_path / "model.suffice"
     data = data_of(case.make(tmp_path / "data"))
-    usage = set(case.options.get("types", {}).values()) - set(TYPES)  # which the command knows without looking
+    usage = str(case) in USAGE  # which the command knows without looking
     said = refused("fit", *data, "-t", case.target, "-o", model, *words_of(case.options), code=2 if usage else 1)
-    if usage:
-        return
-    for word in case.words:
+    for word in case.words if not usage else case.words[:1]:
         assert _as_options(word) in said
     assert "bad_rows" not in said
     assert os.listdir(tmp_path) == ["data"]

@@ -307,7 +307,7 @@ def test_unknown_and_missing_labels(folder):
     write_csv("odd.csv", columns)
     result = run("evaluate", "flowers.suffice", "odd.csv", "-t", "species", "--json")
     assert json.loads(result.stdout)["unknown_labels"] == ["rosa"]
-    assert "note: 'rosa' in column 'species' are no classes" in result.stderr
+    assert "'species' has labels that are no classes of the model: 'rosa'." in result.stderr
     columns["species"][7] = ""
     write_csv("odd.csv", columns)
     assert "odd.csv, line 9" in refused("evaluate", "flowers.suffice", "odd.csv", "-t", "species")

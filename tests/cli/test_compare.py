@@ -113,7 +113,8 @@ def test_rows_without_a_label(folder):
     assert "holed.csv, line 8, column 'species' holds no label" in said
     result = run("compare", "holed.csv", "--target", "species", "--bad-rows", "skip", *QUICK)
     assert result.exit_code == 0
-    assert "1 bad rows were left out" in result.stderr
+    assert "holed.csv, line 8, column 'species' holds no label" in result.stderr
+    assert "1 bad row was left out" in result.stderr
     assert "holed.csv: 99 rows" in result.stdout
 
 

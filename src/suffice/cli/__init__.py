@@ -7,6 +7,7 @@ and ``progress``. Nothing heavy is imported before a command runs, so that ``--h
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import Any
@@ -25,11 +26,24 @@ def main() -> None:
             import rich  # noqa: F401
         except ImportError as error:
             sys.exit(f"suffice: The command needs {error.name}: pip install 'suffice[cli]'")
+        _prepare_streams()
+        from suffice.cli.command import telling_of_output
         from suffice.cli.group import suffice
 
-        suffice(prog_name="suffice")
+        with telling_of_output():
+            suffice(prog_name="suffice")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _prepare_streams() -> None:
+    """Let nothing that is printed fail: a stream may be closed, or lack a character."""
+    for name in ("stdout", "stderr"):
+        stream: Any = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _leave(*_: Any) -> None:

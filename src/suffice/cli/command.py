@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import re
+import shlex
 import sys
 import traceback
 import warnings
@@ -14,11 +15,12 @@ from typing import Any
 
 import click
 
-__all__ = ["Command", "command", "is_quiet", "note", "tell_faults", "write_examples"]
+__all__ = ["Command", "command", "is_quiet", "note", "tell_faults", "telling_of_output", "write_examples"]
 
 ARGUMENT = re.compile(
     r"\b(bad_rows|encoding|names|delimiter|format|smoothing|estimation|prior|shrinkage|mix|event|max_words|slots)="
     r"(?:(['\"])([^'\"]*)\2|(\w+))?"
+    r"|\b(ignore|columns)=\[(['\"])([^'\"]*)\6\]|\((ignore|columns|cv)\)"
 )  # of the library, whose options have the same names
 BROKEN_PIPE, INTERRUPTED = 141, 130  # as the shell has them for a process that a signal ended
 
@@ -168,8 +170,27 @@ def _as_options(text: str) -> str:
 
     >>> _as_options("Leave such rows out with bad_rows='skip'; give encoding='latin-1', names= or slots=0.")
     'Leave such rows out with --bad-rows skip; give --encoding latin-1, --names or --slots 0.'
+    >>> _as_options("Leave it out: ignore=['a b']. Choose the column (columns).")
+    "Leave it out: --ignore 'a b'. Choose the column (--columns)."
     """
-    return ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')} {found[3] or found[4] or ''}".strip(), text)
+
+    def option(found: re.Match[str]) -> str:
+        if found[8]:
+            return f"(--{found[8]})"
+        value = shlex.quote(found[7]) if found[5] else found[3] or found[4] or ""
+        return f"--{(found[1] or found[5]).replace('_', '-')} {value}".strip()
+
+    return ARGUMENT.sub(option, text)
+
+
+@contextlib.contextmanager
+def telling_of_output() -> Iterator[None]:
+    """Leave with a sentence where there is no room for what is printed: a help page, or the sentence of an error."""
+    try:
+        yield
+    except OSError as error:
+        _drop_output()
+        sys.exit(f"suffice: {_sentence(error)}")
 
 
 def _drop_output() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import is_quiet, note
+from suffice.cli.command import is_quiet, tell_faults
 from suffice.cli.progress import following
 from suffice.cli.reading import columns_options, data_argument, open_data, reading_options, target_option
 from suffice.cli.showing import Page, json_option, number, percent, show_json, shown
@@ -31,9 +31,12 @@ def _sizes(ctx: click.Context, parameter: click.Parameter, given: str | None) ->
     if given is None:
         return None
     try:
-        return [int(size) for size in given.split(",")]
+        sizes = [int(size) for size in given.split(",")]
+        if min(sizes) < 1:
+            raise ValueError
     except ValueError:
-        raise click.BadParameter(f"{given!r} is not a list of whole numbers, such as 20,80,320.") from None
+        raise click.BadParameter(f"{given!r} is not a list of whole numbers above 0, such as 20,80,320.") from None
+    return sizes
 
 
 def _plot(ctx: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
@@ -71,7 +74,7 @@ def _plot(ctx: click.Context, parameter: click.Parameter, given: str | None) -> 
 @click.option(
     "--text", multiple=True, metavar="COL", help="A column of documents; found by its texts if not given; repeatable."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of folds and draws.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of folds and draws.")
 @columns_options
 @reading_options
 @json_option
@@ -100,13 +103,15 @@ def command(
         raise click.UsageError("--plot draws the learning curves, and with --repeats 0 there are none.")
     check_place(plot)
     from suffice.comparison import compare
+    from suffice.comparison.plotting import check_matplotlib
     from suffice.comparison.sampling import sampled
 
+    if plot is not None:
+        check_matplotlib()
     source = open_data(data, reading, columns, ignore, also=[target])
     with following(source, "Reading"):
         rows, labels, n_rows = sampled(source, target, most)
-    if source.skipped:
-        note(f"{source.skipped:,} bad rows were left out.")
+    tell_faults(source)
     with _counting() as progress:
         found = compare(
             rows,

@@ -61,7 +61,7 @@ def command(
     from suffice.streaming.good_rows import weights_of
 
     loaded = suffice.load(model)
-    source = open_data(data, reading, columns, ignore, also=[target, weights])
+    source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
     read = model_columns(loaded, source, [target, weights])
     classes = loaded.classes_.tolist()
     labels, found = Labels(classes), Evaluation(classes)
@@ -83,8 +83,8 @@ def command(
     unknown = labels.all[len(classes) :]
     if unknown:
         note(
-            f"{listed(unknown)} in column {target!r} are no classes of the model: their rows count as errors, and have "
-            "no part in the log-loss."
+            f"Column {target!r} has labels that are no classes of the model: {listed(unknown)}. Their rows count as "
+            "errors, and have no part in the log-loss."
         )
     tell_faults(source)
     result = {

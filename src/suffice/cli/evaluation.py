@@ -1,6 +1,7 @@
 """How good predictions are, summed up batch by batch.
 
-Scores are scikit-learn's, of the same names; weights are those of rows.
+Scores are scikit-learn's, of the same names; weights are those of rows. As there, and in the scores of a fit, a
+probability below 2.2e-16 counts as that in the log-loss.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.validation.scores import BINS, LEAST
+
 __all__ = ["Evaluation", "Ranks"]
 
 Float = NDArray[np.float64]
 Codes = NDArray[np.int64]
-BINS = 15  # of the calibration error
 MOST = 1 << 23  # scores that are kept for an exact area under the curve
 FINE, WIDEST = 1 << 16, 40.0  # beyond, they are counted in so many bins of their log-odds, up to this
 
@@ -48,11 +50,9 @@ class Evaluation:
         known = codes < k
         hit = np.where(known, proba[rows, np.where(known, codes, 0)], 0.0)
         self._brier += float(w @ ((proba**2).sum(axis=1) - 2 * hit + 1))
-        loss, v = -log_proba[rows[known], codes[known]], w[known]
+        loss, v = -np.maximum(log_proba[rows[known], codes[known]], np.log(LEAST)), w[known]
         squares = v**2
-        with np.errstate(invalid="ignore"):  # an infinite loss of no weight
-            sums = v.sum(), v @ loss, squares.sum(), squares @ loss, squares @ loss**2, (w**2).sum()
-        self._loss += sums
+        self._loss += v.sum(), v @ loss, squares.sum(), squares @ loss, squares @ loss**2, (w**2).sum()
         sure = proba[rows, chosen]
         bins = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
         for i, values in enumerate((w, w * sure, w * (chosen == codes))):

@@ -28,6 +28,7 @@ suffice explain flowers.suffice test.csv --row 0
 suffice explain flowers.suffice test.csv --row 3 --row 7 --label virginica --against setosa
 suffice explain spam.suffice messages.jsonl --columns body --row 1 --json
 """
+SHOWN_CLASSES = 10  # whose probabilities are listed; --json has all
 
 
 @_command("explain", "Show why a row is judged as it is.", EXAMPLES)
@@ -76,7 +77,7 @@ def command(
     first, second = label_of(loaded, label), label_of(loaded, against)
     if first is not None and first == second:
         raise click.UsageError("--label and --against are the same class.")
-    source = open_data(data, reading, columns, ignore)
+    source = open_data(data, reading, columns, ignore, notes=False)
     read = model_columns(loaded, source)
     waiting, found = set(rows), {}
     with following(source, "Looking for the rows"):
@@ -137,6 +138,7 @@ def _explained(model: Any, row: Any, label: Any, against: Any) -> dict[str, Any]
         "label": parts.labels.tolist()[0],
         "against": parts.against.tolist()[0],
         "log_odds": float(parts.log_odds[0]),
+        "calibrated": hasattr(model, "calibration_"),
         "parts": [
             {name: what, "part": part} | ({} if count is None else {"count": count})
             for what, part, count in zip(listing[name], listing["part"], counts, strict=True)
@@ -162,11 +164,19 @@ def _parts(model: Any, row: Any, label: Any, against: Any) -> Any:
     return explain_discriminant(estimate, table, joint, first, second)
 
 
+def _likeliest(probabilities: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All classes, or the likeliest of very many, in their order."""
+    least = sorted((each["p"] for each in probabilities), reverse=True)[:SHOWN_CLASSES][-1]
+    return [each for each in probabilities if each["p"] >= least][:SHOWN_CLASSES]
+
+
 def _show(page: Page, found: dict[str, Any], most: int) -> None:
     page.heading(f"Row {found['row']:,} ({shown(found['place'])}): {shown(found['predicted'])}")
-    page.line(", ".join(f"p({shown(each['label'])}) = {each['p']:.4g}" for each in found["probabilities"]))
+    page.line(", ".join(f"p({shown(each['label'])}) = {each['p']:.4g}" for each in _likeliest(found["probabilities"])))
+    before = " before they are calibrated" if found["calibrated"] else ""
     page.line(
-        f"log-odds of {shown(found['label'])} against {shown(found['against'])}: {found['log_odds']:.6g}, the sum of"
+        f"log-odds of {shown(found['label'])} against {shown(found['against'])}{before}: {found['log_odds']:.6g}, "
+        "the sum of"
     )
     kind = "word" if "word" in found["parts"][0] else "column"
     rows = [

@@ -9,6 +9,7 @@ import click
 from suffice.cli.command import command as _command
 from suffice.cli.command import tell_faults
 from suffice.cli.description import description, save, saved, show_classes, show_columns
+from suffice.cli.expecting import expect
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
@@ -20,7 +21,7 @@ from suffice.cli.reading import (
 )
 from suffice.cli.settings import MODELS, check_none, check_settings, estimator_of, setting_options
 from suffice.cli.showing import Page, json_option, number, percent, show_json, shown
-from suffice.cli.writing import check_place
+from suffice.cli.writing import check_place, model_option
 
 __all__ = ["command"]
 
@@ -37,9 +38,7 @@ cat train.csv | suffice fit - --target species --json
 @_command("fit", "Learn a model from files.", EXAMPLES)
 @data_argument
 @target_option
-@click.option(
-    "-o", "--output", type=click.Path(), metavar="FILE", help="Where the model is saved; not at all if not given."
-)
+@model_option("Where the model is saved; not at all if not given.", required=False)
 @click.option("--model", "kind", type=click.Choice(MODELS), help="naive-bayes if not given.")
 @click.option("--update", type=click.Path(), metavar="MODEL", help="A saved model that goes on learning.")
 @columns_options
@@ -86,16 +85,20 @@ def command(
     import suffice
 
     old = None if update is None else suffice.load(update)
-    source = open_data(data, reading, columns, ignore, also=[target, weights])
-    model = estimator_of(kind or "naive-bayes", settings, source, target) if old is None else old
+    source = open_data(data, reading, columns, ignore, also=[target, weights], notes=old is None)
+    if old is None:
+        model = estimator_of(kind or "naive-bayes", settings, source, target)
+    else:
+        model = old
+        expect(old, source, [name for name in source.names if name not in (target, weights)], target)
     with following(source, "Fitting"):
         fitted = suffice.fit(source, target, model=model, weights=weights, validate=False if no_validate else validate)
     report = fitted.report_
-    place = save(fitted, output)
     about = description(fitted)
     for each in about["columns"]:
         each["type"] = report.types.get(each["name"])
     scores = report.scores
+    place = save(fitted, output)
     found = {
         **about,
         "target": target,

@@ -7,7 +7,7 @@ import click
 from suffice.cli.command import command as _command
 from suffice.cli.description import description, save, saved, show_classes
 from suffice.cli.showing import Page, json_option, show_json
-from suffice.cli.writing import check_place
+from suffice.cli.writing import check_place, model_option
 
 __all__ = ["command"]
 
@@ -19,7 +19,7 @@ suffice merge monday.suffice tuesday.suffice -o week.suffice --json
 
 @_command("merge", "Join models that were fitted apart.", EXAMPLES)
 @click.argument("models", nargs=-1, required=True, type=click.Path())
-@click.option("-o", "--output", type=click.Path(), required=True, metavar="FILE", help="Where the model is saved.")
+@model_option("Where the model is saved.")
 @json_option
 def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
     """Join MODELS into the model of all their rows, exactly as if it had been fitted on them.
@@ -31,8 +31,8 @@ def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
     import suffice
 
     merged = suffice.merge(suffice.load(path) for path in models)
-    place = save(merged, output)
-    found = {"models": list(models), **description(merged), **place}
+    about, place = description(merged), save(merged, output)
+    found = {"models": list(models), **about, **place}
     if as_json:
         show_json(found)
         return

@@ -64,7 +64,7 @@ def command(
     check_place(output)
     loaded = suffice.load(model)
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
-    source = open_data(data, reading, columns, ignore, also=kept)
+    source = open_data(data, reading, columns, ignore, also=kept, notes=False)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])
     kept = list(source.names) if keep == "all" else kept
     answers = Answers(loaded, kept, density=not no_density)
@@ -75,7 +75,7 @@ def command(
             if table is not None:
                 out.write(table)
         if not out.n_rows:
-            out.write(answers.none())
+            out.write(answers.none(source.no_rows(kept)))
     tell_faults(source)
 
 
@@ -120,14 +120,14 @@ class Answers:
         classes = pa.array(self.model.classes_)
         return classes.take(pa.array(codes))
 
-    def none(self) -> Any:
-        """A table of no rows."""
+    def none(self, kept: Any) -> Any:
+        """A table of no rows, with the columns that are kept."""
         import numpy as np
         import pyarrow as pa
 
         k = len(self.model.classes_)
         return self._table(
-            pa.table({}), pa.array(self.model.classes_[:0]), np.empty((0, k)), np.empty(0) if self.density else None
+            kept, pa.array(self.model.classes_[:0]), np.empty((0, k)), np.empty(0) if self.density else None
         )
 
     def _table(self, kept: Any, labels: Any, probabilities: Any, density: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from suffice.cli.command import note
+from suffice.cli.expecting import expect
 
 __all__ = [
     "columns_options",
@@ -56,7 +58,32 @@ def _types(ctx: click.Context, parameter: click.Parameter, given: Sequence[str])
 
 
 def _names(ctx: click.Context, parameter: click.Parameter, given: str | None) -> list[str] | None:
-    return None if given is None else [name for name in given.split(",") if name]
+    if given is None:
+        return None
+    names = [name for name in given.split(",") if name]
+    if not names:
+        raise click.BadParameter(f"{given!r} names no column.", ctx, parameter)
+    if len({*names}) < len(names):
+        raise click.BadParameter(f"{given!r} names a column twice.", ctx, parameter)
+    return names
+
+
+def _character(ctx: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
+    r"""A character; a tab may be typed as \t, which few shells make a tab of."""
+    found = "\t" if given == r"\t" else given
+    if found is not None and (len(found) != 1 or not found.isascii() or found in "\r\n"):
+        raise click.BadParameter(f"{given!r} is not one character of ASCII.", ctx, parameter)
+    return found
+
+
+def _encoding(ctx: click.Context, parameter: click.Parameter, given: str) -> str:
+    try:
+        codecs.lookup(given)
+    except (LookupError, ValueError):
+        raise click.BadParameter(
+            f"There is no encoding {given!r}: utf-8, utf-16, latin-1 and cp1252 are some.", ctx, parameter
+        ) from None
+    return given
 
 
 def columns_options(function: F) -> F:
@@ -80,11 +107,23 @@ OPTIONS = (
         type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails"]),
         help="Of the data; by name and first bytes if not given.",
     ),
-    click.option("--delimiter", metavar="CHAR", help="Between the cells of CSV; found in the first rows if not given."),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        callback=_character,
+        help="Between the cells of CSV; found in the first rows if not given.",
+    ),
     click.option("--no-header", is_flag=True, help="The first row of CSV is data."),
     click.option("--names", metavar="COLS", callback=_names, help="Names of the columns of CSV without a header."),
-    click.option("--quote", default='"', show_default=True, metavar="CHAR", help="Around cells of CSV."),
-    click.option("--encoding", default="utf-8", show_default=True, help="Of CSV and JSON lines."),
+    click.option(
+        "--quote",
+        default='"',
+        show_default=True,
+        metavar="CHAR",
+        callback=_character,
+        help="Around cells of CSV.",
+    ),
+    click.option("--encoding", default="utf-8", show_default=True, callback=_encoding, help="Of CSV and JSON lines."),
     click.option(
         "--null", "nulls", multiple=True, metavar="TEXT", help="What stands for a missing cell of CSV; repeatable."
     ),
@@ -137,8 +176,12 @@ def open_data(
     ignore: Sequence[str] | None = None,
     *,
     also: Sequence[str | None] = (),
+    notes: bool = True,
 ) -> Any:
-    """The source, whose columns are the chosen ones and those in ``also``."""
+    """The source, whose columns are the chosen ones and those in ``also``.
+
+    What is worth knowing of their types is told, unless a model has a say in them first.
+    """
     from suffice.exceptions import listed
     from suffice.sources.files import open_source
 
@@ -150,7 +193,7 @@ def open_data(
     source = open_source(data[0] if len(data) == 1 else list(data), columns=chosen, ignore=ignore or (), **reading)
     for name in beside:
         source.check_column(name)
-    for sentence in source.notes:
+    for sentence in source.notes if notes else ():
         note(sentence)
     return source
 
@@ -159,12 +202,18 @@ def open_data(
 
 
 def model_columns(model: Any, source: Any, besides: Sequence[str | None] = (), kept: Sequence[str] = ()) -> list[str]:
-    """The columns of a source that a model reads, in its order; others are nobody's business.
+    """The columns of a source that a model reads, in its order and as it knows them; others are nobody's business.
 
     A model of named columns reads those; one of documents the only column of text; one that was fitted on arrays all
     columns, in the order of the file. Those have no names to go by: ``besides`` are not for the model, and ``kept`` may
     be there for another reason.
     """
+    read = _read_columns(model, source, besides, kept)
+    expect(model, source, read)
+    return read
+
+
+def _read_columns(model: Any, source: Any, besides: Sequence[str | None], kept: Sequence[str]) -> list[str]:
     from suffice import TextNaiveBayes
     from suffice.exceptions import InputError, listed
 
@@ -175,6 +224,12 @@ def model_columns(model: Any, source: Any, besides: Sequence[str | None] = (), k
     if known is not None:
         needed = [str(name) for name in known]
         missing = [name for name in needed if name not in there and name not in model._left_out()]
+        other = [name for name in missing if name in besides]
+        if other:
+            raise InputError(
+                f"The model reads column {listed(other)} as a feature, which cannot be the target or the weights as "
+                "well. Give another."
+            )
         if missing:
             raise InputError(
                 f"{source.name} has no column {listed(missing)}, which the model was fitted with. Its columns are "
@@ -222,7 +277,7 @@ def label_of(model: Any, text: str | None) -> Any:
         return None
     labels = model.classes_.tolist()
     for label in labels:
-        if str(label) == text:
+        if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
             return label
     from suffice.exceptions import ClassError, listed
 

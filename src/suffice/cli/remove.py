@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from suffice.cli.command import command as _command
 from suffice.cli.command import tell_faults
 from suffice.cli.description import description, save, saved, show_classes
+from suffice.cli.expecting import expect
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
@@ -20,7 +19,7 @@ from suffice.cli.reading import (
     weights_option,
 )
 from suffice.cli.showing import Page, json_option, show_json, shown
-from suffice.cli.writing import check_place
+from suffice.cli.writing import check_place, model_option
 
 __all__ = ["command"]
 
@@ -33,9 +32,7 @@ suffice remove flowers.suffice monday.csv --target species -o without.suffice
 @model_argument
 @data_argument
 @target_option
-@click.option(
-    "-o", "--output", type=click.Path(), required=True, metavar="FILE", help="Where the model is saved; may be MODEL."
-)
+@model_option("Where the model is saved; may be MODEL.")
 @weights_option
 @columns_options
 @reading_options
@@ -57,18 +54,22 @@ def command(
     """
     check_place(output)
     import suffice
+    from suffice.exceptions import InputError
 
     loaded = suffice.load(model)
     before = float(loaded._learned().weights.weight.sum())
-    source = open_data(data, reading, columns, ignore, also=[target, weights])
+    source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
+    expect(loaded, source, [name for name in source.names if name not in (target, weights)], target)
     with following(source, "Removing"):
         loaded.remove(source, target, sample_weight=weights)
     tell_faults(source)
-    place = save(loaded, output)
+    if not loaded._learned().weights.weight.sum():
+        raise InputError("These are all the rows of the model: nothing would be left of it, and nothing was saved.")
+    about, place = description(loaded), save(loaded, output)
     found = {
         "data": {"source": source.name, "rows": source.n_rows, "skipped": source.skipped},
         "rows_before": before,
-        **description(loaded),
+        **about,
         **place,
     }
     if as_json:

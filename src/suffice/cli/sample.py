@@ -34,10 +34,13 @@ def command(model: str, n_rows: int, label: str | None, seed: int | None, output
     import numpy as np
 
     import suffice
+    from suffice.exceptions import InputError
 
     kind = format_of(output, to)
     check_place(output)
     loaded = suffice.load(model)
+    if not hasattr(loaded, "sample"):
+        raise InputError(f"A {type(loaded).__name__} has no distribution p(x | y), and so there is none to draw from.")
     chosen, rng = label_of(loaded, label), np.random.default_rng(seed)
     with writing(output, kind) as out:
         # The first draw, of none if no more are wanted, gives the names.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -17,21 +18,26 @@ MODELS = ("naive-bayes", "discriminant", "text")
 
 
 class NumberOr(click.ParamType):  # type: ignore[type-arg]  # generic since 8.2 only
-    """A number, or one of some words."""
+    """A number of at least 0, or one of some words."""
 
     name = "number"
 
-    def __init__(self, *words: str) -> None:
-        self.words = words
+    def __init__(self, *words: str, most: float = math.inf) -> None:
+        self.words, self.most = words, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The value that a text means."""
         if not isinstance(value, str) or value in self.words:
             return value
         try:
-            return float(value)
+            found = float(value)
         except ValueError:
             self.fail(f"{value!r} is neither a number nor {' or '.join(self.words)}.", param, ctx)
+        if not 0 <= found <= self.most or math.isinf(found):
+            self.fail(
+                f"{value} is not {f'from 0 to {self.most:g}' if self.most < math.inf else '0 or more'}.", param, ctx
+            )
+        return found
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """How it is shown in the help."""
@@ -80,8 +86,10 @@ NAIVE_BAYES = (
 DISCRIMINANT = (
     click.option("--covariance", type=click.Choice(["shared", "own"]), help="One for all classes, or one for each."),
     click.option("--shape", type=click.Choice(["full", "diagonal", "spherical"]), help="Of the covariance."),
-    click.option("--mix", type=NumberOr("auto"), help="Share of the shared covariance in own ones, 0 to 1."),
-    click.option("--shrinkage", type=NumberOr("ledoit_wolf", "oas", "auto"), help="Share of the diagonal, 0 to 1."),
+    click.option("--mix", type=NumberOr("auto", most=1), help="Share of the shared covariance in own ones, 0 to 1."),
+    click.option(
+        "--shrinkage", type=NumberOr("ledoit_wolf", "oas", "auto", most=1), help="Share of the diagonal, 0 to 1."
+    ),
 )
 TEXT = (
     click.option(
@@ -186,12 +194,15 @@ def _shares(given: str, kind: str) -> Any:
     for each in given.split(","):
         label, equals, share = each.rpartition("=")
         try:
-            if not equals:
+            named = _label(label, kind)
+            if not equals or named in out or not 0 <= (part := float(share)) < math.inf:
                 raise ValueError
-            out[_label(label, kind)] = float(share)
+            out[named] = part
         except ValueError:
             raise click.BadParameter(
-                f"{each!r} is not of the form CLASS=SHARE, as in --prior 'ham=0.8,spam=0.2'.", param_hint="'--prior'"
+                f"{each!r} is not of the form CLASS=SHARE, each class once and shares not below 0, as in "
+                "--prior 'ham=0.8,spam=0.2'.",
+                param_hint="'--prior'",
             ) from None
     return out
 

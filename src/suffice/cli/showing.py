@@ -21,7 +21,20 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 def show_json(result: Mapping[str, Any]) -> None:
     """Print a result as one JSON object."""
-    click.echo(json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False))
+    spelled = not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    _echo(json.dumps(_plain(result), indent=2, ensure_ascii=spelled, allow_nan=False))
+
+
+def _echo(text: str, *, color: bool | None = None) -> None:
+    """Print a text, or say why that cannot be done."""
+    try:
+        click.echo(text, color=color)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        from suffice.exceptions import InputError
+
+        raise InputError(f"Standard output cannot be written: {str(error.strerror).lower()}.") from error
 
 
 def _plain(value: Any) -> Any:
@@ -50,14 +63,14 @@ class Page:
     def line(self, text: str = "") -> None:
         """Print a line."""
         self._begun = True
-        self._console.print(text, soft_wrap=True)
+        self._print(text, soft_wrap=True)
 
     def heading(self, text: str) -> None:
         """Print a line that what follows belongs to, apart from what was before."""
         if self._begun:
-            self._console.print()
+            self._print("")
         self._begun = True
-        self._console.print(text, style="bold", soft_wrap=True)
+        self._print(text, style="bold", soft_wrap=True)
 
     def facts(self, facts: Mapping[str, str]) -> None:
         """Print names, and what is to be said of each, below one another."""
@@ -72,13 +85,21 @@ class Page:
 
         made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
         for j, name in enumerate(names):
-            made.add_column(Text(shown(name)), justify="left" if j < left else "right", overflow="fold")
+            text = j < left
+            made.add_column(Text(shown(name)), justify="left" if text else "right", overflow="fold", no_wrap=not text)
         for row in rows:
             made.add_row(*(Text(shown(cell)) for cell in row))
+        # Where a terminal is too narrow for the figures its own breaks do less harm than figures that are cut.
+        terminal, self._console.width = self._console.width, ENDLESS
+        self._console.width = max(terminal, self._console.measure(made).minimum)
+        self._print(made)
+        self._console.width = terminal
+
+    def _print(self, what: Any, **how: Any) -> None:
         with self._console.capture() as captured:
-            self._console.print(made)
-        for line in captured.get().splitlines():
-            click.echo(line.rstrip(), color=True)  # the console has decided on colours
+            self._console.print(what, **how)
+        for line in captured.get().removesuffix("\n").split("\n"):
+            _echo(line.rstrip(), color=True)  # the console has decided on colours
 
 
 def shown(value: Any) -> str:
@@ -104,18 +125,12 @@ def shown(value: Any) -> str:
 def number(value: float) -> str:
     """A number in six digits.
 
-    >>> number(2.0), number(1e-9), number(float("nan"))
-    ('2', '1e-09', '-')
+    >>> number(2.0), number(1e-9), number(float("nan")), number(float("-inf"))
+    ('2', '1e-09', '-', '-inf')
     """
     if math.isnan(value):
         return "-"
-    return (
-        f"{value:,.0f}"
-        if value == int(value) and abs(value) < 1e15
-        else f"{value:.6g}"
-        if math.isfinite(value)
-        else str(value)
-    )
+    return f"{value:,.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 
 def percent(value: float) -> str:

@@ -11,14 +11,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
 from suffice.cli.command import note
 from suffice.cli.showing import size
 
-__all__ = ["FORMATS", "check_place", "format_of", "output_option", "to_option", "writing"]
+__all__ = ["FORMATS", "check_place", "format_of", "model_option", "output_option", "to_option", "writing"]
 
 NAMES = {
     "csv": ("csv",),
@@ -28,6 +28,7 @@ NAMES = {
     "arrow": ("arrow", "feather", "ipc"),
 }
 FORMATS = tuple(NAMES)
+F = TypeVar("F", bound=Callable[..., Any])
 BINARY = ("parquet", "arrow")
 STANDARD_OUTPUT = "standard output"
 
@@ -44,6 +45,19 @@ to_option = click.option(
 )
 
 
+def model_option(what: str, *, required: bool = True) -> Callable[[F], F]:
+    """Option ``-o`` of commands that save a model."""
+    return click.option(
+        "-o", "--output", required=required, type=click.Path(), metavar="FILE", callback=_file_only, help=what
+    )
+
+
+def _file_only(ctx: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
+    if given == "-":
+        raise click.BadParameter("a model is saved to a file, not to standard output.", ctx, parameter)
+    return given
+
+
 def format_of(output: str, to: str | None) -> str:
     """The format of an output, by its name if it is not given; of standard output, CSV.
 
@@ -58,6 +72,11 @@ def format_of(output: str, to: str | None) -> str:
         raise click.BadParameter(
             f"the name of {output!r} does not say which format it is to have. Give --to {'|'.join(FORMATS)}, or a name "
             "that ends in .csv, .jsonl, .parquet or .arrow.",
+            param_hint="'--output'",
+        )
+    if output.endswith(".gz") and found in BINARY:
+        raise click.BadParameter(
+            f"{output!r}: {found} is not compressed as a whole, since nobody could read it in parts. Leave out .gz.",
             param_hint="'--output'",
         )
     if output == "-" and found in BINARY and sys.stdout.isatty():
@@ -103,9 +122,12 @@ def writing(output: str, kind: str) -> Iterator[RowWriter]:
 
 @contextlib.contextmanager
 def _file(output: str) -> Iterator[Sink]:
+    from suffice.exceptions import InputError
     from suffice.model_file.disk import replacing
 
     if output == "-":
+        if sys.__stdout__ is None:
+            raise InputError("There is no standard output. Give a file with -o.")
         sys.stdout.flush()
         sink = Sink(sys.stdout.buffer, STANDARD_OUTPUT)
         yield sink

@@ -132,7 +132,10 @@ def _checked_folds(data: Labelled, cv: int) -> list[str]:
         raise InputError(f"cv must be a whole number of folds, 2 or more; got {cv!r}.")
     counts = data.class_counts
     if max(counts.values()) < cv:
-        raise InputError(f"{cv} folds need a class of as many rows; the largest has {max(counts.values())}.")
+        raise InputError(
+            f"{cv} folds need a class of as many rows; the largest has {_rows(max(counts.values()))}. Give more "
+            "rows, or fewer folds (cv)."
+        )
     return [
         f"Class {short(label)} has {_rows(count)}, which {cv} folds cannot share: some are without, and a row that is "
         "alone is never learned when it is asked for."

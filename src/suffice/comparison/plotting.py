@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from suffice.comparison.curves import LearningCurves
 from suffice.exceptions import InputError
 from suffice.model_file.disk import NOTHING_CHANGED, NotAFileError, reason, replacing
 
-__all__ = ["plot_curves"]
+__all__ = ["check_matplotlib", "plot_curves"]
 
 SIZE = (9.0, 4.2)
 # Okabe and Ito's colours, which everybody can tell apart; logistic regression is black.
@@ -21,13 +22,18 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 MARKS = "osD^vP*"
 
 
+def check_matplotlib() -> None:
+    """Raise if there is nothing to draw with."""
+    if find_spec("matplotlib") is None:
+        raise InputError("A plot needs Matplotlib: pip install 'suffice[plots]'.")
+
+
 def plot_curves(curves: LearningCurves, target: Any, title: str) -> Any:
     """Draw to a file, on two axes, or on a new figure, which is returned."""
-    try:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise InputError("A plot needs Matplotlib: pip install 'suffice[plots]'.") from None
+    check_matplotlib()
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
     path = target if isinstance(target, str | os.PathLike) else None
     if target is None or path is not None:
         figure = Figure(figsize=SIZE, layout="constrained")

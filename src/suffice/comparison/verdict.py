@@ -14,13 +14,14 @@ from suffice.comparison.scores import Score
 __all__ = ["cross_validated", "over_sizes"]
 
 APART = 2.0  # standard errors from which a difference counts
+LEAST = 5e-4  # a difference that is not seen in three digits is none, however sure
 TWINS = "GDA (shared covariance)"  # the model whose posterior is logistic regression's, fitted by maximum likelihood
 
 
 def cross_validated(scores: Sequence[Score], n_rows: int, n_folds: int) -> str:
     """Which model has the lowest log-loss, and which are level with it."""
     best, others = scores[0], scores[1:]
-    level = [each.model for each in others if each.behind <= APART * each.behind_error]
+    level = [each.model for each in others if _outcome(each.behind, each.behind_error) == "level"]
     text = f"In {n_folds} folds of {n_rows:,} rows, {best.model} has the lowest log-loss, {best.log_loss:.3f}"
     if level:
         return f"{text}; {_and(level)} {'is' if len(level) == 1 else 'are'} level with it."
@@ -65,7 +66,7 @@ def _against(curves: LearningCurves, name: str, other: str) -> str:
 
 
 def _outcome(mean: float, error: float) -> str:
-    if abs(mean) <= APART * error:
+    if abs(mean) <= max(APART * error, LEAST):
         return "level"
     return "ahead" if mean < 0 else "behind"
 

@@ -54,6 +54,7 @@ class FileRows:
         self._reading = replace(reading, delimiter=reading.delimiter or "\t") if found == "tsv" else reading
         peek, self._read = READERS[found]
         self.layout = self._first_layout(peek)
+        self.spelled = found in ("csv", "tsv")  # cells are texts, of which any may be asked to be a number
 
     def _first_layout(self, peek: Peek) -> Layout:
         """The layout of the first file with rows, else of the first with columns.

@@ -116,6 +116,33 @@ class Source:
         """Raise if there is no such column, and say which may be meant."""
         _check_names([name], self.names, _called(self.name))
 
+    def read_as(self, types: Mapping[str, str]) -> None:
+        r"""Read columns of CSV as these types, if none were given for them: by who knows more than the first rows say.
+
+        Other formats have types of their own. Notes on how the types of these columns were found are dropped.
+
+        >>> import io
+        >>> source = open_source(io.BytesIO(b"code,size\n12,1\n"))
+        >>> source.read_as({"code": "text"})
+        >>> [batch.rows.to_pylist() for batch in source.batches()]
+        [[{'code': '12', 'size': 1}]]
+        """
+        from suffice.sources.files.types import asked_types, stated
+
+        if not getattr(self._rows, "spelled", False):
+            return
+        new = {name: kind for name, kind in types.items() if name not in self._reading.types}
+        layout = self._rows.layout
+        layout.types.update(asked_types(new, layout.types, self.name))
+        self.types.update({name: stated(layout.types[name]) for name in new})
+        self.notes = [each for each in self.notes if not each.startswith(tuple(f"Column {name!r} " for name in new))]
+
+    def no_rows(self, columns: Sequence[str]) -> Any:
+        """A table of those columns without a row, as `batches` would give them."""
+        import pyarrow as pa
+
+        return pa.schema([(name, self._rows.layout.types[name]) for name in columns]).empty_table()
+
     def batches(self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = ()) -> Iterator[Batch]:
         """The rows, in order; of those columns alone, in their order, if they are given.
 
