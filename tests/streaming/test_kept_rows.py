@@ -78,3 +78,23 @@ def test_classes_that_come_later():
     kept.add(pa.table({"x": [1, 2]}), Membership(ClassAxis.of(["b"]), codes=np.array([0, 0])))
     kept.add(pa.table({"x": [3]}), Membership(ClassAxis.of(["a", "b"]), codes=np.array([0])))
     assert kept.rows(ClassAxis.of(["a", "b"]))[1].codes.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        (pa.array([2**53 + 1, 5]), pa.array([0.5, None]), pa.float64()),
+        (pa.array([1, 2], pa.int8()), pa.array([2**63 + 1, 5], pa.uint64()), pa.float64()),
+        (pa.array([1, 2], pa.date32()), pa.array([10**9, 5], pa.timestamp("us", "Europe/Berlin")), pa.timestamp("us")),
+        (pa.array([10**11], pa.timestamp("s")), pa.array([10**9], pa.timestamp("ns")), pa.timestamp("us")),
+        (pa.array([10**11], pa.duration("s")), pa.array([10**9], pa.duration("ns")), pa.duration("us")),
+    ],
+)
+def test_batches_of_other_types_are_kept_together(first, second, kind):
+    axis, kept = ClassAxis.of([0, 1]), KeptRows()
+    for array in (first, second):
+        kept.add(pa.table({"x": array}), Membership(axis, codes=np.zeros(len(array), dtype=np.int64)))
+    rows = kept.rows(axis)[0]
+    wanted = [*first.cast(kind, safe=False).to_pylist(), *second.cast(kind, safe=False).to_pylist()]
+    assert rows.schema.types == [kind]
+    assert rows["x"].to_pylist() == wanted

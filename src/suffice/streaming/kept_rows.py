@@ -79,7 +79,7 @@ class KeptRows:
         members = [piece.members.on(axis) for piece in self._pieces]
         weights = None if members[0].weights is None else np.concatenate([each.weights for each in members])
         codes = np.concatenate([each.codes for each in members])
-        rows = pa.concat_tables([piece.rows for piece in self._pieces], promote_options="permissive")
+        rows = pa.concat_tables(_alike([piece.rows for piece in self._pieces]), promote_options="permissive")
         return rows.combine_chunks(), Membership(axis, codes=codes, weights=weights)
 
     def _lower(self) -> None:
@@ -108,6 +108,30 @@ def _below(piece: _Piece, limit: np.uint64) -> _Piece:
     if len(some) == len(piece.keys):
         return piece
     return _Piece(piece.keys[some], piece.rows.take(some), piece.members.take(some))
+
+
+def _alike(tables: list[Any]) -> list[Any]:
+    """The tables, with columns of numbers, of times or of durations that differ in type in one that all go into.
+
+    Arrow would do so itself, but refuses whole numbers that float64 has no place for, and times of other zones.
+    """
+    import pyarrow as pa
+    import pyarrow.types as at
+
+    for j, name in enumerate(tables[0].column_names):
+        kinds = {table.schema.field(j).type for table in tables}
+        if len(kinds) == 1:
+            continue
+        common = None
+        if all(at.is_integer(kind) or at.is_floating(kind) for kind in kinds):
+            common = pa.float64()
+        elif all(at.is_timestamp(kind) or at.is_date(kind) for kind in kinds):
+            common = pa.timestamp("us")
+        elif all(at.is_duration(kind) for kind in kinds):
+            common = pa.duration("us")
+        if common is not None:
+            tables = [table.set_column(j, name, table.column(j).cast(common, safe=False)) for table in tables]
+    return tables
 
 
 def _keys(first: int, n: int) -> NDArray[np.uint64]:

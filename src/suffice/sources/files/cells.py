@@ -126,9 +126,9 @@ def _wrong(cells: Any, kind: Any) -> NDArray[np.bool_]:
 
     possible = POSSIBLE.get(stated(kind))
     if possible is not None:
-        may_be = pc.match_substring_regex(cells, possible).to_numpy(zero_copy_only=False)
+        may_be: NDArray[np.bool_] = pc.match_substring_regex(cells, possible).to_numpy(zero_copy_only=False)
         if not may_be.all():
-            wrong = ~may_be
+            wrong: NDArray[np.bool_] = ~may_be
             wrong[may_be] = _wrong(cells.filter(may_be), kind)
             return wrong
     coded = cells.dictionary_encode()
