@@ -281,6 +281,7 @@ class GenerativeClassifier(Answers, Verbs, Saving, Streaming, ClassifierMixin, B
         self._model = model
         self._cached = None
         self.classes_ = model.classes.labels
+        self.__dict__.pop("report_", None)  # of other rows than these
 
     def _forget(self) -> None:
         """What was learned before does not outlive a fit that fails."""

@@ -52,13 +52,12 @@ def command(
     Accuracy, balanced accuracy, log-loss, Brier score, expected calibration error, the area under the ROC curve (of
     more than two classes the mean of each against the rest), a table by class, and the confusion matrix.
     """
-    import numpy as np
-
     import suffice
     from suffice.cli.evaluation import Evaluation
     from suffice.cli.labels import Labels
-    from suffice.exceptions import InputError, at_rows, listed
+    from suffice.exceptions import InputError, listed
     from suffice.streaming.good_rows import weights_of
+    from suffice.streaming.labels import check_labels
 
     loaded = suffice.load(model)
     source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
@@ -68,9 +67,7 @@ def command(
 
     def add(rows: Any, asked: Any) -> None:
         codes = labels.codes(rows[target])
-        lost = np.flatnonzero(codes < 0)
-        if len(lost):
-            raise at_rows(InputError(f"Column {target!r}, row {lost[0]} holds no label."), lost)
+        check_labels(target, codes < 0)
         w = None if weights is None else weights_of(rows, weights)
         found.add(codes, loaded.predict_log_proba(asked), w)
 

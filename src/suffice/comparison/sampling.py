@@ -13,7 +13,7 @@ from suffice.sources.files import Source
 from suffice.statistics import Membership
 from suffice.streaming import KeptRows
 from suffice.streaming.good_rows import of_good_rows
-from suffice.streaming.labels import LabelReader
+from suffice.streaming.labels import LabelReader, check_labels
 
 __all__ = ["sampled"]
 
@@ -54,9 +54,7 @@ def sampled(source: Source, target: str, most: int) -> tuple[Any, NDArray[Any], 
 
     def read(rows: Any) -> tuple[Any, Membership]:
         codes, missing = labels.read(rows[target])
-        if missing is not None:
-            lost = np.flatnonzero(missing)
-            raise at_rows(InputError(f"Column {target!r}, row {lost[0]} holds no label."), lost)
+        check_labels(target, missing)
         for name in columns:
             _check_finite(name, rows[name])
         labels.learned(codes)

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, at_rows
 from suffice.model import Model
 from suffice.sources.files import Batch, Source
 from suffice.statistics import Membership, Table
 from suffice.streaming.good_rows import of_good_rows, weights_of
-from suffice.streaming.labels import LabelReader
+from suffice.streaming.labels import LabelReader, check_labels
 
 __all__ = ["BatchReader", "ReadBatch", "by_place"]
 
@@ -72,9 +71,7 @@ class BatchReader:
 
     def _read(self, rows: Any) -> ReadBatch:
         codes, missing = self.labels.read(rows[self.labels.column])
-        if missing is not None:
-            lost = np.flatnonzero(missing)
-            raise at_rows(InputError(f"Column {self.labels.column!r}, row {lost[0]} holds no label."), lost)
+        check_labels(self.labels.column, missing)
         weights = None if self.weights is None else weights_of(rows, self.weights)
         members = Membership(self.labels.axis, codes=codes, weights=weights)
         made = self.estimator

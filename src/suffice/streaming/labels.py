@@ -14,10 +14,18 @@ from suffice.exceptions import ClassError, InputError, at_rows, listed
 from suffice.sources.arrays import encode
 from suffice.statistics import ClassAxis
 
-__all__ = ["LabelReader"]
+__all__ = ["LabelReader", "check_labels"]
 
 Codes = NDArray[np.int64]
+NO_LABEL = "holds no label: the cell is empty, or spells a missing one, as NA does (nulls=[''] takes that for a text)."
 MANY = 1000  # classes; more of them, and more than half as many as rows, are no classes
+
+
+def check_labels(column: str, missing: NDArray[np.bool_] | None) -> None:
+    """Raise an error that knows its rows if there are rows without a label."""
+    if missing is not None and missing.any():
+        lost = np.flatnonzero(missing)
+        raise at_rows(InputError(f"Column {column!r}, row {lost[0]} {NO_LABEL}"), lost)
 
 
 class LabelReader:
