@@ -128,7 +128,7 @@ def test_rows_without_a_label(folder):
         (["train.csv", "--target", "species", "--sizes", "10000"], "sizes must lie between 6"),
         (["train.csv", "--target", "species", "--text", "odour"], "text names 'odour', which is no column"),
         (["train.csv", "--target", "species", "--plot", "no/where.svg"], "Nothing can be written to 'no/where.svg'"),
-        (["train.csv", "--target", "species", "--cv", "60"], "60 folds need a class of as many rows"),
+        (["train.csv", "--target", "species", "--cv", "60"], "Give more rows, or fewer folds (--cv)."),
     ],
 )
 def test_bad_data(folder, words, message):
@@ -144,6 +144,8 @@ def test_bad_data(folder, words, message):
         ["train.csv", "--target", "species", "--plot", "curves.txt"],
         ["train.csv", "--target", "species", "--plot", "curves.svg", "--repeats", "0"],
         ["train.csv", "--target", "species", "--cv", "1"],
+        ["train.csv", "--target", "species", "--sizes", "0,20"],
+        ["train.csv", "--target", "species", "--seed", str(2**32)],
     ],
 )
 def test_bad_usage(folder, words):

@@ -5,10 +5,12 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from matplotlib.figure import Figure
 
 from suffice import InputError
-from suffice.comparison import Comparison, LearningCurves
+from suffice.cli.group import suffice
+from suffice.comparison import Comparison, LearningCurves, plotting
 from suffice.comparison.scores import Score
 
 SIZES = [10, 20, 40, 80]
@@ -129,3 +131,22 @@ def test_plots_that_cannot_be(made, tmp_path):
     assert empty.to_dict()["curves"] is None
     with pytest.raises(InputError, match="no learning curves to plot"):
         empty.plot()
+
+
+def test_differences_that_are_not_seen_are_none():
+    """Of models that are the same but for rounding, however sure the difference is."""
+    flat = np.full((4, 4), 0.3)
+    found = comparison(
+        {"naive Bayes": flat + 1e-6, "logistic regression": flat},
+        [score("logistic regression", 0.3), score("naive Bayes", 0.3, 1e-6, 1e-9)],
+    )
+    assert found.verdict[0].endswith("naive Bayes is level with it.")
+    assert "level from 10 rows on" in found.verdict[1]
+
+
+def test_matplotlib_is_missed_before_anything_is_compared(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plotting, "find_spec", lambda name: None)
+    result = CliRunner().invoke(suffice, ["compare", "none.csv", "--target", "y", "--plot", "curves.svg"])
+    assert result.exit_code == 1
+    assert "A plot needs Matplotlib: pip install 'suffice[plots]'." in result.stderr
