@@ -105,7 +105,7 @@ def our_source(path):
 
 
 def our_fit(path, model=None, validate=True):
-    import suffice
+    import suffice.fitting
 
     made = getattr(suffice, model)() if model else None
     return lambda: suffice.fit(path, target="label", model=made, validate=validate).report_.n_rows
