@@ -107,6 +107,7 @@ def refused(*args, code=1, stdin=None):
 def shell(line, folder, **options):
     """Run a line of the shell, with the command of this environment."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment.pop("PYTHONUNBUFFERED", None)  # what waits to be written is a part of what is tested
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", line],
         cwd=folder,

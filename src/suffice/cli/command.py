@@ -191,6 +191,23 @@ def telling_of_output() -> Iterator[None]:
     except OSError as error:
         _drop_output()
         sys.exit(f"suffice: {_sentence(error)}")
+    except SystemExit as leaving:
+        unwritten = _not_written()
+        if unwritten is None or leaving.code:  # what was said before is the reason
+            raise
+        sys.exit(BROKEN_PIPE if unwritten.errno == errno.EPIPE else f"suffice: {_sentence(unwritten)}")
+
+
+def _not_written() -> OSError | None:
+    """Why what was printed, and waits to be written, cannot be; Python would find out too late to say it well."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _drop_output()
+        return error
+    except ValueError:  # it is closed
+        pass
+    return None
 
 
 def _drop_output() -> None:
