@@ -15,8 +15,16 @@ Membership is given in one of two ways: ``codes`` (n,) with the class of each ro
 from __future__ import annotations
 
 from suffice.kernels import _core
-from suffice.kernels.arrow import ArrowColumn, arrow_column
-from suffice.kernels.counts import Ranges, class_counts, padded_table, table_sums, value_ranges
+from suffice.kernels.arrow import ArrowColumn, arrow_column, arrow_truths
+from suffice.kernels.counts import (
+    Ranges,
+    class_counts,
+    code_counts,
+    code_range,
+    padded_table,
+    table_sums,
+    value_ranges,
+)
 from suffice.kernels.gaussian import (
     diagonal_answers,
     diagonal_log_likelihood,
@@ -54,9 +62,12 @@ __all__ = [
     "add_to_rows",
     "answer",
     "arrow_column",
+    "arrow_truths",
     "class_counts",
     "class_moments",
     "class_sums",
+    "code_counts",
+    "code_range",
     "complete",
     "diagonal_answers",
     "diagonal_log_likelihood",

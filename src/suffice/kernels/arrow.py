@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.kernels import _core
 from suffice.kernels.reading import Float, readable
 
-__all__ = ["ArrowColumn", "arrow_column"]
+__all__ = ["ArrowColumn", "arrow_column", "arrow_truths"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +30,29 @@ class ArrowColumn:
     bits: NDArray[np.uint8]
     first: int
 
-    def numbers(self, start: int, stop: int) -> Float:
-        """A copy of rows start..stop−1, with NaN where a number is missing (stop − start,)."""
-        out = np.empty(stop - start)
-        _core.known_numbers(readable([self.values[start:stop]]), self.bits, self.first + start, out)
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def rows(self, start: int, stop: int) -> ArrowColumn:
+        """Rows start..stop−1, where they lie."""
+        return ArrowColumn(self.values[start:stop], self.bits, self.first + start)
+
+    def numbers(self, out: Float | None = None) -> Float:
+        """A copy, with NaN where a number is missing (n,); in ``out`` if it is given."""
+        out = np.empty(len(self)) if out is None else out
+        _core.known_numbers(readable([self.values]), self.bits, self.first, out)
         return out
+
+    def asked(self) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
+        """As the kernels take it."""
+        return self.values, self.bits, self.first
+
+
+def arrow_truths(series: Any) -> NDArray[np.bool_] | None:
+    """Truth values of a column that has the interface; None if it has not, one is missing, or it lies in several pieces."""
+    stream = getattr(series, "__arrow_c_stream__", None)
+    found = None if stream is None else _core.arrow_truths(stream())
+    return None if found is None else found.view(np.bool_)
 
 
 def arrow_column(series: Any) -> ArrowColumn | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from suffice.kernels import _core
 from suffice.kernels.reading import Codes, Float, Numbers, readable, shape_of
 
-__all__ = ["Ranges", "class_counts", "padded_table", "table_sums", "value_ranges"]
+__all__ = ["Ranges", "class_counts", "code_counts", "code_range", "padded_table", "table_sums", "value_ranges"]
 
 Flags = NDArray[np.bool_]
 
@@ -44,6 +44,26 @@ def value_ranges(x: Numbers) -> Ranges:
     if n and d:
         _core.value_ranges(readable(x), low, high, missing, parts)
     return Ranges(low, high, missing.astype(bool), parts == 0)
+
+
+def code_range(codes: Codes) -> tuple[int, int]:
+    """The least and the largest code, in one read; 0 and −1 where there are none.
+
+    >>> code_range(np.array([3, -1, 2]))
+    (-1, 3)
+    """
+    return _core.code_range(np.ascontiguousarray(codes))
+
+
+def code_counts(codes: Codes, size: int) -> Codes:
+    """How often each of the codes 0..size−1 is there (size,); others are not counted.
+
+    >>> code_counts(np.array([2, 0, 2, -1]), 3)
+    array([1, 0, 2])
+    """
+    total = np.zeros(size, dtype=np.int64)
+    _core.code_counts(np.ascontiguousarray(codes), total)
+    return total
 
 
 def class_counts(

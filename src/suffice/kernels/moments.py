@@ -87,7 +87,7 @@ def class_moments(
     (array([1., 4.]), array([0., 8.]))
     """
     out = Moments(*(np.zeros((n_classes, shape_of(x)[1])) for _ in range(5)))
-    _core.class_moments(readable(x), codes, soft, weights, missing, *out)
+    _core.class_moments(readable(x, bits=True), codes, soft, weights, missing, *out)
     return out
 
 

@@ -20,11 +20,15 @@ def shape_of(x: Numbers) -> tuple[int, int]:
     return (len(x[0]) if x else 0, len(x)) if isinstance(x, list) else (x.shape[0], x.shape[1])
 
 
-def readable(x: Numbers) -> Numbers:
+def readable(x: Numbers, *, bits: bool = False) -> Any:
     """Rows as the kernels can read them; a copy only where an element is not aligned or is byte-swapped.
 
-    What has ``columns`` is a matrix whose columns lie in arrays of their own.
+    What has ``columns`` is a matrix whose columns lie in arrays of their own. Kernels that look at ``bits`` read columns
+    that have some where they lie, too.
     """
+    lying = getattr(x, "lying", None) if bits else None
+    if lying is not None:
+        return [each.asked() if hasattr(each, "asked") else _aligned(each) for each in lying]
     x = getattr(x, "columns", x)
     return [_aligned(column) for column in x] if isinstance(x, list) else _aligned(x)
 

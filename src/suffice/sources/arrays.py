@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, assert_all_finite, validate_data
 
+from suffice import kernels
 from suffice.exceptions import ClassError, at_rows, listed
 from suffice.sources.named_rows import NamedRows
 from suffice.statistics import ClassAxis
@@ -192,7 +193,7 @@ def encode(labels: NDArray[Any]) -> tuple[ClassAxis, Codes]:
     (array([1, 3]), array([1, 0, 1]))
     """
     if labels.dtype.kind in "iu" and len(labels):
-        low, high = int(labels.min()), int(labels.max())
+        low, high = kernels.code_range(labels) if labels.dtype == np.int64 else (int(labels.min()), int(labels.max()))
         if high - low < 1000 + 2 * len(labels) and low > -(2**62) and high < 2**62:
             place = labels.astype(np.int64, copy=False)
             place = place if low == 0 else place - low

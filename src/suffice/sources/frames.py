@@ -68,7 +68,7 @@ class FrameColumn(Column):
     @cached_property
     def kind(self) -> Kind:  # type: ignore[override]
         """What the column's type says of it; of a column of objects, what its values are."""
-        dtype = self._reading.series.dtype
+        dtype = self._reading.dtype
         if dtype == nw.Boolean:
             return "bool"
         if dtype.is_temporal():
@@ -85,17 +85,19 @@ class FrameColumn(Column):
         """The column as the kernels read it: where it lies, or rows of it as copies when somebody asks for them."""
         if self._reading.array is not None:
             return self._reading.array[self._start : self._stop]
+        if self._reading.holed is not None:
+            return self._reading.holed.rows(self._start, self._stop)
         if self.kind == "number" or self.kind == "bool":
             return lambda start, stop: self.rows(start, stop).numbers(name)
         return self.numbers(name)
 
     def numbers(self, name: object) -> Float:
         """The column as float64; a time as seconds."""
-        dtype = self._reading.series.dtype
+        dtype = self._reading.dtype
         if self._reading.array is not None:
             return self._reading.array[self._start : self._stop].astype(np.float64, copy=False)
         if self._reading.holed is not None:
-            return self._reading.holed.numbers(self._start, self._stop)
+            return self._reading.holed.rows(self._start, self._stop).numbers()
         if dtype.is_numeric() or dtype == nw.Boolean:
             found = self.series.cast(nw.Float64)
             if not found.implementation.is_pandas_like():

@@ -35,9 +35,14 @@ class SeriesReading:
         self.series = series
 
     @cached_property
+    def dtype(self) -> Any:
+        """The column's type; asking its engine takes its time."""
+        return self.series.dtype
+
+    @cached_property
     def array(self) -> NDArray[Any] | None:
         """Numbers or truth values where the engine has them, in their own type; None if cells may be missing there."""
-        series, dtype = self.series, self.series.dtype
+        series, dtype = self.series, self.dtype
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             return None
         native, kind = series.to_native(), series.implementation
@@ -46,7 +51,8 @@ class SeriesReading:
         elif series.null_count():
             return None
         elif kind.is_polars():
-            found = native.to_numpy() if native.n_chunks() == 1 else None
+            found = kernels.arrow_truths(native) if dtype == nw.Boolean else None
+            found = native.to_numpy() if found is None and native.n_chunks() == 1 else found
         elif kind.is_pyarrow() and getattr(native, "num_chunks", 0) == 1:
             found = native.chunk(0).to_numpy(zero_copy_only=False)
         else:
@@ -56,14 +62,14 @@ class SeriesReading:
     @cached_property
     def holed(self) -> kernels.ArrowColumn | None:
         """Numbers where the engine has them, with a bit for each; None if they lie in pieces, or it has other ways."""
-        if self.series.implementation.is_pandas_like() or not self.series.dtype.is_numeric():
+        if self.series.implementation.is_pandas_like() or not self.dtype.is_numeric():
             return None
         return kernels.arrow_column(self.series.to_native())
 
     @cached_property
     def coded(self) -> CodedColumn:
         """The column as codes of levels, by the engine's own dictionary where it has one."""
-        series, dtype = self.series, self.series.dtype
+        series, dtype = self.series, self.dtype
         if isinstance(dtype, nw.Categorical | nw.Enum) or dtype == nw.String:
             native, kind = series.to_native(), series.implementation
             if kind.is_pandas_like():
@@ -130,10 +136,10 @@ def _of_polars(series: nw.Series[Any]) -> CodedColumn:
 
 def _physical(series: nw.Series[Any]) -> NDArray[Any]:
     """The numbers by which Polars keeps categories, −1 where there is none."""
-    numbers = nw.from_native(series.to_native().to_physical(), series_only=True)
-    if numbers.null_count():
-        numbers = numbers.cast(nw.Int64).fill_null(-1)
-    return np.asarray(numbers.to_numpy())
+    native = series.to_native().to_physical()
+    if native.null_count():
+        return np.asarray(nw.from_native(native, series_only=True).cast(nw.Int64).fill_null(-1).to_numpy())
+    return np.asarray(native.to_numpy())
 
 
 def _met(series: nw.Series[Any], codes: NDArray[Any]) -> list[Any] | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
 from suffice.exceptions import ClassError, InputError, listed
 
 __all__ = ["ClassAxis", "Membership"]
@@ -146,21 +148,27 @@ class Membership:
             raise TypeError("give either codes or soft, not both")
         if self.weights is not None and len(self.weights) != len(self):
             raise InputError(f"There are {len(self.weights)} weights for {len(self)} rows.")
-        if self.codes is not None and len(self.codes) and int(self.codes.max()) >= len(self.classes):
-            raise InputError(f"A code of {self.codes.max()} is not a position among {len(self.classes)} classes.")
+        if self.codes is not None and (last := kernels.code_range(self.codes)[1]) >= len(self.classes):
+            raise InputError(f"A code of {last} is not a position among {len(self.classes)} classes.")
         if self.soft is not None and self.soft.shape[1:] != (len(self.classes),):
             raise InputError(f"soft has shape {self.soft.shape} for {len(self.classes)} classes.")
 
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else len(self.soft)  # type: ignore[arg-type]
 
+    @cached_property
+    def row_counts(self) -> Codes:
+        """Number of rows that have each class as their code (K,)."""
+        assert self.codes is not None
+        return kernels.code_counts(self.codes, len(self.classes))
+
     def class_weights(self) -> Float:
         """Sum of weights of each class, (K,)."""
-        if self.codes is not None:
+        if self.codes is not None and self.weights is None:
+            return self.row_counts.astype(np.float64)
+        if self.codes is not None and self.weights is not None:
             here = self.codes >= 0
-            codes, weights = self.codes, self.weights
-            if not here.all():
-                codes, weights = codes[here], None if weights is None else weights[here]
+            codes, weights = (self.codes, self.weights) if here.all() else (self.codes[here], self.weights[here])
             return np.bincount(codes, weights, minlength=len(self.classes)).astype(np.float64)
         assert self.soft is not None
         return self.soft.sum(axis=0) if self.weights is None else self.weights @ self.soft

@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.kernels import ArrowColumn
+
 __all__ = ["ColumnMatrix", "Part"]
 
-Part = NDArray[Any] | Callable[[int, int], NDArray[Any]]
-"""A column: an array of any real type, or a function from two rows to a copy of what lies between them."""
+Part = NDArray[Any] | ArrowColumn | Callable[[int, int], NDArray[Any]]
+"""A column: an array of any real type, numbers with bits for those that are there, or a function from two rows to a copy
+of what lies between them.
+"""
 BLOCK_CELLS = 1 << 21  # that are read together of columns which have to be copied
 
 
@@ -40,13 +44,21 @@ class ColumnMatrix:
     @property
     def is_stored(self) -> bool:
         """Whether every column is an array, and none has to be copied."""
-        return not any(map(callable, self._parts))
+        return all(isinstance(part, np.ndarray) for part in self._parts)
+
+    @property
+    def lying(self) -> list[NDArray[Any] | ArrowColumn] | None:
+        """The columns where they lie, some with bits; None if some have to be copied."""
+        lying = [part for part in self._parts if isinstance(part, np.ndarray | ArrowColumn)]
+        return lying if len(lying) == len(self._parts) else None
 
     @cached_property
     def columns(self) -> list[NDArray[Any]]:
         """The columns as arrays: what the kernels read."""
-        stop = self._start + self.shape[0]
-        return [part(self._start, stop) if callable(part) else part for part in self._parts]
+        stop, holed = self._start + self.shape[0], sum(isinstance(part, ArrowColumn) for part in self._parts)
+        room = iter(np.empty((holed, self.shape[0])))  # in one piece: memory that is new costs more than the copy
+        copied = (part.numbers(next(room)) if isinstance(part, ArrowColumn) else part for part in self._parts)
+        return [part(self._start, stop) if callable(part) else part for part in copied]
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -58,7 +70,7 @@ class ColumnMatrix:
     def rows(self, start: int, stop: int) -> ColumnMatrix:
         """The rows start..stop−1."""
         stop = min(stop, self.shape[0])
-        parts = [part if callable(part) else part[start:stop] for part in self._parts]
+        parts = [_rows_of(part, start, stop) for part in self._parts]
         return ColumnMatrix(stop - start, parts, self._start + start)
 
     def blocks(self) -> Iterator[tuple[int, ColumnMatrix]]:
@@ -88,3 +100,10 @@ class ColumnMatrix:
         if isinstance(rows, slice) and rows == slice(None) and not isinstance(columns, slice):
             return ColumnMatrix(len(self), [self._parts[j] for j in columns], self._start)
         return np.asarray(self)[index]
+
+
+def _rows_of(part: Part, start: int, stop: int) -> Part:
+    """Rows start..stop−1 of a column; a function knows all rows, and is asked for them later."""
+    if isinstance(part, ArrowColumn):
+        return part.rows(start, stop)
+    return part if callable(part) else part[start:stop]

@@ -78,7 +78,7 @@ class Moments(Statistic):
         if is_sparse(x):
             with np.errstate(over="ignore", invalid="ignore"):
                 return cls._of_sparse(x, members, missing=missing).check(columns)
-        if isinstance(x, ColumnMatrix) and not x.is_stored:
+        if isinstance(x, ColumnMatrix) and not x.is_stored and not _is_read_in_place(x, members):
             total = cls.zero(members.classes, x.shape[1])
             for start, part in x.blocks():
                 some = members.rows(start, start + len(part))
@@ -199,3 +199,9 @@ class Moments(Statistic):
         m2 = product(self.m2, self.m2_low, np.asarray(factor))
         weight, low = product(self.weight, self.weight_low, np.asarray(factor))
         return Moments(self.classes, weight, self.mean, self.mean_low, *m2, weight_low=low)
+
+
+def _is_read_in_place(x: ColumnMatrix, members: Membership) -> bool:
+    """Whether one pass over columns with bits is all that is needed: weights and small tables are looked at again."""
+    plain = members.weights is None and members.soft is None
+    return plain and x.lying is not None and x.shape[0] * x.shape[1] > EXACT_CELLS

@@ -67,9 +67,11 @@ def _by_class(members: Membership, where: NDArray[np.bool_] | None) -> tuple[Flo
     some = members if where is None else members.take(where)
     if some.codes is not None:
         codes, weights = some.codes, some.weights
+        if weights is None:
+            return some.row_counts.astype(np.float64), np.zeros(k)
         if codes.min(initial=0) < 0:
             here = codes >= 0
-            codes, weights = codes[here], None if weights is None else weights[here]
+            codes, weights = codes[here], weights[here]
         return counted(codes, weights, k)
     assert some.soft is not None
     soft = some.soft if some.weights is None else some.soft * some.weights[:, None]

@@ -31,21 +31,56 @@ bool number_type(const char *format, nb::dlpack::dtype &type, int64_t &bytes) {
 
 using View = nb::ndarray<nb::numpy, nb::ro, nb::ndim<1>>;
 
+// The one array of a stream, with its type; null for a stream of several, or of nothing.
+std::unique_ptr<Held<ArrowArray>> one_array(nb::handle capsule, Held<ArrowSchema> &schema) {
+    auto *stream = static_cast<ArrowArrayStream *>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
+    if (!stream) throw nb::python_error();
+    if (!stream->release || stream->get_schema(stream, schema.get()) != 0) return nullptr;
+    auto whole = std::make_unique<Held<ArrowArray>>();
+    Held<ArrowArray> more;
+    if (stream->get_next(stream, whole->get()) != 0 || !whole->is_there()) return nullptr;
+    if (stream->get_next(stream, more.get()) != 0 || more.is_there()) return nullptr;
+    return whole;
+}
+
+// Truth values, a byte each; None for what are none, or where one is missing.
+nb::object arrow_truths(nb::handle capsule) {
+    Held<ArrowSchema> schema;
+    const auto whole = one_array(capsule, schema);
+    if (!whole || !schema.get()->format || std::strcmp(schema.get()->format, "b") != 0) return nb::none();
+    const ArrowArray &array = *whole->get();
+    if (array.n_buffers != 2 || !array.buffers[1] || (array.buffers[0] && array.null_count != 0)) return nb::none();
+    std::vector<uint8_t> out(static_cast<size_t>(array.length));
+    const auto *bits = static_cast<const uint8_t *>(array.buffers[1]);
+    const auto one = [&](uint64_t i) {
+        const uint64_t at = static_cast<uint64_t>(array.offset) + i;
+        out[i] = bits[at / 8] >> (at % 8) & 1;
+    };
+    {
+        nb::gil_scoped_release release;
+        apart(array.length, 1 << 16, [] { return 0; }, [&](int64_t first, int64_t last, int) {
+            int64_t i = first;
+            for (; i < last && (array.offset + i) % 8; ++i) one(i);
+            for (; i + 8 <= last; i += 8) {
+                // Byte l keeps bit l of the eight; what is not zero then carries into the highest bit of its byte.
+                const uint64_t kept = bits[(array.offset + i) / 8] * 0x0101010101010101u & 0x8040201008040201u;
+                const uint64_t truths = (kept + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
+                for (int64_t l = 0; l < 8; ++l) out[i + l] = static_cast<uint8_t>(truths >> 8 * l);
+            }
+            for (; i < last; ++i) one(i);
+        });
+    }
+    return vector_array<uint8_t>(std::move(out));
+}
+
 // (numbers, bits, place of the first bit) of a stream of one array; None for a stream of several, of nothing, or of
 // what are no numbers. The arrays are views of what the stream gave.
 nb::object arrow_column(nb::handle capsule) {
-    auto *stream = static_cast<ArrowArrayStream *>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
-    if (!stream) throw nb::python_error();
-    if (!stream->release) return nb::none();
     Held<ArrowSchema> schema;
-    if (stream->get_schema(stream, schema.get()) != 0) return nb::none();
+    auto whole = one_array(capsule, schema);
     nb::dlpack::dtype type;
     int64_t bytes = 0;
-    if (!number_type(schema.get()->format, type, bytes) || schema.get()->dictionary) return nb::none();
-    auto whole = std::make_unique<Held<ArrowArray>>();
-    Held<ArrowArray> more;
-    if (stream->get_next(stream, whole->get()) != 0 || !whole->is_there()) return nb::none();
-    if (stream->get_next(stream, more.get()) != 0 || more.is_there()) return nb::none();
+    if (!whole || !number_type(schema.get()->format, type, bytes) || schema.get()->dictionary) return nb::none();
     const ArrowArray &array = *whole->get();
     if (array.n_buffers != 2 || !array.buffers[0] || !array.buffers[1]) return nb::none();
     const auto rows = static_cast<size_t>(array.length), bits = static_cast<size_t>((array.offset + array.length + 7) / 8);
@@ -61,6 +96,7 @@ nb::object arrow_column(nb::handle capsule) {
 void bind_arrow(nb::module_ &m) {
     using Bits = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     m.def("arrow_column", &arrow_column, "capsule"_a);
+    m.def("arrow_truths", &arrow_truths, "capsule"_a);
     m.def(
         "known_numbers",
         [](nb::object values, Bits bits, int64_t first, Weights out) {

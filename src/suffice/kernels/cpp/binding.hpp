@@ -32,10 +32,11 @@ inline void require(bool fits, const char *message) {
 
 Type type_of(const nb::dlpack::dtype &type);
 
-// Rows of numbers: a matrix, or a list of columns, of any real type and any strides. Holds what it is a view of.
+// Rows of numbers: a matrix, or a list of columns, of any real type and any strides. Holds what it is a view of. A column
+// may be three things, numbers, bits and the place of the first bit, for kernels that look at bits.
 class Rows {
   public:
-    explicit Rows(nb::handle x);
+    explicit Rows(nb::handle x, bool bits = false);
     Rows(const Rows &) = delete;
     const Matrix &view() const { return view_; }
 

@@ -1,6 +1,9 @@
 // What columns of categories hold, how often each class has each of it, and sums of table entries row by row.
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include <nanobind/stl/pair.h>
 
 #include "binding.hpp"
 #include "threads.hpp"
@@ -109,6 +112,44 @@ void table_sums(const Matrix &x, const Places &p, const double *table, int64_t s
           });
 }
 
+// The least and the largest code; of none, 0 and -1.
+std::pair<int64_t, int64_t> code_range(const int64_t *codes, int64_t count) {
+    if (count == 0) return {0, -1};
+    std::pair<int64_t, int64_t> range{codes[0], codes[0]};
+    const int64_t step = 1 << 16;
+    in_order((count + step - 1) / step, 16, [] { return std::pair<int64_t, int64_t>(); },
+             [&](int64_t block, std::pair<int64_t, int64_t> &part) {
+                 int64_t low = codes[block * step], high = low;
+                 for (int64_t i = block * step; i < std::min(count, (block + 1) * step); ++i) {
+                     low = std::min(low, codes[i]);
+                     high = std::max(high, codes[i]);
+                 }
+                 part = {low, high};
+             },
+             [&](const std::pair<int64_t, int64_t> &part) {
+                 range = {std::min(range.first, part.first), std::max(range.second, part.second)};
+             });
+    return range;
+}
+
+// Adds how often each of the codes 0..size-1 is there to `total`; others are not counted.
+void code_counts(const int64_t *codes, int64_t count, int64_t size, int64_t *total) {
+    if (size == 0) return;
+    // Codes that follow one another are often the same: they are counted in different places, if there are few.
+    const int64_t sides = size <= 4096 ? 4 : 1, step = std::max<int64_t>(1 << 16, 8 * size);
+    in_order((count + step - 1) / step, 4 * sides * size, [&] { return std::vector<uint32_t>(sides * size); },
+             [&](int64_t block, std::vector<uint32_t> &part) {
+                 std::fill(part.begin(), part.end(), 0);
+                 const int64_t last = std::min(count, (block + 1) * step);
+                 for (int64_t i = block * step; i < last; ++i)
+                     if (static_cast<uint64_t>(codes[i]) < static_cast<uint64_t>(size))
+                         ++part[(i & (sides - 1)) * size + codes[i]];
+             },
+             [&](const std::vector<uint32_t> &part) {
+                 for (int64_t i = 0; i < sides * size; ++i) total[i % size] += part[i];
+             });
+}
+
 // Where the places of each column begin. Holds the memory of a `Places`.
 class PlaceStore {
   public:
@@ -145,6 +186,23 @@ void bind_counts(nb::module_ &m) {
             value_ranges(view, {low.data(), high.data(), missing.data(), parts.data()});
         },
         "x"_a, "low"_a.noconvert(), "high"_a.noconvert(), "missing"_a.noconvert(), "parts"_a.noconvert());
+
+    m.def(
+        "code_range",
+        [](Numbers codes) {
+            nb::gil_scoped_release release;
+            return code_range(codes.data(), static_cast<int64_t>(codes.shape(0)));
+        },
+        "codes"_a.noconvert());
+
+    m.def(
+        "code_counts",
+        [](Numbers codes, nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> total) {
+            nb::gil_scoped_release release;
+            code_counts(codes.data(), static_cast<int64_t>(codes.shape(0)), static_cast<int64_t>(total.shape(0)),
+                        total.data());
+        },
+        "codes"_a.noconvert(), "total"_a.noconvert());
 
     m.def(
         "class_counts",

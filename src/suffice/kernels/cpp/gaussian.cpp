@@ -51,7 +51,7 @@ void bind_gaussian(nb::module_ &m) {
         "diagonal_log_likelihood",
         [](nb::object x, Table mean, Table mean_low, Table scale, Table log_norm, bool missing, int answer, Vector more,
            nb::object out) {
-            const Rows rows(x);
+            const Rows rows(x, true);
             const Matrix &view = rows.view();
             const size_t classes = mean.shape(0);
             for (const Table &each : {mean, mean_low, scale, log_norm})

@@ -2,6 +2,9 @@
 // here may instantiate a template of the standard library, or the linker could hand code made for a
 // wide instruction set to a narrow processor.
 #include <math.h>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 #include "compensated.hpp"
 #include "kernels.hpp"

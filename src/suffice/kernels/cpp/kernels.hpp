@@ -13,11 +13,14 @@ namespace suffice {
 enum class Type : uint8_t { f64, f32, i64, i32, i16, i8, u64, u32, u16, u8 };  // truth values are u8
 constexpr int64_t TYPE_BYTES[] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};                 // in that order
 
-// A column that lies in an array of its own; strides are counted in elements.
+// A column that lies in an array of its own; strides are counted in elements. Where there are `bits`, number i is missing
+// if the bit `bit + i` is zero, counted from the lowest of each byte. Kernels that do not look at them are never given any.
 struct Column {
     const void *data;
     int64_t stride;
     Type type;
+    const uint8_t *bits;
+    int64_t bit;
 };
 
 // A view of rows of numbers, with any strides (counted in elements); or, where `each` is set, of columns that lie
@@ -115,10 +118,10 @@ struct MomentKernels {
     // Adds rows first..last-1 to `out`; `buffer` holds TILE rows. NaN is a missing value if `missing`.
     void (*moments)(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing,
                     double *buffer, Moments &out);
-    // The same for hard codes, where no value is missing and classes are few; false, and nothing done, if they are not.
+    // The same for hard codes, where classes are few; false, and nothing done, if they are not.
     // `buffer` holds window_rows(classes, columns) rows, `order` a number for each of them, `starts` classes + 1.
-    bool (*grouped)(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer, int32_t *order,
-                    int32_t *starts, Moments &out);
+    bool (*grouped)(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing, double *buffer,
+                    int32_t *order, int32_t *starts, Moments &out);
     int64_t (*window_rows)(int64_t classes, int64_t columns);
     // Folds what is left in the chunks of `out` into its moments.
     void (*finish)(bool missing, Moments &out);
@@ -196,9 +199,14 @@ struct GaussianKernels {
                  int64_t *lost);
 };
 
-// Scores offset + (x - origin) . coef of each class. Coefficients lie in fours: those of four classes of column 0, of
-// column 1, ..., and then those of the next four. A missing value takes its `zero` (as coef lies) from the offset, if
-// there is any; without, the score is NaN.
+// Classes that are worked on together: strips of at most STRIP, as equal as can be, strip s from class strip_start(s) on.
+constexpr int64_t STRIP = 6;
+inline int64_t strips_of(int64_t classes) { return (classes + STRIP - 1) / STRIP; }
+inline int64_t strip_start(int64_t s, int64_t classes) { return classes ? s * classes / strips_of(classes) : 0; }
+
+// Scores offset + (x - origin) . coef of each class. Coefficients lie in strips: those of the first strip's classes of
+// column 0, of column 1, ..., and then those of the next strip. A missing value takes its `zero` (as coef lies) from the
+// offset, if there is any; without, the score is NaN.
 struct LinearForm {
     const double *coef, *offset, *origin, *zero, *threshold;
     int64_t classes;

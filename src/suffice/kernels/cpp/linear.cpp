@@ -6,12 +6,15 @@
 namespace suffice {
 namespace {
 
-// classes x columns as the loops read it: in fours of classes.
-std::vector<double> in_fours(const Table &table) {
-    const size_t classes = table.shape(0), d = table.shape(1), fours = (classes + 3) / 4;
-    std::vector<double> out(4 * fours * d, 0.0);
-    for (size_t k = 0; k < classes; ++k)
-        for (size_t j = 0; j < d; ++j) out[(k / 4 * d + j) * 4 + k % 4] = table.data()[k * d + j];
+// classes x columns as the loops read it: in strips of classes.
+std::vector<double> in_strips(const Table &table) {
+    const int64_t classes = static_cast<int64_t>(table.shape(0)), d = static_cast<int64_t>(table.shape(1));
+    std::vector<double> out;
+    out.reserve(classes * d);
+    for (int64_t s = 0; s < strips_of(classes); ++s)
+        for (int64_t j = 0; j < d; ++j)
+            for (int64_t k = strip_start(s, classes); k < strip_start(s + 1, classes); ++k)
+                out.push_back(table.data()[k * d + j]);
     return out;
 }
 
@@ -34,9 +37,9 @@ void bind_linear(nb::module_ &m) {
             int64_t lost;
             {
                 nb::gil_scoped_release release;
-                const std::vector<double> fours = in_fours(coef),
-                                          zeros = zero.is_valid() ? in_fours(zero) : std::vector<double>();
-                const LinearForm p{fours.data(), offset.data(), or_null(origin), zero.is_valid() ? zeros.data() : nullptr,
+                const std::vector<double> strips = in_strips(coef),
+                                          zeros = zero.is_valid() ? in_strips(zero) : std::vector<double>();
+                const LinearForm p{strips.data(), offset.data(), or_null(origin), zero.is_valid() ? zeros.data() : nullptr,
                                    threshold ? &*threshold : nullptr, static_cast<int64_t>(classes)};
                 lost = answered(view.rows, 1024, static_cast<int64_t>(d + classes + 3) * TILE,
                                 [&](int64_t first, int64_t last, double *buffer, int64_t *none) {

@@ -19,7 +19,7 @@ Type type_of(const nb::dlpack::dtype &type) {
     throw nb::type_error("x must hold float64, float32, whole numbers or truth values");
 }
 
-Rows::Rows(nb::handle x) : view_{} {
+Rows::Rows(nb::handle x, bool bits) : view_{} {
     const auto seen = [this](nb::handle array, size_t dimensions) -> const Array & {
         Array found;
         if (!nb::try_cast(array, found, false)) throw nb::type_error("x must be a NumPy array, or a list of them");
@@ -35,11 +35,20 @@ Rows::Rows(nb::handle x) : view_{} {
     }
     const nb::list list = nb::borrow<nb::list>(x);
     require(list.size() > 0, "x must have a column");
-    held_.reserve(list.size());
+    held_.reserve(2 * list.size());
     for (nb::handle each : list) {
-        const Array &column = seen(each, 1);
-        columns_.push_back({column.data(), column.stride(0), type_of(column.dtype())});
+        const bool holed = bits && nb::isinstance<nb::tuple>(each);
+        const Array &column = seen(holed ? nb::handle(each[0]) : each, 1);
+        columns_.push_back({column.data(), column.stride(0), type_of(column.dtype()), nullptr, 0});
         require(column.shape(0) == held_[0].shape(0), "the columns of x differ in length");
+        if (!holed) continue;
+        const auto rows = static_cast<int64_t>(column.shape(0)), first = nb::cast<int64_t>(each[2]);
+        const Array &flags = seen(each[1], 1);
+        require(flags.dtype() == nb::dtype<uint8_t>() && flags.stride(0) == 1 && first >= 0 &&
+                    static_cast<int64_t>(flags.shape(0)) >= (first + rows + 7) / 8,
+                "there are too few bits");
+        columns_.back().bits = static_cast<const uint8_t *>(flags.data());
+        columns_.back().bit = first;
     }
     view_ = {nullptr, static_cast<int64_t>(held_[0].shape(0)), static_cast<int64_t>(columns_.size()), 0, 0, Type::f64,
              columns_.data()};

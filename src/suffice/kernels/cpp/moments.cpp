@@ -70,7 +70,9 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
     for (int64_t first = 0; first < x.columns; first += slab) {
         const int64_t columns = std::min(slab, x.columns - first);
         const int64_t window = run.window_rows(m.classes, columns);
-        const int64_t step = missing || !window ? block_rows(m.classes) : 32 * window;
+        // The first window of a block is not asked for while another is worked on: long blocks have few of those.
+        const int64_t step =
+            window ? window * std::clamp<int64_t>(x.rows / 64 / window, 32, 128) : block_rows(m.classes);
         MomentStore whole(m.classes, first, columns, missing);
         const int64_t gathered = std::max(TILE, lie_side_by_side(x) ? 0 : window) * columns;
         in_order((x.rows + step - 1) / step, 64 * m.classes * columns + 8 * gathered,
@@ -82,8 +84,8 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
                      const int64_t from = block * step, to = std::min(x.rows, (block + 1) * step);
                      Moments &out = part.store.view();
                      part.store.clear();
-                     if (missing || !run.grouped(x, m, from, to, part.buffer.data(), part.order.data(),
-                                                 part.starts.data(), out))
+                     if (!run.grouped(x, m, from, to, missing, part.buffer.data(), part.order.data(), part.starts.data(),
+                                      out))
                          run.moments(x, m, from, to, missing, part.buffer.data(), out);
                      run.finish(missing, out);
                  },
@@ -108,7 +110,7 @@ void bind_moments(nb::module_ &m) {
         "class_moments",
         [](nb::object x, Codes codes, Table soft, Vector weights, bool missing, Output weight, Output mean,
            Output mean_low, Output m2, Output m2_low) {
-            const Rows rows(x);
+            const Rows rows(x, true);
             const Matrix &view = rows.view();
             const Membership who = membership(view, codes, soft, weights, mean.shape(0));
             for (const Output &each : {weight, mean, mean_low, m2, m2_low})

@@ -159,8 +159,10 @@ Matrix rows_from(Matrix x, std::vector<Column> &columns, int64_t first, int64_t 
     x.rows = last - first;
     if (x.each) {
         columns.assign(x.each, x.each + x.columns);
-        for (Column &c : columns)
+        for (Column &c : columns) {
             c.data = static_cast<const char *>(c.data) + first * c.stride * TYPE_BYTES[static_cast<int>(c.type)];
+            c.bit += first;
+        }
         x.each = columns.data();
     } else {
         x.data = static_cast<const char *>(x.data) + first * x.row_stride * TYPE_BYTES[static_cast<int>(x.type)];

@@ -2,6 +2,7 @@
 // another: the width does not show in a result. Internal linkage: each instruction set has its own.
 #pragma once
 
+#include <float.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -33,7 +34,9 @@ inline void store(double *to, Lanes value) { memcpy(to, &value, sizeof(value)); 
 // Those lanes of `value` where `here` is set, zero elsewhere.
 inline Lanes where(Bits here, Lanes value) { return (Lanes)((Bits)value & here); }
 inline Bits present(Lanes value) { return value == value; }
-inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
+inline Lanes if_larger(Lanes a, Lanes b, Lanes yes, Lanes no) { return a > b ? yes : no; }
+// 2^(n + more) for a whole number n to which 1.5 * 2^52 was added.
+inline Lanes power_of_two(Lanes whole, int64_t more) { return (Lanes)(((Bits)whole + (1023 + more)) << 52); }
 #else
 struct Bits {
     int64_t at[LANES];
@@ -53,6 +56,7 @@ inline void store(double *to, Lanes value) {
 inline Lanes operator+(Lanes a, Lanes b) { SUFFICE_LANEWISE(a.at[i] + b.at[i]); }
 inline Lanes operator-(Lanes a, Lanes b) { SUFFICE_LANEWISE(a.at[i] - b.at[i]); }
 inline Lanes operator*(Lanes a, Lanes b) { SUFFICE_LANEWISE(a.at[i] * b.at[i]); }
+inline Lanes operator/(Lanes a, Lanes b) { SUFFICE_LANEWISE(a.at[i] / b.at[i]); }
 inline Lanes &operator+=(Lanes &a, Lanes b) { return a = a + b; }
 inline Lanes &operator-=(Lanes &a, Lanes b) { return a = a - b; }
 inline Lanes where(Bits here, Lanes value) { SUFFICE_LANEWISE(here.at[i] ? value.at[i] : 0.0); }
@@ -61,9 +65,31 @@ inline Bits present(Lanes value) {
     for (int64_t i = 0; i < LANES; ++i) out.at[i] = value.at[i] == value.at[i] ? -1 : 0;
     return out;
 }
-inline Lanes larger(Lanes a, Lanes b) { SUFFICE_LANEWISE(a.at[i] > b.at[i] ? a.at[i] : b.at[i]); }
+inline Lanes if_larger(Lanes a, Lanes b, Lanes yes, Lanes no) {
+    SUFFICE_LANEWISE(a.at[i] > b.at[i] ? yes.at[i] : no.at[i]);
+}
+inline Lanes power_of_two(Lanes whole, int64_t more) {
+    Lanes out;
+    for (int64_t i = 0; i < LANES; ++i) {
+        uint64_t bits;
+        memcpy(&bits, &whole.at[i], 8);
+        bits = (bits + 1023 + static_cast<uint64_t>(more)) << 52;
+        memcpy(&out.at[i], &bits, 8);
+    }
+    return out;
+}
 #undef SUFFICE_LANEWISE
 #endif
+
+inline Lanes larger(Lanes a, Lanes b) { return if_larger(a, b, a, b); }  // b where one is NaN
+
+inline bool is_zero(Lanes value) {
+    double each[LANES];
+    store(each, value);
+    bool zero = true;
+    for (int64_t i = 0; i < LANES; ++i) zero &= each[i] == 0;
+    return zero;
+}
 
 constexpr int64_t GROUPS = TILE / LANES;  // vectors in a tile
 

@@ -1,55 +1,73 @@
 // Included by instruction_set.cpp, within its namespace: log-densities of Gaussians.
 
-// Sums of squared standard scores of a tile under one class. With `holes` missing values are left out, and `norm` is the
-// sum of log_norm over the others.
-template <bool split, bool holes>
-void diagonal_tile(const double *tile, int64_t d, const double *mean, const double *low, const double *scale,
-                   const double *log_norm, double *distance, double *norm) {
-    Lanes sum[GROUPS], terms[GROUPS];
-    for (int64_t g = 0; g < GROUPS; ++g) sum[g] = terms[g] = all(0.0);
-    for (int64_t j = 0; j < d; ++j) {
-        const Lanes m = all(mean[j]), l = all(split ? low[j] : 0.0), s = all(scale[j]);
-        const double *const at = tile + j * TILE;
-        for (int64_t g = 0; g < GROUPS; ++g) {
-            const Lanes value = load(at + g * LANES);
-            Lanes t = value - m;
-            if (split) t = t - l;
-            t = t * s;
-            if (holes) {
-                const Bits here = present(value);
-                sum[g] += where(here, t * t);
-                terms[g] += where(here, all(log_norm[j]));
-            } else {
-                sum[g] += t * t;
+// Scores of a tile under `SIDE` classes side by side.
+template <bool split, int64_t SIDE>
+void diagonal_strip(const double *tile, int64_t d, const Diagonal &p, int64_t k, Ahead &ahead, double *scores) {
+    constexpr int64_t WIDE = 4;
+    const double *const mean = p.mean + k * d, *const low = p.mean_low + k * d, *const scale = p.scale + k * d;
+    for (int64_t from = 0; from < GROUPS; from += WIDE) {
+        Lanes sum[SIDE][WIDE];
+        for (int64_t r = 0; r < SIDE; ++r)
+            for (int64_t g = 0; g < WIDE; ++g) sum[r][g] = all(0.0);
+        for (int64_t j = 0; j < d; ++j) {
+            ahead.step();
+            const double *const at = tile + j * TILE + from * LANES;
+            for (int64_t r = 0; r < SIDE; ++r) {
+                const int64_t i = r * d + j;
+                const Lanes m = all(mean[i]), l = all(split ? low[i] : 0.0), s = all(scale[i]);
+                for (int64_t g = 0; g < WIDE; ++g) {
+                    Lanes t = load(at + g * LANES) - m;
+                    if (split) t = t - l;
+                    t = t * s;
+                    sum[r][g] += t * t;
+                }
             }
         }
+        for (int64_t r = 0; r < SIDE; ++r)
+            for (int64_t g = 0; g < WIDE; ++g)
+                store(scores + (k + r) * TILE + (from + g) * LANES, all(p.total[k + r]) - all(0.5) * sum[r][g]);
     }
+}
+
+// The same for one class where values are missing: they are left out.
+template <bool split>
+void diagonal_holes(const double *tile, int64_t d, const Diagonal &p, int64_t k, Ahead &ahead, double *scores) {
     for (int64_t g = 0; g < GROUPS; ++g) {
-        store(distance + g * LANES, sum[g]);
-        if (holes) store(norm + g * LANES, terms[g]);
+        Lanes sum = all(0.0), norm = all(0.0);
+        for (int64_t i = k * d; i < (k + 1) * d; ++i) {
+            ahead.step();
+            const Lanes value = load(tile + (i - k * d) * TILE + g * LANES);
+            Lanes t = value - all(p.mean[i]);
+            if (split) t = t - all(p.mean_low[i]);
+            t = t * all(p.scale[i]);
+            const Bits here = present(value);
+            sum += where(here, t * t);
+            norm += where(here, all(p.log_norm[i]));
+        }
+        store(scores + k * TILE + g * LANES, norm - all(0.5) * sum);
     }
+}
+
+template <bool split>
+void diagonal_tile(const double *tile, int64_t d, const Diagonal &p, bool holes, Ahead &ahead, double *scores) {
+    int64_t k = 0;
+    ahead.share((holes ? GROUPS * p.classes : (p.classes + 1) / 2) * d);
+    if (holes)
+        for (; k < p.classes; ++k) diagonal_holes<split>(tile, d, p, k, ahead, scores);
+    for (; k + 2 <= p.classes; k += 2) diagonal_strip<split, 2>(tile, d, p, k, ahead, scores);
+    for (; k < p.classes; ++k) diagonal_strip<split, 1>(tile, d, p, k, ahead, scores);
 }
 
 void diagonal(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
               const Finish &f, int64_t *lost) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const scores = tile + d * TILE;
-    double *RESTRICT distance = scores + (p.classes + 3) * TILE, *RESTRICT norm = distance + TILE;
-    const bool split = p.origin == nullptr;
-    const int64_t lines = 1 + TILE * (d + 8) / 8 / (p.classes ? p.classes : 1);  // of the next tile, while one class is worked on
+    const auto run = p.origin ? diagonal_tile<false> : diagonal_tile<true>;
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
         Ahead ahead(x, start + TILE, TILE, d);
         const bool holes = (fill(x, start, count, {p.origin, nullptr}, tile) & MET_MISSING) && missing;
-        for (int64_t k = 0; k < p.classes; ++k) {
-            const int64_t at = k * d;
-            ahead.steps(lines);
-            const auto run = split ? (holes ? diagonal_tile<true, true> : diagonal_tile<true, false>)
-                                   : (holes ? diagonal_tile<false, true> : diagonal_tile<false, false>);
-            run(tile, d, p.mean + at, p.mean_low + at, p.scale + at, p.log_norm + at, distance, norm);
-            for (int64_t i = 0; i < TILE; ++i)
-                scores[k * TILE + i] = (holes ? norm[i] : p.total[k]) - 0.5 * distance[i];
-        }
+        run(tile, d, p, holes, ahead, scores);
         finish(f, p.classes, start, count, scores, lost);
     }
 }

@@ -23,8 +23,7 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
               bool others, int64_t first, int64_t last, double *buffer, double *out, double *least) {
     const int64_t d = x.columns;
     for (int64_t row = first; row < last; ++row) {
-        int64_t step;
-        const double *RESTRICT value = rows_of(x, row, 1, 0, d, buffer, step);
+        const double *RESTRICT value = row_of(x, row, buffer);
         const double w = weights ? weights[row] : 1.0, extra = added ? added[row] : 0.0;
         double lowest = 1e300;
         for (int64_t k = 0; k < p.classes; ++k) {

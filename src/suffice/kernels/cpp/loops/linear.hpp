@@ -1,35 +1,46 @@
 // Included by instruction_set.cpp, within its namespace: scores that are linear in x.
 
-// Four classes at a time: offset + sum of coef times value; with `holes` a missing value adds -zero instead.
-template <bool holes>
-void linear_tile(const double *tile, int64_t d, int64_t classes, const double *coef, const double *offset,
-                 const double *zero, Ahead &ahead, double *scores) {
-    constexpr int64_t WIDE = LANES == 8 ? 4 : 2, SIDE = 4;
-    for (int64_t k = 0; k < classes; k += SIDE) {
-        const int64_t side = classes - k < SIDE ? classes - k : SIDE;
-        for (int64_t from = 0; from < GROUPS; from += WIDE) {
-            Lanes sum[SIDE][WIDE];
-            for (int64_t r = 0; r < SIDE; ++r)
-                for (int64_t g = 0; g < WIDE; ++g) sum[r][g] = all(r < side ? offset[k + r] : 0.0);
-            for (int64_t j = 0; j < d; ++j) {
-                ahead.steps(2);
-                const double *const at = tile + j * TILE + from * LANES;
-                // Coefficients lie in fours, too: those of classes k..k+3 of a column side by side.
-                const double *const c = coef + (k / SIDE * d + j) * SIDE, *const z = holes ? zero + (k / SIDE * d + j) * SIDE : nullptr;
-                for (int64_t g = 0; g < WIDE; ++g) {
-                    const Lanes value = load(at + g * LANES);
-                    if (holes) {
-                        const Bits here = present(value);
-                        const Lanes known = where(here, value), gone = all(1.0) - where(here, all(1.0));
-                        for (int64_t r = 0; r < SIDE; ++r) sum[r][g] += all(c[r]) * known - all(z[r]) * gone;
-                    } else {
-                        for (int64_t r = 0; r < SIDE; ++r) sum[r][g] += all(c[r]) * value;
-                    }
+// `SIDE` classes: offset + sum of coef times value; with `holes` a missing value adds -zero instead.
+template <bool holes, int64_t SIDE>
+void linear_strip(const double *tile, int64_t d, const double *coef, const double *offset, const double *zero,
+                  Ahead &ahead, double *scores) {
+    constexpr int64_t WIDE = LANES == 8 || SIDE <= 2 ? 4 : 2;  // vectors whose sums fit the registers
+    for (int64_t from = 0; from < GROUPS; from += WIDE) {
+        Lanes sum[SIDE][WIDE];
+        for (int64_t r = 0; r < SIDE; ++r)
+            for (int64_t g = 0; g < WIDE; ++g) sum[r][g] = all(offset[r]);
+        for (int64_t j = 0; j < d; ++j) {
+            ahead.step();
+            const double *const at = tile + j * TILE + from * LANES;
+            const double *const c = coef + j * SIDE, *const z = holes ? zero + j * SIDE : nullptr;
+            for (int64_t g = 0; g < WIDE; ++g) {
+                const Lanes value = load(at + g * LANES);
+                if (holes) {
+                    const Bits here = present(value);
+                    const Lanes known = where(here, value), gone = all(1.0) - where(here, all(1.0));
+                    for (int64_t r = 0; r < SIDE; ++r) sum[r][g] += all(c[r]) * known - all(z[r]) * gone;
+                } else {
+                    for (int64_t r = 0; r < SIDE; ++r) sum[r][g] += all(c[r]) * value;
                 }
             }
-            for (int64_t r = 0; r < side; ++r)
-                for (int64_t g = 0; g < WIDE; ++g) store(scores + (k + r) * TILE + (from + g) * LANES, sum[r][g]);
         }
+        for (int64_t r = 0; r < SIDE; ++r)
+            for (int64_t g = 0; g < WIDE; ++g) store(scores + r * TILE + (from + g) * LANES, sum[r][g]);
+    }
+}
+
+template <bool holes>
+void linear_tile(const double *tile, int64_t d, const LinearForm &p, Ahead &ahead, double *scores) {
+    constexpr decltype(&linear_strip<holes, 1>) run[] = {linear_strip<holes, 1>, linear_strip<holes, 2>,
+                                                         linear_strip<holes, 3>, linear_strip<holes, 4>,
+                                                         linear_strip<holes, 5>, linear_strip<holes, 6>};
+    static_assert(sizeof(run) / sizeof(*run) == STRIP, "a loop for each number of classes");
+    const int64_t strips = strips_of(p.classes);
+    ahead.share(strips * d);
+    for (int64_t s = 0; s < strips; ++s) {
+        const int64_t k = strip_start(s, p.classes), side = strip_start(s + 1, p.classes) - k;
+        run[side - 1](tile, d, p.coef + k * d, p.offset + k, p.zero ? p.zero + k * d : nullptr, ahead,
+                      scores + k * TILE);
     }
 }
 
@@ -43,8 +54,8 @@ uint32_t linear(const Matrix &x, const LinearForm &p, int64_t first, int64_t las
         Ahead ahead(x, start + TILE, TILE, d);
         const uint32_t here = fill(x, start, count, {p.origin, p.threshold}, tile);
         met |= here;
-        if ((here & MET_MISSING) && p.zero) linear_tile<true>(tile, d, p.classes, p.coef, p.offset, p.zero, ahead, scores);
-        else linear_tile<false>(tile, d, p.classes, p.coef, p.offset, p.zero, ahead, scores);
+        const auto run = (here & MET_MISSING) && p.zero ? linear_tile<true> : linear_tile<false>;
+        run(tile, d, p, ahead, scores);
         finish(f, p.classes, start, count, scores, lost);
     }
     return met;

@@ -82,11 +82,12 @@ inline bool chunk_is_full(Moments &o, int64_t k) {
 }
 
 // Adds the cells of one row that are not missing; the first value of a cell is its first mean.
-inline void add_known(int64_t d, double w, const double *RESTRICT value, const double *RESTRICT weight,
+template <typename T>
+inline void add_known(int64_t d, double w, const T *RESTRICT value, const double *RESTRICT weight,
                       double *RESTRICT mean, double *RESTRICT chunk_weight, double *RESTRICT sum,
                       double *RESTRICT square) {
     for (int64_t j = 0; j < d; ++j) {
-        const double v = value[j];
+        const double v = static_cast<double>(value[j]);
         const bool here = v == v, fresh = weight[j] + chunk_weight[j] == 0;
         const double centre = here & fresh ? v : mean[j];
         const double t = here ? v - centre : 0.0, wt = w * t;
@@ -101,21 +102,21 @@ void moments(const Matrix &x, const Membership &m, int64_t first, int64_t last, 
              Moments &o) {
     const int64_t d = o.columns;
     if (!missing) {
-        each_member(x, m, first, last, o.first, d, buffer, [&o, d](const double *RESTRICT value, int64_t k, double w) {
+        each_member(x, m, first, last, o.first, d, buffer, [&o, d](const auto *RESTRICT value, int64_t k, double w) {
             double *RESTRICT mean = o.mean + k * d;
             if (o.rows[k] == 0)
-                for (int64_t j = 0; j < d; ++j) mean[j] = value[j];
+                for (int64_t j = 0; j < d; ++j) mean[j] = static_cast<double>(value[j]);
             double *RESTRICT sum = o.sum + k * d;
             double *RESTRICT square = o.square + k * d;
             if (w == 1.0) {
                 for (int64_t j = 0; j < d; ++j) {
-                    const double t = value[j] - mean[j];
+                    const double t = static_cast<double>(value[j]) - mean[j];
                     sum[j] += t;
                     square[j] += t * t;
                 }
             } else {
                 for (int64_t j = 0; j < d; ++j) {
-                    const double t = value[j] - mean[j], wt = w * t;
+                    const double t = static_cast<double>(value[j]) - mean[j], wt = w * t;
                     sum[j] += wt;
                     square[j] += wt * t;
                 }
@@ -125,7 +126,7 @@ void moments(const Matrix &x, const Membership &m, int64_t first, int64_t last, 
         });
         return;
     }
-    each_member(x, m, first, last, o.first, d, buffer, [&o, d](const double *RESTRICT value, int64_t k, double w) {
+    each_member(x, m, first, last, o.first, d, buffer, [&o, d](const auto *RESTRICT value, int64_t k, double w) {
         const int64_t at = k * d;
         add_known(d, w, value, o.weight + at, o.mean + at, o.chunk_weight + at, o.sum + at, o.square + at);
         if (chunk_is_full(o, k)) fold_missing(o, k);
@@ -174,14 +175,15 @@ inline void deviation(double x, double mean, double mean_low, double &z, double 
 }
 
 // One row of `exact_moments`. Not inside the lambda below, where the compiler forgets what does not overlap.
-template <bool missing>
-void exact_row(int64_t d, double w, const double *RESTRICT value, const double *RESTRICT mean,
+template <bool missing, typename T>
+void exact_row(int64_t d, double w, const T *RESTRICT values, const double *RESTRICT mean,
                const double *RESTRICT mean_low, double *RESTRICT sum, double *RESTRICT sum_low,
                double *RESTRICT square, double *RESTRICT square_low) {
     for (int64_t j = 0; j < d; ++j) {
-        const bool here = !missing || value[j] == value[j];
+        const double value = static_cast<double>(values[j]);
+        const bool here = !missing || value == value;
         double z, z_low, wz, wz_low, product, lost, total, error;
-        deviation(here ? value[j] : mean[j], mean[j], here ? mean_low[j] : 0.0, z, z_low);
+        deviation(here ? value : mean[j], mean[j], here ? mean_low[j] : 0.0, z, z_low);
         two_product(w, z, wz, wz_low);
         wz_low += w * z_low;
         two_product(wz, z, product, lost);
@@ -198,10 +200,10 @@ void exact_row(int64_t d, double w, const double *RESTRICT value, const double *
 void exact_moments(const Matrix &x, const Membership &m, bool missing, const double *mean, const double *mean_low,
                    double *buffer, double *sum, double *sum_low, double *square, double *square_low) {
     const int64_t d = x.columns;
-    const auto row = missing ? exact_row<true> : exact_row<false>;
-    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *value, int64_t k, double w) {
+    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const auto *value, int64_t k, double w) {
         const int64_t at = k * d;
-        row(d, w, value, mean + at, mean_low + at, sum + at, sum_low + at, square + at, square_low + at);
+        if (missing) exact_row<true>(d, w, value, mean + at, mean_low + at, sum + at, sum_low + at, square + at, square_low + at);
+        else exact_row<false>(d, w, value, mean + at, mean_low + at, sum + at, sum_low + at, square + at, square_low + at);
     });
 }
 

@@ -1,98 +1,112 @@
 // Included by instruction_set.cpp, within its namespace: Bayes' rule on rows of joint probabilities.
 
-// e^x for x <= 0, to about one unit in the last place, and with the same bits in every instruction set; the loop over
-// it is a vector. A NaN is taken for minus infinity.
-inline double exp_below(double x) {
+constexpr int64_t IN_STEP = 4;  // vectors that are worked on in step, since each waits for itself at every term
+
+// e^x for x <= 0, to about one unit in the last place, and with the same bits in every instruction set. A NaN is taken for
+// minus infinity.
+inline void exp_below(Lanes (&x)[IN_STEP]) {
     constexpr double log2e = 1.4426950408889634074, high = 0x1.62e42fee00000p-1, low = 0x1.a39ef35793c76p-33;
     constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves a whole number in the last bits
-    const double t = x > -746.0 ? x : -746.0;
-    const double n = (t * log2e + magic) - magic;
-    const double r = (t - n * high) - n * low;
-    double p = 1.0 / 6227020800;
-    p = p * r + 1.0 / 479001600;
-    p = p * r + 1.0 / 39916800;
-    p = p * r + 1.0 / 3628800;
-    p = p * r + 1.0 / 362880;
-    p = p * r + 1.0 / 40320;
-    p = p * r + 1.0 / 5040;
-    p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120;
-    p = p * r + 1.0 / 24;
-    p = p * r + 1.0 / 6;
-    p = p * r + 0.5;
-    p = p * r * r + r + 1;
-    // 2^n in two steps, since n may be below the exponent of the least normal number.
-    const double half = (n * 0.5 + magic), rest = n - (half - magic) + magic;
-    uint64_t a, b;
-    memcpy(&a, &half, 8);
-    memcpy(&b, &rest, 8);
-    a = (a + 1023) << 52;
-    b = (b + 1023) << 52;
-    double first, second;
-    memcpy(&first, &a, 8);
-    memcpy(&second, &b, 8);
-    return p * first * second;
+    // (e^r - 1 - r) / r^2 for |r| <= log(2) / 2, by its values at the ten Chebyshev points there: its terms, highest first.
+    constexpr double highest = 0x1.af38a9b0ec855p-26;
+    constexpr double terms[] = {0x1.289185613a3d6p-22, 0x1.71de0dae63bb3p-19, 0x1.a019b90d2ae7ap-16,
+                                0x1.a01a01a7c41d5p-13, 0x1.6c16c1788bd90p-10, 0x1.11111111109b3p-7,
+                                0x1.5555555553d63p-5,  0x1.5555555555556p-3,  0x1.0000000000001p-1};
+    Lanes whole[IN_STEP], r[IN_STEP], p[IN_STEP];
+    for (int64_t g = 0; g < IN_STEP; ++g) {
+        const Lanes t = larger(x[g], all(-746.0));
+        whole[g] = t * all(log2e) + all(magic);
+        const Lanes n = whole[g] - all(magic);
+        r[g] = (t - n * all(high)) - n * all(low);
+        p[g] = all(highest);
+    }
+    for (const double term : terms)
+        for (int64_t g = 0; g < IN_STEP; ++g) p[g] = p[g] * r[g] + all(term);
+    for (int64_t g = 0; g < IN_STEP; ++g) {
+        p[g] = p[g] * r[g] * r[g] + r[g] + all(1.0);
+        // In two steps, since n may be below the exponent of the least normal number.
+        x[g] = p[g] * power_of_two(whole[g], 54) * all(0x1p-54);
+    }
 }
 
-// Largest entry of each row of a tile. Where one is no number or plus infinity, or all are minus infinity, there is nothing
-// to compare: `lost` becomes the first such row, if it was -1.
-void tops(const double *tile, int64_t classes, int64_t start, int64_t count, double *RESTRICT top, int64_t *lost) {
-    double wrong[TILE];
-    for (int64_t i = 0; i < TILE; ++i) top[i] = -HUGE_VAL, wrong[i] = 0;
-    for (int64_t k = 0; k < classes; ++k) {
-        const double *RESTRICT row = tile + k * TILE;
-        for (int64_t i = 0; i < TILE; ++i) {
-            wrong[i] = row[i] < HUGE_VAL ? wrong[i] : 1;
-            top[i] = row[i] > top[i] ? row[i] : top[i];
+// Largest entry of each row of a tile, and which it is if `which` is not null: the first of equal ones. Where an entry is
+// no number or plus infinity, or all are minus infinity, there is nothing to compare: `lost` becomes the first such row, if
+// it was -1.
+void tops(const double *tile, int64_t classes, int64_t start, int64_t count, double *top, double *which,
+          int64_t *lost) {
+    Lanes odd = all(0.0);
+    for (int64_t i = 0; i < TILE; i += IN_STEP * LANES) {
+        Lanes most[IN_STEP], place[IN_STEP], strange[IN_STEP];
+        for (int64_t g = 0; g < IN_STEP; ++g) {
+            most[g] = all(-HUGE_VAL);
+            place[g] = strange[g] = all(0.0);
+        }
+        for (int64_t k = 0; k < classes; ++k) {
+            const Lanes number = all(static_cast<double>(k));
+            for (int64_t g = 0; g < IN_STEP; ++g) {
+                const Lanes value = load(tile + k * TILE + i + g * LANES);
+                const Lanes finite = larger(all(-DBL_MAX), value);  // a NaN stays one, and an infinity
+                strange[g] += finite - finite;
+                if (which) place[g] = if_larger(value, most[g], number, place[g]);
+                most[g] = larger(value, most[g]);
+            }
+        }
+        for (int64_t g = 0; g < IN_STEP; ++g) {
+            odd += strange[g] + (most[g] - most[g]);
+            store(top + i + g * LANES, most[g]);
+            if (which) store(which + i + g * LANES, place[g]);
         }
     }
+    if (is_zero(odd)) return;
     for (int64_t i = 0; i < TILE; ++i) {
-        if (i < count && *lost < 0 && (wrong[i] > 0 || top[i] == -HUGE_VAL)) *lost = start + i;
+        bool wrong = top[i] == -HUGE_VAL;
+        for (int64_t k = 0; k < classes; ++k) wrong |= !(tile[k * TILE + i] < HUGE_VAL);
+        if (i < count && *lost < 0 && wrong) *lost = start + i;
         top[i] = top[i] > -HUGE_VAL ? top[i] : 0;
+    }
+}
+
+// e^(score - top) of each row and class, summed over the classes; in the place of the scores, if they are not to be kept.
+void exponentials(double *tile, int64_t classes, const double *top, bool keep, double *sum) {
+    for (int64_t i = 0; i < TILE; i += IN_STEP * LANES) {
+        Lanes total[IN_STEP];
+        for (int64_t g = 0; g < IN_STEP; ++g) total[g] = all(0.0);
+        for (int64_t k = 0; k < classes; ++k) {
+            double *const row = tile + k * TILE + i;
+            Lanes e[IN_STEP];
+            for (int64_t g = 0; g < IN_STEP; ++g) e[g] = load(row + g * LANES) - load(top + i + g * LANES);
+            exp_below(e);
+            for (int64_t g = 0; g < IN_STEP; ++g) {
+                if (!keep) store(row + g * LANES, e[g]);
+                total[g] += e[g];
+            }
+        }
+        for (int64_t g = 0; g < IN_STEP; ++g) store(sum + i + g * LANES, total[g]);
     }
 }
 
 // What is asked of rows whose scores are a tile (classes x TILE, and three more for scratch).
 void finish(const Finish &f, int64_t classes, int64_t start, int64_t count, double *tile, int64_t *lost) {
-    double *RESTRICT top = tile + classes * TILE, *RESTRICT sum = top + TILE, *RESTRICT each = sum + TILE;
+    double *RESTRICT top = tile + classes * TILE, *RESTRICT sum = top + TILE, *RESTRICT place = sum + TILE;
     if (f.offset)
         for (int64_t k = 0; k < classes; ++k)
             for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] += f.offset[k];
-    if (f.answer == Answer::score) return write(tile, classes, start, count, f.out);
-    tops(tile, classes, start, count, top, lost);
+    if (f.answer == Answer::score) return write(tile, classes, start, count, nullptr, f.out);
+    tops(tile, classes, start, count, top, f.answer == Answer::decision ? place : nullptr, lost);
     if (f.answer == Answer::decision) {
-        // From the last class to the first, so that the first of equal ones is the answer.
-        for (int64_t i = 0; i < TILE; ++i) each[i] = 0;
-        for (int64_t k = classes - 1; k >= 0; --k)
-            for (int64_t i = 0; i < TILE; ++i)
-                each[i] = tile[k * TILE + i] == top[i] ? static_cast<double>(k) : each[i];
-        for (int64_t i = 0; i < count; ++i) f.codes[start + i] = static_cast<int64_t>(each[i]);
+        for (int64_t i = 0; i < count; ++i) f.codes[start + i] = static_cast<int64_t>(place[i]);
         return;
     }
-    for (int64_t i = 0; i < TILE; ++i) sum[i] = 0;
-    const bool keep = f.answer == Answer::probability;
-    for (int64_t k = 0; k < classes; ++k) {
-        const double *row = tile + k * TILE;
-        double *to = keep ? tile + k * TILE : each;
-        for (int64_t i = 0; i < TILE; ++i) {
-            const double e = exp_below(row[i] - top[i]);
-            to[i] = e;
-            sum[i] += e;
-        }
-    }
+    exponentials(tile, classes, top, f.answer != Answer::probability, sum);
     if (f.answer == Answer::evidence) {
         for (int64_t i = 0; i < count; ++i) f.out[start + i] = top[i] + log(sum[i]);
         return;
     }
-    if (keep) {
-        for (int64_t k = 0; k < classes; ++k)
-            for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] /= sum[i];
-    } else {
-        for (int64_t i = 0; i < TILE; ++i) sum[i] = log(sum[i]);
-        for (int64_t k = 0; k < classes; ++k)
-            for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] = (tile[k * TILE + i] - top[i]) - sum[i];
-    }
-    write(tile, classes, start, count, f.out);
+    if (f.answer == Answer::probability) return write(tile, classes, start, count, sum, f.out);
+    for (int64_t i = 0; i < TILE; ++i) sum[i] = log(sum[i]);
+    for (int64_t k = 0; k < classes; ++k)
+        for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] = (tile[k * TILE + i] - top[i]) - sum[i];
+    write(tile, classes, start, count, nullptr, f.out);
 }
 
 void answer(int64_t classes, int64_t first, int64_t last, const double *joint, const Finish &f, double *tile,

@@ -23,17 +23,28 @@ template <typename Use> inline void with_type(Type type, const void *data, Use u
 #endif
 
 #ifdef SUFFICE_SHUFFLES
-inline void load_rows(const double *from, Lanes &to) { to = load(from); }
-inline void load_rows(const float *from, Lanes &to) {
-    typedef float Halves __attribute__((vector_size(4 * LANES)));
-    Halves half;
-    memcpy(&half, from, sizeof(half));
-    to = __builtin_convertvector(half, Lanes);
+typedef float Halves __attribute__((vector_size(4 * LANES)));  // as many as Lanes has numbers
+
+inline Lanes as_lanes(Lanes value) { return value; }
+inline Lanes as_lanes(Halves value) {
+#if defined(__AVX512F__)
+    return _mm512_cvtps_pd(value);  // gcc 12 makes four instructions of the builtin
+#else
+    return __builtin_convertvector(value, Lanes);
+#endif
 }
 
+template <typename Vector, typename T> inline Vector load_as(const T *from) {
+    Vector out;
+    memcpy(&out, from, sizeof(out));
+    return out;
+}
+inline void load_rows(const double *from, Lanes &to) { to = load(from); }
+inline void load_rows(const float *from, Lanes &to) { to = as_lanes(load_as<Halves>(from)); }
+
 // One step of a transposition: swaps blocks of 1, 2 or 4 lanes between vectors that lie as far apart.
-template <int apart> inline void swap_blocks(Lanes &a, Lanes &b) {
-    const Lanes x = a, y = b;
+template <int apart, typename Vector> inline void swap_blocks(Vector &a, Vector &b) {
+    const Vector x = a, y = b;
     constexpr auto first = [](int i) { return (i & apart) == 0 ? i : static_cast<int>(LANES) + i - apart; };
     constexpr auto second = [](int i) { return (i & apart) == 0 ? i + apart : static_cast<int>(LANES) + i; };
 #if defined(__AVX512F__)
@@ -49,19 +60,17 @@ template <int apart> inline void swap_blocks(Lanes &a, Lanes &b) {
 #endif
 }
 
-template <int apart> inline void swap_all(Lanes *row) {
+template <int apart, typename Vector> inline void swap_all(Vector *row) {
     for (int64_t i = 0; i < LANES; ++i)
         if ((i & apart) == 0) swap_blocks<apart>(row[i], row[i + apart]);
 }
 
-// LANES rows of LANES numbers, turned; `each` may change a row on the way.
-template <typename T, typename Each>
-inline void turn_square(const T *from, int64_t stride, double *to, int64_t width, Each each) {
-    Lanes row[LANES];
-    for (int64_t i = 0; i < LANES; ++i) {
-        load_rows(from + i * stride, row[i]);
-        row[i] = each(row[i]);
-    }
+// LANES lines of LANES numbers, turned in their own type; line(i) is one, and `each` may change what was a column on the
+// way.
+template <typename Vector, typename Line, typename Each>
+inline void turn_square(Line line, double *to, int64_t width, Each each) {
+    Vector row[LANES];
+    for (int64_t i = 0; i < LANES; ++i) row[i] = line(i);
     swap_all<1>(row);
 #if defined(__AVX2__)
     swap_all<2>(row);
@@ -69,7 +78,7 @@ inline void turn_square(const T *from, int64_t stride, double *to, int64_t width
 #if defined(__AVX512F__)
     swap_all<4>(row);
 #endif
-    for (int64_t i = 0; i < LANES; ++i) store(to + i * width, row[i]);
+    for (int64_t i = 0; i < LANES; ++i) store(to + i * width, each(as_lanes(row[i]), i));
 }
 #else
 template <typename T> inline void load_rows(const T *from, Lanes &to) {
@@ -79,8 +88,9 @@ template <typename T> inline void load_rows(const T *from, Lanes &to) {
 }
 #endif
 
-// Lines that lie `stride` apart, turned: numbers `length` of each become rows `width` apart. What is not a whole square
-// of LANES is left to the caller: the number of lines and of numbers that were done is returned.
+// Lines that lie `stride` apart, turned: numbers `length` of each become rows `width` apart. `each` may change vectors of
+// the row that number j becomes. What is not a whole square of LANES is left to the caller: the number of lines and of
+// numbers that were done is returned.
 struct Done {
     int64_t lines, length;
 };
@@ -89,42 +99,101 @@ inline Done turn_squares(const T *, int64_t, int64_t, int64_t, double *, int64_t
     return {0, 0};
 }
 #ifdef SUFFICE_SHUFFLES
-template <typename T, typename Each>
+template <typename Vector, typename T, typename Each>
 inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width,
                        Each each) {
-    const Done whole = {lines / LANES * LANES, length / LANES * LANES};
+    // What is left of several lines is done by a square that begins earlier, and does some of them again.
+    const auto done = [](int64_t count) {
+        return count % LANES > 2 && count > LANES ? count : count / LANES * LANES;
+    };
+    const auto start = [](int64_t at, int64_t count) { return at + LANES <= count ? at : count - LANES; };
+    const Done whole = {done(lines), done(length)};
     for (int64_t i = 0; i < whole.lines; i += LANES)
-        for (int64_t j = 0; j < whole.length; j += LANES)
-            turn_square(from + i * stride + j, stride, to + j * width + i, width,
-                        [&](Lanes row) { return each(row, j); });
+        for (int64_t j = 0; j < whole.length; j += LANES) {
+            const int64_t line = start(i, lines), at = start(j, length);
+            turn_square<Vector>([&](int64_t l) { return load_as<Vector>(from + (line + l) * stride + at); },
+                                to + at * width + line, width,
+                                [&](Lanes value, int64_t c) { return each(value, at + c); });
+        }
     return whole;
 }
 template <typename Each>
 inline Done turn_squares(const double *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width,
                          Each each) {
-    return squares_of(from, stride, lines, length, to, width, each);
+    return squares_of<Lanes>(from, stride, lines, length, to, width, each);
 }
 template <typename Each>
 inline Done turn_squares(const float *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width,
                          Each each) {
-    return squares_of(from, stride, lines, length, to, width, each);
+    return squares_of<Halves>(from, stride, lines, length, to, width, each);
 }
 #endif
 
-inline Lanes unchanged(Lanes row, int64_t) { return row; }
+inline Lanes unchanged(Lanes value, int64_t) { return value; }
+
+// Writes NaN where numbers row.. of a column are missing; they lie `step` apart. There is no branch to guess.
+inline void mark_missing(const Column &c, int64_t row, int64_t count, double *out, int64_t step) {
+    const double nothing = __builtin_nan("");
+    for (int64_t i = 0; i < count; ++i) {
+        const uint64_t at = static_cast<uint64_t>(c.bit + row + i);
+        const double value = out[i * step];
+        out[i * step] = c.bits[at / 8] >> (at % 8) & 1 ? value : nothing;
+    }
+}
+
+#ifdef SUFFICE_SHUFFLES
+// The same of LANES numbers i.. in a vector.
+inline Lanes known(const Column &c, int64_t i, Lanes value) {
+    const uint64_t at = static_cast<uint64_t>(c.bit + i), shift = at % 8;
+    uint32_t here = c.bits[at / 8] >> shift;
+    if (shift + LANES > 8) here |= static_cast<uint32_t>(c.bits[at / 8 + 1]) << (8 - shift);
+    Bits lane{};
+    for (int64_t l = 0; l < LANES; ++l) lane[l] = int64_t{1} << l;
+    const Bits gone = (lane & static_cast<int64_t>(here)) == 0;
+    return (Lanes)((Bits)value | gone);  // all bits set are a NaN
+}
+#endif
+
+// Columns that lie in arrays of their own, row by row.
+void gather_columns(const Column *each, int64_t row, int64_t count, int64_t columns, double *out) {
+    int64_t j = 0;
+#ifdef SUFFICE_SHUFFLES
+    int64_t marked = 0;
+    const auto plain = [](const Column &c) { return c.type == Type::f64 && c.stride == 1; };
+    for (; j + LANES <= columns; j += LANES) {
+        bool all_plain = true;
+        for (int64_t c = 0; c < LANES; ++c) all_plain &= plain(each[j + c]);
+        if (!all_plain) break;
+        int64_t i = 0;
+        const auto line = [&](int64_t c) {
+            const Lanes value = load(static_cast<const double *>(each[j + c].data) + row + i);
+            return each[j + c].bits ? known(each[j + c], row + i, value) : value;
+        };
+        for (; i + LANES <= count; i += LANES)
+            turn_square<Lanes>(line, out + i * columns + j, columns, [](Lanes value, int64_t) { return value; });
+        for (int64_t c = j; c < j + LANES; ++c) {
+            for (int64_t l = i; l < count; ++l) out[l * columns + c] = static_cast<const double *>(each[c].data)[row + l];
+            if (each[c].bits) mark_missing(each[c], row + i, count - i, out + i * columns + c, columns);
+        }
+        marked = j + LANES;
+    }
+#else
+    const int64_t marked = 0;
+#endif
+    for (; j < columns; ++j) {
+        const Column &c = each[j];
+        with_type(c.type, c.data, [&](auto *data) {
+            const auto *from = data + row * c.stride;
+            for (int64_t i = 0; i < count; ++i) out[i * columns + j] = static_cast<double>(from[i * c.stride]);
+        });
+    }
+    for (j = marked; j < columns; ++j)
+        if (each[j].bits) mark_missing(each[j], row, count, out + j, columns);
+}
 
 // Rows row..row+count-1, columns column.., row by row.
 void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t columns, double *out) {
-    if (x.each) {
-        for (int64_t j = 0; j < columns; ++j) {
-            const Column &c = x.each[column + j];
-            with_type(c.type, c.data, [&](auto *data) {
-                const auto *from = data + row * c.stride;
-                for (int64_t i = 0; i < count; ++i) out[i * columns + j] = static_cast<double>(from[i * c.stride]);
-            });
-        }
-        return;
-    }
+    if (x.each) return gather_columns(x.each + column, row, count, columns, out);
     with_type(x.type, x.data, [&](auto *data) {
         const auto *base = data + row * x.row_stride + column * x.column_stride;
         if (x.column_stride == 1) {
@@ -146,7 +215,7 @@ void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t
 }
 
 // Columns x TILE: the rows of a tile side by side, so that the loop over them is the vector. Rows that are not
-// there are zero. `each` may change vectors of columns j.. of a row on the way; returns how many columns it has seen.
+// there are zero. `each` may change vectors of column j on the way; returns how many columns it has seen.
 template <typename Each> int64_t transpose(const Matrix &x, int64_t row, int64_t count, double *out, Each each) {
     const auto column = [&](const auto *data, int64_t stride, double *RESTRICT to) {
         const auto *from = data + row * stride;
@@ -158,6 +227,15 @@ template <typename Each> int64_t transpose(const Matrix &x, int64_t row, int64_t
         for (int64_t j = 0; j < x.columns; ++j) {
             const Column &c = x.each[j];
             with_type(c.type, c.data, [&](auto *data) { column(data, c.stride, out + j * TILE); });
+            if (!c.bits) continue;
+#ifdef SUFFICE_SHUFFLES
+            if (count == TILE) {
+                for (int64_t i = 0; i < TILE; i += LANES)
+                    store(out + j * TILE + i, known(c, row + i, load(out + j * TILE + i)));
+                continue;
+            }
+#endif
+            mark_missing(c, row, count, out + j * TILE, 1);
         }
         return seen;
     }
@@ -186,6 +264,10 @@ class Ahead {
     // Lines of the cache that so many bytes may take part in, if there is anything to ask for.
     int64_t lines_of(int64_t bytes) const { return spans_ ? 1 + bytes / 64 : 0; }
 
+    // Shares the lines out among so many calls of step().
+    void share(int64_t calls) { share_ = calls > 0 ? (lines_of(bytes_) * spans_ + calls - 1) / calls : 0; }
+    void step() { steps(share_); }
+
     void steps(int64_t count) {
         for (; count > 0 && spans_; --count) {
 #if defined(__GNUC__)
@@ -211,41 +293,50 @@ class Ahead {
     }
 
     const char *at_ = nullptr;
-    int64_t spans_ = 0, stride_ = 0, bytes_ = 0, line_ = 0;
+    int64_t spans_ = 0, stride_ = 0, bytes_ = 0, line_ = 0, share_ = 0;
 };
 
-// Rows row..row+count-1, columns column..: in place where they lie as doubles side by side, else
-// gathered into `buffer`. Returns the first row and sets the step to the next.
-inline const double *rows_of(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t columns,
-                             double *buffer, int64_t &step) {
-    if (!x.each && x.type == Type::f64 && x.column_stride == 1) {
-        step = x.row_stride;
-        return static_cast<const double *>(x.data) + row * x.row_stride + column;
-    }
-    step = columns;
-    gather(x, row, count, column, columns, buffer);
+// One row: in place where its numbers lie side by side as doubles, else gathered into `buffer`.
+inline const double *row_of(const Matrix &x, int64_t row, double *buffer) {
+    if (!x.each && x.type == Type::f64 && x.column_stride == 1)
+        return static_cast<const double *>(x.data) + row * x.row_stride;
+    gather(x, row, 1, 0, x.columns, buffer);
     return buffer;
+}
+
+// Calls use(values, i) for rows first..last-1, columns column..: in place where numbers of a row lie side by side as
+// doubles or floats, else gathered into `buffer`, TILE rows at a time.
+template <typename Use>
+inline void each_row(const Matrix &x, int64_t first, int64_t last, int64_t column, int64_t columns, double *buffer,
+                     Use use) {
+    const auto in_place = [&](const auto *data) {
+        const auto *values = data + first * x.row_stride + column;
+        for (int64_t i = first; i < last; ++i, values += x.row_stride) use(values, i);
+    };
+    const bool lie = !x.each && x.column_stride == 1;
+    if (lie && x.type == Type::f64) return in_place(static_cast<const double *>(x.data));
+    if (lie && x.type == Type::f32) return in_place(static_cast<const float *>(x.data));
+    for (int64_t start = first; start < last; start += TILE) {
+        const int64_t count = last - start < TILE ? last - start : TILE;
+        gather(x, start, count, column, columns, buffer);
+        for (int64_t i = 0; i < count; ++i) use(static_cast<const double *>(buffer + i * columns), start + i);
+    }
 }
 
 // Calls visit(values, code, weight) for each row and each class the row has a positive weight in.
 template <typename Visit>
 inline void each_member(const Matrix &x, const Membership &m, int64_t first, int64_t last, int64_t column,
                         int64_t columns, double *buffer, Visit visit) {
-    for (int64_t start = first; start < last; start += TILE) {
-        const int64_t count = last - start < TILE ? last - start : TILE;
-        int64_t step;
-        const double *values = rows_of(x, start, count, column, columns, buffer, step);
-        for (int64_t i = 0; i < count; ++i, values += step) {
-            const double weight = m.weights ? m.weights[start + i] : 1.0;
-            if (!(weight > 0)) continue;
-            if (m.codes) {
-                const int64_t code = m.codes[start + i];
-                if (code >= 0 && code < m.classes) visit(values, code, weight);
-            } else {
-                const double *soft = m.soft + (start + i) * m.classes;
-                for (int64_t k = 0; k < m.classes; ++k)
-                    if (weight * soft[k] > 0) visit(values, k, weight * soft[k]);
-            }
+    each_row(x, first, last, column, columns, buffer, [&](const auto *values, int64_t i) {
+        const double weight = m.weights ? m.weights[i] : 1.0;
+        if (!(weight > 0)) return;
+        if (m.codes) {
+            const int64_t code = m.codes[i];
+            if (code >= 0 && code < m.classes) visit(values, code, weight);
+        } else {
+            const double *soft = m.soft + i * m.classes;
+            for (int64_t k = 0; k < m.classes; ++k)
+                if (weight * soft[k] > 0) visit(values, k, weight * soft[k]);
         }
-    }
+    });
 }

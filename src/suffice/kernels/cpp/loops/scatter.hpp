@@ -4,10 +4,10 @@ void one_row(const Matrix &x, int64_t row, double *out) { gather(x, row, 1, 0, x
 
 void shifted_sums(const Matrix &x, const Membership &m, const double *shift, double *buffer, double *total) {
     const int64_t d = x.columns;
-    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *RESTRICT value, int64_t k, double w) {
+    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const auto *RESTRICT value, int64_t k, double w) {
         const double *RESTRICT c = shift + k * d;
         double *RESTRICT t = total + k * d;
-        for (int64_t j = 0; j < d; ++j) t[j] += w * (value[j] - c[j]);
+        for (int64_t j = 0; j < d; ++j) t[j] += w * (static_cast<double>(value[j]) - c[j]);
     });
 }
 
@@ -34,16 +34,17 @@ void outer(int64_t columns, double w, double w_low, const double *RESTRICT z, co
     }
 }
 
-inline void exact_deviations(int64_t d, const double *RESTRICT value, const double *RESTRICT mean,
+template <typename T>
+inline void exact_deviations(int64_t d, const T *RESTRICT value, const double *RESTRICT mean,
                              const double *RESTRICT mean_low, double *RESTRICT z, double *RESTRICT z_low) {
-    for (int64_t j = 0; j < d; ++j) deviation(value[j], mean[j], mean_low[j], z[j], z_low[j]);
+    for (int64_t j = 0; j < d; ++j) deviation(static_cast<double>(value[j]), mean[j], mean_low[j], z[j], z_low[j]);
 }
 
 void exact_scatter(const Matrix &x, const Membership &m, const double *mean, const double *mean_low, bool pooled,
                    double *buffer, double *total, double *total_low) {
     const int64_t d = x.columns;
     double *const z = buffer + TILE * d, *const z_low = z + d;
-    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *value, int64_t k, double w) {
+    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const auto *value, int64_t k, double w) {
         const int64_t at = pooled ? 0 : k * d * d;
         exact_deviations(d, value, mean + k * d, mean_low + k * d, z, z_low);
         outer(d, w, 0.0, z, z_low, total + at, total_low + at);
@@ -60,14 +61,14 @@ void centre(const Matrix &x, const Membership &m, const double *mean, const doub
             double *buffer, double *chunk, int64_t *chunk_rows, double *squares, double *squares_low, int64_t width,
             double *out) {
     const int64_t d = x.columns;
-    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const double *RESTRICT value, int64_t k, double w) {
+    each_member(x, m, 0, x.rows, 0, d, buffer, [=](const auto *RESTRICT value, int64_t k, double w) {
         const double *RESTRICT c = mean + k * d;
         const double *RESTRICT low = mean_low + k * d;
         double *RESTRICT z = out + next[k]++ * width;
         double *RESTRICT sum = chunk + k * d;
         const double root = w == 1.0 ? 1.0 : sqrt(w);
         for (int64_t j = 0; j < d; ++j) {
-            const double t = (value[j] - c[j]) - low[j];
+            const double t = (static_cast<double>(value[j]) - c[j]) - low[j];
             z[j] = root * t;
             sum[j] += w * t * t;
         }

@@ -11,23 +11,17 @@ struct Reading {
 // threshold would hide it).
 uint32_t fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, double *tile) {
     Lanes odd = all(0.0);  // NaN where a value is missing or infinite
-    const int64_t seen = transpose(x, row, count, tile, [&](Lanes value, int64_t j) {
-        odd += value - value;
-        return how.origin ? value - load(how.origin + j) : value;
-    });
+    const auto each = [&](Lanes value, int64_t j) {
+        const Lanes read = how.origin ? value - all(how.origin[j]) : value;
+        odd += read * all(0.0);
+        return read;
+    };
+    const int64_t seen = transpose(x, row, count, tile, each);
     for (int64_t j = seen; j < x.columns; ++j) {
         double *const at = tile + j * TILE;
-        const Lanes origin = all(how.origin ? how.origin[j] : 0.0);
-        for (int64_t g = 0; g < GROUPS; ++g) {
-            const Lanes value = load(at + g * LANES);
-            odd += value - value;
-            if (how.origin) store(at + g * LANES, value - origin);
-        }
+        for (int64_t g = 0; g < GROUPS; ++g) store(at + g * LANES, each(load(at + g * LANES), j));
     }
-    bool whole = true;
-    double lanes[LANES];
-    store(lanes, odd);
-    for (int64_t i = 0; i < LANES; ++i) whole &= lanes[i] == 0;
+    const bool whole = is_zero(odd);
     uint32_t met = 0;
     if (!whole)
         for (int64_t i = 0; i < x.columns * TILE; ++i) met |= tile[i] != tile[i] ? MET_MISSING : 0;
@@ -41,9 +35,13 @@ uint32_t fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, d
     return met;
 }
 
-// Writes classes x TILE numbers row by row.
-void write(const double *scores, int64_t classes, int64_t row, int64_t count, double *out) {
+// Writes classes x TILE numbers row by row, each row divided by its `sum` if there is any.
+void write(const double *scores, int64_t classes, int64_t row, int64_t count, const double *sum, double *out) {
     double *const to = out + row * classes;
+    const Done done = turn_squares(scores, TILE, classes, count, to, classes, [&](Lanes value, int64_t i) {
+        return sum ? value / all(sum[i]) : value;
+    });
     for (int64_t i = 0; i < count; ++i)
-        for (int64_t k = 0; k < classes; ++k) to[i * classes + k] = scores[k * TILE + i];
+        for (int64_t k = i < done.length ? done.lines : 0; k < classes; ++k)
+            to[i * classes + k] = sum ? scores[k * TILE + i] / sum[i] : scores[k * TILE + i];
 }
