@@ -51,3 +51,20 @@ def test_what_is_read_another_way():
     assert kernels.arrow_column([1.0]) is None
     with pytest.raises(ValueError, match="too few bits"):
         kernels._core.known_numbers([np.zeros(20)], np.zeros(2, dtype=np.uint8), 0, np.zeros(20))
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 200, 70_000])
+@pytest.mark.parametrize("skipped", [0, 1, 7, 8, 13])
+def test_truths(n, skipped):
+    values = np.random.default_rng(n).random(n + skipped) < 0.5
+    for series in (pa.chunked_array([pa.array(values).slice(skipped)]), pl.Series(values)[skipped:]):
+        found = kernels.arrow_truths(series)
+        assert found.dtype == np.bool_
+        np.testing.assert_array_equal(found, values[skipped:])
+
+
+def test_truths_that_are_read_another_way():
+    assert kernels.arrow_truths(pl.Series([True, None])) is None
+    assert kernels.arrow_truths(pl.Series([1.0])) is None
+    assert kernels.arrow_truths(pa.chunked_array([[True], [False]])) is None
+    assert kernels.arrow_truths([True]) is None

@@ -13,7 +13,7 @@ from suffice.naive_bayes import CategoricalNB
 from suffice.sources.arrays import encode, read_labels
 from suffice.sources.columns import ColumnTable, ObjectColumn
 from suffice.sources.frames import FrameColumn, as_frame
-from suffice.statistics import ClassAxis, Counts, Membership, Moments, column_matrix
+from suffice.statistics import ClassAxis, Counts, Membership, Moments, column_matrix, exact_moments, moments
 from suffice.statistics.column_matrix import ColumnMatrix
 from suffice.statistics.stored_columns import NumberColumn, StoredCodes
 
@@ -87,10 +87,13 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("cells", [None, 64])
+@pytest.mark.parametrize("cells", [None, 64, 0])
 def test_numbers_with_holes(form, cells, monkeypatch):
-    if cells:
+    if cells:  # many blocks
         monkeypatch.setattr(column_matrix, "BLOCK_CELLS", cells)
+    if cells == 0:  # in place, as large tables are
+        monkeypatch.setattr(moments, "EXACT_CELLS", 0)
+        monkeypatch.setattr(exact_moments, "EXACT_CELLS", 0)
     table, plain = table_of(FORMS[form]()), listed(with_holes(WHOLE))
     expected = np.where(HOLES, np.nan, WHOLE)
     np.testing.assert_array_equal(np.asarray(table.numbers([0], ["x"]))[:, 0], expected)
@@ -101,6 +104,10 @@ def test_numbers_with_holes(form, cells, monkeypatch):
         for name, each in found.arrays().items():
             if not name.endswith("_low"):
                 np.testing.assert_allclose(each, getattr(sure, name), rtol=1e-12, err_msg=name)
+        if weights is None and cells == 0 and form in ("polars", "polars floats", "arrow", "arrow floats"):
+            rows = table.numbers([0], ["x"])
+            Moments.summarize(rows, members)
+            assert "columns" not in vars(rows)  # where copies would be kept
         counts, known = (Counts.summarize(each.categories([0], ["x"]), members) for each in (table, plain))
         assert counts.levels == known.levels
         np.testing.assert_allclose(counts.count, known.count, rtol=1e-14)
@@ -253,12 +260,17 @@ def test_identifiers_far_apart_are_sorted_and_not_counted():
     assert mine.predict_proba(x).shape == (N, 3)
 
 
-def test_a_frame_is_not_copied_to_be_fitted():
+@pytest.mark.parametrize("engine", ["pandas", "polars"])
+def test_a_frame_is_not_copied_to_be_fitted(engine):
     n = 200_000
     y = np.arange(n) % 3
     data = {f"f{j}": RNG.normal(size=n) for j in range(10)}
-    data["f0"][::20] = np.nan
+    for each in data.values():
+        each[::20] = np.nan
     frame = pd.DataFrame({**data, "c": pd.Categorical.from_codes(y, list("abc")), "b": y > 1})
+    if engine == "polars":
+        frame = pl.from_pandas(frame)
+        assert frame["f3"].null_count()
     NaiveBayes().fit(frame, y).predict_proba(frame[:10])
     tracemalloc.start()
     NaiveBayes().fit(frame, y)

@@ -49,7 +49,7 @@ class ArrowColumn:
 
 
 def arrow_truths(series: Any) -> NDArray[np.bool_] | None:
-    """Truth values of a column that has the interface; None if it has not, one is missing, or it lies in several pieces."""
+    """Truth values of a column that has the interface; None if it has not, is in several pieces, or one is missing."""
     stream = getattr(series, "__arrow_c_stream__", None)
     found = None if stream is None else _core.arrow_truths(stream())
     return None if found is None else found.view(np.bool_)

@@ -39,7 +39,8 @@ def diagonal_answers(
     x: Numbers, mean: Float, mean_low: Float, scale: Float, log_norm: Float, *, missing: bool, finish: Finish
 ) -> int:
     """What ``finish`` asks of those scores; the first row without an answer, or −1."""
-    return _core.diagonal_log_likelihood(readable(x, bits=True), mean, mean_low, scale, log_norm, missing, *finish.asked())
+    rows = readable(x, bits=True)
+    return _core.diagonal_log_likelihood(rows, mean, mean_low, scale, log_norm, missing, *finish.asked())
 
 
 def full_log_likelihood(x: Numbers, mean: Float, mean_low: Float, packed: Float, norm: Float) -> Float:

@@ -23,8 +23,8 @@ def shape_of(x: Numbers) -> tuple[int, int]:
 def readable(x: Numbers, *, bits: bool = False) -> Any:
     """Rows as the kernels can read them; a copy only where an element is not aligned or is byte-swapped.
 
-    What has ``columns`` is a matrix whose columns lie in arrays of their own. Kernels that look at ``bits`` read columns
-    that have some where they lie, too.
+    What has ``columns`` is a matrix whose columns lie in arrays of their own. Kernels that look at ``bits`` also read
+    columns that have some where they lie.
     """
     lying = getattr(x, "lying", None) if bits else None
     if lying is not None:

@@ -18,8 +18,8 @@ from suffice.kernels import ArrowColumn
 __all__ = ["ColumnMatrix", "Part"]
 
 Part = NDArray[Any] | ArrowColumn | Callable[[int, int], NDArray[Any]]
-"""A column: an array of any real type, numbers with bits for those that are there, or a function from two rows to a copy
-of what lies between them.
+"""A column: an array of any real type, numbers with bits for those that are there, or a function from two rows to a
+copy of what lies between them.
 """
 BLOCK_CELLS = 1 << 21  # that are read together of columns which have to be copied
 
