@@ -55,15 +55,14 @@ def code_range(codes: Codes) -> tuple[int, int]:
     return _core.code_range(np.ascontiguousarray(codes))
 
 
-def code_counts(codes: Codes, size: int) -> Codes:
-    """How often each of the codes 0..size−1 is there (size,); others are not counted.
+def code_counts(codes: Codes, size: int) -> tuple[Codes, int]:
+    """How often each of the codes 0..size−1 is there (size,), and the largest code beyond them, or −1.
 
     >>> code_counts(np.array([2, 0, 2, -1]), 3)
-    array([1, 0, 2])
+    (array([1, 0, 2]), -1)
     """
     total = np.zeros(size, dtype=np.int64)
-    _core.code_counts(np.ascontiguousarray(codes), total)
-    return total
+    return total, _core.code_counts(np.ascontiguousarray(codes), total)
 
 
 def class_counts(

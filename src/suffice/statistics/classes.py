@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -142,25 +141,23 @@ class Membership:
     codes: Codes | None = None
     soft: Float | None = None
     weights: Float | None = None
+    row_counts: Codes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if (self.codes is None) == (self.soft is None):
             raise TypeError("give either codes or soft, not both")
         if self.weights is not None and len(self.weights) != len(self):
             raise InputError(f"There are {len(self.weights)} weights for {len(self)} rows.")
-        if self.codes is not None and (last := kernels.code_range(self.codes)[1]) >= len(self.classes):
-            raise InputError(f"A code of {last} is not a position among {len(self.classes)} classes.")
+        if self.codes is not None:
+            counts, beyond = kernels.code_counts(self.codes, len(self.classes))
+            if beyond >= 0:
+                raise InputError(f"A code of {beyond} is not a position among {len(self.classes)} classes.")
+            object.__setattr__(self, "row_counts", counts)
         if self.soft is not None and self.soft.shape[1:] != (len(self.classes),):
             raise InputError(f"soft has shape {self.soft.shape} for {len(self.classes)} classes.")
 
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else len(self.soft)  # type: ignore[arg-type]
-
-    @cached_property
-    def row_counts(self) -> Codes:
-        """Number of rows that have each class as their code (K,)."""
-        assert self.codes is not None
-        return kernels.code_counts(self.codes, len(self.classes))
 
     def class_weights(self) -> Float:
         """Sum of weights of each class, (K,)."""

@@ -132,22 +132,37 @@ std::pair<int64_t, int64_t> code_range(const int64_t *codes, int64_t count) {
     return range;
 }
 
-// Adds how often each of the codes 0..size-1 is there to `total`; others are not counted.
-void code_counts(const int64_t *codes, int64_t count, int64_t size, int64_t *total) {
-    if (size == 0) return;
+// Adds how often each of the codes 0..size-1 is there to `total`; returns the largest code that is not among them, or -1.
+int64_t code_counts(const int64_t *codes, int64_t count, int64_t size, int64_t *total) {
     // Codes that follow one another are often the same: they are counted in different places, if there are few.
-    const int64_t sides = size <= 4096 ? 4 : 1, step = std::max<int64_t>(1 << 16, 8 * size);
-    in_order((count + step - 1) / step, 4 * sides * size, [&] { return std::vector<uint32_t>(sides * size); },
-             [&](int64_t block, std::vector<uint32_t> &part) {
-                 std::fill(part.begin(), part.end(), 0);
+    constexpr int64_t SIDES = 4;
+    struct Part {
+        std::vector<uint32_t> counts;
+        int64_t beyond;
+    };
+    const int64_t apart = size <= 4096 ? size : 0, step = std::max<int64_t>(1 << 16, 8 * size);
+    int64_t beyond = -1;
+    in_order((count + step - 1) / step, 4 * SIDES * size,
+             [&] { return Part{std::vector<uint32_t>(size + (SIDES - 1) * apart), -1}; },
+             [&](int64_t block, Part &part) {
+                 std::fill(part.counts.begin(), part.counts.end(), 0);
+                 part.beyond = -1;
+                 uint32_t *const counts = part.counts.data();
+                 const auto add = [&](int64_t code, uint32_t *to) {
+                     if (static_cast<uint64_t>(code) < static_cast<uint64_t>(size)) ++to[code];
+                     else part.beyond = std::max(part.beyond, code);
+                 };
                  const int64_t last = std::min(count, (block + 1) * step);
-                 for (int64_t i = block * step; i < last; ++i)
-                     if (static_cast<uint64_t>(codes[i]) < static_cast<uint64_t>(size))
-                         ++part[(i & (sides - 1)) * size + codes[i]];
+                 int64_t i = block * step;
+                 for (; i + SIDES <= last; i += SIDES)
+                     for (int64_t l = 0; l < SIDES; ++l) add(codes[i + l], counts + l * apart);
+                 for (; i < last; ++i) add(codes[i], counts);
              },
-             [&](const std::vector<uint32_t> &part) {
-                 for (int64_t i = 0; i < sides * size; ++i) total[i % size] += part[i];
+             [&](const Part &part) {
+                 beyond = std::max(beyond, part.beyond);
+                 for (size_t i = 0; i < part.counts.size(); ++i) total[i % size] += part.counts[i];
              });
+    return beyond;
 }
 
 // Where the places of each column begin. Holds the memory of a `Places`.
@@ -199,8 +214,8 @@ void bind_counts(nb::module_ &m) {
         "code_counts",
         [](Numbers codes, nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> total) {
             nb::gil_scoped_release release;
-            code_counts(codes.data(), static_cast<int64_t>(codes.shape(0)), static_cast<int64_t>(total.shape(0)),
-                        total.data());
+            return code_counts(codes.data(), static_cast<int64_t>(codes.shape(0)), static_cast<int64_t>(total.shape(0)),
+                               total.data());
         },
         "codes"_a.noconvert(), "total"_a.noconvert());
 
