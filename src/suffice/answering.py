@@ -93,7 +93,7 @@ class Answers:
         asked = self._asks(method)
 
         def answer(rows: Table, out: NDArray[Any] | None) -> NDArray[Any]:
-            place = out if out is not None and out.dtype == np.float64 else None
+            place = out if out is not None and out.dtype in (np.float64, np.float32) else None
             found = self._answered(model, solved, rows, asked, place) if self._answers_at_once() else None
             if found is None:
                 joint = self._scores_of(model, solved, rows, relative=True)

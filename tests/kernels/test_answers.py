@@ -265,9 +265,12 @@ def test_the_first_row_without_an_answer_is_told(rng):
 
 def test_answers_go_only_where_they_fit():
     joint = np.zeros((3, 2))
-    for wrong in (np.zeros((3, 3)), np.zeros(3), np.zeros((3, 2), dtype=np.float32), np.zeros((2, 3)).T):
+    for wrong in (np.zeros((3, 3)), np.zeros(3), np.zeros((3, 2), dtype=np.int32), np.zeros((2, 3)).T):
         with pytest.raises(ValueError, match="out "):
             kernels.answer(joint, "probability", wrong)
+    for what in ("evidence", "decision"):
+        with pytest.raises(ValueError, match="out "):
+            kernels.answer(joint, what, np.zeros(3, dtype=np.float32))
 
 
 # ---------------------------------------------------------------------- blocks

@@ -106,6 +106,10 @@ def test_answers(k):
             out = np.empty_like(right)
             assert kernels.answer(joint, what, out) == -1
             np.testing.assert_allclose(out, right, rtol=1e-13, atol=1e-13)
+            if right.ndim == 2:
+                single = np.empty(right.shape, dtype=np.float32)
+                assert kernels.answer(joint, what, single) == -1
+                np.testing.assert_array_equal(single, out.astype(np.float32))
 
 
 @pytest.mark.parametrize("form", [*FORMS, "bits"])

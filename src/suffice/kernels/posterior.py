@@ -23,7 +23,7 @@ class Finish(NamedTuple):
     Attributes
     ----------
     answer : Answer
-    out : array of shape (n, K), or (n,) for evidence and, of int64, for decisions
+    out : array of shape (n, K), of float64 or float32; or (n,) for evidence and, of int64, for decisions
     offset : array of shape (K,), optional
         Added to the scores first.
     """

@@ -144,4 +144,4 @@ class GaussianNB(NaiveBayesDropIn):
 
     def _like_rows(self, out: Float, X: Any) -> Float:
         single = self._dtype == np.float32 and getattr(X, "dtype", None) == np.float32
-        return out.astype(np.float32) if single else out
+        return out.astype(np.float32, copy=False) if single else out

@@ -164,7 +164,8 @@ struct ScatterKernels {
 // log p(x) (rows) or the class of the largest, the first of equal ones.
 enum class Answer : int { score, probability, logarithm, evidence, decision };
 
-// An answer, and where it goes: `out`, or `codes` for decisions. `offset` (classes, or null) is added to the scores.
+// An answer, and where it goes: `out`, `single` instead for rows in single precision, or `codes` for decisions. `offset`
+// (classes, or null) is added to the scores.
 //
 // Kernels that finish their rows so have a `lost` that becomes the first row without an answer, because a score is no
 // number or plus infinity, or all are minus infinity, if it was -1.
@@ -172,6 +173,7 @@ struct Finish {
     Answer answer;
     const double *offset;
     double *out;
+    float *single;
     int64_t *codes;
 };
 

@@ -13,9 +13,11 @@ Asked::Asked(int answer, const Vector &offset, nb::handle out, size_t rows, size
     require(nb::try_cast(out, found, false), "out must be a contiguous array that can be written");
     require(found.ndim() == (one ? 1 : 2) && found.shape(0) == rows && (one || found.shape(1) == classes),
             "out must be rows, or rows x classes");
-    require(found.dtype() == (whole ? nb::dtype<int64_t>() : nb::dtype<double>()), "out has another type");
+    const bool single = !one && found.dtype() == nb::dtype<float>();
+    require(single || found.dtype() == (whole ? nb::dtype<int64_t>() : nb::dtype<double>()), "out has another type");
     held_ = nb::ndarray<nb::device::cpu>(found);
     if (whole) finish_.codes = static_cast<int64_t *>(found.data());
+    else if (single) finish_.single = static_cast<float *>(found.data());
     else finish_.out = static_cast<double *>(found.data());
 }
 

@@ -85,13 +85,19 @@ void exponentials(double *tile, int64_t classes, const double *top, bool keep, d
     }
 }
 
+// Writes rows where they are asked for, in their type.
+void write(const Finish &f, const double *scores, int64_t classes, int64_t row, int64_t count, const double *sum) {
+    if (f.single) write(scores, classes, row, count, sum, f.single);
+    else write(scores, classes, row, count, sum, f.out);
+}
+
 // What is asked of rows whose scores are a tile (classes x TILE, and three more for scratch).
 void finish(const Finish &f, int64_t classes, int64_t start, int64_t count, double *tile, int64_t *lost) {
     double *RESTRICT top = tile + classes * TILE, *RESTRICT sum = top + TILE, *RESTRICT place = sum + TILE;
     if (f.offset)
         for (int64_t k = 0; k < classes; ++k)
             for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] += f.offset[k];
-    if (f.answer == Answer::score) return write(tile, classes, start, count, nullptr, f.out);
+    if (f.answer == Answer::score) return write(f, tile, classes, start, count, nullptr);
     tops(tile, classes, start, count, top, f.answer == Answer::decision ? place : nullptr, lost);
     if (f.answer == Answer::decision) {
         for (int64_t i = 0; i < count; ++i) f.codes[start + i] = static_cast<int64_t>(place[i]);
@@ -102,11 +108,11 @@ void finish(const Finish &f, int64_t classes, int64_t start, int64_t count, doub
         for (int64_t i = 0; i < count; ++i) f.out[start + i] = top[i] + log(sum[i]);
         return;
     }
-    if (f.answer == Answer::probability) return write(tile, classes, start, count, sum, f.out);
+    if (f.answer == Answer::probability) return write(f, tile, classes, start, count, sum);
     for (int64_t i = 0; i < TILE; ++i) sum[i] = log(sum[i]);
     for (int64_t k = 0; k < classes; ++k)
         for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] = (tile[k * TILE + i] - top[i]) - sum[i];
-    write(tile, classes, start, count, nullptr, f.out);
+    write(f, tile, classes, start, count, nullptr);
 }
 
 void answer(int64_t classes, int64_t first, int64_t last, const double *joint, const Finish &f, double *tile,

@@ -34,6 +34,16 @@ inline Lanes as_lanes(Halves value) {
 #endif
 }
 
+inline void put(double *to, Lanes value) { store(to, value); }
+inline void put(float *to, Lanes value) {
+#if defined(__AVX512F__)
+    const Halves half = _mm512_cvtpd_ps(value);
+#else
+    const Halves half = __builtin_convertvector(value, Halves);
+#endif
+    memcpy(to, &half, sizeof(half));
+}
+
 template <typename Vector, typename T> inline Vector load_as(const T *from) {
     Vector out;
     memcpy(&out, from, sizeof(out));
@@ -67,8 +77,8 @@ template <int apart, typename Vector> inline void swap_all(Vector *row) {
 
 // LANES lines of LANES numbers, turned in their own type; line(i) is one, and `each` may change what was a column on the
 // way.
-template <typename Vector, typename Line, typename Each>
-inline void turn_square(Line line, double *to, int64_t width, Each each) {
+template <typename Vector, typename Line, typename To, typename Each>
+inline void turn_square(Line line, To *to, int64_t width, Each each) {
     Vector row[LANES];
     for (int64_t i = 0; i < LANES; ++i) row[i] = line(i);
     swap_all<1>(row);
@@ -78,7 +88,7 @@ inline void turn_square(Line line, double *to, int64_t width, Each each) {
 #if defined(__AVX512F__)
     swap_all<4>(row);
 #endif
-    for (int64_t i = 0; i < LANES; ++i) store(to + i * width, each(as_lanes(row[i]), i));
+    for (int64_t i = 0; i < LANES; ++i) put(to + i * width, each(as_lanes(row[i]), i));
 }
 #else
 template <typename T> inline void load_rows(const T *from, Lanes &to) {
@@ -94,14 +104,13 @@ template <typename T> inline void load_rows(const T *from, Lanes &to) {
 struct Done {
     int64_t lines, length;
 };
-template <typename T, typename Each>
-inline Done turn_squares(const T *, int64_t, int64_t, int64_t, double *, int64_t, Each) {
+template <typename T, typename To, typename Each>
+inline Done turn_squares(const T *, int64_t, int64_t, int64_t, To *, int64_t, Each) {
     return {0, 0};
 }
 #ifdef SUFFICE_SHUFFLES
-template <typename Vector, typename T, typename Each>
-inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width,
-                       Each each) {
+template <typename Vector, typename T, typename To, typename Each>
+inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t length, To *to, int64_t width, Each each) {
     // What is left of several lines is done by a square that begins earlier, and does some of them again.
     const auto done = [](int64_t count) {
         return count % LANES > 2 && count > LANES ? count : count / LANES * LANES;
@@ -117,13 +126,13 @@ inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t len
         }
     return whole;
 }
-template <typename Each>
-inline Done turn_squares(const double *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width,
+template <typename To, typename Each>
+inline Done turn_squares(const double *from, int64_t stride, int64_t lines, int64_t length, To *to, int64_t width,
                          Each each) {
     return squares_of<Lanes>(from, stride, lines, length, to, width, each);
 }
-template <typename Each>
-inline Done turn_squares(const float *from, int64_t stride, int64_t lines, int64_t length, double *to, int64_t width,
+template <typename To, typename Each>
+inline Done turn_squares(const float *from, int64_t stride, int64_t lines, int64_t length, To *to, int64_t width,
                          Each each) {
     return squares_of<Halves>(from, stride, lines, length, to, width, each);
 }

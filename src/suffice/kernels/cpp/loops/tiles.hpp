@@ -36,12 +36,13 @@ uint32_t fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, d
 }
 
 // Writes classes x TILE numbers row by row, each row divided by its `sum` if there is any.
-void write(const double *scores, int64_t classes, int64_t row, int64_t count, const double *sum, double *out) {
-    double *const to = out + row * classes;
+template <typename To>
+void write(const double *scores, int64_t classes, int64_t row, int64_t count, const double *sum, To *out) {
+    To *const to = out + row * classes;
     const Done done = turn_squares(scores, TILE, classes, count, to, classes, [&](Lanes value, int64_t i) {
         return sum ? value / all(sum[i]) : value;
     });
     for (int64_t i = 0; i < count; ++i)
         for (int64_t k = i < done.length ? done.lines : 0; k < classes; ++k)
-            to[i * classes + k] = sum ? scores[k * TILE + i] / sum[i] : scores[k * TILE + i];
+            to[i * classes + k] = static_cast<To>(sum ? scores[k * TILE + i] / sum[i] : scores[k * TILE + i]);
 }
