@@ -207,6 +207,9 @@ def test_labels_of_every_form():
         pd.Series(pd.Categorical(texts)),
         pl.Series(texts),
         pl.Series(texts.tolist(), dtype=pl.Categorical),
+        pa.array(texts.tolist()),
+        pa.chunked_array([texts.tolist()]),
+        pa.array(texts.tolist()).dictionary_encode(),
     )
     for form in forms:
         axis, codes = encode(read_labels(NaiveBayes(), form, N))
@@ -216,6 +219,9 @@ def test_labels_of_every_form():
     for missing in (None, np.nan, pd.NA):
         with pytest.raises(ValueError, match="row 3"):
             read_labels(NaiveBayes(), pd.Series([*texts[:3], missing, *texts[4:]], dtype=object), N)
+    with pytest.raises(ValueError, match="row 3"):
+        read_labels(NaiveBayes(), pa.array([*texts[:3], None, *texts[4:]]), N)
+    assert read_labels(NaiveBayes(), pa.array([True, False]), 2).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("dtype", ["i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "f8", "f4", ">i4", ">f8"])

@@ -1,6 +1,7 @@
 """Axes that hold one another, and rows that move between them."""
 
 import copy
+import dataclasses
 import pickle
 
 import numpy as np
@@ -69,3 +70,19 @@ def test_a_copy_of_a_statistic_is_made_of_its_fields(kind):
     for other in (pickle.loads(pickle.dumps(found)), copy.copy(found)):
         assert set(vars(other)) == fields
         assert np.array_equal(other.merge(found).mean, found.merge(other).mean)
+
+
+def test_memberships_compare_and_count():
+    axis = ClassAxis(np.array([0, 1]))
+    codes, soft = np.array([0, 1, -1, 0]), np.full((4, 2), 0.5)
+    hard, mixed = Membership(axis, codes=codes), Membership(axis, soft=soft)
+    assert hard == Membership(axis, codes=codes)
+    assert mixed == Membership(axis, soft=soft)
+    assert hard.row_counts.tolist() == [2, 1]
+    assert mixed.row_counts.tolist() == [0, 0]
+    assert len(dataclasses.astuple(mixed)) == 5
+    for dtype in ("i4", "i1", ">i8"):
+        assert Membership(axis, codes=codes.astype(dtype)).row_counts.tolist() == [2, 1]
+    assert dataclasses.replace(hard, codes=codes[:1]).row_counts.tolist() == [1, 0]
+    with pytest.raises(ValueError, match="A code of 7"):
+        Membership(axis, codes=np.array([0, 7]))

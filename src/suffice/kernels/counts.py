@@ -52,7 +52,7 @@ def code_range(codes: Codes) -> tuple[int, int]:
     >>> code_range(np.array([3, -1, 2]))
     (-1, 3)
     """
-    return _core.code_range(np.ascontiguousarray(codes))
+    return _core.code_range(np.ascontiguousarray(codes, dtype=np.int64))
 
 
 def code_counts(codes: Codes, size: int) -> tuple[Codes, int]:
@@ -62,7 +62,7 @@ def code_counts(codes: Codes, size: int) -> tuple[Codes, int]:
     (array([1, 0, 2]), -1)
     """
     total = np.zeros(size, dtype=np.int64)
-    return total, _core.code_counts(np.ascontiguousarray(codes), total)
+    return total, _core.code_counts(np.ascontiguousarray(codes, dtype=np.int64), total)
 
 
 def class_counts(

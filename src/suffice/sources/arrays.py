@@ -135,14 +135,21 @@ def read_labels(estimator: Any, y: Any, n_rows: int) -> NDArray[Any]:
 
 def check_labels(y: Any) -> None:
     """Raise if a label is missing, naming the row."""
-    values = getattr(y, "to_numpy", None)
-    array = np.asarray(y.to_numpy() if callable(values) else y) if not isinstance(y, list) else None
+    array = _array_of(y) if not isinstance(y, list) else None
     if array is None or array.ndim != 1 or array.dtype.kind != "O":
         array = np.array(y, dtype=object) if isinstance(y, list) and any(value is None for value in y) else None
     if array is not None and not _types_of(array) <= NEVER_MISSING:
         for row, value in enumerate(array):
             if is_missing(value):
                 raise ClassError(f"y holds no label in row {row} ({value!r}, NaN). Leave out the rows without a label.")
+
+
+def _array_of(y: Any) -> NDArray[Any]:
+    values = getattr(y, "to_numpy", None)
+    try:
+        return np.asarray(values() if callable(values) else y)
+    except ValueError:  # an array of Arrow whose values cannot be had without a copy
+        return np.asarray(y)
 
 
 def _types_of(labels: NDArray[Any]) -> set[type]:

@@ -135,24 +135,29 @@ class Membership:
         Soft membership: a weight for each row and class. A one-hot row is the same as a code.
     weights : array of shape (n,), optional
         Weight of each row. No weight means weight one; weight k is the row k times.
+
+    Attributes
+    ----------
+    row_counts : array of shape (K,)
+        How many rows have each class as their code.
     """
 
     classes: ClassAxis
     codes: Codes | None = None
     soft: Float | None = None
     weights: Float | None = None
-    row_counts: Codes = field(init=False, repr=False)
+    row_counts: Codes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if (self.codes is None) == (self.soft is None):
             raise TypeError("give either codes or soft, not both")
         if self.weights is not None and len(self.weights) != len(self):
             raise InputError(f"There are {len(self.weights)} weights for {len(self)} rows.")
-        if self.codes is not None:
-            counts, beyond = kernels.code_counts(self.codes, len(self.classes))
-            if beyond >= 0:
-                raise InputError(f"A code of {beyond} is not a position among {len(self.classes)} classes.")
-            object.__setattr__(self, "row_counts", counts)
+        codes = np.empty(0, dtype=np.int64) if self.codes is None else self.codes
+        counts, beyond = kernels.code_counts(codes, len(self.classes))
+        if beyond >= 0:
+            raise InputError(f"A code of {beyond} is not a position among {len(self.classes)} classes.")
+        object.__setattr__(self, "row_counts", counts)
         if self.soft is not None and self.soft.shape[1:] != (len(self.classes),):
             raise InputError(f"soft has shape {self.soft.shape} for {len(self.classes)} classes.")
 
