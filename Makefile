@@ -33,7 +33,7 @@ check: $(READY) ## lint, types, import direction, doctests, exported names
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q --doctest-modules src/suffice --doctest-glob='*.md' README.md docs tests/test_exports.py
+	$(BIN)/python -m pytest -q --doctest-modules src/suffice --doctest-glob='*.md' README.md docs tests/package/test_exports.py
 
 bench: $(READY) ## time the models beside scikit-learn (ARGS=--quick for a minute's run)
 	$(BIN)/python benchmarks/run.py $(ARGS)
@@ -42,7 +42,7 @@ instructions: $(READY) ## count the kernels' instructions, and compare (needs va
 	$(BIN)/python benchmarks/instructions.py $(ARGS)
 
 sanitize: build/sanitize/.built ## run the kernel tests with memory and undefined behaviour watched (gcc)
-	tests/sanitize build/sanitize/bin/python $(ARGS)
+	tests/kernels/sanitize build/sanitize/bin/python $(ARGS)
 
 # An environment of its own that borrows every other package: the editable install of .venv would be found first.
 build/sanitize/.built: $(READY) $(shell find src/suffice -name '*.py')

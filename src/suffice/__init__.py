@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from suffice.fitting import fit
     from suffice.loading import load
     from suffice.merging import merge
-    from suffice.naive_bayes.general import NaiveBayes
-    from suffice.naive_bayes.text import TextNaiveBayes
+    from suffice.naive_bayes.naive_bayes import NaiveBayes
+    from suffice.naive_bayes.text_naive_bayes import TextNaiveBayes
     from suffice.text.word_counts import WordCounts
 
 __version__ = "0.1.0"
@@ -68,8 +68,8 @@ __all__ = [
 # one class for the others.
 _WHERE = {
     "GaussianDiscriminant": "discriminant_analysis.gaussian_discriminant",
-    "NaiveBayes": "naive_bayes.general",
-    "TextNaiveBayes": "naive_bayes.text",
+    "NaiveBayes": "naive_bayes.naive_bayes",
+    "TextNaiveBayes": "naive_bayes.text_naive_bayes",
     "WordCounts": "text.word_counts",
     "fit": "fitting",
     "load": "loading",

@@ -10,12 +10,13 @@ import numpy as np
 from sklearn.base import clone
 
 from suffice.discriminant_analysis import GaussianDiscriminant
-from suffice.estimator import GenerativeClassifier
+from suffice.estimators.base import GenerativeClassifier
 from suffice.exceptions import InputError, listed
+from suffice.learning.kept_rows import MOST_ROWS
+from suffice.learning.report import FitReport
+from suffice.learning.scores import Scores
 from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
 from suffice.sources.files import Source, open_source
-from suffice.streaming import MOST_ROWS, FitReport
-from suffice.validation import Scores
 
 __all__ = ["MODELS", "FitReport", "Scores", "fit"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import suffice.discriminant_analysis
 import suffice.naive_bayes  # noqa: F401  (both make their classes known to files)
-from suffice.estimator import GenerativeClassifier
+from suffice.estimators.base import GenerativeClassifier
 from suffice.exceptions import ModelFileError
 from suffice.model_file import read_model
 from suffice.model_file.disk import as_path

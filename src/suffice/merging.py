@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from sklearn.base import clone
 
-from suffice.estimator import GenerativeClassifier
+from suffice.estimators.base import GenerativeClassifier
 from suffice.exceptions import MergeError
 
 __all__ = ["merge"]

@@ -13,7 +13,7 @@ from sklearn import metrics
 import suffice
 from cli.made import NAMES, flowers, ran, refused, rows_of, run, shell, write_csv
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.cli import showing
+from suffice.cli import output
 from suffice.naive_bayes import ComplementNB
 
 FIT = ("fit", "train.csv", "-t", "species")
@@ -252,7 +252,7 @@ def test_characters_that_a_stream_lacks(folder, encoding):
 
 
 def test_figures_are_not_cut_on_a_narrow_terminal(capsys):
-    page = showing.Page()
+    page = output.Page()
     page._console.width = 20
     page.table(["class", "precision", "recall"], [["a long name", 0.123456, 0.654321]])
     assert capsys.readouterr().out.splitlines()[1].split()[-2:] == ["0.123456", "0.654321"]

@@ -9,8 +9,8 @@ from sklearn.covariance import oas as sklearn_oas
 
 from suffice.families import covariance
 from suffice.families.covariance import discriminant_directions, factor, whiten
+from suffice.numerics.exact_product import exact_product
 from suffice.statistics import ClassAxis, FourthMoments, Membership
-from suffice.statistics.exact_product import exact_product
 
 
 def conditioned(rng, d, condition):

@@ -11,9 +11,9 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from families.corpora import corpus, relative
 from suffice import InputError, MergeError
 from suffice.families import Bernoulli, Multinomial, Text
-from suffice.families.draws import drawn_shares
-from suffice.families.telling_words import spoken, telling_words
-from suffice.families.text_parameters import most_frequent
+from suffice.families.multinomial_draws import drawn_shares
+from suffice.families.text.informative_words import spoken, telling_words
+from suffice.families.text.parameters import most_frequent
 from suffice.model import Block, Model
 from suffice.statistics import ClassAxis, Membership
 from suffice.text.table import TextTable

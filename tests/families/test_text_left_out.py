@@ -6,10 +6,11 @@ import pytest
 from families.corpora import corpus, relative
 from suffice import InputError
 from suffice.families import Text
-from suffice.families.left_out_words import LeftOutWords
-from suffice.families.text_parameters import most_frequent
+from suffice.families.text.held_out_words import LeftOutWords
+from suffice.families.text.parameters import most_frequent
 from suffice.kernels.text import Documents, Reading
-from suffice.statistics import ClassAxis, Membership, WordRows
+from suffice.statistics import ClassAxis, Membership
+from suffice.tables import WordRows
 from suffice.text.texts import Texts
 
 WEIGHTED = [{}, {"binary": True}, {"idf": True}, {"length": 0.7}, {"idf": True, "length": 1.0, "binary": True}]

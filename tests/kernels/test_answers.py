@@ -8,9 +8,9 @@ import pytest
 from instruction_sets import SETS, assert_same_bits, run_script
 from suffice import bayes, kernels
 from suffice.exceptions import InputError
-from suffice.families.multivariate_parameters import _triangle
-from suffice.statistics.blocks import in_blocks
-from suffice.statistics.table import MatrixTable
+from suffice.families.multivariate_gaussian.parameters import _triangle
+from suffice.tables.row_blocks import in_blocks
+from suffice.tables.table import MatrixTable
 
 N, D, K = 203, 13, 7  # no multiple of any width
 

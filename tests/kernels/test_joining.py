@@ -7,7 +7,7 @@ import pytest
 
 from instruction_sets import assert_same_bits
 from suffice import kernels
-from suffice.statistics.compensated import Group, add, join_means
+from suffice.numerics.compensated import Group, add, join_means
 
 
 def exactly(high, low):

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 
 from instruction_sets import assert_same_bits
 from suffice import kernels
-from suffice.kernels import Cells, Met
+from suffice.kernels import Cells, ValueFlags
 
 TYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint16, np.uint8, bool]
 SHAPES = {  # rows, columns, classes: few classes (own tables), many (row by row), and what is not worth a thread
@@ -50,7 +50,7 @@ def test_class_sums(name, kind, how):
     who, weight = membership(n, k, how)
     found, met = kernels.sparse_sums(Cells.of(x), k, **who)
     np.testing.assert_allclose(found, weight.T @ dense, rtol=1e-12)
-    assert met == Met(negative=False, missing=False, infinite=False)
+    assert met == ValueFlags(negative=False, missing=False, infinite=False)
     found, _ = kernels.sparse_sums(Cells.of(x), k, above=1.0, **who)
     np.testing.assert_allclose(found, weight.T @ (dense > 1), rtol=1e-12)
 
@@ -76,7 +76,7 @@ def test_missing_cells_count_for_nothing_and_are_counted(name):
     who, weight = membership(n, k, "codes")
     for cells in (Cells.of(x), Cells.of(x.tocsc())):
         found, met = kernels.sparse_sums(cells, k, **who)
-        assert met == Met(negative=False, missing=True, infinite=False)
+        assert met == ValueFlags(negative=False, missing=True, infinite=False)
         np.testing.assert_allclose(found, weight.T @ np.nan_to_num(dense), rtol=1e-12)
         found, _ = kernels.sparse_sums(cells, k, missing=True, **who)
         np.testing.assert_array_equal(found, weight.T @ np.isnan(dense))
@@ -93,7 +93,7 @@ def test_what_is_met(kind, counts, value):
     dense[1234, 7] = value
     codes = np.zeros(3000, dtype=np.int64)
     codes[1234] = 0 if counts else -1
-    expected = Met(negative=value < 0, missing=bool(np.isnan(value)), infinite=bool(np.isinf(value)))
+    expected = ValueFlags(negative=value < 0, missing=bool(np.isnan(value)), infinite=bool(np.isinf(value)))
     if kind == "dense":
         found = kernels.looked_sums(dense, 1, codes=codes)[1]
     else:

@@ -19,12 +19,12 @@ import suffice
 from model_file.cases import CASES, N, fitted, labels, numbers
 from suffice import GaussianDiscriminant, MergeError, ModelFileError, NaiveBayes, load
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from suffice.estimator import GenerativeClassifier
+from suffice.estimators.base import GenerativeClassifier
 from suffice.families import Gaussian, family_names, register
 from suffice.model_file import ESTIMATORS
 from suffice.naive_bayes import GaussianNB, MultinomialNB
 from suffice.statistics import Statistic
-from suffice.statistics.levels import Levels
+from suffice.tables.levels import Levels
 
 
 def assert_equal(a, b):

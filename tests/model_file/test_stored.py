@@ -11,7 +11,7 @@ import pytest
 from suffice import load
 from suffice.model_file import ESTIMATORS
 from suffice.model_file.checks import KINDS
-from suffice.statistics.table import Kind
+from suffice.tables.table import Kind
 
 STORED = pathlib.Path(__file__).parent / "stored"
 ANSWERS = json.loads((STORED / "v1.json").read_text())

@@ -215,7 +215,7 @@ def test_what_is_wrong_with_rows_is_said_as_fit_says_it():
 def test_folds_of_large_matrices_are_not_all_held_at_once(monkeypatch):
     model, X, y = example("own", np.random.default_rng(15))
     expected = cross_val_predict(model, X, y, cv=6, method="predict_proba")
-    monkeypatch.setattr("suffice.validation.splits.BYTES", 1000)
+    monkeypatch.setattr("suffice.learning.splits.BYTES", 1000)
     assert_same(cross_val_predict(model, X, y, cv=6, method="predict_proba"), expected)
 
 

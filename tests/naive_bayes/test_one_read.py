@@ -11,7 +11,7 @@ from scipy import sparse
 
 import suffice.naive_bayes as ours
 from suffice.model_selection import cross_val_predict, leave_one_out
-from suffice.statistics.table import MatrixTable
+from suffice.tables.table import MatrixTable
 
 FREQUENCIES = ["MultinomialNB", "ComplementNB"]
 DENSE_AND_SPARSE = [np.asarray, sparse.csr_matrix, sparse.csc_array]

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import suffice
 from suffice import InputError, TextNaiveBayes
+from suffice.learning import tuning
 from suffice.model_selection import leave_one_out
-from suffice.validation import tuning
 
 
 def documents(n=80, n_words=60, n_classes=2, seed=0, burst=1):

@@ -9,8 +9,6 @@ from suffice import InputError, MergeError, kernels
 from suffice.statistics import (
     CellSums,
     ClassAxis,
-    Coded,
-    CodedColumn,
     Counts,
     CountVectors,
     FourthMoments,
@@ -22,8 +20,9 @@ from suffice.statistics import (
     Scatter,
     Sums,
 )
-from suffice.statistics.levels import coded_numbers
 from suffice.statistics.weights import cell_weights, counted
+from suffice.tables import Coded, CodedColumn
+from suffice.tables.levels import coded_numbers
 
 NUMERIC = [Sums, CellSums, CountVectors, Moments, RowMoments, Scatter, PooledScatter, FourthMoments]
 CODED = [Counts, JointCounts]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import ClassError, InputError, MergeError
+from suffice.numerics.compensated import Group, difference, join_means, part_mean, two_sum
 from suffice.statistics import ClassAxis, FourthMoments, Membership, Moments, PooledScatter, Scatter, Sums
-from suffice.statistics.compensated import Group, difference, join_means, part_mean, two_sum
 
 KINDS = [Sums, Moments, Scatter, PooledScatter, FourthMoments]
 

@@ -9,7 +9,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from suffice import InputError, MergeError
 from suffice.kernels.text import Documents, Reading
-from suffice.statistics import ClassAxis, Membership, Vocabulary, WordRows, WordSums
+from suffice.statistics import ClassAxis, Membership, WordSums
+from suffice.tables import Vocabulary, WordRows
 from suffice.testing import assert_same
 
 WORDS = ["day", "pill", "über", "день", "日本語", "cheap", "\U00010400x", "no_1", "zz"]

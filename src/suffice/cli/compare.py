@@ -11,9 +11,9 @@ import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.command import is_quiet, tell_faults
+from suffice.cli.output import Page, json_option, number, percent, show_json, shown
 from suffice.cli.progress import following
 from suffice.cli.reading import columns_options, data_argument, open_data, reading_options, target_option
-from suffice.cli.showing import Page, json_option, number, percent, show_json, shown
 from suffice.cli.writing import check_place
 
 __all__ = ["command"]

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.showing import Page
+from suffice.cli.output import Page
 
 __all__ = ["command"]
 

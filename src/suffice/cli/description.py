@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from suffice.cli.showing import Page, percent, shown, size
+from suffice.cli.output import Page, percent, shown, size
 
 __all__ = ["classes_of", "columns_of", "description", "save", "saved", "settings_of", "show_classes", "show_columns"]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from suffice.cli.command import command as _command
 from suffice.cli.command import note, tell_faults
+from suffice.cli.output import Page, json_option, number, percent, show_json, shown
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
@@ -18,7 +19,6 @@ from suffice.cli.reading import (
     target_option,
     weights_option,
 )
-from suffice.cli.showing import Page, json_option, number, percent, show_json, shown
 
 __all__ = ["command"]
 
@@ -56,8 +56,8 @@ def command(
     from suffice.cli.evaluation import Evaluation
     from suffice.cli.labels import Labels
     from suffice.exceptions import InputError, listed
-    from suffice.streaming.good_rows import weights_of
-    from suffice.streaming.labels import check_labels
+    from suffice.learning.good_rows import weights_of
+    from suffice.learning.labels import check_labels
 
     loaded = suffice.load(model)
     source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)

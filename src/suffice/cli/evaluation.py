@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.validation.scores import BINS, LEAST
+from suffice.learning.scores import BINS, LEAST
 
 __all__ = ["Evaluation", "Ranks"]
 

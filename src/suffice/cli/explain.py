@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from suffice.cli.command import command as _command
+from suffice.cli.output import Page, json_option, show_json, shown
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
@@ -19,7 +20,6 @@ from suffice.cli.reading import (
     open_data,
     reading_options,
 )
-from suffice.cli.showing import Page, json_option, show_json, shown
 
 __all__ = ["command"]
 

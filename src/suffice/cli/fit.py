@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
+from suffice.cli.column_types import expect
 from suffice.cli.command import command as _command
 from suffice.cli.command import tell_faults
 from suffice.cli.description import description, save, saved, show_classes, show_columns
-from suffice.cli.expecting import expect
+from suffice.cli.output import Page, json_option, number, percent, show_json, shown
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
@@ -20,7 +21,6 @@ from suffice.cli.reading import (
     weights_option,
 )
 from suffice.cli.settings import MODELS, check_none, check_settings, estimator_of, setting_options
-from suffice.cli.showing import Page, json_option, number, percent, show_json, shown
 from suffice.cli.writing import check_place, model_option
 
 __all__ = ["command"]

@@ -9,8 +9,8 @@ import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.description import description, show_classes, show_columns
+from suffice.cli.output import Page, json_option, number, show_json, shown, size
 from suffice.cli.reading import model_argument
-from suffice.cli.showing import Page, json_option, number, show_json, shown, size
 
 __all__ = ["command"]
 
@@ -36,7 +36,7 @@ def command(model: str, most: int, wanted: tuple[str, ...], as_json: bool) -> No
     The bits of a column are what it says of the class by itself, under the model: 0 where the classes look alike.
     """
     import suffice
-    from suffice.cli.telling import entropy, telling_columns, words_of
+    from suffice.cli.mutual_information import entropy, telling_columns, words_of
 
     loaded = suffice.load(model)
     tables = {name: _parameters(loaded, name) for name in wanted}

@@ -6,7 +6,7 @@ import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.description import description, save, saved, show_classes
-from suffice.cli.showing import Page, json_option, show_json
+from suffice.cli.output import Page, json_option, show_json
 from suffice.cli.writing import check_place, model_option
 
 __all__ = ["command"]

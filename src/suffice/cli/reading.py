@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from suffice.cli.column_types import expect
 from suffice.cli.command import note
-from suffice.cli.expecting import expect
 
 __all__ = [
     "columns_options",
@@ -263,7 +263,7 @@ def of_rows(model: Any, source: Any, batch: Any, read: Sequence[str], use: Calla
 
     None if there are no good rows. Bad ones are an error with their place, or counted by the source.
     """
-    from suffice.streaming.good_rows import of_good_rows
+    from suffice.learning.good_rows import of_good_rows
 
     def used(rows: Any) -> T:
         return use(rows, model._rows_of_source(rows.select(list(read))))

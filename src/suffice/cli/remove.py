@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from suffice.cli.column_types import expect
 from suffice.cli.command import command as _command
 from suffice.cli.command import tell_faults
 from suffice.cli.description import description, save, saved, show_classes
-from suffice.cli.expecting import expect
+from suffice.cli.output import Page, json_option, show_json, shown
 from suffice.cli.progress import following
 from suffice.cli.reading import (
     columns_options,
@@ -18,7 +19,6 @@ from suffice.cli.reading import (
     target_option,
     weights_option,
 )
-from suffice.cli.showing import Page, json_option, show_json, shown
 from suffice.cli.writing import check_place, model_option
 
 __all__ = ["command"]

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, TypeVar
 import click
 
 from suffice.cli.command import note
-from suffice.cli.showing import size
+from suffice.cli.output import size
 
 __all__ = ["FORMATS", "check_place", "format_of", "model_option", "output_option", "to_option", "writing"]
 

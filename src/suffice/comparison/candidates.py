@@ -60,7 +60,7 @@ def candidates(data: Labelled) -> tuple[list[Candidate], list[str]]:
 
 def given(models: Mapping[str, Any], data: Labelled) -> list[Candidate]:
     """The user's own models, beside logistic regression; they take the rows as they came."""
-    from suffice.estimator import GenerativeClassifier
+    from suffice.estimators.base import GenerativeClassifier
 
     wrong = [
         name for name, model in models.items() if not all(hasattr(model, verb) for verb in ("fit", "predict_proba"))

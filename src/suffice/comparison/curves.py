@@ -15,7 +15,7 @@ from suffice.comparison.fits import FAILURES, probabilities, shortened
 from suffice.comparison.scores import mean_and_error, row_losses
 from suffice.comparison.table import Labelled
 from suffice.exceptions import InputError
-from suffice.listing import Listing
+from suffice.tables.listing import Listing
 
 __all__ = ["LearningCurves", "checked_sizes", "learning_curves", "nested_order", "stratified"]
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from suffice.comparison.candidates import Candidate
 from suffice.comparison.table import Labelled, take
-from suffice.estimator import GenerativeClassifier
+from suffice.estimators.base import GenerativeClassifier
 from suffice.exceptions import SufficeWarning
 from suffice.model_selection import cross_val_predict
 

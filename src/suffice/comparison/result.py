@@ -12,7 +12,7 @@ from suffice.comparison.plotting import plot_curves
 from suffice.comparison.scores import Score
 from suffice.comparison.verdict import cross_validated, over_sizes
 from suffice.exceptions import InputError
-from suffice.listing import Listing
+from suffice.tables.listing import Listing
 
 __all__ = ["Comparison"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, at_rows
+from suffice.learning.good_rows import of_good_rows
+from suffice.learning.kept_rows import KeptRows
+from suffice.learning.labels import LabelReader, check_labels
 from suffice.sources.files import Source
 from suffice.statistics import Membership
-from suffice.streaming import KeptRows
-from suffice.streaming.good_rows import of_good_rows
-from suffice.streaming.labels import LabelReader, check_labels
 
 __all__ = ["sampled"]
 

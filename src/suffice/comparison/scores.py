@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.validation.scores import LEAST, calibration_error
+from suffice.learning.scores import LEAST, calibration_error
 
 __all__ = ["Score", "mean_and_error", "row_losses", "scored"]
 

@@ -17,9 +17,10 @@ from suffice.sources.arrays import encode, read_labels
 from suffice.sources.columns import ColumnTable, ObjectColumn
 from suffice.sources.frames import as_frame
 from suffice.sources.tables import explain_table, read_training_table
-from suffice.statistics import ClassAxis, MatrixTable
-from suffice.statistics.levels import is_missing
-from suffice.statistics.table import Kind, is_sparse
+from suffice.statistics import ClassAxis
+from suffice.tables import MatrixTable
+from suffice.tables.levels import is_missing
+from suffice.tables.table import Kind, is_sparse
 
 __all__ = ["Columns", "Labelled", "take"]
 

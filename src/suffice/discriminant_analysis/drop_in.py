@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from suffice.estimator import GenerativeClassifier, seen_classes
+from suffice.estimators.base import GenerativeClassifier, seen_classes
 from suffice.exceptions import InputError
 from suffice.families import MultivariateGaussian
-from suffice.families.left_out_gaussian import left_out_log_density
+from suffice.families.multivariate_gaussian.leave_one_out import left_out_log_density
 from suffice.model import Block, Estimate, Model
-from suffice.model.left_out import left_out_prior
+from suffice.model.leave_one_out import left_out_prior
 from suffice.sources.arrays import encode, read_training, read_weights
-from suffice.statistics import FourthMoments, MatrixTable, Membership, PooledScatter, Scatter, Table
-from suffice.statistics.table import Schema
+from suffice.statistics import FourthMoments, Membership, PooledScatter, Scatter
+from suffice.tables import MatrixTable, Table
+from suffice.tables.table import Schema
 
 __all__ = ["DiscriminantDropIn", "given_covariance"]
 

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.bayes import decide
-from suffice.explanation import PRIOR, Explanation, compared, explain
 from suffice.families import MultivariateGaussian
-from suffice.families.multivariate_parameters import MultivariateGaussianParameters
+from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
 from suffice.model import Estimate
-from suffice.statistics import Table
+from suffice.model.explanation import PRIOR, Explanation, compared, explain
+from suffice.tables import Table
 
 __all__ = ["SPREAD", "explain_discriminant"]
 

@@ -11,14 +11,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from suffice.bayes import Prior
 from suffice.discriminant_analysis.explanation import explain_discriminant
+from suffice.estimators.tunable import PATH, OwnClassifier, is_auto
 from suffice.exceptions import InputError
-from suffice.explanation import Explanation
 from suffice.families import Family, Gaussian, Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
 from suffice.model import Block, Estimate, Model
-from suffice.own_classifier import PATH, OwnClassifier, is_auto
+from suffice.model.explanation import Explanation
 from suffice.sources.arrays import explain_values, read_rows
-from suffice.statistics.table import Schema
+from suffice.tables.table import Schema
 
 __all__ = ["GaussianDiscriminant"]
 

@@ -19,7 +19,8 @@ from suffice.families import Linear, MultivariateGaussian
 from suffice.families.linear import linear_answers, linear_scores
 from suffice.model import LinearForm, Model
 from suffice.sources.arrays import read_rows
-from suffice.statistics import ClassAxis, MatrixTable
+from suffice.statistics import ClassAxis
+from suffice.tables import MatrixTable
 
 __all__ = ["LinearDiscriminantAnalysis"]
 

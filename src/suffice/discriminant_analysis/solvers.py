@@ -20,10 +20,10 @@ from suffice.bayes import log_prior
 from suffice.exceptions import SingularCovarianceError
 from suffice.families import Linear
 from suffice.families.covariance import Whitening, ledoit_wolf, rank_tolerance, whiten
-from suffice.families.decompositions import eigh, svd
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
+from suffice.numerics.decompositions import eigh, svd
+from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.statistics import FourthMoments, PooledScatter, Scatter
-from suffice.statistics.one_thread import in_one_thread
 
 __all__ = ["LinearSolution", "QuadraticSolution", "solve_eigen", "solve_lsqr", "solve_quadratic", "solve_svd"]
 
@@ -167,7 +167,7 @@ def _columns(statistic: Scatter | PooledScatter, *_: object) -> int:
     return statistic.shape[0]
 
 
-@in_one_thread(_columns)
+@single_threaded_blas(_columns)
 def solve_svd(
     statistic: Scatter | PooledScatter,
     priors: Float,
@@ -222,7 +222,7 @@ def _truncated(whitening: Float, axes: Float, stretch: Float) -> Whitening:
     return Whitening(whitening, 2 * float(np.log(spanned).sum()), np.empty(0, dtype=np.int64))
 
 
-@in_one_thread(_columns)
+@single_threaded_blas(_columns)
 def solve_lsqr(
     statistic: Scatter | PooledScatter, priors: Float, shrinkage: Shrinkage, given: tuple[Float, Float] | None
 ) -> LinearSolution:
@@ -234,7 +234,7 @@ def solve_lsqr(
     return _plain_solution(statistic, priors, within, coef)
 
 
-@in_one_thread(_columns)
+@single_threaded_blas(_columns)
 def solve_eigen(
     statistic: Scatter | PooledScatter,
     priors: Float,
@@ -272,7 +272,7 @@ def _plain_solution(
 # ---------------------------------------------------------------------- quadratic
 
 
-@in_one_thread(_columns)
+@single_threaded_blas(_columns)
 def solve_quadratic(
     statistic: Scatter,
     priors: Float,

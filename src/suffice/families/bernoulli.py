@@ -29,8 +29,8 @@ from suffice.families.estimation import (
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import CellForm, Finish, Linear, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
-from suffice.statistics.column_matrix import ColumnMatrix
-from suffice.statistics.table import is_sparse
+from suffice.tables.column_matrix import ColumnMatrix
+from suffice.tables.table import is_sparse
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
 

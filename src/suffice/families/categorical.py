@@ -21,13 +21,14 @@ from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, weighted_logs
-from suffice.families.gamma_function import log_rise
 from suffice.families.linear import Linear
-from suffice.statistics import ClassAxis, Coded, CodedColumn, Counts, Levels, Membership
+from suffice.numerics.gamma_function import log_rise
+from suffice.statistics import ClassAxis, Counts, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
-from suffice.statistics.levels import EXACT, coded_values, level_kind
-from suffice.statistics.remaining import remaining
-from suffice.statistics.stored_columns import NumberColumn, NumberRows, StoredCodes, coded_places, stored_places
+from suffice.statistics.subtraction import remaining
+from suffice.tables import Coded, CodedColumn, Levels
+from suffice.tables.levels import EXACT, coded_values, level_kind
+from suffice.tables.stored_columns import NumberColumn, NumberRows, StoredCodes, coded_places, stored_places
 
 __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen"]
 
@@ -172,7 +173,7 @@ class Categorical:
 
     Examples
     --------
-    >>> from suffice.statistics.levels import coded_values
+    >>> from suffice.tables.levels import coded_values
     >>> axis = ClassAxis.of(["ham", "spam"])
     >>> batch = Coded(4, (CodedColumn(*coded_values(["red", "blue", "red", None])),))
     >>> family = Categorical()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from suffice.families.contract import read_only
 from suffice.families.linear import CellForm
 from suffice.statistics import Membership, Sums
-from suffice.statistics.sparse_sums import nonzero_cells
+from suffice.tables.sparse_cells import nonzero_cells
 
 __all__ = ["ComplementWeights", "complement_scores", "complement_weights", "left_out_complement", "outside_weights"]
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
 
-from suffice.families.decompositions import eigh, svd
-from suffice.statistics.exact_product import exact_product
-from suffice.statistics.one_thread import in_one_thread
+from suffice.numerics.decompositions import eigh, svd
+from suffice.numerics.exact_product import exact_product
+from suffice.numerics.single_threaded_blas import single_threaded_blas
 
 __all__ = [
     "Whitening",
@@ -64,7 +64,7 @@ def _correlation(covariance: Float) -> tuple[Float, Float]:
     return deviation, covariance * inverse[:, None] * inverse
 
 
-@in_one_thread(lambda covariance, *_: len(covariance))
+@single_threaded_blas(lambda covariance, *_: len(covariance))
 def whiten(covariance: Float, low: Float | None = None) -> Whitening:
     """Factor a covariance matrix: by Cholesky where it is regular, by eigenvectors where it is not.
 
@@ -143,7 +143,7 @@ def _refined(covariance: Float, covariance_low: Float, matrix: Float) -> Float:
     return matrix
 
 
-@in_one_thread(len)
+@single_threaded_blas(len)
 def factor(covariance: Float) -> Float:
     """A matrix F with F Fᵀ = Σ, for drawing samples; Σ may be singular."""
     deviation, correlation = _correlation(covariance)
@@ -195,7 +195,7 @@ def ledoit_wolf(weight: float, scatter: Float, quartic: Float) -> float:
     return 0.0 if spread <= 0 else spread / distance
 
 
-@in_one_thread(lambda away, *_: away.shape[1])
+@single_threaded_blas(lambda away, *_: away.shape[1])
 def discriminant_directions(away: Float, whitening: Float, deviation: Float, prior: Float) -> tuple[Float, Float]:
     """Fisher's directions: orthogonal in the metric of the within-class covariance, most telling first.
 

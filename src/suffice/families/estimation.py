@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError, at_rows, columns_at
 from suffice.statistics import CellSums, Moments
-from suffice.statistics.sparse_sums import cell_columns, cell_rows
-from suffice.statistics.table import is_sparse
+from suffice.tables.sparse_cells import cell_columns, cell_rows
+from suffice.tables.table import is_sparse
 
 __all__ = [
     "Estimation",

@@ -21,10 +21,10 @@ from scipy.special import digamma, polygamma
 from suffice.exceptions import MergeError, columns_at
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, pseudo_moments
-from suffice.families.gamma_function import excess, stirling_gap
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import row_blocks
 from suffice.families.log_normal import is_positive, logarithms
+from suffice.numerics.gamma_function import excess, stirling_gap
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, check_least, moments_by_class, number
 

@@ -26,10 +26,10 @@ from suffice.families.estimation import (
     pseudo_rows,
     weighted_logs,
 )
-from suffice.families.gamma_function import log_rise
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, scores_of_cells
 from suffice.families.poisson import PRIOR_EVENTS, is_count
+from suffice.numerics.gamma_function import log_rise
 from suffice.statistics import CellSums, ClassAxis, Membership
 
 __all__ = ["Geometric", "GeometricParameters"]

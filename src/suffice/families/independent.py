@@ -16,11 +16,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.families.left_out import left_out_cells
+from suffice.families.leave_one_out import left_out_cells
 from suffice.statistics import Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
-from suffice.statistics.sparse_sums import cell_columns, cell_rows
-from suffice.statistics.table import is_sparse
+from suffice.tables.sparse_cells import cell_columns, cell_rows
+from suffice.tables.table import is_sparse
 
 __all__ = ["IndependentColumns"]
 

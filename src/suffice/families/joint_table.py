@@ -21,12 +21,13 @@ from suffice.exceptions import InputError
 from suffice.families.categorical import check_unseen
 from suffice.families.contract import register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
-from suffice.families.gamma_function import log_rise
-from suffice.statistics import ClassAxis, Coded, CodedColumn, JointCounts, Levels, Membership
+from suffice.numerics.gamma_function import log_rise
+from suffice.statistics import ClassAxis, JointCounts, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.joint_counts import distinct_cells
-from suffice.statistics.levels import coded_values
-from suffice.statistics.remaining import remaining
+from suffice.statistics.subtraction import remaining
+from suffice.tables import Coded, CodedColumn, Levels
+from suffice.tables.levels import coded_values
 
 __all__ = ["JointTable", "JointTableParameters"]
 
@@ -92,7 +93,7 @@ class JointTable:
 
     Examples
     --------
-    >>> from suffice.statistics.levels import coded_values
+    >>> from suffice.tables.levels import coded_values
     >>> axis = ClassAxis.of(["equal", "other"])
     >>> columns = ["a", "a", "b", "b"], ["a", "b", "a", "b"]
     >>> batch = Coded(4, tuple(CodedColumn(*coded_values(column)) for column in columns))

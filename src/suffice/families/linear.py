@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.kernels import Finish
-from suffice.statistics.sparse_sums import same_cells
-from suffice.statistics.table import is_sparse
+from suffice.tables.sparse_cells import same_cells
+from suffice.tables.table import is_sparse
 
 __all__ = [
     "CellForm",

@@ -23,7 +23,7 @@ from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, row_blocks
 from suffice.statistics import Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, check_least, number, sums_by_class
-from suffice.statistics.table import is_sparse
+from suffice.tables.table import is_sparse
 
 __all__ = ["LogNormal"]
 

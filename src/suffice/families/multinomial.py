@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, NotLinearError
 from suffice.families.contract import read_only, register
-from suffice.families.draws import log_shares, predictive, rise
 from suffice.families.estimation import (
     Estimation,
     check_cells,
@@ -30,16 +29,17 @@ from suffice.families.estimation import (
     no_proper_prior,
     weighted_logs,
 )
-from suffice.families.gamma_function import log_rise
 from suffice.families.linear import CellForm, Finish, Linear, row_blocks
+from suffice.families.multinomial_draws import log_shares, predictive, rise
 from suffice.families.poisson import is_count, poisson_draws
+from suffice.numerics.gamma_function import log_rise
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_coefficients, log_factorial
-from suffice.statistics.remaining import remaining
-from suffice.statistics.sparse_sums import nonzero_cells
-from suffice.statistics.table import is_sparse
+from suffice.statistics.subtraction import remaining
+from suffice.tables.sparse_cells import nonzero_cells
+from suffice.tables.table import is_sparse
 
 __all__ = ["Multinomial", "MultinomialParameters"]
 

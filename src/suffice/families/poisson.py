@@ -27,13 +27,13 @@ from suffice.families.estimation import (
     no_proper_prior,
     pseudo_rows,
 )
-from suffice.families.gamma_function import excess, log_rise
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import CellForm, Linear, linear_scores, row_blocks, row_sums, scores_of_cells
+from suffice.numerics.gamma_function import excess, log_rise
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_factorial
-from suffice.statistics.table import is_sparse
+from suffice.tables.table import is_sparse
 
 __all__ = ["Poisson", "PoissonParameters"]
 

@@ -42,11 +42,11 @@ from suffice.kernels.joining import (
     settle_moments,
 )
 from suffice.kernels.linear import linear_answers, linear_scores
-from suffice.kernels.met import Met
 from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments, looked_sums
 from suffice.kernels.posterior import Answer, Finish, add_to_rows, answer
 from suffice.kernels.scatter import CentredBlocks, ScatterSums, accumulate, exact_scatter, outer, scatter_pass
 from suffice.kernels.sparse import Cells, rises, sparse_scores, sparse_sums
+from suffice.kernels.value_flags import ValueFlags
 
 __all__ = [
     "Answer",
@@ -54,10 +54,10 @@ __all__ = [
     "Cells",
     "CentredBlocks",
     "Finish",
-    "Met",
     "Moments",
     "Ranges",
     "ScatterSums",
+    "ValueFlags",
     "accumulate",
     "add_to_rows",
     "answer",

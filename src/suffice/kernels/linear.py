@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np  # noqa: F401 (the examples use it)
 
 from suffice.kernels import _core
-from suffice.kernels.met import Met
 from suffice.kernels.posterior import Finish
 from suffice.kernels.reading import Float, Numbers, readable, shape_of
+from suffice.kernels.value_flags import ValueFlags
 
 __all__ = ["linear_answers", "linear_scores"]
 
@@ -20,7 +20,7 @@ def linear_scores(
     origin: Float | None = None,
     zero: Float | None = None,
     threshold: float | None = None,
-) -> tuple[Float, Met]:
+) -> tuple[Float, ValueFlags]:
     """``offset_k + Σ_j (x_j − origin_j) coef_kj`` of each row and class (n, n_classes), and what was met.
 
     Parameters
@@ -36,13 +36,13 @@ def linear_scores(
     Returns
     -------
     scores : array of shape (n, n_classes)
-    met : Met
+    met : ValueFlags
         Whether there was a NaN, or an infinity that a threshold has hidden.
 
     Examples
     --------
     >>> linear_scores(np.array([[2.0, 3.0]]), np.array([[1.0, 2.0]]), np.array([0.5]), origin=np.ones(2))
-    (array([[5.5]]), Met(negative=False, missing=False, infinite=False))
+    (array([[5.5]]), ValueFlags(negative=False, missing=False, infinite=False))
     """
     finish = Finish.of("score", shape_of(x)[0], len(coef))
     met, _ = linear_answers(x, coef, offset, origin=origin, zero=zero, threshold=threshold, finish=finish)
@@ -58,7 +58,7 @@ def linear_answers(
     zero: Float | None = None,
     threshold: float | None = None,
     finish: Finish,
-) -> tuple[Met, int]:
+) -> tuple[ValueFlags, int]:
     """What ``finish`` asks of `linear_scores`; what was met, and the first row without an answer, or −1."""
     met, lost = _core.linear_scores(readable(x), coef, offset, origin, zero, threshold, *finish.asked())
-    return Met.of(met), lost
+    return ValueFlags.of(met), lost

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from suffice.kernels import _core
-from suffice.kernels.met import Met, cell_of
 from suffice.kernels.reading import Codes, Float, Numbers, readable, shape_of
+from suffice.kernels.value_flags import ValueFlags, cell_of
 
 __all__ = ["Moments", "class_moments", "class_sums", "exact_moments", "looked_sums"]
 
@@ -41,17 +41,17 @@ def looked_sums(
     weights: Float | None = None,
     above: float | None = None,
     missing: bool = False,
-) -> tuple[Float, Met]:
+) -> tuple[Float, ValueFlags]:
     """`class_sums`, and what was met among the values in the same read.
 
     With ``above`` a cell counts for one if its value is above that, with ``missing`` if it is missing.
 
     >>> looked_sums(np.array([[1.0, np.nan], [3.0, 4.0]]), 1, codes=np.array([0, 0]), above=2.0)
-    (array([[1., 1.]]), Met(negative=False, missing=True, infinite=False))
+    (array([[1., 1.]]), ValueFlags(negative=False, missing=True, infinite=False))
     """
     total = np.zeros((n_classes, shape_of(x)[1]))
     met = _core.class_sums(readable(x), codes, soft, weights, *cell_of(above, missing), True, total)
-    return total, Met.of(met)
+    return total, ValueFlags.of(met)
 
 
 class Moments(NamedTuple):

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.kernels import _core
-from suffice.kernels.met import Met, cell_of
 from suffice.kernels.reading import Codes, Float, readable
+from suffice.kernels.value_flags import ValueFlags, cell_of
 
 __all__ = ["Cells", "rises", "sparse_scores", "sparse_sums"]
 
@@ -48,7 +48,7 @@ def sparse_sums(
     weights: Float | None = None,
     above: float | None = None,
     missing: bool = False,
-) -> tuple[Float, Met]:
+) -> tuple[Float, ValueFlags]:
     """Per-class weighted column sums (n_classes, d) of the stored cells, and what was met among them.
 
     A missing cell counts for nothing. With ``above`` a cell counts for one if its value is above that, with
@@ -57,13 +57,13 @@ def sparse_sums(
     >>> x = Cells(np.array([0, 2, 3]), np.array([0, 2, 2]), np.array([1.0, -2.0, 5.0]), (2, 3))
     >>> sparse_sums(x, 2, codes=np.array([0, 1]))
     (array([[ 1.,  0., -2.],
-           [ 0.,  0.,  5.]]), Met(negative=True, missing=False, infinite=False))
+           [ 0.,  0.,  5.]]), ValueFlags(negative=True, missing=False, infinite=False))
     """
     total = np.zeros((n_classes, x.shape[1]))
     met = _core.sparse_sums(
         x.bounds, x.places, x.values, x.shape[0], x.by_column, codes, soft, weights, *cell_of(above, missing), total
     )
-    return total, Met.of(met)
+    return total, ValueFlags.of(met)
 
 
 def sparse_scores(

@@ -9,7 +9,7 @@ A `Model` is a value made of statistics; it learns, merges, and forgets. `Model.
 from suffice.model.block import Block
 from suffice.model.conditional import Conditional, generator, row_count
 from suffice.model.estimate import Estimate
-from suffice.model.learned import Model
 from suffice.model.linear_form import LinearForm
+from suffice.model.model import Model
 
 __all__ = ["Block", "Conditional", "Estimate", "LinearForm", "Model", "generator", "row_count"]

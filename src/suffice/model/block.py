@@ -10,8 +10,8 @@ import numpy as np
 
 from suffice.exceptions import InputError, listed
 from suffice.families import Family
-from suffice.statistics.column_matrix import ColumnMatrix
-from suffice.statistics.table import Columns, as_table
+from suffice.tables.column_matrix import ColumnMatrix
+from suffice.tables.table import Columns, as_table
 
 __all__ = ["Block"]
 

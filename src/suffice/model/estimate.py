@@ -15,9 +15,10 @@ from suffice.families import Linear
 from suffice.model.block import Block
 from suffice.model.conditional import Conditional
 from suffice.model.linear_form import LinearForm
-from suffice.statistics import ClassAxis, Coded
-from suffice.statistics.drawn import as_matrix
-from suffice.statistics.table import as_table
+from suffice.statistics import ClassAxis
+from suffice.tables import Coded
+from suffice.tables.sampled import as_matrix
+from suffice.tables.table import as_table
 
 __all__ = ["Estimate"]
 

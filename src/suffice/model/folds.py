@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.model.block import Block
-from suffice.model.learned import Model
+from suffice.model.model import Model
 from suffice.statistics import Membership, Statistic, Sums
 from suffice.statistics.folds import by_fold, of_folds
-from suffice.statistics.table import present_rows
+from suffice.tables.table import present_rows
 
 __all__ = ["fold_models", "training_models"]
 

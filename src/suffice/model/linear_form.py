@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import NotLinearError
 from suffice.families import Linear
-from suffice.statistics.exact_product import exact_product
+from suffice.numerics.exact_product import exact_product
 
 __all__ = ["LinearForm"]
 

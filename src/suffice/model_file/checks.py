@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import ModelFileError, columns_at
-from suffice.statistics import ClassAxis, Levels, Statistic, WordSums
-from suffice.statistics.levels import is_missing
-from suffice.statistics.table import Kind, Schema
+from suffice.statistics import ClassAxis, Statistic, WordSums
+from suffice.tables import Levels
+from suffice.tables.levels import is_missing
+from suffice.tables.table import Kind, Schema
 
 __all__ = ["KINDS", "check_classes", "check_schema", "check_statistic"]
 

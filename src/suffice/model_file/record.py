@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 
 from suffice.exceptions import ModelFileError, columns_at
+from suffice.learning.calibration import Calibration
+from suffice.learning.tuning import Tuning
 from suffice.model_file.checks import KINDS, check_classes, check_schema, check_statistic
 from suffice.model_file.container import FORMAT, read_container, write_container
 from suffice.model_file.disk import Path, as_path
 from suffice.model_file.values import NotStorableError, Reader, Writer, storable
 from suffice.sources.forms import ArrayForm, SparseForm, StoredFrameForm
-from suffice.statistics import ClassAxis, Levels, Moments, Statistic, Sums, Vocabulary
-from suffice.statistics.table import Schema
-from suffice.validation import Calibration, Tuning
+from suffice.statistics import ClassAxis, Moments, Statistic, Sums
+from suffice.tables import Levels, Vocabulary
+from suffice.tables.table import Schema
 
 __all__ = ["ESTIMATORS", "SavedModel", "StoredModel", "read_model", "write_model"]
 
@@ -67,7 +69,7 @@ class SavedModel:
 
 
 def write_model(path: Path, model: SavedModel) -> None:
-    """Write a model to a file; see `suffice.estimator.GenerativeClassifier.save`."""
+    """Write a model to a file; see `suffice.estimators.base.GenerativeClassifier.save`."""
     name = type(model.estimator).__name__
     if ESTIMATORS.get(name) is not type(model.estimator):
         raise ModelFileError(

@@ -15,6 +15,6 @@ scikit-learn's names, arguments and results; with any other estimator they are s
 """
 
 from suffice.model_selection.cross_validation import cross_val_predict, cross_validate
-from suffice.model_selection.leaving_one_out import leave_one_out
+from suffice.model_selection.leave_one_out import leave_one_out
 
 __all__ = ["cross_val_predict", "cross_validate", "leave_one_out"]

@@ -18,13 +18,14 @@ from sklearn.model_selection import cross_val_predict as their_cross_val_predict
 from sklearn.model_selection import cross_validate as their_cross_validate
 from sklearn.utils import _safe_indexing, indexable
 
-from suffice.estimator import GenerativeClassifier
+from suffice.estimators.base import GenerativeClassifier
+from suffice.learning.splits import fold_sets, folds_of, stratified_folds, together, training_sets
 from suffice.model import Model
-from suffice.model_selection.leaving_one_out import leave_one_out
-from suffice.model_selection.places import ANSWERS, in_places, warn_of_classes
+from suffice.model_selection.class_columns import ANSWERS, in_places, warn_of_classes
+from suffice.model_selection.leave_one_out import leave_one_out
 from suffice.sources.arrays import encode
-from suffice.statistics import Membership, Table
-from suffice.validation import fold_sets, folds_of, stratified_folds, together, training_sets
+from suffice.statistics import Membership
+from suffice.tables import Table
 
 __all__ = ["cross_val_predict", "cross_validate"]
 

@@ -9,10 +9,10 @@ from suffice.model_file import ESTIMATORS
 from suffice.naive_bayes.bernoulli_nb import BernoulliNB
 from suffice.naive_bayes.categorical_nb import CategoricalNB
 from suffice.naive_bayes.gaussian_nb import GaussianNB
-from suffice.naive_bayes.general import NaiveBayes
 from suffice.naive_bayes.multinomial_nb import ComplementNB, MultinomialNB
+from suffice.naive_bayes.naive_bayes import NaiveBayes
 from suffice.naive_bayes.poisson_nb import PoissonNB
-from suffice.naive_bayes.text import TextNaiveBayes
+from suffice.naive_bayes.text_naive_bayes import TextNaiveBayes
 
 __all__ = [
     "BernoulliNB",

@@ -17,9 +17,10 @@ from suffice.families.estimation import weighted_logs
 from suffice.families.linear import Finish
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn
-from suffice.statistics import CellSums, MatrixTable, Membership, Table
-from suffice.statistics.answers import Answers
-from suffice.statistics.table import Schema
+from suffice.statistics import CellSums, Membership
+from suffice.tables import MatrixTable, Table
+from suffice.tables.table import Schema
+from suffice.tables.thresholded import ThresholdedMatrix
 
 __all__ = ["BernoulliNB"]
 
@@ -32,22 +33,26 @@ class _Binary(Bernoulli):
 
     def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
         """Raise unless each cell is 0, 1 or missing, or there is a threshold."""
-        if not isinstance(x, Answers):
+        if not isinstance(x, ThresholdedMatrix):
             super().check(x, names, present)
 
     def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
         """How many cells there are, and how many are yes."""
-        return CellSums.of_answers(x, members) if isinstance(x, Answers) else super().summarize(x, members, columns)
+        return (
+            CellSums.of_answers(x, members)
+            if isinstance(x, ThresholdedMatrix)
+            else super().summarize(x, members, columns)
+        )
 
     def log_likelihood(self, parameters: BernoulliParameters, x: Any) -> Float:
         """log p(x | y) of each row under each class (n, K); NaN if a value is infinite."""
-        if isinstance(x, Answers):
+        if isinstance(x, ThresholdedMatrix):
             return parameters.cells.scores(x.x, x.above)
         return super().log_likelihood(parameters, x)
 
     def answers(self, parameters: BernoulliParameters, x: Any, finish: Finish) -> int | None:
         """What is asked of `log_likelihood`, at once."""
-        if isinstance(x, Answers):
+        if isinstance(x, ThresholdedMatrix):
             return parameters.cells.answers(x.x, finish, x.above)
         return super().answers(parameters, x, finish)
 
@@ -68,7 +73,7 @@ class _Binary(Bernoulli):
 
 
 def _plain(x: Any) -> Any:
-    return x.plain() if isinstance(x, Answers) else x
+    return x.plain() if isinstance(x, ThresholdedMatrix) else x
 
 
 class BernoulliNB(DiscreteDropIn):

@@ -16,10 +16,11 @@ from suffice.families.categorical import CategoricalParameters, LevelShares
 from suffice.families.estimation import weighted_logs
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn, negative_values
-from suffice.statistics import Coded, CodedColumn, Counts, Levels, MatrixTable, Table
-from suffice.statistics.levels import coded_numbers
-from suffice.statistics.sparse_sums import cell_columns, same_cells
-from suffice.statistics.table import Schema, is_sparse
+from suffice.statistics import Counts
+from suffice.tables import Coded, CodedColumn, Levels, MatrixTable, Table
+from suffice.tables.levels import coded_numbers
+from suffice.tables.sparse_cells import cell_columns, same_cells
+from suffice.tables.table import Schema, is_sparse
 
 __all__ = ["CategoricalNB"]
 

@@ -12,17 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from suffice.estimator import Later
+from suffice.estimators.base import Later
 from suffice.exceptions import at_rows, warn_user
 from suffice.families import Family
+from suffice.learning.expectation_maximisation import EMTrace
 from suffice.model import Estimate, Model
-from suffice.model.left_out import left_out_prior
+from suffice.model.leave_one_out import left_out_prior
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
-from suffice.statistics import MatrixTable, Membership, Table
-from suffice.statistics.class_sums import met_among
-from suffice.statistics.sparse_sums import cell_rows
-from suffice.statistics.table import is_sparse
-from suffice.unlabelled import EMTrace
+from suffice.statistics import Membership
+from suffice.statistics.class_sums import value_flags_of
+from suffice.tables import MatrixTable, Table
+from suffice.tables.sparse_cells import cell_rows
+from suffice.tables.table import is_sparse
 
 __all__ = ["DiscreteDropIn", "NotNegative", "check_not_negative", "negative_values"]
 
@@ -172,7 +173,7 @@ class NotNegative(DiscreteDropIn):
 
     def _checked(self, table: Table) -> Table:
         assert isinstance(table, MatrixTable)
-        met = met_among(table.x)
+        met = value_flags_of(table.x)
         if met.negative or met.infinite or met.missing:
             self._explain_training(table)
         return table
@@ -185,7 +186,7 @@ class NotNegative(DiscreteDropIn):
 
 def check_not_negative(x: Any, name: str) -> None:
     """Raise scikit-learn's error if a value is negative."""
-    if met_among(x).negative:
+    if value_flags_of(x).negative:
         raise negative_values(x, name)
 
 

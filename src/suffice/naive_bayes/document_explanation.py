@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from suffice import bayes
 from suffice.exceptions import InputError
-from suffice.explanation import PRIOR, compared
 from suffice.families import Text
-from suffice.families.telling_words import Spoken, spoken
-from suffice.listing import Listing
+from suffice.families.text.informative_words import Spoken, spoken
 from suffice.model import Estimate
+from suffice.model.explanation import PRIOR, compared
+from suffice.tables.listing import Listing
 from suffice.text.texts import Texts
 
 __all__ = ["DocumentExplanation", "explain_documents"]

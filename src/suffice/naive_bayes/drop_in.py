@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
-from suffice.estimator import GenerativeClassifier, declared
+from suffice.estimators.base import GenerativeClassifier, declared
 from suffice.model import Model
 from suffice.sources.arrays import encode, read_weights
 from suffice.sources.files import is_labelled_source
-from suffice.statistics import ClassAxis, Membership, Table
+from suffice.statistics import ClassAxis, Membership
+from suffice.tables import Table
 
 __all__ = ["NaiveBayesDropIn"]
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from suffice.families.added_variance import AddedVariance
+from suffice.families.gaussian.added_variance import AddedVariance
 from suffice.model import Block, Estimate, Model
-from suffice.model.left_out import left_out_prior
+from suffice.model.leave_one_out import left_out_prior
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
 from suffice.statistics import ClassAxis, Membership
-from suffice.statistics.table import Schema
+from suffice.tables.table import Schema
 
 __all__ = ["GaussianNB"]
 

@@ -17,9 +17,10 @@ from suffice.families.linear import Finish
 from suffice.families.multinomial import MultinomialParameters
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn, NotNegative
-from suffice.statistics import ClassAxis, Membership, Sums, Table
+from suffice.statistics import ClassAxis, Membership, Sums
 from suffice.statistics.count_vectors import log_coefficients
-from suffice.statistics.table import Schema
+from suffice.tables import Table
+from suffice.tables.table import Schema
 
 __all__ = ["ComplementNB", "MultinomialNB"]
 

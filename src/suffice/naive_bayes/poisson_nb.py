@@ -14,8 +14,9 @@ from sklearn.utils._param_validation import Interval
 from suffice.families import Family, Poisson
 from suffice.model import Block
 from suffice.naive_bayes.discrete import NotNegative, check_not_negative
-from suffice.statistics import CellSums, MatrixTable, Table
-from suffice.statistics.table import Schema
+from suffice.statistics import CellSums
+from suffice.tables import MatrixTable, Table
+from suffice.tables.table import Schema
 
 __all__ = ["PoissonNB"]
 

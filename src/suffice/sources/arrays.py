@@ -22,8 +22,8 @@ from suffice import kernels
 from suffice.exceptions import ClassError, at_rows, listed
 from suffice.sources.named_rows import NamedRows
 from suffice.statistics import ClassAxis
-from suffice.statistics.levels import is_missing
-from suffice.statistics.sparse_sums import cell_columns, cell_rows, is_canonical
+from suffice.tables.levels import is_missing
+from suffice.tables.sparse_cells import cell_columns, cell_rows, is_canonical
 
 __all__ = ["canonical", "encode", "explain_values", "read_labels", "read_rows", "read_training", "read_weights"]
 

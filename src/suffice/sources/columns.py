@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
-from suffice.statistics import Coded, CodedColumn, Table
-from suffice.statistics.column_matrix import ColumnMatrix, Part
-from suffice.statistics.levels import Levels, coded_values, is_missing
-from suffice.statistics.table import Columns, Kind
+from suffice.tables import Coded, CodedColumn, Table
+from suffice.tables.column_matrix import ColumnMatrix, Part
+from suffice.tables.levels import Levels, coded_values, is_missing
+from suffice.tables.table import Columns, Kind
 from suffice.text.texts import Texts
 
 __all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "not_a_number", "numbers_of"]

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from suffice.exceptions import InputError
 from suffice.sources.frames import frame_of
-from suffice.statistics.drawn import as_matrix
+from suffice.tables.sampled import as_matrix
 
 __all__ = ["ArrayForm", "Form", "FrameForm", "SparseForm", "StoredFrameForm"]
 

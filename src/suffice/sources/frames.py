@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from suffice.exceptions import InputError
 from suffice.sources.columns import Column, kind_of_values, numbers_of
 from suffice.sources.series import SeriesReading
-from suffice.statistics import CodedColumn
-from suffice.statistics.column_matrix import Part
-from suffice.statistics.levels import is_missing
-from suffice.statistics.table import Kind
+from suffice.tables import CodedColumn
+from suffice.tables.column_matrix import Part
+from suffice.tables.levels import is_missing
+from suffice.tables.table import Kind
 from suffice.text.texts import Texts
 
 __all__ = ["FrameColumn", "as_frame", "column_names", "frame_of", "in_seconds"]

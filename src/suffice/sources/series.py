@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import kernels
-from suffice.statistics import CodedColumn
-from suffice.statistics.levels import Levels, coded_numbers, coded_values, level_places
-from suffice.statistics.stored_columns import NumberColumn, StoredCodes
+from suffice.tables import CodedColumn
+from suffice.tables.levels import Levels, coded_numbers, coded_values, level_places
+from suffice.tables.stored_columns import NumberColumn, StoredCodes
 from suffice.text.texts import Texts
 
 __all__ = ["SeriesReading"]

@@ -15,8 +15,8 @@ from suffice.sources.arrays import read_labels, read_rows, read_training
 from suffice.sources.columns import ColumnTable, NoColumn, ObjectColumn
 from suffice.sources.forms import ArrayForm, Form, FrameForm, SparseForm
 from suffice.sources.frames import FrameColumn, as_frame, column_names, in_seconds
-from suffice.statistics import MatrixTable, Table
-from suffice.statistics.table import Schema
+from suffice.tables import MatrixTable, Table
+from suffice.tables.table import Schema
 
 __all__ = ["check_kinds", "explain_table", "read_training_table", "same_kind", "table_of_rows"]
 

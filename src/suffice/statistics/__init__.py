@@ -23,15 +23,11 @@ from suffice.statistics.count_vectors import CountVectors
 from suffice.statistics.counts import Counts
 from suffice.statistics.fourth_moments import FourthMoments
 from suffice.statistics.joint_counts import JointCounts
-from suffice.statistics.levels import Coded, CodedColumn, Levels
 from suffice.statistics.moments import Moments
 from suffice.statistics.row_moments import RowMoments
 from suffice.statistics.scatter import PooledScatter, Scatter
 from suffice.statistics.statistic import ByClass, ByColumn, ByPair, Pairs, Statistic
 from suffice.statistics.sums import Sums
-from suffice.statistics.table import MatrixTable, Table
-from suffice.statistics.vocabulary import Vocabulary
-from suffice.statistics.word_rows import WordRows
 from suffice.statistics.word_sums import WordSums
 
 __all__ = [
@@ -40,14 +36,10 @@ __all__ = [
     "ByPair",
     "CellSums",
     "ClassAxis",
-    "Coded",
-    "CodedColumn",
     "CountVectors",
     "Counts",
     "FourthMoments",
     "JointCounts",
-    "Levels",
-    "MatrixTable",
     "Membership",
     "Moments",
     "Pairs",
@@ -56,8 +48,5 @@ __all__ = [
     "Scatter",
     "Statistic",
     "Sums",
-    "Table",
-    "Vocabulary",
-    "WordRows",
     "WordSums",
 ]

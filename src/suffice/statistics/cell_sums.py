@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError
-from suffice.statistics.answers import Answers, yes_or_no
-from suffice.statistics.class_sums import class_sums, met_among
+from suffice.numerics.compensated import add, product
+from suffice.statistics.class_sums import class_sums, value_flags_of
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.column_matrix import ColumnMatrix
-from suffice.statistics.compensated import add, product
-from suffice.statistics.remaining import nothing_left, remaining_weight
-from suffice.statistics.sparse_sums import left_of, same_cells, some_rows
 from suffice.statistics.statistic import LOW, ByColumn, Statistic
-from suffice.statistics.table import is_sparse
+from suffice.statistics.subtraction import nothing_left, remaining_weight
 from suffice.statistics.weights import cell_weights
+from suffice.tables.column_matrix import ColumnMatrix
+from suffice.tables.sparse_cells import left_of, same_cells, some_rows
+from suffice.tables.table import is_sparse
+from suffice.tables.thresholded import ThresholdedMatrix, yes_or_no
 
 __all__ = ["CellSums", "identity"]
 
@@ -92,7 +92,7 @@ class CellSums(Statistic):
         return cls._of_blocks(x, members, functions)
 
     @classmethod
-    def of_answers(cls, answers: Answers, members: Membership) -> CellSums:
+    def of_answers(cls, answers: ThresholdedMatrix, members: Membership) -> CellSums:
         """The statistic of the zeros and ones that answers are.
 
         Raises `InputError` if a value of any row is infinite.
@@ -151,7 +151,7 @@ class CellSums(Statistic):
             holes |= met.missing
             total.append(found)
         if identity not in functions:
-            holes = met_among(x).missing
+            holes = value_flags_of(x).missing
         weight, low = _known_weights(x, members, missing=holes)
         return cls(members.classes, weight, np.stack(total, axis=1), weight_low=low)
 

@@ -15,14 +15,14 @@ from scipy.special import gammaln
 
 from suffice import kernels
 from suffice.exceptions import InputError
+from suffice.numerics.compensated import add, product
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import add, product
-from suffice.statistics.remaining import nothing_left, remaining_weight
-from suffice.statistics.sparse_sums import same_cells
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
-from suffice.statistics.table import is_sparse
+from suffice.statistics.subtraction import nothing_left, remaining_weight
 from suffice.statistics.weights import class_weights
+from suffice.tables.sparse_cells import same_cells
+from suffice.tables.table import is_sparse
 
 __all__ = ["CountVectors", "log_coefficients", "log_factorial"]
 

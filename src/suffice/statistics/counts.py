@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import MergeError, columns_at, listed
+from suffice.numerics.compensated import add, product
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import add, product
-from suffice.statistics.levels import Coded, CodedColumn, Levels
-from suffice.statistics.remaining import remaining_weight
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
-from suffice.statistics.stored_columns import (
+from suffice.statistics.subtraction import remaining_weight
+from suffice.statistics.weights import class_weights, counted
+from suffice.tables.levels import Coded, CodedColumn, Levels
+from suffice.tables.stored_columns import (
     NumberColumn,
     NumberRows,
     bounds,
@@ -26,7 +27,6 @@ from suffice.statistics.stored_columns import (
     countable,
     stored_places,
 )
-from suffice.statistics.weights import class_weights, counted
 
 __all__ = ["Counts", "class_counts", "scaled_counts"]
 
@@ -51,7 +51,7 @@ class Counts(Statistic):
 
     Examples
     --------
-    >>> from suffice.statistics.levels import coded_values
+    >>> from suffice.tables.levels import coded_values
     >>> axis = ClassAxis.of(["ham", "spam"])
     >>> batch = Coded(3, (CodedColumn(*coded_values(["red", "blue", "red"])),))
     >>> counts = Counts.summarize(batch, Membership(axis, codes=np.array([0, 1, 1])))

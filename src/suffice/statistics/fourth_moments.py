@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import kernels
+from suffice.numerics.compensated import add, join_means, part_mean
+from suffice.numerics.double_double import DoubleDouble
+from suffice.numerics.number_range import SMALLEST, check_squares
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import add, join_means, part_mean
-from suffice.statistics.doubled import Doubled
 from suffice.statistics.exact_moments import class_moments
-from suffice.statistics.number_range import SMALLEST, check_squares
-from suffice.statistics.remaining import remaining_weight
 from suffice.statistics.scatter import Scatter, still_varies
 from suffice.statistics.statistic import ByPair
+from suffice.statistics.subtraction import remaining_weight
 from suffice.statistics.weights import class_weights
 
 __all__ = ["FourthMoments"]
@@ -103,7 +103,7 @@ class FourthMoments(Scatter):
             mean, low = (np.broadcast_to(part[c], rows.shape) for part in (found.mean, found.mean_low))
             total, total_low = np.zeros((2, 1, 2 * d, 2 * d))
             with np.errstate(over="ignore", invalid="ignore"):  # found out by `check`
-                z = Doubled(rows, np.zeros_like(rows)) - Doubled(mean, low)
+                z = DoubleDouble(rows, np.zeros_like(rows)) - DoubleDouble(mean, low)
                 square = z * z
                 high, low = (np.hstack(pair) for pair in ((z.high, square.high), (z.low, square.low)))
                 kernels.outer(weights, np.zeros_like(weights), high, low, total, total_low)
@@ -128,7 +128,7 @@ class FourthMoments(Scatter):
     def pooled(self) -> FourthMoments:
         """All classes as one, about the common mean, on an axis of one unnamed class."""
         grand = self.grand_mean()
-        parts = _moved(self, Doubled.of(grand.away))
+        parts = _moved(self, DoubleDouble.of(grand.away))
         return FourthMoments(
             ClassAxis.of([0]),
             np.array([self.weight.sum()]),
@@ -146,7 +146,7 @@ class FourthMoments(Scatter):
 
     def _merged(self, other: FourthMoments) -> FourthMoments:  # type: ignore[override]
         joint = join_means(self.group(), other.group())
-        mean = Doubled(joint.mean, joint.mean_low)
+        mean = DoubleDouble(joint.mean, joint.mean_low)
         mine, theirs = (_moved(each, _shift(each, mean)) for each in (self, other))
         parts = (part for a, b in zip(mine, theirs, strict=True) for part in _both(a + b))
         weight, low = joint.weight[:, 0], joint.weight_low[:, 0]
@@ -157,7 +157,7 @@ class FourthMoments(Scatter):
             self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
         )
         joint = part_mean(self.group(), other.group(), weight[:, None], weight_low[:, None])
-        mean = Doubled(joint.mean, joint.mean_low)
+        mean = DoubleDouble(joint.mean, joint.mean_low)
         whole, part = (_moved(each, _shift(each, mean)) for each in (self, other))
         parts = [each for a, b in zip(whole, part, strict=True) for each in _both(a - b)]
         left = (weight[:, None, None] > 0) & still_varies(self, (parts[0], parts[1]), columns)
@@ -168,7 +168,7 @@ class FourthMoments(Scatter):
         if factor == 0:
             return FourthMoments.zero(self.classes, self.shape[0])
         parts = (each for part in _products(self) for each in _both(part * factor))
-        weight, low = _both(Doubled(self.weight, self.weight_low) * factor)
+        weight, low = _both(DoubleDouble(self.weight, self.weight_low) * factor)
         return FourthMoments(self.classes, weight, self.mean, self.mean_low, *parts, weight_low=low)
 
 
@@ -196,22 +196,26 @@ def _group_weights(part: Membership) -> Float:
     return np.asarray(by_group[by_group > 0])
 
 
-def _both(value: Doubled) -> tuple[Float, Float]:
+def _both(value: DoubleDouble) -> tuple[Float, Float]:
     return value.high, value.low
 
 
-def _products(m: FourthMoments) -> tuple[Doubled, Doubled, Doubled]:
-    return Doubled(m.scatter, m.scatter_low), Doubled(m.cubic, m.cubic_low), Doubled(m.quartic, m.quartic_low)
+def _products(m: FourthMoments) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
+    return (
+        DoubleDouble(m.scatter, m.scatter_low),
+        DoubleDouble(m.cubic, m.cubic_low),
+        DoubleDouble(m.quartic, m.quartic_low),
+    )
 
 
-def _shift(m: FourthMoments, mean: Doubled) -> Doubled:
+def _shift(m: FourthMoments, mean: DoubleDouble) -> DoubleDouble:
     """How far each class mean lies from another point; zero for a class without rows."""
-    return (Doubled(m.mean, m.mean_low) - mean) * np.where(m.weight[:, None] > 0, 1.0, 0.0)
+    return (DoubleDouble(m.mean, m.mean_low) - mean) * np.where(m.weight[:, None] > 0, 1.0, 0.0)
 
 
-def _moved(m: FourthMoments, s: Doubled) -> tuple[Doubled, Doubled, Doubled]:
+def _moved(m: FourthMoments, s: DoubleDouble) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
     """The products about the point ``mean − s`` of each class, with s of shape (K, d)."""
-    n = Doubled(m.weight, m.weight_low)[:, None, None]
+    n = DoubleDouble(m.weight, m.weight_low)[:, None, None]
     scatter, cubic, quartic = _products(m)
     variance = scatter.diagonal()
     s_i, s_j, v_i, v_j = s[:, :, None], s[:, None, :], variance[:, :, None], variance[:, None, :]

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed
+from suffice.numerics.compensated import add
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import add
 from suffice.statistics.counts import class_counts, scaled_counts
-from suffice.statistics.levels import Coded, Levels
-from suffice.statistics.remaining import remaining_weight
 from suffice.statistics.statistic import LOW, ByClass, Statistic
+from suffice.statistics.subtraction import remaining_weight
+from suffice.tables.levels import Coded, Levels
 
 __all__ = ["JointCounts", "distinct_cells"]
 

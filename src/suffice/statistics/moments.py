@@ -15,16 +15,17 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError
+from suffice.numerics.compensated import Group, add, part_mean, product, two_sum
+from suffice.numerics.number_range import SMALLEST_SQUARE, check_squares
 from suffice.statistics.aggregation import Answer, by_class
+from suffice.statistics.class_sums import class_sums_of_cells
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.column_matrix import ColumnMatrix
-from suffice.statistics.compensated import Group, add, part_mean, product, two_sum
 from suffice.statistics.exact_moments import EXACT_CELLS, class_moments
-from suffice.statistics.number_range import SMALLEST_SQUARE, check_squares
-from suffice.statistics.remaining import ALIKE, remaining_squares, remaining_weight
-from suffice.statistics.sparse_sums import cell_columns, cell_rows, class_sums_of_cells, left_of, same_cells
 from suffice.statistics.statistic import LOW, ByColumn, Statistic
-from suffice.statistics.table import is_sparse
+from suffice.statistics.subtraction import ALIKE, remaining_squares, remaining_weight
+from suffice.tables.column_matrix import ColumnMatrix
+from suffice.tables.sparse_cells import cell_columns, cell_rows, left_of, same_cells
+from suffice.tables.table import is_sparse
 
 __all__ = ["Moments"]
 

@@ -19,13 +19,13 @@ from scipy.linalg.blas import dsyrk
 
 from suffice import kernels
 from suffice.exceptions import MergeError, columns_at
+from suffice.numerics.compensated import Group, Joint, add, part_mean, product
+from suffice.numerics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import Group, Joint, add, part_mean, product
 from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.folds import of_folds
-from suffice.statistics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
-from suffice.statistics.remaining import ALIKE, remaining_squares, remaining_weight
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, ByPair, Pairs, Statistic
+from suffice.statistics.subtraction import ALIKE, remaining_squares, remaining_weight
 from suffice.statistics.weights import class_weights
 
 __all__ = ["PooledScatter", "Scatter", "centred_pass", "still_varies"]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.numerics.compensated import add, two_sum
 from suffice.statistics.classes import Membership
-from suffice.statistics.compensated import add, two_sum
 
 __all__ = ["cell_weights", "class_weights", "counted"]
 

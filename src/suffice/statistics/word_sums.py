@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed, short
 from suffice.kernels.text import Documents, Reading, count_words
+from suffice.numerics.compensated import add, product
+from suffice.numerics.equal_sums import evened
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.compensated import add, product
-from suffice.statistics.equal_sums import evened
-from suffice.statistics.remaining import remaining_weight
 from suffice.statistics.statistic import LOW, ByClass, Statistic
-from suffice.statistics.vocabulary import Vocabulary
+from suffice.statistics.subtraction import remaining_weight
 from suffice.statistics.weights import class_weights
-from suffice.statistics.word_rows import WordRows
+from suffice.tables.vocabulary import Vocabulary
+from suffice.tables.word_rows import WordRows
 
 __all__ = ["WordSums", "counted_directly"]
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from suffice import bayes
 from suffice.exceptions import InputError, NotLinearError, SingularCovarianceError
 from suffice.families import Family
-from suffice.statistics import ClassAxis, Coded, Membership, Statistic
+from suffice.statistics import ClassAxis, Membership, Statistic
+from suffice.tables import Coded
 from suffice.testing.rows import FORMS, Rows, are_texts, example_rows, plain_table
 
 __all__ = [

@@ -13,9 +13,10 @@ from scipy import sparse
 from suffice.families import Family
 from suffice.model import Block
 from suffice.sources.columns import ColumnTable, ObjectColumn
-from suffice.statistics import ClassAxis, Coded, MatrixTable, Membership, Table
-from suffice.statistics.levels import is_missing
-from suffice.statistics.table import as_table
+from suffice.statistics import ClassAxis, Membership
+from suffice.tables import Coded, MatrixTable, Table
+from suffice.tables.levels import is_missing
+from suffice.tables.table import as_table
 from suffice.text.table import TextTable
 from suffice.text.texts import Texts
 

@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from suffice.exceptions import InputError
 from suffice.kernels.text import Documents, Reading
-from suffice.statistics.levels import is_missing
+from suffice.tables.levels import is_missing
 from suffice.text.analysis import ANALYZERS, Analysis
 from suffice.text.texts import Texts, cells
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from suffice.statistics.word_rows import WordRows
+from suffice.tables.word_rows import WordRows
 from suffice.text.analysis import Analysis
 from suffice.text.texts import Texts
 

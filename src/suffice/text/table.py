@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
-from suffice.statistics.levels import Coded
-from suffice.statistics.table import Columns, Kind, Table
+from suffice.tables.levels import Coded
+from suffice.tables.table import Columns, Kind, Table
 from suffice.text.texts import Texts
 
 __all__ = ["TextTable"]

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 
 from suffice.exceptions import InputError, listed
 from suffice.kernels.text import Documents
-from suffice.statistics.levels import is_missing
+from suffice.tables.levels import is_missing
 from suffice.text.analysis import Analysis
 
 __all__ = ["Texts", "cells"]

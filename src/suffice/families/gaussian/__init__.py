@@ -1,0 +1,5 @@
+"""Independent Gaussian columns: the family, its leave-one-out formulas, and scikit-learn's variance floor."""
+
+from suffice.families.gaussian.family import Gaussian, GaussianParameters
+
+__all__ = ["Gaussian", "GaussianParameters"]

@@ -1,0 +1,489 @@
+"""A multivariate Gaussian: the columns of a block hang together by a covariance matrix.
+
+    p(x | k) = N(x; μ_k, Σ_k)
+
+With a shared Σ the quadratic terms cancel and the log-odds are linear in x; with an own Σ_k they are
+quadratic.
+
+The prior of mean and covariance is normal-inverse-Wishart, worth ``smoothing`` rows with the mean and covariance
+of all rows; its posterior predictive is the multivariate t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import kernels
+from suffice.exceptions import (
+    InputError,
+    NotLinearError,
+)
+from suffice.families import covariance as matrices
+from suffice.families.contract import register
+from suffice.families.covariance import discriminant_directions, whiten
+from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
+from suffice.families.linear import (
+    Linear,
+    linear_answers,
+    linear_scores,
+    row_blocks,
+    rows_with_holes,
+)
+from suffice.families.multivariate_gaussian.leave_one_out import left_out_log_density
+from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
+from suffice.families.multivariate_gaussian.singular import check_regular, warn_if_singular
+from suffice.families.multivariate_gaussian.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
+from suffice.numerics.compensated import divided
+from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
+from suffice.statistics.aggregation import Aggregation, Answer
+from suffice.statistics.folds import by_fold, of_folds
+from suffice.statistics.scatter_queries import scatter_by_class, scatter_of_answer
+from suffice.tables.table import is_sparse
+
+__all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
+
+Float = NDArray[np.float64]
+
+
+@register
+@dataclass(frozen=True)
+class MultivariateGaussian:
+    """A Gaussian with a full covariance matrix.
+
+    Parameters
+    ----------
+    covariance : {"shared", "own"}
+        One covariance matrix for all classes, or one for each.
+    mix : float in [0, 1]
+        With own covariances, the share of the shared one (Friedman 1989, λ): scatter matrices and
+        divisors are mixed, ``((1−λ) S_k + λ S) / ((1−λ) n_k + λ n)``.
+    shrinkage : float in [0, 1], "ledoit_wolf", "oas" or None
+        Share of the diagonal: ``(1−a) Σ + a diag(Σ)``, which is what shrinking toward the identity is
+        on standardised columns. Where a class has no variance in a column, the shared variance stands
+        in the target.
+    divisor : {"ml", "unbiased"}
+        n_k and n (maximum likelihood), or n_k − 1 and n − K.
+    missing : bool
+        Whether NaN is a cell that is not there. If not, it is an error. A row with a hole is left out of the
+        statistics, for a covariance has no closed form without it; for prediction the missing columns are
+        integrated out, which is exact.
+    estimation : {"mle", "map", "bayes"}
+        With ``bayes`` a row is multivariate t distributed given the rows seen.
+    smoothing : float
+        Rows that the prior is worth.
+
+    Notes
+    -----
+    A singular shared covariance is used in the subspace that the data span, with a warning that names
+    the columns. A singular own covariance is an error that names class and columns.
+
+    A class without rows has the mean of all rows and the shared covariance.
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["a", "b"])
+    >>> rows = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 0.0], [5.0, 5.0], [6.0, 8.0], [7.0, 5.0]])
+    >>> family = MultivariateGaussian()
+    >>> statistic = family.summarize(rows, Membership(axis, codes=np.array([0, 0, 0, 1, 1, 1])))
+    >>> family.estimate(statistic).covariance
+    array([[0.66666667, 0.        ],
+           [0.        , 2.        ]])
+    """
+
+    covariance: Literal["shared", "own"] = "shared"
+    mix: float = 0.0
+    shrinkage: float | Literal["ledoit_wolf", "oas"] | None = None
+    divisor: Literal["ml", "unbiased"] = "ml"
+    missing: bool = True
+    estimation: Estimation = "mle"
+    smoothing: float = 1.0
+
+    name: ClassVar[str] = "multivariate_gaussian"
+    reads: ClassVar[Literal["numbers", "categories"]] = "numbers"
+    independent: ClassVar[bool] = False
+    scale_free: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.covariance not in ("shared", "own"):
+            raise InputError(f"covariance must be 'shared' or 'own', got {self.covariance!r}.")
+        if self.divisor not in ("ml", "unbiased"):
+            raise InputError(f"divisor must be 'ml' or 'unbiased', got {self.divisor!r}.")
+        if not _is_share(self.mix):
+            raise InputError(f"mix is the share of the shared covariance, between 0 and 1; got {self.mix!r}.")
+        if isinstance(self.shrinkage, str):
+            if self.shrinkage not in ("ledoit_wolf", "oas"):
+                raise InputError(f"shrinkage must be a number, 'ledoit_wolf', 'oas' or None; got {self.shrinkage!r}.")
+        elif self.shrinkage is not None and not _is_share(self.shrinkage):
+            raise InputError(f"shrinkage is the share of the diagonal, between 0 and 1; got {self.shrinkage!r}.")
+
+        check_estimation(self.estimation, self.smoothing)
+        if self.estimation != "mle" and (self.divisor != "ml" or self.shrinkage is not None or self.mix not in (0, 1)):
+            raise InputError(
+                f"estimation={self.estimation!r} has a prior of its own, and takes no other shrinkage, mix or unbiased "
+                "divisor beside it. Set smoothing for its strength, or estimation='mle'."
+            )
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether NaN is a cell that is not there."""
+        return self.missing
+
+    @property
+    def consistent(self) -> bool:
+        """Whether more and more rows lead to the parameters that made them."""
+        return self.mix == 0 and (self.shrinkage in (None, 0) or isinstance(self.shrinkage, str))
+
+    # ------------------------------------------------------------------ summarize
+
+    @property
+    def _statistic(self) -> type[Scatter] | type[PooledScatter]:
+        if self.shrinkage == "ledoit_wolf":
+            return FourthMoments
+        return PooledScatter if self.covariance == "shared" else Scatter
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> Scatter | PooledScatter:
+        """The statistic of no rows."""
+        return self._statistic.zero(classes, n_columns)
+
+    def summarize(
+        self, x: Any, members: Membership, columns: Sequence[object] | None = None
+    ) -> Scatter | PooledScatter:
+        """Class means, and scatter matrices in the least form that `estimate` needs."""
+        if is_sparse(x):
+            # The scatter is dense whatever the rows are; they become so a block at a time.
+            found: Any = self.zero(members.classes, x.shape[1])
+            for start, block in row_blocks(x):
+                found = found.merge(self.summarize(block, members.rows(start, start + len(block)), columns))
+            return cast("Scatter | PooledScatter", found)
+        try:
+            return self._statistic.summarize(x, members, columns)
+        except InputError:
+            holes = rows_with_holes(x) if self.missing else np.zeros(0, dtype=bool)
+            if not holes.any():
+                raise
+            return self._statistic.summarize(x, members.without(holes), columns)
+
+    def summarize_folds(
+        self, x: Any, members: Membership, folds: NDArray[np.int64], n_folds: int, columns: Sequence[object]
+    ) -> list[Any]:
+        """The statistic of each fold of the rows, in one pass; a fold of −1 leaves a row out."""
+        if self._statistic is not PooledScatter:
+            found = self.summarize(x, of_folds(members, folds, n_folds), columns)
+            return by_fold(found, members.classes, n_folds)
+        if is_sparse(x):
+            parts: list[Any] = [self.zero(members.classes, x.shape[1])] * n_folds
+            for start, block in row_blocks(x):
+                here = slice(start, start + len(block))
+                more = self.summarize_folds(block, members.take(here), folds[here], n_folds, columns)
+                parts = [a.merge(b) for a, b in zip(parts, more, strict=True)]
+            return parts
+        holes = rows_with_holes(x) if self.missing else np.zeros(0, dtype=bool)
+        if holes.any():
+            folds = np.where(holes, -1, folds)
+        return PooledScatter.summarize_folds(x, members, folds, n_folds, columns)
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(
+        self, statistic: Scatter | PooledScatter, columns: Sequence[object] | None = None
+    ) -> MultivariateGaussianParameters:
+        """Means, covariances and their factors."""
+        names = range(statistic.shape[0]) if columns is None else columns
+        if self.estimation != "mle":
+            return self._posterior(statistic, names)
+        return self._likeliest(statistic, names)
+
+    def _posterior(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
+        """With the rows of the prior; and for ``bayes``, integrated over what mean and covariance may be."""
+        if self.smoothing > 0:
+            statistic = cast("Any", statistic).merge(pseudo_scatter(statistic, self.smoothing))
+        found = self._likeliest(statistic, names)
+        if self.estimation == "map":
+            return found
+        whole = statistic.weight.sum()
+        size = np.where(statistic.weight > 0, statistic.weight, self.smoothing if self.smoothing > 0 else whole)
+        freedom = np.full_like(size, whole) if found.covariance.ndim == 2 else size
+        return replace(found, freedom=freedom, spread=1 + 1 / size)
+
+    def _likeliest(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
+        origin, origin_low, _ = statistic.grand_mean()
+        unseen = statistic.weight[:, None] == 0
+        mean = np.where(unseen, origin, statistic.mean)
+        low = np.where(unseen, origin_low, statistic.mean_low)
+        within, within_low = self._within(statistic)
+        if self.covariance == "shared" or self.mix == 1:
+            amount = self._amount(statistic, np.ones(len(statistic.weight)))
+            shared = _shrunk(within, np.diagonal(within), amount)
+            whitening = [whiten(shared, (1 - amount) * within_low)]
+            warn_if_singular(whitening[0], within, statistic, names)
+            return MultivariateGaussianParameters(mean, low, shared, whitening, within, np.array(amount), origin)
+        assert isinstance(statistic, Scatter)
+        own, own_low, amounts = self._own(statistic, within, within_low)
+        factors = [whiten(*each) for each in zip(own, own_low, strict=True)]
+        check_regular(self, factors, within, statistic, names)
+        return MultivariateGaussianParameters(mean, low, own, factors, within, amounts, origin)
+
+    def _lost(self, weight: Float) -> Float:
+        """Degrees of freedom that the mean of each class takes."""
+        return np.where(weight > 0, 1.0 if self.divisor == "unbiased" else 0.0, 0.0)
+
+    def _within(self, statistic: Scatter | PooledScatter) -> tuple[Float, Float]:
+        """Shared covariance (d, d), in two doubles."""
+        divisor = float((statistic.weight - self._lost(statistic.weight)).sum())
+        scatter, low = statistic.within()
+        if divisor <= 0 and scatter.any():
+            raise InputError(
+                f"The unbiased covariance divides by the number of rows less the number of classes, and there "
+                f"are rows of weight {statistic.weight.sum():.3g} in {len(statistic.classes)} classes. "
+                "Use divisor='ml', or weights that count rows."
+            )
+        return divided(scatter, low, divisor) if divisor > 0 else (scatter, low)
+
+    def _amount(self, statistic: Scatter | PooledScatter, share: Float) -> float:
+        """How much to shrink the covariance of rows of which each class gives a share (K,)."""
+        if self.shrinkage is None or not isinstance(self.shrinkage, str):
+            return 0.0 if self.shrinkage is None else float(self.shrinkage)
+        n = float(share @ statistic.weight)
+        if n <= 0:
+            return 0.0
+        if isinstance(statistic, PooledScatter):
+            return matrices.oas(statistic.scatter / n, n)
+        scatter = np.tensordot(share, statistic.scatter, 1)
+        if self.shrinkage == "oas":
+            return matrices.oas(scatter / n, n)
+        assert isinstance(statistic, FourthMoments)
+        amount = matrices.ledoit_wolf(n, scatter, np.tensordot(share, statistic.quartic, 1))
+        # One row, or two, show no variation of their products: nothing to estimate an amount from, and all of it
+        # is the target.
+        return 1.0 if matrices.is_rank_one(scatter) else amount
+
+    def _own(self, statistic: Scatter, within: Float, within_low: Float) -> tuple[Float, Float, Float]:
+        """Covariance of each class (K, d, d) in two doubles, mixed and shrunk, and the amounts of shrinkage (K,)."""
+        weight = statistic.weight
+        lost = self._lost(weight)
+        own, own_low = np.empty((2, *statistic.scatter.shape))
+        amounts = np.zeros(len(weight))
+        for k in range(len(weight)):
+            share = self.mix + (1 - self.mix) * (np.arange(len(weight)) == k)
+            if weight[k] == 0:
+                own[k], own_low[k], share = within, within_low, np.ones(len(weight))
+            else:
+                divisor = float(share @ (weight - lost))
+                scatter, low = statistic.scatter[k], statistic.scatter_low[k]
+                if self.mix > 0:
+                    scatter, low = np.tensordot(share, statistic.scatter, 1), np.zeros_like(low)
+                if divisor <= 0 and scatter.any():
+                    raise InputError(
+                        f"The unbiased covariance of class {statistic.classes.label(k)!r} divides by its rows "
+                        f"less one, and its rows weigh {weight[k]:.3g}. Use divisor='ml', or weights that count rows."
+                    )
+                own[k], own_low[k] = divided(scatter, low, divisor) if divisor > 0 else (scatter, low)
+            variance = np.diagonal(own[k])
+            constant = variance <= matrices.rank_tolerance(len(within)) ** 2 * np.diagonal(within)
+            amounts[k] = self._amount(statistic, share)
+            own[k] = _shrunk(own[k], np.where(constant, np.diagonal(within), variance), amounts[k])
+            own_low[k] *= 1 - amounts[k]
+        return own, own_low, amounts
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Any) -> Float:
+        """log p(x | y) of each row under each class (n, K); missing columns are integrated out."""
+        return self._in_parts(parameters, x, self._log_density)
+
+    def _in_parts(self, parameters: MultivariateGaussianParameters, x: Any, evaluate: Any) -> Float:
+        """Rows that are sparse in blocks, and rows with holes by the columns they have."""
+        if is_sparse(x):
+            parts = [self._in_parts(parameters, block, evaluate) for _, block in row_blocks(x)]
+            return np.vstack([np.zeros((0, len(parameters.mean))), *parts])
+        out = np.asarray(evaluate(parameters, x))
+        if not self.missing or not np.isnan(out).any():
+            return out
+        holes = np.isnan(x)
+        patterns, which = np.unique(holes, axis=0, return_inverse=True)
+        for i, pattern in enumerate(patterns):
+            known, rows = np.flatnonzero(~pattern), np.flatnonzero(which.ravel() == i)
+            if not len(known):
+                out[rows] = 0.0
+            elif len(known) < x.shape[1]:
+                out[rows] = evaluate(parameters.marginal(known), x[np.ix_(rows, known)])
+        return out
+
+    def _log_density(self, parameters: MultivariateGaussianParameters, x: Float) -> Float:
+        p = parameters
+        if p.freedom is not None:
+            return log_student(p, x)
+        if p.covariance.ndim == 2:
+            # The density about the origin, which all classes share, and what is linear.
+            origin = p.origin[None]
+            common = kernels.full_log_likelihood(x, origin, np.zeros_like(origin), p.triangles, p.log_norm)
+            return linear_scores(x, p.linear) + common
+        return kernels.full_log_likelihood(x, p.mean, p.mean_low, p.triangles, p.log_norm)
+
+    def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Any) -> Float:
+        """`log_likelihood` up to a term common to the classes: linear where the covariance is shared."""
+        if parameters.covariance.ndim == 3 or parameters.freedom is not None:
+            return self.log_likelihood(parameters, x)
+        return self._in_parts(parameters, x, lambda p, rows: linear_scores(rows, self.linear_form(p)))
+
+    def answers(self, parameters: MultivariateGaussianParameters, x: Any, finish: kernels.Finish) -> int | None:
+        """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
+        p = parameters
+        if p.freedom is not None or is_sparse(x):
+            return None
+        if p.covariance.ndim == 2:
+            lost = linear_answers(x, self.linear_form(p), finish)
+        else:
+            lost = kernels.full_answers(x, p.mean, p.mean_low, p.triangles, p.log_norm, finish=finish)
+        return None if self.missing and lost >= 0 else lost  # perhaps for a hole
+
+    def leave_one_out(
+        self,
+        statistic: Scatter | PooledScatter,
+        parameters: MultivariateGaussianParameters,
+        x: Any,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """log p(x | y) of each row given the others (n, K), by rank-one downdates; NaN where those lose digits.
+
+        A shrunk covariance, or one with a prior, changes in all its entries: there is no closed form for it.
+        """
+        weight = statistic.weight
+        if self.estimation != "mle" or self.shrinkage not in (None, 0) or (weight == 0).any():
+            return None
+        if is_sparse(x):
+            found = [
+                self.leave_one_out(statistic, parameters, block, members.rows(start, start + len(block)), columns)
+                for start, block in row_blocks(x)
+            ]
+            return np.vstack([each for each in found if each is not None])
+        shared = parameters.covariance.ndim == 2
+        share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
+        divisor = share @ (weight - self._lost(weight))
+        holes = rows_with_holes(x) if self.missing else np.zeros(len(x), dtype=bool)
+        if not holes.any():
+            return left_out_log_density(parameters, weight, share, divisor, x, members)
+        # A row with a hole is in no covariance, and leaving it out changes none.
+        out = np.empty((len(x), len(weight)))
+        out[holes] = self.relative_log_likelihood(parameters, x[holes])
+        whole = members.take(~holes)
+        out[~holes] = left_out_log_density(parameters, weight, share, divisor, x[~holes], whole)
+        return out
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(
+        self, parameters: MultivariateGaussianParameters, codes: NDArray[np.int64], rng: np.random.Generator
+    ) -> Float:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        d = parameters.mean.shape[1]
+        noise = rng.standard_normal((len(codes), d))
+        if parameters.covariance.ndim == 2:
+            noise = noise @ matrices.factor(parameters.covariance).T
+        else:
+            for k in np.unique(codes):
+                rows = codes == k
+                noise[rows] = noise[rows] @ matrices.factor(parameters.covariance[k]).T
+        if parameters.freedom is not None and parameters.spread is not None:
+            freedom = parameters.freedom[codes]
+            noise *= np.sqrt(parameters.spread[codes] * freedom / rng.chisquare(freedom))[:, None]
+        return np.asarray(noise + parameters.mean[codes])
+
+    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+        """Correlated columns of very different location and scale; with holes where those are allowed."""
+        mixing = rng.standard_normal((n_columns, n_columns)) + 2 * np.eye(n_columns)
+        scale = 10.0 ** rng.integers(-6, 7, n_columns)
+        centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))
+        offset = rng.choice([0.0, 1.0, 1e4, 1e8], n_columns)
+        noise = rng.standard_normal((len(codes), n_columns)) @ mixing
+        rows = np.asarray((noise + 2 * centre[codes] + offset) * scale)
+        if self.missing:
+            rows[rng.random(rows.shape) < 0.05] = np.nan
+        return rows
+
+    # ------------------------------------------------------------------ linear form, evidence, moments
+
+    def linear_form(self, parameters: MultivariateGaussianParameters) -> Linear:
+        """Linear log-likelihoods of a shared covariance: ``coef_k = Σ⁻¹(μ_k − origin)``."""
+        if parameters.covariance.ndim == 3:
+            raise NotLinearError(
+                "With own covariances the log-odds are quadratic in x. Share the covariance between the classes "
+                "for a linear form."
+            )
+        if parameters.freedom is not None:
+            raise NotLinearError("The log-odds of a multivariate t (estimation='bayes') are not linear in x.")
+        return parameters.linear
+
+    def directions(self, parameters: MultivariateGaussianParameters, prior: Float) -> tuple[Float, Float]:
+        """Discriminant directions (d, r), and the share of between-class variance each explains."""
+        shared = parameters.covariance.ndim == 2
+        whitening = parameters.whitening[0] if shared else whiten(parameters.within)
+        deviation = np.sqrt(np.diagonal(parameters.within))
+        return discriminant_directions(parameters.away, whitening.matrix, deviation, prior)
+
+    def mean_and_covariance(self, parameters: MultivariateGaussianParameters, k: int) -> tuple[Float, Float]:
+        """Mean (d,) and covariance (d, d) of class k."""
+        p = parameters
+        if p.freedom is not None and p.spread is not None:
+            v = p.freedom[k]
+            wide = p.spread[k] * v / (v - 2) if v > 2 else np.inf
+            return p.mean[k], p.covariance_of(k) * wide
+        return p.mean[k], p.covariance_of(k)
+
+    def log_prior(self, parameters: MultivariateGaussianParameters, statistic: Scatter | PooledScatter) -> float:
+        """The log-density of the rows of the prior, up to a constant."""
+        return log_wishart(parameters, pseudo_scatter(statistic, self.smoothing))
+
+    def log_evidence(self, statistic: Scatter | PooledScatter) -> float:
+        """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ: a ratio of normal-inverse-Wishart normalisers."""
+        if self.smoothing == 0:
+            raise no_proper_prior(self.name)
+        if self.shrinkage is not None or self.mix not in (0, 1):
+            raise InputError("A covariance that is shrunk or mixed has no evidence; its prior is not conjugate.")
+        return wishart_evidence(statistic, self.smoothing, shared=self.covariance == "shared" or self.mix == 1)
+
+    # ------------------------------------------------------------------ query engines
+
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
+        """What a query engine would compute: class means, and sums of products about them."""
+        return [scatter_by_class(columns)]
+
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Scatter | PooledScatter:
+        """The statistic of the rows that were aggregated."""
+        if self.shrinkage == "ledoit_wolf":
+            raise InputError("Ledoit and Wolf's shrinkage needs products of four columns, which no query is made for.")
+        return cast("Scatter | PooledScatter", scatter_of_answer(answers[0], columns, self._statistic))
+
+    def block_table(self, parameters: MultivariateGaussianParameters, names: Sequence[object]) -> dict[str, Any]:
+        """Means, deviations and correlations of each class."""
+        p = parameters
+        shown: dict[str, Any] = {f"mean of {name}": p.mean[:, j] for j, name in enumerate(names)}
+        covariances = np.array([p.covariance_of(k) for k in range(len(p.mean))])
+        deviations = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+        shown |= {f"deviation of {name}": deviations[:, j] for j, name in enumerate(names)}
+        for i in range(len(names)):
+            for j in range(i):
+                product = deviations[:, i] * deviations[:, j]
+                shown[f"correlation of {names[j]} and {names[i]}"] = np.divide(
+                    covariances[:, i, j], product, out=np.zeros(len(p.mean)), where=product > 0
+                )
+        return shown
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and bool(0 <= value <= 1)
+
+
+def _shrunk(covariance: Float, target: Float, amount: float) -> Float:
+    """``(1 − a) Σ + a diag(target)``."""
+    if amount == 0:
+        return covariance
+    out = (1 - amount) * covariance
+    out.flat[:: len(out) + 1] += amount * target
+    return out

@@ -1,0 +1,123 @@
+"""The normal-inverse-Wishart prior of a mean and a covariance matrix.
+
+It is worth s rows with the mean and covariance of all rows: κ = s, and ν = s + d − 1 degrees of freedom, which makes
+any s > 0 a proper prior. The posterior predictive is the multivariate t with as many degrees of freedom as there are
+rows and pseudo-rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import multigammaln
+
+from suffice.exceptions import SingularCovarianceError
+from suffice.families.covariance import whiten
+from suffice.families.linear import centred_blocks
+from suffice.numerics.compensated import add, divided
+from suffice.numerics.gamma_function import log_rise
+from suffice.statistics import ClassAxis, PooledScatter, Scatter
+
+__all__ = ["log_student", "log_wishart", "pseudo_scatter", "wishart_evidence"]
+
+Float = NDArray[np.float64]
+
+
+def pseudo_scatter(statistic: Scatter | PooledScatter, s: float) -> Any:
+    """For each class, ``s`` rows like all rows together; what is shared has none of a class without rows."""
+    k, every = len(statistic.classes), _as_one_class(statistic)
+    size = float(every.weight[0])
+    total, low = divided(every.scatter[0], every.scatter_low[0], size / s) if size > 0 else (every.scatter[0],) * 2
+    means = np.tile(every.mean, (k, 1)), np.tile(every.mean_low, (k, 1))
+    weight = np.full(k, float(s))
+    if isinstance(statistic, PooledScatter):
+        seen = statistic.weight > 0
+        means = np.where(seen[:, None], means[0], 0.0), np.where(seen[:, None], means[1], 0.0)
+        weight, n = np.where(seen, weight, 0.0), int(seen.sum())
+        return PooledScatter(statistic.classes, weight, *means, n * total, n * low)
+    return Scatter(statistic.classes, weight, *means, np.tile(total, (k, 1, 1)), np.tile(low, (k, 1, 1)))
+
+
+def _as_one_class(statistic: Scatter | PooledScatter) -> Scatter:
+    """The mean and scatter of all rows, whatever their class, with the digits that merging keeps."""
+    one, d = ClassAxis.of([0]), statistic.shape[0]
+    every = Scatter.zero(one, d)
+    for k in range(len(statistic.classes)):
+        here = slice(k, k + 1)
+        parts = np.zeros((2, 1, d, d))
+        if isinstance(statistic, Scatter):
+            parts = np.stack([statistic.scatter[here], statistic.scatter_low[here]])
+        every = every.merge(
+            Scatter(one, statistic.weight[here], statistic.mean[here], statistic.mean_low[here], parts[0], parts[1])
+        )
+    if isinstance(statistic, Scatter):
+        return every
+    high, low = statistic.within()
+    scatter = add(every.scatter, every.scatter_low, high[None], low[None])
+    return Scatter(one, every.weight, every.mean, every.mean_low, *scatter)
+
+
+def wishart_evidence(statistic: Scatter | PooledScatter, s: float, *, shared: bool) -> float:
+    """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ; of a covariance that is shared there is one."""
+    prior, rows = pseudo_scatter(statistic, s), statistic
+    after: Any = prior.merge(rows)
+    d = rows.shape[0]
+    there = prior.weight > 0
+    total = 0.5 * d * float((np.log(prior.weight[there]) - np.log(after.weight[there])).sum())
+    total -= 0.5 * d * float(rows.weight.sum()) * float(np.log(np.pi))
+    if shared:
+        parts = [(each.weight.sum(), each.within()[0]) for each in (prior, after)]
+        return total + _wishart_ratio(d, *parts[0], *parts[1])
+    for k in range(len(rows.classes)):
+        total += _wishart_ratio(d, prior.weight[k], prior.scatter[k], after.weight[k], after.scatter[k])
+    return total
+
+
+def _wishart_ratio(d: int, n0: float, scatter0: Float, n1: float, scatter1: Float) -> float:
+    """log of |Ψ₀|^{ν₀/2} Γ_d(ν₁/2) / |Ψ₁|^{ν₁/2} Γ_d(ν₀/2), with ν = n + d − 1."""
+    before, after = whiten(scatter0), whiten(scatter1)
+    if len(before.dependent) or len(after.dependent):
+        raise SingularCovarianceError(
+            "The covariance of all rows together is singular, and the prior that it makes has no density. Leave out "
+            "the columns that are constant or hang together."
+        )
+    v0, v1 = n0 + d - 1, n1 + d - 1
+    ratio = 0.5 * (v0 * before.log_det - v1 * after.log_det)
+    return float(ratio + multigammaln(v1 / 2, d) - multigammaln(v0 / 2, d))
+
+
+def log_wishart(parameters: Any, rows: Any) -> float:
+    """Log-likelihood of rows by their scatter: −½ Σ (n log|Σ| + tr Σ⁻¹(S + n (mean − μ)(mean − μ)ᵀ)) and a constant."""
+    p, total = parameters, 0.0
+    for k in range(len(p.mean)):
+        white = p.whitening[0 if p.covariance.ndim == 2 else k]
+        n = float(rows.weight[k])
+        if n > 0:
+            away = ((rows.mean[k] - p.mean[k]) + (rows.mean_low[k] - p.mean_low[k])) @ white.matrix
+            total -= 0.5 * n * (white.log_det + float(away @ away))
+        if isinstance(rows, Scatter):
+            total -= 0.5 * _white_trace(rows.scatter[k], white.matrix)
+    if not isinstance(rows, Scatter):
+        total -= 0.5 * _white_trace(rows.within()[0], p.whitening[0].matrix)
+    return total
+
+
+def _white_trace(scatter: Float, whitening: Float) -> float:
+    """tr WᵀSW."""
+    return float(np.einsum("ir,ij,jr->", whitening, scatter, whitening, optimize=True))
+
+
+def log_student(parameters: Any, x: Float) -> Float:
+    """Log-density of a multivariate t of each row under each class (n, K)."""
+    p = parameters
+    out = np.empty((len(x), len(p.mean)))
+    for k in range(len(p.mean)):
+        white = p.whitening[0 if p.covariance.ndim == 2 else k]
+        v, spread, r = p.freedom[k], p.spread[k], white.matrix.shape[1]
+        norm = log_rise(v / 2, r / 2) - 0.5 * (r * np.log(v * np.pi * spread) + white.log_det)
+        for rows, block in centred_blocks(x, p.mean[k], p.mean_low[k]):
+            z = block @ white.matrix
+            out[rows, k] = norm - 0.5 * (v + r) * np.log1p(np.einsum("ij,ij->i", z, z) / (v * spread))
+    return out

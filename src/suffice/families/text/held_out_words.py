@@ -1,0 +1,121 @@
+"""Which words are used when a document is left out: its own lose counts, some fall out, and the next come in.
+
+Words are ranked by their counts. Those that a document has fall to other ranks without it; the others keep their order
+among themselves, so that those of them that are used are all up to some rank. A sum over the words that are used is
+then a cumulative sum up to that rank, put right by the few words of the document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.numerics.equal_sums import evened
+from suffice.statistics.subtraction import remaining
+from suffice.tables.sparse_cells import cell_rows, left_of
+
+__all__ = ["LeftOutWords"]
+
+Float = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutWords:
+    """The words that are used without each document.
+
+    Attributes
+    ----------
+    order : array of shape (V,)
+        All words, the most frequent first.
+    rank : array of shape (V,)
+        The place of each word in that order.
+    cut : array of shape (n,)
+        Of the words that a document has not, those of a rank below are used without it.
+    used : array of bool of shape (nnz,)
+        Whether the word of each cell, which its document has, is used without that document.
+    size : array of shape (n,)
+        How many words are used.
+    """
+
+    order: Places
+    rank: Places
+    cut: Places
+    used: NDArray[np.bool_]
+    size: Places
+
+    @classmethod
+    def of(cls, x: Any, weights: Float, count: Float, documents: Float, most: int | None) -> LeftOutWords:
+        """By the cells x (n, V) of documents of some weights, and the counts of all documents together (V,).
+
+        >>> from scipy.sparse import csr_array
+        >>> x = csr_array(np.array([[2.0, 0.0, 0.0], [1.0, 2.0, 1.0], [0.0, 0.0, 1.0]]))
+        >>> found = LeftOutWords.of(x, np.ones(3), np.array([3.0, 2.0, 2.0]), np.array([2.0, 1.0, 2.0]), 2)
+        >>> found.used, found.size
+        (array([False,  True, False,  True, False]), array([2, 2, 2]))
+        """
+        (n, v), columns = x.shape, x.indices.astype(np.int64)
+        total = evened(count)
+        order = np.lexsort((np.arange(v), -total))
+        rank = np.empty(v, dtype=np.int64)
+        rank[order] = np.arange(v)
+        rows = cell_rows(x)
+        w = weights[rows]
+        used = remaining(documents[columns], w) > 0
+        gone = np.bincount(rows, ~used, minlength=n).astype(np.int64)
+        if most is None or v <= most:
+            return cls(order, rank, np.full(n, v), used, v - gone)
+        cut, size = np.full(n, most), np.minimum(v - gone, most)
+        left = evened(left_of(count[columns], w * x.data))
+        before = rank[columns] < most
+        # A word that keeps more than the most frequent of those that are not used has nothing to fear.
+        doubtful = np.zeros(n, dtype=bool)
+        doubtful[rows[before & ~(left > total[order[most]])]] = True
+        used &= before
+        some = np.flatnonzero(doubtful[rows])
+        if len(some):
+            here = _Cells(rows[some], columns[some], left[some], used=left[some] > 0)
+            used[some], at = here.chosen(order, rank, total, size)
+            cut[doubtful] = at[doubtful]
+        return cls(order, rank, cut, used, size)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Words of some documents, with the counts that are left without these."""
+
+    rows: Places
+    columns: Places
+    left: Float
+    used: NDArray[np.bool_]
+
+    def chosen(self, order: Places, rank: Places, count: Float, size: Places) -> tuple[NDArray[np.bool_], Places]:
+        """Which of the words are used, and the cut of each document (n,)."""
+        v, n = len(order), len(size)
+        starts = np.searchsorted(self.rows, np.arange(n))
+        # By row and old rank: how many of a document's own words are above any rank.
+        old = np.sort(self.rows * (v + 1) + rank[self.columns])
+        above = _ranks(-count[order], order, -self.left, self.columns)
+        own = np.searchsorted(old, self.rows * (v + 1) + above) - starts[self.rows]
+        by_new = np.lexsort((self.columns, -self.left, self.rows))
+        among = np.empty(len(by_new), dtype=np.int64)
+        among[by_new] = np.arange(len(by_new)) - starts[self.rows[by_new]]
+        used = self.used & (above - own + among < size[self.rows])
+        others = size - np.bincount(self.rows, used, minlength=n).astype(np.int64)
+        # A word of the document that has fewer others above it than are used lies above the cut.
+        row, place = np.divmod(old, v + 1)
+        higher = place - (np.arange(len(old)) - starts[row]) < others[row]
+        return used, others + np.bincount(row, higher, minlength=n).astype(np.int64)
+
+
+def _ranks(keys: Float, ties: Places, key: Float, tie: Places) -> Places:
+    """How many of some sorted pairs ``(keys, ties)`` come before each pair ``(key, tie)``."""
+    group = np.cumsum(np.diff(keys, prepend=keys[:1]) > 0)
+    width = len(keys) + 1
+    first, last = np.searchsorted(keys, key, "left"), np.searchsorted(keys, key, "right")
+    equal = first < last
+    among = group[np.minimum(first, len(keys) - 1)] * width + tie
+    return np.where(equal, np.searchsorted(group * width + ties, among), first)

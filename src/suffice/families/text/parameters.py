@@ -1,0 +1,163 @@
+"""Words and their weights in each class: what a column of texts is scored by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families.contract import read_only
+from suffice.families.text.word_form import WordForm
+from suffice.numerics.equal_sums import evened
+from suffice.statistics import WordSums
+from suffice.tables import Vocabulary, WordRows
+from suffice.tables.sparse_cells import left_of
+from suffice.tables.word_rows import some_columns
+
+__all__ = ["TextParameters", "document_weights", "most_frequent", "word_chances", "words_used"]
+
+Float = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+LARGE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class TextParameters:
+    """Words, and what each says of each class.
+
+    Attributes
+    ----------
+    event : str
+    vocabulary : Vocabulary
+        The M words that are used; of slots, all.
+    used : array of shape (M,)
+        Where the words that are used are in it.
+    slope : array of shape (K, M)
+        Logarithm of the share or of the probability of each word; of the complement, less that.
+    zero : array of shape (K, M), or None
+        Of Bernoulli words, the logarithm of the probability that one is not there.
+    draws : array of shape (K, M), or None
+        Draws and pseudo-draws of multinomial words.
+    count : array of shape (K, M)
+        How often each word was there, as it was counted.
+    idf : array of shape (M,), or None
+        Weight of each word.
+    length : array of shape (K,)
+        Mean number of words of a document of each class.
+    mean_length : float
+        That of all documents.
+    """
+
+    event: str
+    vocabulary: Vocabulary
+    used: Places
+    slope: Float
+    zero: Float | None
+    draws: Float | None
+    count: Float
+    idf: Float | None
+    length: Float
+    mean_length: float
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone, without what was made of them."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @property
+    def words(self) -> list[str]:
+        """The words that are used."""
+        if not self.vocabulary.slots:
+            return self.vocabulary.words
+        return [self.vocabulary.word(at) for at in self.used.tolist()]
+
+    @cached_property
+    def relative_slope(self) -> Float:
+        """``slope`` by the weight of each word; of multinomial words against their mean share in all classes (K, M).
+
+        All classes have that in common, and long documents then cost no digits.
+        """
+        slope = self.slope
+        if self.event == "multinomial":
+            shares = np.exp(slope).mean(axis=0) if len(slope) else np.ones(slope.shape[1])
+            slope = slope - np.log(np.maximum(shares, np.finfo(float).tiny))
+        elif self.zero is not None:
+            slope = slope - np.where(np.isneginf(self.zero), 0.0, self.zero)
+        return np.asarray(slope if self.idf is None else slope * self.idf)
+
+    @cached_property
+    def form(self) -> WordForm:
+        """The scores as they are evaluated."""
+        return WordForm.of(self.vocabulary, self.used, self.zero, self.relative_slope)
+
+    def rows(self, rows: WordRows) -> Any:
+        """The counts of the words that are used (n, M), a sparse array."""
+        if not self.vocabulary.slots:
+            return rows.on(self.vocabulary)
+        where = np.full(len(self.vocabulary), -1, dtype=np.int64)
+        where[self.used] = np.arange(len(self.used))
+        return some_columns(rows.on(self.vocabulary), where, len(self.used))
+
+
+def most_frequent(total: Float, most: int | None) -> Places:
+    """Places of the ``most`` largest totals above zero, in rising order; of equal ones, but for rounding, the first.
+
+    >>> most_frequent(np.array([1.0, 5.0, 2.0, 2.0, 0.0]), 2)
+    array([1, 2])
+    """
+    held = total > 0
+    if most is None or most >= len(total) or np.count_nonzero(held) <= most:
+        return np.asarray(np.flatnonzero(held))
+    total = evened(total)
+    # Most words are rare, and many as rare as each other: by whole numbers it is soon known which few are in question.
+    whole = np.minimum(total, LARGE).astype(np.int64)
+    sizes = np.bincount(whole[held] if (whole == 0).any() else whole)
+    over = np.cumsum(sizes[::-1])[::-1]  # of at least each whole number
+    least = int(np.flatnonzero(over >= most)[-1])
+    used = whole > least
+    doubtful = np.flatnonzero((whole == least) & held)
+    room, some = most - int(np.count_nonzero(used)), total[doubtful]
+    if some.min() == some.max():
+        used[doubtful[:room]] = True
+    else:
+        last = np.partition(some, len(some) - room)[len(some) - room]
+        used[doubtful[some > last]] = True
+        equal = doubtful[some == last]
+        used[equal[: most - int(np.count_nonzero(used))]] = True
+    return np.asarray(np.flatnonzero(used))
+
+
+def words_used(statistic: WordSums, max_words: int | None) -> tuple[Vocabulary, Places, Places]:
+    """The vocabulary to look words up in, which of it are used, and where those are in the statistic (M,)."""
+    at = most_frequent(statistic.count.sum(axis=0), max_words)
+    if statistic.vocabulary.slots:
+        return statistic.vocabulary, at, at
+    words = statistic.vocabulary if len(at) == len(statistic.vocabulary) else statistic.vocabulary.taking(at)
+    return words, np.arange(len(at)), at
+
+
+def document_weights(n_documents: Any, with_word: Any) -> Any:
+    """``1 + log (1 + n)/(1 + d_j)``: a word that few documents have weighs more.
+
+    >>> float(document_weights(9.0, 9.0)), float(document_weights(np.e - 1, 0.0))
+    (1.0, 2.0)
+    """
+    return 1.0 + np.log1p(n_documents) - np.log1p(with_word)
+
+
+def word_chances(yes: Float, documents: Float, alpha: float) -> tuple[Float, Float]:
+    """Logarithms of the probabilities that words are there, and that they are not (K, M)."""
+    weight = documents[:, None] + 2 * alpha
+    empty = weight <= 0
+    pooled = float(documents.sum())
+    no = left_of(documents[:, None], yes)
+    yes, no = (np.where(empty, part.sum(axis=0), part) + alpha for part in (yes, no))
+    size = np.log(np.where(empty, max(pooled, np.finfo(float).tiny), weight))
+    with np.errstate(divide="ignore"):
+        return np.log(yes) - size, np.log(no) - size

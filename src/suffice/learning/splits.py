@@ -1,0 +1,187 @@
+"""Training models of any splits of the rows, with as few passes as the splits allow."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import InputError
+from suffice.learning.held_out import on_its_classes
+from suffice.model import Block, Model
+from suffice.model.folds import fold_models, training_models
+from suffice.statistics import Membership
+from suffice.tables import Table
+
+__all__ = ["Split", "fold_sets", "folds_of", "stratified_folds", "together", "training_sets"]
+
+Index = NDArray[np.intp]
+Split = tuple[Index, Index]
+
+# Folds that are summarised in one pass, and what their statistics may take: each has its own for every class.
+TOGETHER, BYTES = 64, 1 << 28
+
+
+def stratified_folds(codes: NDArray[np.int64], n_splits: int) -> NDArray[np.int64] | None:
+    """The fold of each row by scikit-learn's ``StratifiedKFold(n_splits)``; None where that would raise or warn.
+
+    Classes are dealt out one after another, in the order in which they first appear.
+
+    >>> stratified_folds(np.array([0, 0, 1, 1, 0, 1]), 2)
+    array([0, 0, 0, 1, 1, 1])
+    """
+    size = np.bincount(codes) if len(codes) and codes.min() >= 0 else np.zeros(1, dtype=np.int64)
+    if n_splits < 2 or size.min() < n_splits:
+        return None
+    small = codes.astype(np.int16) if len(size) < 2**15 else codes
+    order = np.argsort(small, kind="stable")
+    start = np.concatenate([[0], np.cumsum(size)])
+    out = np.empty(len(codes), dtype=np.int64)
+    dealt = 0
+    for k in np.argsort(order[start[:-1]]):
+        # Of the next size[k] places of a deal to all folds in turn, how many each fold has.
+        places = (np.arange(n_splits) - dealt) % n_splits
+        share = (size[k] - places + n_splits - 1) // n_splits
+        out[order[start[k] : start[k + 1]]] = np.repeat(np.arange(n_splits), share)
+        dealt += int(size[k])
+    return out
+
+
+def fold_sets(
+    estimator: Any,
+    table: Table,
+    members: Membership,
+    folds: NDArray[np.int64],
+    n_folds: int,
+    whole: Model | None = None,
+) -> Iterator[Model]:
+    """For each fold the model of the rows of all others, on the classes that those have.
+
+    ``whole`` is a model of more rows than these, which are then the others of every fold.
+    """
+    assert estimator._schema is not None
+    blocks = estimator._blocks(estimator._schema)
+    found = _all_but_one(blocks, table, members, folds, n_folds, whole)
+    for f, model in enumerate(_explained(estimator, table, found)):
+        if whole is not None:
+            yield model.taking(np.flatnonzero((model.weights.weight > 0) | (whole.weights.weight == 0)))
+            continue
+        yield on_its_classes(estimator, model, members, lambda f=f: np.flatnonzero(folds != f))  # type: ignore[misc]
+
+
+def folds_of(splits: Iterable[Split], n: int) -> tuple[NDArray[np.int64], int] | None:
+    """The fold of each row and the number of folds, if each split tests one fold and trains on all others.
+
+    Splits are looked at one by one, so that their indices need not all be kept.
+    """
+    folds, size = np.full(n, -1, dtype=np.int64), 0
+    for train, test in splits:
+        if not _is_complement(train, test, n) or (folds[test] >= 0).any():
+            return None
+        folds[test] = size
+        size += 1
+    return (folds, size) if size > 1 and folds.min() >= 0 else None
+
+
+def training_sets(estimator: Any, table: Table, members: Membership, splits: Sequence[Split]) -> Iterator[Model]:
+    """The model of the training rows of each split, on the classes that have a row there.
+
+    Splits whose test sets are disjoint, each trained on all rows but its own, are made of the statistics of their
+    folds. Of any others the training rows are summarised, split by split.
+    """
+    assert estimator._schema is not None
+    blocks = estimator._blocks(estimator._schema)
+    start = 0
+    for size, folds in _runs(splits, len(table)):
+        these = splits[start : start + size]
+        start += size
+        found: Iterator[Model]
+        if folds is None:
+            found = (_of_rows(blocks, table, members, train) for train, _ in these)
+        else:
+            found = itertools.islice(_all_but_one(blocks, table, members, folds, size + 1), size)
+        for model, (train, _) in zip(_explained(estimator, table, found), these, strict=True):
+            yield on_its_classes(estimator, model, members, lambda train=train: train)  # type: ignore[misc]
+
+
+def _runs(splits: Sequence[Split], n: int) -> Iterator[tuple[int, NDArray[np.int64] | None]]:
+    """Splits that follow one another as folds of one partition: how many, and the fold of each row.
+
+    A row in no test set is of one fold more. A split that is trained on other rows than all but its own stands alone,
+    with None.
+    """
+    folds, size = np.full(n, -1, dtype=np.int64), 0
+    for train, test in splits:
+        apart = _is_complement(train, test, n)
+        if size and (not apart or (folds[test] >= 0).any()):
+            yield size, np.where(folds < 0, size, folds)
+            folds, size = np.full(n, -1, dtype=np.int64), 0
+        if apart:
+            folds[test] = size
+            size += 1
+        else:
+            yield 1, None
+    if size:
+        yield size, np.where(folds < 0, size, folds)
+
+
+def _is_complement(train: Index, test: Index, n: int) -> bool:
+    """Whether each row is in one of the two, and once."""
+    if len(train) + len(test) != n:
+        return False
+    met = np.zeros(n, dtype=bool)
+    met[test] = met[train] = True
+    return bool(met.all())
+
+
+def _explained(estimator: Any, table: Table, models: Iterator[Model]) -> Iterator[Model]:
+    """The models, or the estimator's error for a value that it cannot take."""
+    try:
+        yield from models
+    except InputError:
+        estimator._explain_training(table)
+        raise
+
+
+def _of_rows(blocks: Sequence[Block], table: Table, members: Membership, train: Index) -> Model:
+    """The model of some of the rows, of which one may appear twice."""
+    if len(np.unique(train)) < len(train):
+        return Model.summarize(blocks, table.take(train), members.take(train))
+    folds = np.full(len(table), -1, dtype=np.int64)
+    folds[train] = 0
+    return fold_models(blocks, table, members, folds, 1)[0]
+
+
+def together(estimator: Any, members: Membership) -> int:
+    """How many folds' models may be held at once."""
+    return _together(estimator._blocks(estimator._schema), members)
+
+
+def _together(blocks: Sequence[Block], members: Membership) -> int:
+    zeros = Model.zero(blocks, members.classes).statistics
+    size = sum(array.nbytes for each in zeros for array in each.arrays().values())
+    return int(np.clip(BYTES // max(size, 1), 1, TOGETHER))
+
+
+def _all_but_one(
+    blocks: Sequence[Block],
+    table: Table,
+    members: Membership,
+    folds: NDArray[np.int64],
+    n_folds: int,
+    whole: Model | None = None,
+) -> Iterator[Model]:
+    """For each fold the model of all others: merged from theirs, or all rows less the fold where there are too many."""
+    several = _together(blocks, members)
+    if 2 < n_folds <= several and whole is None:
+        yield from training_models(fold_models(blocks, table, members, folds, n_folds))
+        return
+    whole = Model.summarize(blocks, table, members) if whole is None else whole.with_blocks(blocks)
+    for start in range(0, n_folds, several):
+        stop = min(start + several, n_folds)
+        here = np.where((folds >= start) & (folds < stop), folds - start, -1)
+        for part in fold_models(blocks, table, members, here, stop - start):
+            yield whole.subtract(part)

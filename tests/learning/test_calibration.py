@@ -1,0 +1,247 @@
+"""Calibrated probabilities are what they say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+
+from suffice import GaussianDiscriminant, InputError, NaiveBayes, NotLinearError, load, merge
+from suffice.learning.calibration import fit_temperature
+from suffice.model_selection import cross_val_predict, leave_one_out
+
+
+def dependent(rng, n, copies=8):
+    """Columns that say one thing several times."""
+    y = rng.integers(0, 2, n)
+    core = rng.normal(y, 1.0)
+    return core[:, None] + 0.3 * rng.standard_normal((n, copies)), y
+
+
+@pytest.mark.parametrize("how", [True, "temperature", "isotonic"])
+def test_dependent_columns_are_mended(how):
+    rng = np.random.default_rng(0)
+    X, y = dependent(rng, 2000)
+    test, truth = dependent(rng, 5000)
+    plain, mended = NaiveBayes().fit(X, y), NaiveBayes(calibrate=how).fit(X, y)
+    best = log_loss(truth, LogisticRegression().fit(X, y).predict_proba(test))
+    worse, better = (log_loss(truth, np.clip(m.predict_proba(test), 1e-12, 1)) for m in (plain, mended))
+    assert worse > best + 0.3
+    assert better < best + 0.02
+    said = mended.predict_proba(test)[:, 1]
+    for low, high in ((0.1, 0.3), (0.4, 0.6), (0.7, 0.9)):
+        here = (said > low) & (said < high)
+        assert abs(truth[here].mean() - said[here].mean()) < 0.05
+    assert_allclose(mended.predict_proba(test).sum(axis=1), 1)
+
+
+def test_the_map_is_fitted_to_rows_that_were_left_out():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = NaiveBayes(calibrate=True).fit(X, y)
+    out = leave_one_out(NaiveBayes(), X, y, method="predict_log_proba")
+    expected = fit_temperature(out, y, None, model._learned().classes, model.class_prior_)
+    assert_allclose(model.calibration_.slope, expected.slope, rtol=1e-6)
+    assert_allclose(model.calibration_.offset, expected.offset, rtol=1e-5)
+    assert model.calibration_.slope < 0.5  # its thirty columns are not thirty witnesses
+    # The likelihood of a temperature has its maximum there.
+    z = out - out.max(axis=1, keepdims=True)
+
+    def loss(slope, offset):
+        mapped = slope * z + offset
+        each = np.log(np.exp(mapped).sum(axis=1)) - mapped[range(len(y)), y]
+        return each.sum() + 0.05 * np.log(slope) ** 2 + 5 * (offset**2).sum()
+
+    best = loss(expected.slope, expected.offset)
+    for change in (0.99, 1.01):
+        assert loss(expected.slope * change, expected.offset) > best
+        assert loss(expected.slope, expected.offset * change) > best
+
+
+def test_what_is_right_stays_right():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 3000)
+    X = rng.standard_normal((3000, 4)) + y[:, None] * np.array([1.0, 0.5, 0.0, -0.5])
+    model = GaussianDiscriminant(calibrate=True).fit(X, y)
+    assert 0.85 < model.calibration_.slope < 1.15
+    assert_allclose(model.predict_proba(X), GaussianDiscriminant().fit(X, y).predict_proba(X), atol=0.05)
+
+
+def test_separable_classes_stay_finite():
+    X, y = load_iris(return_X_y=True)
+    for how in (True, "isotonic"):
+        model = GaussianDiscriminant("own", calibrate=how).fit(X[y < 2], y[y < 2])
+        probability = model.predict_proba(X[y < 2])
+        assert np.isfinite(model.predict_log_proba(X[y < 2])).all()
+        assert_array_equal(probability.argmax(axis=1), y[y < 2])
+
+
+def test_densities_and_samples_are_those_of_the_model():
+    X, y = load_iris(return_X_y=True)
+    plain, mended = NaiveBayes().fit(X, y), NaiveBayes(calibrate=True).fit(X, y)
+    assert_array_equal(plain.score_samples(X), mended.score_samples(X))
+    assert_array_equal(plain.predict_joint_log_proba(X), mended.predict_joint_log_proba(X))
+    assert_array_equal(plain.sample(5, random_state=0)[0], mended.sample(5, random_state=0)[0])
+
+
+def test_another_prior_is_bayes_rule_on_the_calibrated_posterior():
+    rng = np.random.default_rng(2)
+    X, y = dependent(rng, 800)
+    for how in (True, "isotonic"):
+        model = NaiveBayes(calibrate=how).fit(X, y)
+        share = np.array([0.9, 0.1])
+        moved = model.with_prior(share)
+        odds = model.predict_proba(X) * share / model.class_prior_
+        assert_allclose(moved.predict_proba(X), odds / odds.sum(axis=1, keepdims=True), rtol=1e-9)
+        given = NaiveBayes(calibrate=how, prior={0: 0.9, 1: 0.1}).fit(X, y)
+        assert_allclose(given.predict_proba(X), moved.predict_proba(X), rtol=1e-9)
+
+
+def test_shares_are_adapted_with_calibrated_answers():
+    rng = np.random.default_rng(3)
+    X, y = dependent(rng, 4000)
+    rows, labels = dependent(rng, 20_000)
+    keep = (labels == 0) | (rng.random(20_000) < 1 / 9)
+    rows, true = rows[keep], labels[keep].mean()
+    found = NaiveBayes(calibrate=True).fit(X, y).adapt_prior(rows)
+    naive = NaiveBayes().fit(X, y).adapt_prior(rows)
+    assert found.significant
+    assert abs(found.shares[1] - true) < 0.02
+    assert abs(naive.shares[1] - true) > abs(found.shares[1] - true)
+
+
+def test_linear_form_is_that_of_the_calibrated_probabilities():
+    X, y = load_iris(return_X_y=True)
+    model = GaussianDiscriminant(calibrate=True, prior={0: 0.2, 1: 0.5, 2: 0.3}).fit(X, y)
+    theta, theta0 = model.linear_form()
+    scores = X @ theta.T + theta0
+    expected = np.exp(scores - scores.max(axis=1, keepdims=True))
+    assert_allclose(model.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
+    two = GaussianDiscriminant(calibrate=True).fit(X[50:], y[50:])
+    theta, theta0 = two.linear_form()
+    assert_allclose(two.predict_proba(X[50:])[:, 1], 1 / (1 + np.exp(-X[50:] @ theta - theta0)), rtol=1e-9)
+    with pytest.raises(NotLinearError, match="isotonic"):
+        GaussianDiscriminant(calibrate="isotonic").fit(X, y).linear_form()
+
+
+def test_classes_and_rows_that_come_later(tmp_path):
+    rng = np.random.default_rng(4)
+    X, y = dependent(rng, 600)
+    model = NaiveBayes(calibrate=True).fit(X, y)
+    slope = model.calibration_.slope
+    model.partial_fit(X + 5, np.full(600, 2))
+    assert model.calibration_.slope == slope
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    model.save(tmp_path / "model.suffice")
+    loaded = load(tmp_path / "model.suffice")
+    assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    isotonic = NaiveBayes(calibrate="isotonic").fit(X, y)
+    isotonic.save(tmp_path / "model.suffice")
+    assert_array_equal(load(tmp_path / "model.suffice").predict_proba(X), isotonic.predict_proba(X))
+    isotonic.partial_fit(X + 5, np.full(600, 2))
+    assert_allclose(isotonic.predict_proba(X).sum(axis=1), 1)
+    both = merge([NaiveBayes(calibrate=True), isotonic.set_params(calibrate=True)])
+    assert both.calibration_ is isotonic.calibration_
+    new = NaiveBayes(calibrate=True)
+    with pytest.raises(InputError, match="Call fit first"):
+        new.partial_fit(X, y)
+
+
+def test_a_frame_with_holes_and_levels():
+    rng = np.random.default_rng(5)
+    y = rng.choice(["no", "yes"], 500)
+    kind = np.where(rng.random(500) < 0.2, rng.choice(list("abc"), 500), np.where(y == "yes", "a", "b"))
+    frame = pd.DataFrame({f"kind{i}": kind for i in range(4)} | {"size": rng.normal(y == "yes")})
+    frame.loc[::7, "size"] = np.nan
+    frame.loc[3, "kind1"] = "only here"
+    model = NaiveBayes(calibrate=True, smoothing="auto").fit(frame, y)
+    plain = NaiveBayes().fit(frame, y)
+    assert model.calibration_.slope < 0.8
+    codes = (y == "yes").astype(int)
+    assert log_loss(codes, model.predict_proba(frame)[:, 1]) < log_loss(codes, plain.predict_proba(frame)[:, 1])
+
+
+def test_cross_validation_of_a_calibrated_model_fits_the_map_in_each_fold():
+    rng = np.random.default_rng(6)
+    X, y = dependent(rng, 300)
+    out = cross_val_predict(NaiveBayes(calibrate=True), X, y, cv=3, method="predict_proba")
+    assert log_loss(y, out) < log_loss(y, cross_val_predict(NaiveBayes(), X, y, cv=3, method="predict_proba"))
+
+
+def test_a_class_of_one_row():
+    X, _ = load_iris(return_X_y=True)
+    few, labels = X[[*range(20), *range(60, 80), 140]], np.array([0] * 20 + [1] * 20 + [2])
+    model = NaiveBayes(calibrate=True).fit(few, labels)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_refusals():
+    X, y = load_iris(return_X_y=True)
+    for wrong in ("platt", 3, None, [True]):
+        with pytest.raises(InputError, match="calibrate must be"):
+            NaiveBayes(calibrate=wrong).fit(X, y)
+    with pytest.raises(AttributeError, match="without calibrate"):
+        _ = NaiveBayes().fit(X, y).calibration_
+
+
+def test_digits_are_not_harmed():
+    X, y = load_digits(return_X_y=True)
+    train, test = np.arange(0, 1797, 2), np.arange(1, 1797, 2)
+    plain = NaiveBayes(estimation="map", smoothing=5.0)
+    mended = clone(plain).set_params(calibrate=True)
+    losses = [log_loss(y[test], m.fit(X[train], y[train]).predict_proba(X[test])) for m in (plain, mended)]
+    assert losses[1] < losses[0]
+
+
+@pytest.mark.parametrize(("n", "copies"), [(40, 100), (100, 500)])
+def test_few_rows_and_many_witnesses_that_are_one(n, copies):
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, n + 3000)
+    X = rng.normal(2 * y)[:, None] + 0.1 * rng.standard_normal((n + 3000, copies))
+    model = NaiveBayes(calibrate=True).fit(X[:n], y[:n])
+    assert log_loss(y[n:], model.predict_proba(X[n:])) < 0.5  # a guess has 0.69, and the model without a map above 5
+
+
+def test_however_sure_the_scores_are():
+    rng = np.random.default_rng(8)
+    odds = rng.normal(0, 2, 3000)
+    y = (rng.random(3000) < 1 / (1 + np.exp(-odds))).astype(int)
+    axis = NaiveBayes().fit([[0.0], [1.0]], [0, 1])._learned().classes
+    for times in (1.0, 1e3, 1e6):
+        scores = np.column_stack([np.zeros(3000), times * odds])
+        posterior = scores - np.logaddexp(scores[:, :1], scores[:, 1:])
+        assert_allclose(fit_temperature(posterior, y, None, axis, np.array([0.5, 0.5])).slope * times, 1, rtol=0.15)
+
+
+def test_the_names_of_classes_do_not_matter():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["c", "a", "b"])
+    plain, renamed = NaiveBayes(calibrate=True).fit(X, y), NaiveBayes(calibrate=True).fit(X, names[y])
+    assert_allclose(plain.predict_proba(X), renamed.predict_proba(X)[:, [2, 0, 1]], atol=1e-5)
+
+
+def test_a_map_that_is_not_there_is_asked_for():
+    X, y = load_iris(return_X_y=True)
+    model = NaiveBayes().fit(X, y).set_params(calibrate=True)
+    with pytest.raises(InputError, match="call fit again"):
+        model.predict_proba(X)
+    merged = NaiveBayes(calibrate=True).merge(NaiveBayes().fit(X, y))
+    with pytest.raises(InputError, match="call fit again"):
+        merged.predict(X)
+
+
+def test_two_classes_of_which_one_has_one_row():
+    X = np.random.default_rng(9).normal(size=(40, 3))
+    for settings in ({"calibrate": True}, {"estimation": "map", "smoothing": "auto"}):
+        model = NaiveBayes(**settings).fit(X, np.r_[1, np.zeros(39, dtype=int)])
+        assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_beyond_a_thousand_rows_without_a_closed_form_there_are_folds():
+    rng = np.random.default_rng(10)
+    X, y = dependent(rng, 1500)
+    shrunk = GaussianDiscriminant(shrinkage=0.5, calibrate=True).fit(X, y)
+    assert shrunk.calibration_.rule == "10 folds"
+    assert GaussianDiscriminant(calibrate=True).fit(X, y).calibration_.rule == "leave-one-out"

@@ -1,0 +1,158 @@
+"""Columns of labels: which classes there are, of which type, and columns that are no labels."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from suffice import ClassError, GaussianDiscriminant, InputError, MergeError, NaiveBayes
+from suffice.learning.labels import LabelReader
+from suffice.naive_bayes import GaussianNB
+from suffice.sources.files import open_source
+
+X = np.random.default_rng(0).normal(size=12)
+
+
+def table(labels, **columns):
+    labels = labels if isinstance(labels, pa.Array) else pa.array(labels)
+    return pa.table({"x": np.resize(X, len(labels)), "label": labels} | columns)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["no", "yes", "no", "no", "yes", "no"]),
+        np.array([3, -1, 3, 3, -1, 7]),
+        np.array([3, 1, 3, 3, 1, 7], dtype=np.uint8),
+        np.array([True, False, True, True, False, True]),
+        np.array([0.0, 1.0, 2.0, 0.0, 1.0, 2.0]),
+        np.array(["größer", "", "größer", "x" * 40, "", "x"]),
+    ],
+    ids=lambda labels: labels.dtype.str,
+)
+@pytest.mark.parametrize("batch_rows", [1, 4, 100])
+def test_classes_are_those_of_an_array(labels, batch_rows):
+    found = NaiveBayes().fit(open_source(table(labels), batch_rows=batch_rows), "label")
+    whole = NaiveBayes().fit(X[:6, None], labels)
+    assert found.classes_.dtype == whole.classes_.dtype
+    assert found.classes_.tolist() == whole.classes_.tolist()
+    one = found.predict(pa.table({"x": [0.0]}))
+    assert type(one[0]) is type(whole.predict([[0.0]])[0])
+    np.testing.assert_array_equal(found.class_count_, whole.class_count_)
+
+
+def test_dictionaries_have_entries_without_rows():
+    coded = pa.DictionaryArray.from_arrays(pa.array([2, 0, 2, 0], pa.int8()), ["b", "never", "a"])
+    assert NaiveBayes().fit(table(coded), "label").classes_.tolist() == ["a", "b"]
+    numbers = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1, 0]), [7, 5])
+    assert NaiveBayes().fit(table(numbers), "label").classes_.tolist() == [5, 7]
+
+
+def test_codes_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    names = np.array(["zebra", "ant", "mole", "bee"])
+    reader, seen = LabelReader("label"), []
+    for n_classes in (2, 2, 3, 1, 4):
+        labels = names[rng.integers(0, n_classes, 50)]
+        codes, missing = reader.read(pa.chunked_array([labels.tolist()]))
+        assert missing is None
+        np.testing.assert_array_equal(reader.axis.labels[codes], labels)
+        reader.learned(codes)
+        seen += labels.tolist()
+    np.testing.assert_array_equal(reader.counts, np.unique(seen, return_counts=True)[1])
+
+
+@pytest.mark.parametrize("labels", [["a", None, "b", None], [1, None, 2, None], [1.0, np.nan, 2.0, None], [None] * 4])
+def test_missing_labels(labels):
+    with pytest.raises(InputError, match=r"row \d, column 'label' holds no label. .*bad_rows"):
+        NaiveBayes().fit(table(labels), "label")
+    left = [each for each in labels if each is not None and each == each]
+    source = open_source(table(labels), bad_rows="skip")
+    if not left:
+        with pytest.raises(InputError, match=r"No row .* is good. The first fault: .*no label"):
+            NaiveBayes().fit(source, "label")
+        return
+    found = NaiveBayes().fit(source, "label")
+    assert found.classes_.tolist() == left
+    assert (found.report_.n_rows, found.report_.skipped) == (2, 2)
+    assert "2 rows" in found.report_.faults[0]
+
+
+def test_a_target_that_is_not_there():
+    with pytest.raises(InputError, match=r"has no column 'lable'. Did you mean 'label'\? It has 'x', 'label'"):
+        NaiveBayes().fit(table(["a", "b"]), "lable")
+    with pytest.raises(InputError, match="has no column 'w'"):
+        NaiveBayes().fit(table(["a", "b"]), "label", "w")
+    with pytest.raises(InputError, match="no column to learn from"):
+        NaiveBayes().fit(table(["a", "b"]).select(["label"]), "label")
+    with pytest.raises(InputError, match="cannot be the target and the weights"):
+        NaiveBayes().fit(table([1, 2]), "label", "label")
+
+
+@pytest.mark.parametrize("make", [NaiveBayes, GaussianDiscriminant, GaussianNB])
+def test_one_class(make):
+    with pytest.raises(ClassError, match="Column 'label' holds 'a' in all 5 rows"):
+        make().fit(open_source(table(["a"] * 5), batch_rows=2), "label")
+
+
+def test_identifiers_are_no_classes():
+    with pytest.raises(ClassError, match="Column 'label' has 6 different values in as many rows"):
+        NaiveBayes().fit(table(list("abcdef")), "label")
+    given = []
+
+    def stream():
+        for start in range(0, 50_000, 2_000):
+            given.append(start)
+            yield pa.record_batch({"x": np.zeros(2_000), "label": np.arange(start, start + 2_000)})
+
+    schema = pa.schema([("x", pa.float64()), ("label", pa.int64())])
+    reader = pa.RecordBatchReader.from_batches(schema, stream())
+    with pytest.raises(ClassError, match=r"2,000 different values in as many rows: it looks like a number or an ident"):
+        NaiveBayes().fit(open_source(reader, batch_rows=2_000), "label")
+    assert len(given) < 10  # those that were read ahead, and no more
+    many = [f"{i}" for i in range(1_100)] + ["0"] * 900
+    with pytest.raises(ClassError, match="has 1,100 different values in 2,000 rows"):
+        NaiveBayes().fit(table(many), "label")
+    several = NaiveBayes().fit(table([f"{i % 900}" for i in range(1_800)]), "label")
+    assert len(several.classes_) == 900
+
+
+def test_numbers_that_are_not_whole():
+    with pytest.raises(InputError, match=r"row 2, column 'label' holds 2.5, which is no whole number: it looks like"):
+        NaiveBayes().fit(table([1.0, 2.0, 2.5, 3.5]), "label")
+    with pytest.raises(InputError, match="row 1, column 'label' holds inf"):
+        NaiveBayes().fit(table([1.0, np.inf, 2.0]), "label")
+    with pytest.raises(InputError, match="are no class labels"):
+        NaiveBayes().fit(table(pa.array([0, 1], pa.timestamp("s"))), "label")
+
+
+def test_whole_numbers_may_come_as_floats_later(tmp_path):
+    (tmp_path / "a.csv").write_text("x,label\n1,0\n2,1\n")
+    (tmp_path / "b.csv").write_text("x,label\n1,0.0\n5,2.0\n")
+    found = NaiveBayes().fit([tmp_path / "a.csv", tmp_path / "b.csv"], "label")
+    assert found.classes_.tolist() == [0, 1, 2]
+    assert found.class_count_.tolist() == [2, 1, 1]
+
+
+def test_classes_that_are_new_to_a_model():
+    more = table(["a", "new", "b"])
+    own = NaiveBayes().fit(table(["a", "b"] * 2), "label")
+    assert own.partial_fit(more, "label").classes_.tolist() == ["a", "b", "new"]
+    theirs = GaussianNB().fit(table(["a", "b"] * 2), "label")
+    with pytest.raises(ClassError, match="holds 'new', not among the classes of the model, 'a', 'b'"):
+        theirs.partial_fit(more, "label")
+    with pytest.raises(MergeError, match="Rows of class 'new' cannot be taken out: there are none"):
+        theirs.remove(more, "label")
+    with pytest.raises(ClassError, match="different kinds"):
+        own.partial_fit(table([0, 1]), "label")
+    expected = GaussianNB().partial_fit(table(["a", "b"] * 2), "label", classes=["a", "b", "c"])
+    assert expected.classes_.tolist() == ["a", "b", "c"]
+    assert expected.partial_fit(table(["c", "b"]), "label").class_count_.tolist() == [2, 3, 1]
+
+
+def test_a_class_without_weight():
+    rows = table(["a", "b", "c", "a", "b"], w=pa.array([1.0, 2, 0, 1, 1]))
+    assert NaiveBayes().fit(rows, "label", "w").classes_.tolist() == ["a", "b"]
+    kept = GaussianNB().fit(rows, "label", "w")
+    whole = GaussianNB().fit(X[:5, None], np.array(list("abcab")), sample_weight=[1.0, 2, 0, 1, 1])
+    assert kept.classes_.tolist() == whole.classes_.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(kept.theta_, whole.theta_, rtol=1e-12)
