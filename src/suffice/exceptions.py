@@ -1,34 +1,42 @@
-"""Every error and warning that Suffice raises on purpose.
+"""All errors and warnings that Suffice raises on purpose.
 
 ::
 
     SufficeError
-    ├── InputError                (also a ValueError)   data or parameters that no model can be made of
-    ├── ClassError                (also a ValueError)   labels that are not classes, or not these classes
+    ├── InputError                (also a ValueError)   data or parameters that no model can be fitted to
+    ├── ClassError                (also a ValueError)   labels that are not classes, or not the expected classes
     ├── MergeError                (also a ValueError)   models or statistics that do not fit together
-    ├── ModelFileError            (also a ValueError)   a file that is no saved model, or cannot become one
+    ├── ModelFileError            (also a ValueError)   a file that is not a model file, or cannot become one
     │   └── ModelFileMissingError (also a FileNotFoundError)
-    ├── NotLinearError            (also a ValueError)   a linear form was asked of a model that has none
+    ├── NotLinearError            (also a ValueError)   the log-odds of the model are not linear
     └── SingularCovarianceError   (also numpy's LinAlgError, and so a ValueError)
 
     SufficeWarning                (also a UserWarning)
     ├── SingularCovarianceWarning
     └── EmptyColumnWarning                              a column without a single value
 
-scikit-learn's own checks raise plain ``ValueError`` and ``TypeError``; those pass through as they are,
-since code written for scikit-learn expects them.
+An error is a sentence for a person and carries its facts as attributes: ``rows``, ``column``, ``argument``, ``file``,
+``line``. Code reads the attributes, never the sentence. Advice that names an argument is an `Argument` inside the
+sentence, so that the command can spell it as an option.
+
+scikit-learn's own checks raise plain ``ValueError`` and ``TypeError``; those pass through unchanged, because code
+written for scikit-learn expects them.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
 
+import numpy as np
 from numpy.linalg import LinAlgError
+from numpy.typing import NDArray
 
 __all__ = [
+    "Argument",
     "ClassError",
     "EmptyColumnWarning",
     "InputError",
@@ -40,24 +48,114 @@ __all__ = [
     "SingularCovarianceWarning",
     "SufficeError",
     "SufficeWarning",
-    "at_rows",
     "columns_at",
     "listed",
-    "rows_at_fault",
     "short",
     "warn_user",
 ]
 
 LONGEST = 100  # characters of a name in a message
-Fault = TypeVar("Fault", bound=Exception)
 
 
-class SufficeError(Exception):
-    """The root of the tree."""
+@dataclass(frozen=True)
+class Argument:
+    """An argument, and perhaps a value for it, that a sentence advises to set.
+
+    >>> str(Argument("bad_rows", "skip")), str(Argument("columns"))
+    ("bad_rows='skip'", 'columns')
+    """
+
+    name: str
+    value: object = ...
+
+    def __str__(self) -> str:
+        return self.name if self.value is ... else f"{self.name}={self.value!r}"
+
+
+Sentence = tuple[str | Argument, ...]
+RowNumbers = Sequence[int] | NDArray[np.int64] | NDArray[np.intp]
+Spelling = Callable[[Argument], str]
+
+
+class _Facts(BaseException):
+    """The sentence of an error or a warning, and the facts behind it.
+
+    Parameters
+    ----------
+    *sentence : str or Argument
+        Joined without separators.
+    rows : sequence of int, optional
+        All rows of the batch that the sentence is about, in order.
+    column : object, optional
+        The name of the column.
+    argument : str, optional
+        The argument whose value is wrong.
+    file : str, optional
+    line : int, optional
+        Line of the file, counted from 1.
+    """
+
+    rows: RowNumbers | None
+    column: object
+    argument: str | None
+    file: str | None
+    line: int | None
+    problem: Sentence | None = None  # the sentence without the row and column that it starts with
+
+    def __init__(
+        self,
+        *sentence: str | Argument,
+        rows: RowNumbers | None = None,
+        column: object = None,
+        argument: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+    ) -> None:
+        self.sentence = sentence
+        self.rows, self.column, self.argument, self.file, self.line = rows, column, argument, file, line
+        super().__init__("".join(map(str, sentence)))
+
+    @classmethod
+    def in_row(cls, *problem: str | Argument, rows: RowNumbers, column: object = None) -> Self:
+        """An error about cells or rows: the sentence names the first row, ``rows`` holds all of them.
+
+        >>> error = InputError.in_row("holds infinity; expected a finite number.", rows=[3, 8], column="x")
+        >>> str(error), list(error.rows)
+        ("Column 'x', row 3 holds infinity; expected a finite number.", [3, 8])
+        """
+        where = f"Row {rows[0]}" if column is None else f"Column {column!r}, row {rows[0]}"
+        error = cls(f"{where} ", *problem, rows=rows, column=column)
+        error.problem = problem
+        return error
+
+    def located(self, place: str, *, file: str | None = None, line: int | None = None) -> Self:
+        """The same error for a row that is known by its place in a file.
+
+        >>> error = InputError.in_row("holds infinity.", rows=[3], column="x")
+        >>> str(error.located("data.csv, line 5", file="data.csv", line=5))
+        "data.csv, line 5, column 'x' holds infinity."
+        >>> str(InputError("All cells are empty.", rows=[3]).located("data.csv, line 5"))
+        'data.csv, line 5: All cells are empty.'
+        """
+        column = "" if self.column is None else f", column {self.column!r}"
+        start = (f"{place}: ", *self.sentence) if self.problem is None else (f"{place}{column} ", *self.problem)
+        return type(self)(*start, rows=self.rows, column=self.column, argument=self.argument, file=file, line=line)
+
+    def worded(self, spell: Spelling) -> str:
+        """The sentence with each `Argument` spelled by a function.
+
+        >>> InputError("Skip such rows with ", Argument("bad_rows", "skip"), ".").worded(lambda a: f"--{a.name}")
+        'Skip such rows with --bad_rows.'
+        """
+        return "".join(piece if isinstance(piece, str) else spell(piece) for piece in self.sentence)
+
+
+class SufficeError(_Facts, Exception):
+    """The root of the errors."""
 
 
 class InputError(SufficeError, ValueError):
-    """Data or parameters that no model can be made of."""
+    """Data or parameters that no model can be fitted to."""
 
 
 class ClassError(SufficeError, ValueError):
@@ -69,51 +167,35 @@ class MergeError(SufficeError, ValueError):
 
 
 class ModelFileError(SufficeError, ValueError):
-    """A file that is no saved model, or that a model cannot be saved to; or a model that no file can hold."""
+    """A file that is not a model file or cannot be written, or a model that a file cannot hold."""
 
 
 class ModelFileMissingError(ModelFileError, FileNotFoundError):
-    """There is no file at the path of a model."""
+    """The model file does not exist."""
 
 
 class NotLinearError(SufficeError, ValueError):
-    """A linear form was asked of a model whose log-odds are not linear."""
+    """The log-odds of the model are not linear in x."""
 
 
 class SingularCovarianceError(SufficeError, LinAlgError):
-    """A covariance matrix that has no inverse."""
+    """A covariance matrix is singular."""
 
 
-class SufficeWarning(UserWarning):
+class SufficeWarning(_Facts, UserWarning):
     """The root of the warnings."""
 
 
 class SingularCovarianceWarning(SufficeWarning):
-    """A shared covariance matrix was singular, and the model works in the subspace the data span."""
+    """A shared covariance matrix is singular; the model uses the subspace that the data span."""
 
 
 class EmptyColumnWarning(SufficeWarning):
-    """A column holds no value at all, and says nothing."""
-
-
-def at_rows(error: Fault, rows: Sequence[int] | Any) -> Fault:
-    """The error, which from now on knows all rows at fault; its message names the first, if any.
-
-    >>> error = at_rows(InputError("Column 'x', row 3 holds infinity."), [3, 8])
-    >>> list(rows_at_fault(error))
-    [3, 8]
-    """
-    error.__dict__["rows"] = rows
-    return error
-
-
-def rows_at_fault(error: Exception) -> Any:
-    """The rows of a batch that an error is about, in order; None where it does not know them."""
-    return error.__dict__.get("rows")
+    """A column has no values, so it does not affect predictions."""
 
 
 def short(name: object) -> str:
-    """A name as a message shows it: a text, which may be of any length, by its beginning.
+    """The repr of a name, cut to 100 characters.
 
     >>> short("spam"), len(short("x" * 10_000_000))
     ("'spam'", 100)
@@ -123,7 +205,7 @@ def short(name: object) -> str:
 
 
 def listed(names: Sequence[object], limit: int = 8) -> str:
-    """Names as a message shows them, the first few of many.
+    """The reprs of the first few names, for a message.
 
     >>> listed(["a", "b"])
     "'a', 'b'"
@@ -135,7 +217,7 @@ def listed(names: Sequence[object], limit: int = 8) -> str:
 
 
 def columns_at(names: Sequence[object], at: Iterable[int]) -> str:
-    """The columns at these places, as a message names them.
+    """The columns at these positions, for a message.
 
     >>> columns_at(["age", "size"], [0]), columns_at(range(9), [0, 3])
     ("column 'age'", 'columns 0, 3')
@@ -144,8 +226,8 @@ def columns_at(names: Sequence[object], at: Iterable[int]) -> str:
     return f"{'column' if len(chosen) == 1 else 'columns'} {listed(chosen)}"
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this library that led here."""
+def warn_user(message: str | Warning, category: type[Warning] = SufficeWarning) -> None:
+    """Warn at the line outside this library from which it was called."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "suffice":
         level, frame = level + 1, frame.f_back

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, at_rows
+from suffice.exceptions import InputError
 from suffice.learning.good_rows import of_good_rows
 from suffice.learning.kept_rows import KeptRows
 from suffice.learning.labels import LabelReader, check_labels
@@ -81,5 +81,4 @@ def _check_finite(name: str, column: Any) -> None:
     if pa.types.is_floating(column.type):
         infinite = np.flatnonzero(np.isinf(column.to_numpy()))
         if len(infinite):
-            error = InputError(f"Column {name!r}, row {infinite[0]} holds infinity, which is no number.")
-            raise at_rows(error, infinite)
+            raise InputError.in_row("holds infinity; expected a finite number.", rows=infinite, column=name)

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, MergeError, at_rows, columns_at
+from suffice.exceptions import InputError, MergeError, columns_at
 from suffice.statistics import CellSums, Moments
 from suffice.tables.sparse_cells import cell_columns, cell_rows
 from suffice.tables.table import is_sparse
@@ -173,8 +173,8 @@ def _wrong(values: Any, allowed: Any, *, missing: bool) -> Any:
 
 def _refuse(value: Any, rows: NDArray[Any], names: Sequence[object], j: int, what: str) -> None:
     """Raise for a cell of the first of the rows at fault."""
-    where = f"{columns_at(names, [j])}, row {int(rows[0])}"
-    said = f" holds {float(value):.6g}, but {what}."
     if np.isnan(value):
-        said = f": a value is missing (NaN), and {what} here; none may be."
-    raise at_rows(InputError(f"{where[0].upper()}{where[1:]}{said}"), rows)
+        problem = f"is missing (NaN); {what}, and this family takes no missing values."
+    else:
+        problem = f"holds {float(value):.6g}, but {what}."
+    raise InputError.in_row(problem, rows=rows, column=names[j])

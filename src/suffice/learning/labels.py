@@ -10,14 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import ClassError, InputError, at_rows, listed
+from suffice.exceptions import Argument, ClassError, InputError, listed
 from suffice.sources.arrays import encode
 from suffice.statistics import ClassAxis
 
 __all__ = ["LabelReader", "check_labels"]
 
 Codes = NDArray[np.int64]
-NO_LABEL = "holds no label: the cell is empty, or spells a missing one, as NA does (nulls=[''] takes that for a text)."
+NO_LABEL = (
+    "has no label: the cell is empty or holds a text that stands for a missing value, such as NA. To read such texts "
+    "as labels, set ",
+    Argument("nulls", [""]),
+    ".",
+)
 MANY = 1000  # classes; more of them, and more than half as many as rows, are no classes
 
 
@@ -25,7 +30,7 @@ def check_labels(column: str, missing: NDArray[np.bool_] | None) -> None:
     """Raise an error that knows its rows if there are rows without a label."""
     if missing is not None and missing.any():
         lost = np.flatnonzero(missing)
-        raise at_rows(InputError(f"Column {column!r}, row {lost[0]} {NO_LABEL}"), lost)
+        raise InputError.in_row(*NO_LABEL, rows=lost, column=column)
 
 
 class LabelReader:
@@ -128,12 +133,12 @@ class LabelReader:
             with np.errstate(invalid="ignore"):
                 broken = np.flatnonzero((np.floor(values) != values) & ~nothing | np.isinf(values))
             if len(broken):
-                error = InputError(
-                    f"Column {self.column!r}, row {broken[0]} holds {float(values[broken[0]])!r}, which is no whole "
-                    "number: it looks like a number to be predicted, not a class. Choose another target, or cut it "
-                    "into classes."
+                raise InputError.in_row(
+                    f"holds {float(values[broken[0]])!r}, which is not a whole number. A target of fractional numbers "
+                    "looks like a regression target, not a class: choose another target, or cut it into classes.",
+                    rows=broken,
+                    column=self.column,
                 )
-                raise at_rows(error, broken)
         if missing is None:
             axis, codes = encode(values)
             return axis.labels, codes, None

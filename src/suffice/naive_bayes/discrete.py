@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from suffice.estimators.base import Later
-from suffice.exceptions import at_rows, warn_user
+from suffice.exceptions import InputError, warn_user
 from suffice.families import Family
 from suffice.learning.expectation_maximisation import EMTrace
 from suffice.model import Estimate, Model
@@ -193,4 +193,4 @@ def check_not_negative(x: Any, name: str) -> None:
 def negative_values(x: Any, name: str) -> ValueError:
     """scikit-learn's error for values of which some are negative."""
     rows = cell_rows(x)[x.data < 0] if is_sparse(x) else np.nonzero(x < 0)[0]
-    return at_rows(ValueError(f"Negative values in data passed to {name} (input X)."), np.unique(rows))
+    return InputError(f"Negative values in data passed to {name} (input X).", rows=np.unique(rows))

@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, assert_all_finite, validate_data
 
 from suffice import kernels
-from suffice.exceptions import ClassError, at_rows, listed
+from suffice.exceptions import ClassError, InputError, listed
 from suffice.sources.named_rows import NamedRows
 from suffice.statistics import ClassAxis
 from suffice.tables.levels import is_missing
@@ -229,19 +229,19 @@ def explain_values(estimator: Any, X: Float, *, allow_nan: bool) -> None:
         try:
             assert_all_finite(X, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name="X")
         except ValueError as error:
-            where, rows = _not_finite(estimator, X, allow_nan=allow_nan)
-            raise at_rows(ValueError(f"{where}{error}"), rows) from None
+            column, rows = _not_finite(estimator, X, allow_nan=allow_nan)
+            raise InputError(f"Column {column!r}, row {rows[0]}: {error}", rows=rows, column=column) from None
 
 
-def _not_finite(estimator: Any, X: Any, *, allow_nan: bool) -> tuple[str, NDArray[Any]]:
-    """Where the first value is that may not be, and all rows with such."""
+def _not_finite(estimator: Any, X: Any, *, allow_nan: bool) -> tuple[object, NDArray[Any]]:
+    """The column of the first invalid value, and all rows with one."""
     bad = np.isinf if allow_nan else lambda values: ~np.isfinite(values)
     if issparse(X):
         at = np.flatnonzero(bad(X.data))
         rows = cell_rows(X)[at]
-        row, column = int(rows[0]), int(cell_columns(X)[at[0]])
+        column = int(cell_columns(X)[at[0]])
     else:
         rows, columns = np.nonzero(bad(X))
-        row, column = int(rows[0]), int(columns[0])
+        column = int(columns[0])
     names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
-    return f"Column {names[column]!r}, row {row}: ", np.unique(rows)
+    return names[column], np.unique(rows)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from suffice.exceptions import InputError, at_rows, listed
+from suffice.exceptions import InputError, listed
 from suffice.sources.arrays import read_labels, read_rows, read_training
 from suffice.sources.columns import ColumnTable, NoColumn, ObjectColumn
 from suffice.sources.forms import ArrayForm, Form, FrameForm, SparseForm
@@ -102,9 +102,9 @@ def explain_table(table: Table, names: Any) -> None:
             infinite = np.flatnonzero(np.isinf(column.numbers(name)))
             found += [(infinite, name)] if len(infinite) else []
     if found:
-        rows, name = min(found, key=lambda each: int(each[0][0]))
-        error = InputError(f"Column {name!r}, row {int(rows[0])} holds infinity, which is no number.")
-        raise at_rows(error, np.unique(np.concatenate([each for each, _ in found])))
+        _, name = min(found, key=lambda each: int(each[0][0]))
+        every = np.unique(np.concatenate([each for each, _ in found]))
+        raise InputError.in_row("holds infinity; expected a finite number.", rows=every, column=name)
 
 
 # ---------------------------------------------------------------------- frames
