@@ -124,7 +124,7 @@ class _Facts(BaseException):
         ("Column 'x', row 3 holds infinity; expected a finite number.", [3, 8])
         """
         where = f"Row {rows[0]}" if column is None else f"Column {column!r}, row {rows[0]}"
-        error = cls(f"{where} ", *problem, rows=rows, column=column)
+        error = cls(*_joined(where, problem), rows=rows, column=column)
         error.problem = problem
         return error
 
@@ -138,7 +138,7 @@ class _Facts(BaseException):
         'data.csv, line 5: All cells are empty.'
         """
         column = "" if self.column is None else f", column {self.column!r}"
-        start = (f"{place}: ", *self.sentence) if self.problem is None else (f"{place}{column} ", *self.problem)
+        start = (f"{place}: ", *self.sentence) if self.problem is None else _joined(f"{place}{column}", self.problem)
         return type(self)(*start, rows=self.rows, column=self.column, argument=self.argument, file=file, line=line)
 
     def worded(self, spell: Spelling) -> str:
@@ -148,6 +148,12 @@ class _Facts(BaseException):
         'Skip such rows with --bad_rows.'
         """
         return "".join(piece if isinstance(piece, str) else spell(piece) for piece in self.sentence)
+
+
+def _joined(place: str, problem: Sentence) -> Sentence:
+    """A place and the problem there; a problem may start with a colon."""
+    colon = bool(problem) and str(problem[0]).startswith(":")
+    return (place, *problem) if colon else (f"{place} ", *problem)
 
 
 class SufficeError(_Facts, Exception):

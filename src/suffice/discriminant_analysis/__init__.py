@@ -7,9 +7,8 @@
 from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
 from suffice.discriminant_analysis.linear import LinearDiscriminantAnalysis
 from suffice.discriminant_analysis.quadratic import QuadraticDiscriminantAnalysis
-from suffice.model_file import ESTIMATORS
+from suffice.estimators import ESTIMATORS
 
 __all__ = ["GaussianDiscriminant", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"]
 
-# A file holds a model of one of these; whoever has one has imported this.
 ESTIMATORS.update((name, globals()[name]) for name in __all__)

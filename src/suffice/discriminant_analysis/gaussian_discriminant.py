@@ -1,40 +1,32 @@
-"""`GaussianDiscriminant`: Gaussian discriminant analysis in all its forms, with one answer."""
+"""`GaussianDiscriminant`: Gaussian discriminant analysis in all its forms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from suffice.bayes import Prior
-from suffice.discriminant_analysis.explanation import explain_discriminant
-from suffice.estimators.tunable import PATH, OwnClassifier, is_auto
-from suffice.exceptions import InputError
-from suffice.families import Family, Gaussian, Linear, MultivariateGaussian
+from suffice.discriminant_analysis.specification import GaussianDiscriminantSpecification
+from suffice.estimators import TunableClassifier
+from suffice.families import Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
-from suffice.model import Block, Estimate, Model
+from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.model.explanation import Explanation
-from suffice.sources.arrays import explain_values, read_rows
-from suffice.tables.table import Schema
+from suffice.numerics.types import Float
+from suffice.tables import MatrixTable
 
 __all__ = ["GaussianDiscriminant"]
 
-Float = NDArray[np.float64]
 
-MIXES = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0)
-SHRINKAGES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0)
+class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TunableClassifier):
+    """Gaussian discriminant analysis: p(x | y) is a multivariate Gaussian, p(y) a class prior.
 
-
-class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OwnClassifier):
-    """Gaussian discriminant analysis: p(x | y) is a multivariate Gaussian, p(y) a share.
-
-    With a covariance shared by the classes the boundary between two classes is a plane (linear
-    discriminant analysis); with an own covariance it is a quadric (quadratic discriminant analysis);
-    ``mix`` and ``shrinkage`` lead from one to the other (regularised discriminant analysis). Rescaling a
-    column changes no prediction, except with ``shape="spherical"``.
+    With a covariance that the classes share, the boundary between two classes is a plane (linear discriminant
+    analysis); with an own covariance for each class it is a quadric (quadratic discriminant analysis); ``mix`` and
+    ``shrinkage`` lead from one to the other (regularised discriminant analysis). Rescaling a column changes no
+    prediction, except with ``shape="spherical"``.
 
     Parameters
     ----------
@@ -45,25 +37,24 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
     mix : float in [0, 1] or "auto", default=0
         With own covariances, the share of the shared one: Friedman's λ.
     shrinkage : float in [0, 1], "ledoit_wolf", "oas", "auto" or None, default=None
-        Share of the diagonal in each full covariance matrix, given or estimated; on standardised
-        columns. A diagonal shape has nothing to shrink. ``"auto"``, for mix, shrinkage and smoothing alike, chooses by
-        the log-loss of rows that are left out, one by one where that has a closed form, else in ten folds; see
-        ``tuning_``.
+        Share of the diagonal in each full covariance matrix, given or estimated, on standardised columns. A diagonal
+        shape has nothing to shrink. ``"auto"``, for mix, shrinkage and smoothing alike, chooses by held-out log-loss,
+        leave-one-out where that has a closed form, otherwise in ten folds; see ``tuning_``.
     divisor : {"ml", "unbiased"}, default="ml"
-        Maximum likelihood (n, n_k), or unbiased (n − K, n_k − 1: what R's ``lda`` and ``qda`` use).
+        Maximum likelihood (n, n_k), or unbiased (n − K, n_k − 1: as R's ``lda`` and ``qda`` use).
     estimation : {"mle", "map", "bayes"}, default="mle"
         Maximum likelihood; with a conjugate prior (normal-inverse-Wishart, or -χ² for variances); or integrated over
-        its posterior, so that a row is multivariate t distributed given the rows seen.
+        its posterior, so that a row has a multivariate t distribution given the rows seen.
     smoothing : float or "auto", default=1
-        Rows that the prior of ``"map"`` and ``"bayes"`` is worth; they are like all rows together.
+        Number of pseudo-rows, which look like all rows together, of the prior of ``"map"`` and ``"bayes"``.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
     n_components : int or None, default=None
         How many discriminant directions `transform` keeps; all min(K − 1, d) by default.
     calibrate : bool or {"temperature", "isotonic"}, default=False
-        Whether `predict_proba` mends the posterior by a map that is fitted to rows which are left out one by one (in
-        ten folds where that has no closed form and there are more than 1,000): a temperature and an offset for each
-        class (True), or a monotone function (``"isotonic"``).
+        Whether `predict_proba` is calibrated on held-out rows (leave-one-out, or ten folds where that has no closed
+        form and there are more than 1,000 rows): with a temperature and an offset for each class (True), or with a
+        monotone function (``"isotonic"``).
 
     Attributes
     ----------
@@ -75,14 +66,14 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
     shrinkage_ : float, or array of shape (K,)
         The amount of shrinkage that was applied.
     mix_, smoothing_ : float
-        What was used.
+        The values that are used.
     tuning_ : Tuning
-        What was tried for settings that are "auto", and its log-loss.
+        The values that were tried for parameters that are "auto", and their log-loss.
     calibration_ : Calibration
-        The map, if there is one.
+        The calibration, if there is one.
     directions_ : array of shape (d, n_components)
-        Discriminant directions, orthonormal in the metric of the model's shared covariance (that of all
-        classes together where each has its own): projected rows then have the within-class covariance I.
+        Discriminant directions, orthonormal in the metric of the model's shared covariance (that of all classes
+        together if each has its own): projected rows have the within-class covariance I.
     explained_variance_ratio_ : array of shape (n_components,)
         Share of the between-class variance that each direction explains.
 
@@ -105,6 +96,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
     >>> abs(halves.predict_proba(X) - model.predict_proba(X)).max() < 1e-12
     np.True_
     """
+
+    _specification_type = GaussianDiscriminantSpecification
 
     def __init__(
         self,
@@ -131,46 +124,16 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         self.n_components = n_components
         self.calibrate = calibrate
 
-    def _paths(self) -> dict[str, Sequence[float]]:
-        """What has an effect, and is "auto"."""
-        paths: dict[str, Sequence[float]] = {"mix": MIXES, "shrinkage": SHRINKAGES, "smoothing": PATH}
-        effect = {
-            "mix": self.covariance == "own",
-            "shrinkage": self.shape == "full",
-            "smoothing": self.estimation != "mle",
-        }
-        return {name: path for name, path in paths.items() if effect[name] and is_auto(getattr(self, name))}
-
-    def _blocks(self, schema: Schema) -> list[Block]:
-        return [Block(self._family(), slice(None), schema.names)]
-
-    def _family(self) -> Family:
-        how: dict[str, Any] = {"missing": False, "estimation": self.estimation, "smoothing": self.smoothing_}
-        shrinkage = self._setting("shrinkage", 0.0)
-        full = MultivariateGaussian(self.covariance, self.mix_, shrinkage, self.divisor, **how)  # type: ignore[arg-type]
-        if self.shape == "full":
-            return full
-        if self.shape not in ("diagonal", "spherical"):
-            raise InputError(f"shape must be 'full', 'diagonal' or 'spherical', got {self.shape!r}.")
-        return Gaussian(
-            variance=full.covariance,
-            mix=self.mix_,
-            spherical=self.shape == "spherical",
-            divisor=full.divisor,
-            floor=0.0,
-            **how,
-        )
-
     # ------------------------------------------------------------------ parameters
 
     @property
     def covariance_(self) -> Float:
         """Covariance, shared (d, d) or of each class (K, d, d)."""
-        estimate = self._estimated()
+        estimate = self.fitted_.estimate
         family, parameters = estimate.blocks[0].family, estimate.parameters[0]
         if isinstance(family, MultivariateGaussian):
-            found: Float = parameters.covariance
-            return found
+            covariance: Float = parameters.covariance
+            return covariance
         if self.covariance == "shared" or self.mix_ == 1:
             return np.diag(parameters.variance[0])
         return np.array([np.diag(row) for row in parameters.variance])
@@ -185,39 +148,37 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         """The weight of the prior that is used."""
         return self._setting("smoothing", 1.0)
 
+    def _setting(self, name: str, default: float) -> Any:
+        tuning = self.fitted_.tuning if self.__sklearn_is_fitted__() else None
+        return GaussianDiscriminantSpecification(**self.get_params(deep=False)).setting(name, default, tuning)
+
     @property
     def shrinkage_(self) -> Any:
         """Amount of shrinkage that was applied, a float or one for each class (K,)."""
-        amount = getattr(self._estimated().parameters[0], "shrinkage", np.array(0.0))
+        parameters = self.fitted_.estimate.parameters[0]
+        if not isinstance(parameters, MultivariateGaussianParameters):
+            return 0.0
+        amount = parameters.shrinkage
         return float(amount) if amount.ndim == 0 else amount
 
-    def _solve(self, model: Model) -> Estimate:
-        most, keep = min(len(model.classes) - 1, model.statistics[0].shape[0]), self.n_components
-        if keep is not None and not (isinstance(keep, int | np.integer) and 1 <= keep <= most):
-            raise InputError(
-                f"n_components must lie between 1 and {most}, the number of discriminant directions of "
-                f"{len(model.classes)} classes in {model.statistics[0].shape[0]} columns; got {keep!r}."
-            )
-        return super()._solve(model)
-
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
-        """Why the model answers as it does: the parts of the log-odds, which sum to it.
+        """Explain predictions: the parts of the log-odds, which sum to it.
 
-        With a shared covariance a column's part is its coefficient times how far the row is from the middle between the
-        two classes; with own ones it is its part of two quadratic forms, and ``"(spread)"`` is what the volumes of the
-        classes say. See `suffice.discriminant_analysis.explanation`.
+        With a shared covariance, the part of a column is its coefficient times the distance of the row from the middle
+        between the two classes; with own covariances it is its part of two quadratic forms, and ``"(spread)"`` is the
+        contribution of the classes' volumes.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         label, against : optional
-            The classes to compare. Of two classes it is the second against the first; of more the likeliest of
-            each row against the next likeliest.
+            The classes to compare. By default the second of two classes against the first; of more than two the most
+            probable class of each row against the next.
 
         Returns
         -------
         Explanation
-            ``parts`` as an array, and `Explanation.to_frame` by strength.
+            ``parts`` as an array, and `Explanation.to_frame` with the largest parts first.
 
         Examples
         --------
@@ -230,18 +191,13 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
           0  up     low      1        -0.969432
           0  up     low      (prior)          0
         """
-        estimate = self._estimated()
-        table = self._read_rows(X)
-        joint = self._joint_of(self._learned(), self._solved(), table, relative=True)
-        first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
-        return explain_discriminant(estimate, table, joint, first, second)
+        return super().explain(X, label, against)
 
     # ------------------------------------------------------------------ discriminant directions
 
     def _directions(self) -> tuple[Float, Float]:
-        estimate = self._estimated()
-        family: Any = estimate.blocks[0].family
-        directions, share = family.directions(estimate.parameters[0], estimate.prior)
+        estimate = self.fitted_.estimate
+        directions, share = estimate.blocks[0].family.directions(estimate.parameters[0], estimate.prior)
         keep = self.n_components
         return directions[:, :keep], share[:keep]
 
@@ -261,11 +217,13 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
 
     def transform(self, X: Any) -> Float:
         """Rows projected on the discriminant directions (n, n_components), about the mean of the classes."""
+        fitted = self.fitted_
         directions, _ = self._directions()
-        X = read_rows(self, X)
+        table = fitted.reader.rows(X, fitted.layout)
+        assert isinstance(table, MatrixTable)
         centre = self.class_prior_ @ self.means_
         with np.errstate(over="ignore", invalid="ignore"):
-            out = linear_scores(X, Linear(directions.T, np.zeros(directions.shape[1]), centre))
+            out = linear_scores(table.x, Linear(directions.T, np.zeros(directions.shape[1]), centre))
         if not np.isfinite(out).all():
-            explain_values(self, X, allow_nan=False)
+            fitted.reader.explain_values(table, fitted.layout)
         return out

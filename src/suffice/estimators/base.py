@@ -1,367 +1,526 @@
-"""What all classifiers of the library share: scikit-learn's face on a `Model`.
-
-A subclass says which blocks of which families it is made of; reading rows, learning and merging are here, and
-answers in `suffice.estimators.prediction`. There is no arithmetic here.
-"""
+"""`GenerativeClassifier`: what all classifiers of the library share."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+import os
+import threading
 from copy import copy
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from suffice.estimators.parameter_checks import check_parameters
-from suffice.estimators.persistence import Saving
-from suffice.estimators.prediction import Answers
-from suffice.estimators.streaming import Streaming
-from suffice.estimators.updating import Verbs, check_rows, read_batch, seen_classes
-from suffice.exceptions import ClassError, InputError, MergeError, listed
-from suffice.learning.expectation_maximisation import read_unlabelled_weight
-from suffice.model import Block, Estimate, Model
-from suffice.sources.arrays import encode, explain_values, read_rows, read_training, read_weights
-from suffice.sources.files import is_labelled_source
-from suffice.statistics import ClassAxis, Membership
-from suffice.tables import MatrixTable, Table
-from suffice.tables.sampled import as_matrix
-from suffice.tables.table import Schema
+from suffice import bayes
+from suffice.exceptions import InputError, MergeError, ModelFileError
+from suffice.learning import fitting, prediction, updating
+from suffice.learning.fitted import Fitted
+from suffice.learning.prior_shift import AdaptedPrior
+from suffice.learning.report import FitReport
+from suffice.learning.specification import PLAIN, SPECIFICATIONS, Specification
+from suffice.learning.training_rows import training_rows
+from suffice.model import Conditional, LinearForm
+from suffice.model.explanation import Explanation, explain
+from suffice.model_file import write_model
+from suffice.numerics.types import Array, Float
+from suffice.sources.labels import declared_classes
 
-__all__ = ["GenerativeClassifier", "Later", "declared", "seen_classes"]
-
-Float = NDArray[np.float64]
+__all__ = ["GenerativeClassifier"]
 
 
-@dataclass(frozen=True, eq=False)
-class Later:
-    """What an estimator, with the settings it has now, will make of a model when it is needed."""
+class GenerativeClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that learns p(x | y) and p(y).
 
-    estimator: Any
-    model: Model
-
-    @cached_property
-    def solved(self) -> Any:
-        """What it makes of it."""
-        return self.estimator._solve(self.model)
-
-
-class GenerativeClassifier(Answers, Verbs, Saving, Streaming, ClassifierMixin, BaseEstimator):
-    """A classifier that knows p(x | y) and p(y).
-
-    The statistics of all rows seen are in ``_model``; parameters are made from them when they are first
-    needed, and kept in ``_cached`` until the next row.
+    What was learned is one immutable value, ``fitted_``. Every method that learns builds a new value and assigns it in
+    one step: if it fails the model stays as it was, and a prediction on another thread sees the old model or the new
+    one. `fit`, `partial_fit`, `merge`, `remove` and `decay` hold a lock, so that no rows are lost when several threads
+    call them.
     """
 
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-    _model: Model | None = None
-    _cached: Any = None
-    _schema: Schema | None = None  # of the rows that were fitted first
-    _dtype: Any = np.float64  # and their type
-    _reads_sparse = False
-    _reads_whole = False  # whether whole numbers are read as they are, not as float64
-    _keeps_weightless = False  # whether a class whose rows all have weight zero is one of the model's
-    _counts_weightless = False  # whether a row of weight zero has a part in the model
+    _specification_type: ClassVar[type[Specification]]
+    _fitted: Fitted | None = None
 
-    # ------------------------------------------------------------------ what a subclass says
+    # ------------------------------------------------------------------ values
 
-    @abstractmethod
-    def _blocks(self, schema: Schema) -> list[Block]:
-        """The blocks of a model of these columns."""
-
-    @abstractmethod
-    def _solve(self, model: Model) -> Any:
-        """What is made from the statistics once, by the settings of that moment, and kept until they change."""
+    def specification(self) -> Specification:
+        """The parameters as a value: how to learn."""
+        parameters = self.get_params(deep=False)
+        if self._fitted is not None:
+            known = self._fitted.specification
+            same = (getattr(known, name) is value and type(value) in PLAIN for name, value in parameters.items())
+            if all(same):
+                return known
+        return self._specification_type(**parameters)
 
     @property
-    def _allow_nan(self) -> bool:
-        return False
+    def fitted_(self) -> Fitted:
+        """What was learned, as a value."""
+        if self._fitted is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
+        return self._fitted
 
-    def _validate_params(self) -> None:
-        check_parameters(self, super()._validate_params)
+    @classmethod
+    def from_fitted(cls, fitted: Fitted) -> Self:
+        """The estimator that has learned ``fitted``, with the parameters of its specification."""
+        made = cls(**fitted.specification.parameters())
+        vars(made)["_fitted"] = fitted
+        return made
+
+    @property
+    def _lock(self) -> threading.RLock:
+        """Held by every method that learns; `clone`, `copy` and `pickle` do not take it along."""
+        lock: threading.RLock = self.__dict__.setdefault("_learning_lock", threading.RLock())
+        return lock
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_learning_lock"}
 
     # ------------------------------------------------------------------ learning
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        unlabelled: Any = None,
+        unlabelled_weight: Any = 1.0,
     ) -> Self:
-        """Learn from these rows alone, and forget what was learned before.
+        """Learn from these rows alone.
 
         Parameters
         ----------
         X : array-like of shape (n, d), or a source
-            A source is what rows are streamed from, in bounded memory: a path, a glob, a list of them, or what
-            offers an Arrow stream (a reader, a frame, a query); see `suffice.sources.files.open_source`. All other
-            columns than those of ``y`` and ``sample_weight`` are learned from.
+            A source is read in batches of bounded memory: a path, a glob, a list of them, or an object with an Arrow
+            stream (a reader, a frame, a query); see `suffice.sources.files.open_source`. All columns except those named
+            by ``y`` and ``sample_weight`` are features.
         y : array-like of shape (n,), or str
-            Class labels: numbers, strings or booleans. The name of their column, of a source.
+            Class labels: numbers, strings or booleans. For a source, the name of the target column.
         sample_weight : array-like of shape (n,), or str, optional
-            Weight of each row; weight 2 is the row twice, weight 0 is its absence. The name of a column, of a source.
+            Weight of each row; weight 2 counts a row twice, weight 0 ignores it. For a source, the name of a column.
         unlabelled : array-like of shape (m, d), optional
-            Rows without labels, to learn from as well (EM of Nigam et al. 2000). ``log_likelihoods_`` then holds
-            Σ log p(x, y) + Σ log p(x) + log p(parameters) after each step, which never falls; ``n_iter_``,
-            ``converged_`` and ``stop_reason_`` tell how the steps ended.
+            Rows without labels to learn from as well, by expectation–maximisation (Nigam et al. 2000).
+            ``log_likelihoods_`` then holds Σ log p(x, y) + Σ log p(x) + log p(parameters) after each step, which never
+            decreases; ``n_iter_``, ``converged_`` and ``stop_reason_`` tell how the steps ended.
         unlabelled_weight : float or array-like of shape (m,), default=1
-            Weight of the unlabelled rows. There are often so many that they drown the labelled ones; less than 1
-            lets those keep their say.
+            Weight of the unlabelled rows. A weight below 1 keeps many unlabelled rows from outweighing the labelled
+            ones.
 
         Returns
         -------
         self
-            After a source, ``report_`` says what was read.
+            After a source, ``report_`` describes what was read. If an error is raised, the model stays as it was.
         """
-        if is_labelled_source(X, y):
-            if unlabelled is not None:
-                raise InputError("Rows without labels are learned beside rows in memory, not beside a source.")
-            return self._fit_source(X, y, sample_weight)
-        if unlabelled is not None:
-            # What is wrong with them is said before anything is forgotten.
-            read_unlabelled_weight(unlabelled_weight, check_rows(unlabelled, "unlabelled"))
-        with self._learning():
-            table, members = self._begin(X, y, sample_weight)
-            model = self._summarize(table, members)
-        self._check_columns(model, table)
-        model, solved, trace = self._fitted(model, table, members, unlabelled, unlabelled_weight)
-        self._adopt(model, table)
-        self._cached = solved
-        self._show_trace(trace)
+        with self._lock:
+            self._fitted = fitting.fit(
+                self.specification(),
+                training_rows(X, y, sample_weight),
+                unlabelled=unlabelled,
+                unlabelled_weight=unlabelled_weight,
+            )
         return self
-
-    def _learning(self) -> AbstractContextManager[None]:
-        """Around the reading of the rows to learn from: what was learned before is kept if they are refused, or not."""
-        return nullcontext()
-
-    def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Membership]:
-        """Forget what was learned, and read the rows to learn from."""
-        self._forget()
-        table, y = self._read_training(X, y, reset=True)
-        axis, codes = encode(y)
-        members = seen_classes(Membership(axis, codes=codes, weights=read_weights(sample_weight, len(table))))
-        self._check_classes(members.classes)
-        self._schema = self._schema_of(table)
-        return table, members
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
     ) -> Self:
         """Learn from these rows in addition to those already seen.
 
-        Any split of the rows into batches, in any order, gives the same model as one `fit`.
+        Any split of the rows into batches, in any order, gives the same model as one `fit`, as long as the families
+        that ``"auto"`` chooses by the types of the first batch are the same.
 
         Parameters
         ----------
         X : array-like of shape (n, d), or a source
-            May have no rows. Of a source all rows are learned, or none if one is refused; a model that knows its
+            May have no rows. All rows of a source are learned, or none if one is refused; a model that knows its
             columns by name reads those.
         y : array-like of shape (n,), or str
-            Labels that were not seen before add a class. The name of their column, of a source.
+            A label that was not seen before adds a class. For a source, the name of the target column.
         classes : array-like, optional
-            Classes to expect. A class that is declared and never seen has prior probability zero,
-            unless the prior is uniform or given.
-        sample_weight : array-like of shape (n,), optional
+            Classes to expect. A class that is declared and never seen has prior probability zero, unless the prior is
+            uniform or given.
+        sample_weight : array-like of shape (n,), or str, optional
         decay : float in [0, 1], optional
-            The weight of all rows seen before is multiplied by it first; see `decay`.
+            Factor of the weight of all rows seen before; see `decay`.
 
         Returns
         -------
         self
+            If an error is raised, the model stays as it was. Parameters that are "auto", and a calibration, stay
+            those of the last `fit`.
         """
-        if is_labelled_source(X, y):
-            named = None if classes is None else declared(classes)
-            return self._partial_fit_source(X, y, named, sample_weight, decay=decay)
-        before = self._decayed(decay)
-        table, members = read_batch(self, X, y, sample_weight, reset=self._model is None)
-        if self._model is None:
-            self._schema = self._schema_of(table)
-        elif self._model.classes.holds(members.classes):
-            members = members.on(self._model.classes)  # so that nothing needs to be moved from axis to axis
-        model = self._summarize(table, members)
-        expected = self._declared
-        if classes is not None:
-            named = declared(classes)
-            model = model.on(model.classes.union(named))
-            expected = named if expected is None else expected.union(named)
-        merged = model if before is None else before.merge(model)
-        self._check_merged(merged)
-        self._adopt(merged, table)
-        self._declared = expected
+        rows = training_rows(X, y, sample_weight)
+        named = None if classes is None else declared_classes(classes)
+        with self._lock:
+            self._fitted = fitting.update(self._fitted, self.specification(), rows, classes=named, decay=decay)
         return self
 
-    def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
-        """Rows as a table, and their labels."""
-        how = {"sparse": self._reads_sparse, "whole": self._reads_whole}
-        X, y = read_training(self, X, y, reset=reset, min_rows=min_rows, **how)
-        return MatrixTable(X), y
-
-    def _read_rows(self, X: Any) -> Table:
-        """Rows to predict for, as a table."""
-        return MatrixTable(read_rows(self, X, sparse=self._reads_sparse, whole=self._reads_whole))
-
-    def _explain_values(self, table: Table) -> None:
-        """Raise scikit-learn's error if a cell is not a finite number, and must be."""
-        if isinstance(table, MatrixTable):
-            explain_values(self, table.x, allow_nan=self._allow_nan)
-
-    def _explain_training(self, table: Table) -> None:
-        """Raise scikit-learn's error if a cell is none to learn from."""
-        self._explain_values(table)
-
-    def _write_rows(self, columns: list[Any]) -> Any:
-        """Drawn columns, in the form in which rows came."""
-        return as_matrix(columns)
-
-    def _check_columns(self, model: Model, table: Table) -> None:
-        """Raise or warn if a column of the first rows is of no use."""
-
     def merge(self, other: Self) -> Self:
-        """Take in what another model has learned from other rows.
+        """Add what another model has learned from other rows.
 
         Parameters
         ----------
-        other : estimator of the same kind
-            Fitted on the same columns, in any order if they have names, and perhaps on other classes. It is not
-            changed. A model that was not fitted yet adds nothing.
+        other : estimator of the same class
+            Fitted to the same columns, in any order if they have names, and perhaps on other classes and levels. It is
+            not changed. A model that is not fitted adds nothing.
 
         Returns
         -------
         self
+            Chosen parameters and a calibration stay as they are; a model that was not fitted takes those of the other.
         """
         if not isinstance(other, type(self)):
-            raise MergeError(f"A {type(self).__name__} can take in another one, not a {type(other).__name__}.")
-        theirs, mine = other._model, self._model
-        if theirs is None:
+            raise MergeError(
+                f"A {type(self).__name__} can be merged with another {type(self).__name__}, not with a "
+                f"{type(other).__name__}."
+            )
+        if not other.__sklearn_is_fitted__():
             return self
-        if mine is None:
-            # Blocks are made anew, so that this estimator's own settings hold.
-            assert other._schema is not None
-            mine = Model.zero(self._blocks(other._schema), theirs.classes)
-        merged = mine.merge(theirs)
-        if self._model is None:
-            self._schema, self._dtype = other._schema, other._dtype
-            self.n_features_in_ = other.n_features_in_
-            if hasattr(other, "feature_names_in_"):
-                self.feature_names_in_ = other.feature_names_in_
-        if other._declared is not None:
-            mine_too = self._declared
-            self._declared = other._declared if mine_too is None else mine_too.union(other._declared)
-        self._take(merged)
+        with self._lock:
+            self._fitted = updating.merge(self._fitted, self.specification(), other.fitted_)
         return self
 
-    def _summarize(self, table: Table, members: Membership) -> Model:
-        """The model of a batch, or scikit-learn's error for a value that is not a finite number."""
-        assert self._schema is not None
-        try:
-            return Model.summarize(self._blocks(self._schema), table, members)
-        except InputError:
-            self._explain_training(table)
-            raise
+    def remove(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Remove rows: the model is then the one that never saw them.
 
-    def _schema_of(self, table: Table) -> Schema:
-        if table.names is not None:
-            return Schema(list(table.names), table.kinds, named=True)
-        return Schema(self._names(len(table.kinds)), table.kinds)
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or a source
+            Rows that were learned before. The model keeps no rows, so they must be given. All rows of a source are
+            removed, or none.
+        y : array-like of shape (n,), or str
+            The labels they were learned with; for a source, the name of the target column.
+        sample_weight : array-like of shape (n,), or str, optional
+            Their weights.
 
-    def _adopt(self, model: Model, table: Table) -> None:
-        if self._model is None:
-            self._note_type(table)
-        self._take(model)
+        Returns
+        -------
+        self
+            A class whose last rows are removed leaves ``classes_``, unless it was declared in `partial_fit`. Rows that
+            cannot have been learned raise `MergeError`, and the model stays as it was; other rows that were never
+            learned cannot be detected.
 
-    def _note_type(self, table: Table) -> None:
-        """Keep the type of the rows that were fitted first."""
-        real = isinstance(table, MatrixTable) and table.x.dtype.kind == "f"
-        self._dtype = table.x.dtype if real else np.dtype(np.float64)  # type: ignore[attr-defined]
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [90.0], [10.0], [14.0]], ["a", "a", "a", "b", "b"])
+        >>> model.remove([[90.0]], ["a"]).means_.round(12).ravel()
+        array([ 2., 12.])
+        >>> model.remove([[1.0]], ["c"])
+        Traceback (most recent call last):
+        suffice.exceptions.MergeError: Rows of class 'c' cannot be removed: the model has none. ...
+        """
+        rows = training_rows(X, y, sample_weight)
+        with self._lock:
+            self._fitted = updating.remove(self.fitted_.with_specification(self.specification()), rows)
+        return self
 
-    def _take(self, model: Model) -> None:
-        self._model = model
-        self._cached = None
-        self.classes_ = model.classes.labels
-        self.__dict__.pop("report_", None)  # of other rows than these
+    def decay(self, factor: float) -> Self:
+        """Multiply the weight of every row seen so far by ``factor``.
 
-    def _forget(self) -> None:
-        """What was learned before does not outlive a fit that fails."""
-        self._model = self._cached = self._schema = self._declared = None
-        self.__dict__.pop("classes_", None)
-        self.__dict__.pop("report_", None)
-        self._show_trace(None)
+        Parameters
+        ----------
+        factor : float in [0, 1]
+            1 forgets nothing, 0 everything. A batch that is followed by t others, each preceded by ``decay(f)``, has
+            weight f^t; the effective number of batches is 1/(1 − f).
 
-    def _names(self, n_columns: int) -> Sequence[object]:
-        names = getattr(self, "feature_names_in_", None)
-        return range(n_columns) if names is None else [str(name) for name in names]
+        Returns
+        -------
+        self
+            With the same ``classes_``.
 
-    def _check_classes(self, classes: ClassAxis) -> None:
-        if len(classes) < 2:
-            raise ClassError(
-                f"{type(self).__name__} tells classes apart, and y holds 1 class only: "
-                f"{listed(classes.labels.tolist())}. Give rows of at least two classes."
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model.decay(0.5).class_count_
+        array([1., 1.])
+        """
+        with self._lock:
+            specification = self.specification()
+            fitted = self.fitted_.with_specification(specification)
+            specification.check_verb("decay", fitted)
+            self._fitted = fitting.decayed(fitted, factor)
+        return self
+
+    # ------------------------------------------------------------------ class prior
+
+    def with_prior(self, prior: Any) -> Self:
+        """A copy of the model with another class prior: the same p(x | y), another p(y), no refit.
+
+        Parameters
+        ----------
+        prior : {"data", "uniform"}, mapping from label to probability, or array-like of shape (K,)
+            An array follows the order of ``classes_``; a pandas Series is a mapping from its index. Probabilities sum
+            to one.
+
+        Returns
+        -------
+        estimator
+            A new one; this one is not changed.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [4.0], [8.0]], ["a", "a", "b", "b"])
+        >>> model.predict_proba([[3.0]]).round(3)
+        array([[0.789, 0.211]])
+        >>> model.with_prior({"a": 0.9, "b": 0.1}).predict_proba([[3.0]]).round(3)
+        array([[0.971, 0.029]])
+        """
+        return self._with_fitted(updating.with_prior(self.fitted_, prior))
+
+    def adapt_prior(self, X: Any, *, level: float = 0.05) -> AdaptedPrior:
+        """Estimate the class prior of unlabelled rows, and adopt it in a copy of the model (Saerens et al. 2002).
+
+        If the classes occur with other probabilities than in training but look the same, the posterior of the model is
+        wrong by the ratio of the priors. The maximum-likelihood prior of the new rows corrects it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows from where the model will be used; no labels are needed.
+        level : float, default=0.05
+            A shift with a p-value below it is called significant.
+
+        Returns
+        -------
+        AdaptedPrior
+            ``model``, ``shares``, ``standard_errors``, ``p_value``, ``significant`` and more.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from suffice import NaiveBayes
+        >>> rng = np.random.default_rng(1)
+        >>> y = np.repeat(["ill", "well"], 500)
+        >>> model = NaiveBayes().fit(rng.normal(2.0 * (y == "ill")[:, None]), y)
+        >>> ill = rng.random(2000) < 0.1
+        >>> model.adapt_prior(rng.normal(2.0 * ill[:, None]))
+        class  trained     share  standard error
+        ill        0.5  0.112201       0.0164036
+        well       0.5  0.887799       0.0164036
+        The shares have shifted: χ² = 169, p = 1.25e-38
+        """
+        number = isinstance(level, int | float | np.floating) and not isinstance(level, bool)
+        if not (number and 0 < level < 1):
+            raise InputError(
+                f"level is the probability of a false alarm, between 0 and 1; got {level!r}.", argument="level"
             )
+        fitted = self.fitted_
+        fitted.specification.check_density("adapt_prior")
+        fitting.check_row_count(X, "X")
+        shift = updating.prior_shift(fitted, fitted.reader.rows(X, fitted.layout))
+        return AdaptedPrior(
+            self._with_fitted(shift.fitted),
+            fitted.classes.labels,
+            shift.shares.shares,
+            shift.shares.standard_errors,
+            shift.trained,
+            shift.statistic,
+            shift.p_value,
+            float(level),
+            shift.shares.n_iter,
+            shift.shares.converged,
+            shift.log_likelihood,
+        )
 
-    # ------------------------------------------------------------------ rows that were left out
+    def _with_fitted(self, fitted: Fitted) -> Self:
+        """A copy of this estimator that has learned ``fitted``."""
+        other = copy(self)
+        vars(other).update(fitted.specification.parameters(), _fitted=fitted)
+        return other
 
-    def _is_of_statistics(self) -> bool:
-        """Whether a fit is made of statistics alone, so that those of some rows are enough for a fit to these."""
-        return True
+    # ------------------------------------------------------------------ predictions
 
-    def _closed_form(self, model: Model, solved: Any, table: Table, members: Membership) -> Float | None:
-        """log p(x, y) of each row given the others (n, K), up to what classes share; NaN, or None, if not known."""
-        return None
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row (n,)."""
+        fitted = self.fitted_
+        return prediction.answer(fitted, fitted.reader.rows(X, fitted.layout), "predict")
 
-    def _check_merged(self, model: Model) -> None:
-        """Raise if the settings do not go with what a model would have after it has learned more."""
+    def predict_proba(self, X: Any) -> Float:
+        """p(y | x) of each row and class (n, K), in the order of ``classes_``."""
+        fitted = self.fitted_
+        return prediction.answer(fitted, fitted.reader.rows(X, fitted.layout), "predict_proba")
 
-    def _check_rest(self, model: Model, n_rows: int) -> None:
-        """Raise unless a model can be made of the rows that are left."""
-        self._check_classes(model.classes)
+    def predict_log_proba(self, X: Any) -> Float:
+        """log p(y | x) of each row and class (n, K)."""
+        fitted = self.fitted_
+        return prediction.answer(fitted, fitted.reader.rows(X, fitted.layout), "predict_log_proba")
 
-    def _with_model(self, model: Model) -> Self:
-        """A copy of this estimator that has learned that model."""
-        out = copy(self)
-        out._take(model)
-        return out
+    def predict_joint_log_proba(self, X: Any) -> Float:
+        """log p(x, y) of each row and class (n, K)."""
+        fitted = self.fitted_
+        return prediction.joint(fitted, fitted.reader.rows(X, fitted.layout), relative=False)
 
-    # ------------------------------------------------------------------ state
+    def score_samples(self, X: Any) -> Float:
+        """log p(x) of each row (n,): how likely the row is, whatever its class."""
+        fitted = self.fitted_
+        return bayes.log_evidence(prediction.joint(fitted, fitted.reader.rows(X, fitted.layout), relative=False))
+
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Log-likelihood of a data set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,), optional
+            With labels the sum of log p(x, y), without them the sum of log p(x).
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        fitted = self.fitted_
+        return prediction.log_likelihood(fitted, fitted.reader.rows(X, fitted.layout), y, sample_weight)
+
+    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows from the model.
+
+        Parameters
+        ----------
+        n_samples : int
+        label : optional
+            Draw from p(x | y = label); by default the class is drawn from p(y) first.
+        random_state : int, Generator, RandomState or None
+
+        Returns
+        -------
+        X : array of shape (n_samples, d), or a frame
+            In the form of the rows that were fitted, with the names and types of their columns.
+        y : array of shape (n_samples,)
+        """
+        return prediction.sample(self.fitted_, n_samples, label, random_state)
+
+    def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
+        """Explain predictions: the parts of the log-odds, which sum to it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        label, against : optional
+            The classes to compare. By default the second of two classes against the first; of more than two the most
+            probable class of each row against the next.
+
+        Returns
+        -------
+        Explanation
+            ``parts`` as an array, and `Explanation.to_frame` with the largest parts first.
+        """
+        fitted = self.fitted_
+        fitted.specification.check_density("explain")
+        table, classes = fitted.reader.rows(X, fitted.layout), fitted.classes
+        first, second = (None if each is None else classes.position(each) for each in (label, against))
+        return explain(fitted.estimate, table, first, second, prediction.joint(fitted, table))
+
+    def conditional(self, label: Any) -> Conditional:
+        """p(x | y = label) as a distribution with the method names of ``scipy.stats``: logpdf, pdf, rvs, mean, cov."""
+        fitted = self.fitted_
+        reader, layout = fitted.reader, fitted.layout
+        return fitted.estimate.conditional(
+            fitted.classes.position(label),
+            layout.n_columns,
+            lambda X: reader.rows(X, layout),
+            lambda columns: reader.write(columns, layout),
+        )
+
+    def linear_form(self) -> LinearForm:
+        """The log-odds as a linear function of x: ``(theta, theta0)``.
+
+        For two classes p(y=1 | x) = 1/(1 + exp(−theta·x − theta0)), the logistic function; for K classes p(y | x) is
+        the softmax of ``theta @ x + theta0``, one row for each class. With a calibration, the log-odds are those of
+        calibrated probabilities. A model whose log-odds are not linear raises `NotLinearError`.
+        """
+        return prediction.linear_form(self.fitted_)
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `suffice.load` reads.
+
+        The file holds the statistics of the rows seen, so that a loaded model can learn more, be merged, and take other
+        settings. The file is replaced as a whole: a crash leaves the old file or the new one.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An existing file is replaced.
+
+        Raises
+        ------
+        ModelFileError
+            If the file cannot be written, or a parameter or level has a type that it cannot hold.
+        """
+        fitted, name = self.fitted_, type(self).__name__
+        if SPECIFICATIONS.get(name) is not self._specification_type or not type(self).__module__.startswith("suffice."):
+            raise ModelFileError(
+                f"A {name} cannot be saved: reading a file runs no code, so a file can only hold a class of Suffice "
+                f"({', '.join(SPECIFICATIONS)}). Use pickle or joblib for your own class."
+            )
+        write_model(path, fitted.with_specification(self.specification()))
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    @property
+    def classes_(self) -> Array:
+        """The class labels (K,)."""
+        return self.fitted_.classes.labels
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        return self.fitted_.layout.n_columns
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """Names of the columns, where the rows had names that are all strings."""
+        names = self.fitted_.layout.feature_names
+        if names is None:
+            raise AttributeError("The model was fitted to columns without names, so it has no feature_names_in_.")
+        return np.array(names, dtype=object)
+
+    @property
+    def report_(self) -> FitReport:
+        """What the last fit has read from a source."""
+        if self.fitted_.report is None:
+            raise AttributeError("The model has learned from rows in memory last, so it has no report_.")
+        return self.fitted_.report
+
+    @property
+    def log_likelihoods_(self) -> Float:
+        """Log-likelihood after each step of learning from unlabelled rows."""
+        return self._trace("log_likelihoods_").log_likelihoods
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of steps of learning from unlabelled rows."""
+        return len(self._trace("n_iter_").log_likelihoods)
+
+    @property
+    def converged_(self) -> bool:
+        """Whether learning from unlabelled rows has converged."""
+        return self._trace("converged_").converged
+
+    @property
+    def stop_reason_(self) -> str:
+        """Why learning from unlabelled rows has stopped."""
+        return self._trace("stop_reason_").reason
+
+    def _trace(self, name: str) -> Any:
+        if self.fitted_.trace is None:
+            raise AttributeError(f"The last fit had no unlabelled rows, so there is no {name}.")
+        return self.fitted_.trace
+
+    # ------------------------------------------------------------------ scikit-learn
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._model is not None
+        return self._fitted is not None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._allow_nan
+        tags.input_tags.allow_nan = self.specification().accepts_missing
         return tags
-
-    def _learned(self) -> Model:
-        if self._model is None:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
-                "using this estimator."
-            )
-        return self._model
-
-    def _solved(self) -> Any:
-        model = self._learned()
-        if self._cached is None:
-            model.check_rows()
-            self._cached = self._solve(model)
-        return self._cached.solved if isinstance(self._cached, Later) else self._cached
-
-    def _estimated(self) -> Estimate:
-        return self._estimate_of(self._learned(), self._solved())
-
-    def _estimate_of(self, model: Model, solved: Any) -> Estimate:
-        """The class densities and the prior behind what `_solve` has made of a model."""
-        estimate: Estimate = solved
-        return estimate
-
-
-def declared(classes: Any) -> ClassAxis:
-    """The axis of classes that a user names."""
-    labels = np.asarray(classes)
-    if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()) or labels.dtype.kind == "c":
-        raise ClassError(f"classes must be a list of labels, got {classes!r}.")
-    return ClassAxis.of(labels)

@@ -26,7 +26,7 @@ from suffice.model import Block, Estimate, Model
 from suffice.statistics import ClassAxis, Membership, Sums
 from suffice.tables import Table
 
-__all__ = ["EMTrace", "TakenRows", "log_prior", "memberships", "read_unlabelled_weight", "run_em"]
+__all__ = ["BlockRows", "EMTrace", "memberships", "read_unlabelled_weight", "run_em"]
 
 Float = NDArray[np.float64]
 
@@ -37,18 +37,18 @@ ROUNDING = 1e-11  # of the sizes of the summed terms: a fall by less is none
 
 
 @dataclass(frozen=True)
-class TakenRows:
+class BlockRows:
     """Rows as the families of a model read them: taken from their table once, for all steps."""
 
     blocks: tuple[Block, ...]
     parts: tuple[Any, ...]
 
     @classmethod
-    def of(cls, blocks: tuple[Block, ...], table: Table) -> TakenRows:
+    def of(cls, blocks: tuple[Block, ...], table: Table) -> BlockRows:
         """The rows of a table."""
         return cls(blocks, tuple(block.take(table) for block in blocks))
 
-    def check(self, present: NDArray[np.bool_]) -> TakenRows:
+    def check(self, present: NDArray[np.bool_]) -> BlockRows:
         """The rows themselves, unless one that is present has a value that is none of its family's."""
         for block, rows in zip(self.blocks, self.parts, strict=True):
             if hasattr(block.family, "check"):
@@ -128,21 +128,11 @@ def memberships(joint: Float, prior: Float) -> Float:
     return soft
 
 
-def log_prior(estimate: Estimate, model: Model) -> float:
-    """log p(θ) of the parameters of all blocks, up to a constant, where they were estimated with a prior."""
-    total = 0.0
-    for block, parameters, statistic in zip(estimate.blocks, estimate.parameters, model.statistics, strict=True):
-        family: Any = block.family
-        if getattr(family, "estimation", None) == "map" and family.smoothing > 0 and hasattr(family, "log_prior"):
-            total += family.log_prior(parameters, statistic)
-    return total
-
-
 def run_em(
     labelled: Model,
-    rows: TakenRows,
+    rows: BlockRows,
     members: Membership,
-    unlabelled: TakenRows,
+    unlabelled: BlockRows,
     weights: Float,
     first: Model,
     solve: Callable[[Model], Estimate],
@@ -197,7 +187,7 @@ def run_em(
 
 
 def _objective(
-    rows: TakenRows, members: Membership, joint: Float, weights: Float, estimate: Estimate, density: float
+    rows: BlockRows, members: Membership, joint: Float, weights: Float, estimate: Estimate, density: float
 ) -> tuple[float, float]:
     """What is climbed, and the sum of the sizes of its terms, by which it may be off in its last digits."""
     assert members.codes is not None

@@ -1,57 +1,55 @@
-"""What can be done with the good rows of a batch; the bad ones are an error that says where they are, or left out."""
+"""Use the good rows of a batch: a bad row is an error with its place in the source, or it is skipped and counted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError, SufficeError
+from suffice.numerics.types import Float, Index
 from suffice.sources.files import Batch, Places
 
 __all__ = ["of_good_rows", "weights_of"]
 
 T = TypeVar("T")
-Index = NDArray[np.intp]
+ArrowTable: TypeAlias = Any
 
 
-def of_good_rows(batch: Batch, reader: str, met: Callable[[str, int], None], use: Callable[[Any], T]) -> T | None:
-    """What ``use`` makes of the rows of a batch; None if there is no row in it, or no good one.
+def of_good_rows(batch: Batch, skip_or_raise: Callable[[str, int], None], use: Callable[[ArrowTable], T]) -> T | None:
+    """The result of ``use`` for the rows of a batch; None if the batch has no good row.
 
-    What is wrong with a row is an error that names its place, or the row is left out and counted. All rows that are
-    wrong in the same way are left out at once.
+    An error of ``use`` that knows its rows becomes an error with their place in the source, or those rows are skipped
+    and counted. All rows with the same problem are skipped at once.
 
     Parameters
     ----------
-    reader : str
-        Who reads the rows, for messages.
-    met : callable
-        Takes the sentence about bad rows and their number; it raises, or they are left out.
+    skip_or_raise : callable
+        Takes the error and the number of bad rows; it raises, or the rows are skipped.
     use : callable
-        Takes an Arrow table of good rows.
+        Takes an Arrow table of rows.
     """
-    rows, places = batch.rows, batch.places
-    left: Index | None = None  # positions in the batch of the rows that are still used
+    rows, locations = batch.rows, batch.places
+    used: Index | None = None  # positions in the batch of the rows that are still used
     while len(rows):
         try:
             return use(rows)
         except ValueError as error:
-            located = _located(error, reader, places, left)
+            located = _located(error, locations, used)
             if located is None:
                 raise
             if located.rows is None:
                 raise located from error
-            met(str(located), len(located.rows))
+            skip_or_raise(str(located), len(located.rows))
             good = np.setdiff1d(np.arange(len(rows)), located.rows)
-            left = good if left is None else left[good]
+            used = good if used is None else used[good]
             rows = rows.take(good)
     return None
 
 
-def _located(error: ValueError, reader: str, places: Places, left: Index | None) -> SufficeError | None:
-    """The error with the place of its first row in the source; None for an error that concerns no rows."""
+def _located(error: ValueError, locations: Places, used: Index | None) -> SufficeError | None:
+    """The error with the place of its first row in the source; None for an error that is about no rows."""
     if isinstance(error, MergeError):
         return None
     if not isinstance(error, SufficeError):
@@ -60,26 +58,24 @@ def _located(error: ValueError, reader: str, places: Places, left: Index | None)
     if error.rows is None:
         return None
     row = int(error.rows[0])
-    located = error.located(places.of(row if left is None else int(left[row])))
-    more: list[str] = []
-    if "contains NaN" in str(error):
-        more.append(f" {reader} takes no missing values; fill them in, or use NaiveBayes, which accepts them.")
-    if len(error.rows) > 1:
-        more.append(f" ({len(error.rows):,} rows of this batch have this problem.)")
-    return type(located)(*located.sentence, *more, rows=located.rows, column=located.column)
+    located = error.located(locations.of(row if used is None else int(used[row])))
+    if len(error.rows) == 1:
+        return located
+    more = f" ({len(error.rows):,} rows of this batch have this problem.)"
+    return type(located)(*located.sentence, more, rows=located.rows, column=located.column)
 
 
-def weights_of(rows: Any, name: str) -> NDArray[np.float64]:
-    """A column of row weights; what is none is an error that knows its rows."""
+def weights_of(rows: ArrowTable, name: str) -> Float:
+    """A column of row weights. Raises `InputError` with the invalid rows."""
     import pyarrow as pa
 
     column = rows[name]
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise InputError(
-            f"Column {name!r} holds values of the type {column.type}, and weights are numbers. Name a column of "
-            "numbers."
+            f"Column {name!r} holds values of type {column.type}, but weights must be numbers. Choose another column.",
+            column=name,
         )
-    found: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
+    found: Float = column.cast(pa.float64(), safe=False).to_numpy()
     bad = np.flatnonzero(~(np.isfinite(found) & (found >= 0)))
     if len(bad):
         value = column[int(bad[0])].as_py()

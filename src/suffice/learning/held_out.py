@@ -1,92 +1,90 @@
-"""What the model of all other rows says of each row."""
+"""Scores of each row under the model of all other rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.learning.fitted import Fitted
+from suffice.learning.prediction import joint
+from suffice.learning.training_rows import summarize_batch
 from suffice.model import Model
+from suffice.numerics.types import Float, Index
 from suffice.statistics import Membership
 from suffice.tables import Table
 from suffice.tables.table import present_rows
 
-__all__ = ["alone", "closed_form", "left_out_joint", "on_its_classes"]
-
-Float = NDArray[np.float64]
+__all__ = ["closed_form", "held_out_joint", "joint", "only_rows", "without_empty_classes"]
 
 
-def left_out_joint(
-    estimator: Any,
-    model: Model,
-    table: Table,
-    members: Membership,
-    known: Float | None = None,
-    n_rows: int | None = None,
+def held_out_joint(
+    fitted: Fitted, table: Table, members: Membership, known: Float | None = None, n_rows: int | None = None
 ) -> Float:
-    """log p(x, y) of each row given the others (n, K), up to a term that the classes share.
+    """log p(x, y) of each row under the model without it (n, K), up to a term that the classes share.
 
-    In closed form where the estimator has one for the row, otherwise from the statistics without the row. A class
-    whose only row it is has −∞. ``known`` is the `closed_form`, if it was made before. The model may be of more rows
-    than these, ``n_rows`` in all.
+    In closed form where the specification has one for the row, otherwise from the statistics without the row. A class
+    whose only row is held out has −∞. ``known`` is the result of `closed_form`, if it was computed before. The model
+    may have more rows than these, ``n_rows`` in all.
     """
-    out = closed_form(estimator, model, table, members) if known is None else known
+    out = closed_form(fitted, table, members) if known is None else known
     rest = (len(table) if n_rows is None else n_rows) - 1
     for i in np.flatnonzero(np.isnan(out).any(axis=1)):
-        out[i] = _by_hand(estimator, model, table.take(np.array([i])), members.take(slice(i, i + 1)), rest)
+        out[i] = _by_subtraction(fitted, table.take(np.array([i])), members.take(slice(i, i + 1)), rest)
     return np.asarray(out)
 
 
-def closed_form(estimator: Any, model: Model, table: Table, members: Membership) -> Float:
-    """The same with NaN in the rows for which the estimator has no closed form.
+def closed_form(fitted: Fitted, table: Table, members: Membership) -> Float:
+    """The same with NaN in rows without a closed form.
 
-    A row of weight zero, or of no class, is not in the model, and is left out of nothing; unless the estimator counts
-    rows whatever their weight.
+    A row of weight zero, or of no class, is not in the model, so the model itself scores it; unless the specification
+    counts rows whatever their weight.
     """
-    solved = estimator._solve(model)
+    specification = fitted.specification
     assert members.codes is not None
+    fitted.solution  # noqa: B018  (an error of the settings is raised here, outside the error state below)
     here = present_rows(members.codes, members.weights)
     with np.errstate(over="ignore", invalid="ignore"):
-        if here is None or estimator._counts_weightless:
-            found = estimator._closed_form(model, solved, table, members)
-            out = np.full((len(table), len(model.classes)), np.nan) if found is None else np.asarray(found)
+        if here is None or specification.counts_weightless_rows:
+            known = specification.held_out_joint(fitted, table, members)
+            out = np.full((len(table), len(fitted.classes)), np.nan) if known is None else np.asarray(known)
             out[np.zeros(len(table), dtype=bool) if here is None else ~here] = np.nan
             return out
-        out = np.asarray(estimator._joint_of(model, solved, table, relative=True))
-        found = estimator._closed_form(model, solved, table.take(np.flatnonzero(here)), members.take(here))
-    out[here] = np.nan if found is None else found
+        out = np.asarray(joint(fitted, table))
+        known = specification.held_out_joint(fitted, table.take(np.flatnonzero(here)), members.take(here))
+    out[here] = np.nan if known is None else known
     return out
 
 
-def _by_hand(estimator: Any, model: Model, row: Table, member: Membership, n_rows: int) -> Float:
-    """The same for one row, by an estimate from the statistics of the others."""
-    left = model.subtract(estimator._summarize(row, member))
-    gone = model.weights.weight > 0
-    left = left.taking(np.flatnonzero((left.weights.weight > 0) | ~gone))
-    estimator._check_rest(left, n_rows)
+def _by_subtraction(fitted: Fitted, row: Table, member: Membership, n_rows: int) -> Float:
+    """The same for one row, from the statistics of all other rows."""
+    model = fitted.model
+    rest = model.subtract(summarize_batch(fitted.reader, fitted.blocks, fitted.layout, row, member))
+    rest = rest.taking(np.flatnonzero((rest.weights.weight > 0) | ~(model.weights.weight > 0)))
+    fitted.specification.check_fit(n_rows, rest.classes, fitted.layout.n_columns)
     out = np.full(len(model.classes), -np.inf)
-    at = model.classes.positions(left.classes.labels)
-    out[at] = estimator._joint_of(left, estimator._solve(left), row, relative=True)[0]
+    out[model.classes.positions(rest.classes.labels)] = joint(fitted.with_model(rest), row)[0]
     return out
 
 
-def alone(members: Membership, *, weightless: bool = False) -> NDArray[np.intp]:
-    """Rows without which their class has none; those of weight zero are rows if ``weightless``."""
+def only_rows(members: Membership, *, weightless: bool = False) -> Index:
+    """Rows whose class has no other row; rows of weight zero count if ``weightless``."""
     codes = members.codes
     assert codes is not None
-    there = codes >= 0
+    present = codes >= 0
     if members.weights is not None and not weightless:
-        there &= members.weights > 0
-    size = np.bincount(codes[there], minlength=len(members.classes))
-    return np.flatnonzero(there & (size[codes] == 1))
+        present &= members.weights > 0
+    size = np.bincount(codes[present], minlength=len(members.classes))
+    return np.flatnonzero(present & (size[codes] == 1))
 
 
-def on_its_classes(estimator: Any, model: Model, members: Membership, rows: Callable[[], NDArray[np.intp]]) -> Model:
-    """A model of some rows without the classes that those do not have, as a fit to them would be."""
+def without_empty_classes(model: Model, members: Membership, rows: Callable[[], Index], *, weightless: bool) -> Model:
+    """The model of some rows without the classes that those rows do not have, as a fit to them would be.
+
+    With ``weightless``, a class of rows of weight zero stays.
+    """
     held = model.weights.weight > 0
-    if estimator._keeps_weightless and not held.all():
+    if weightless and not held.all():
         assert members.codes is not None
         held = np.bincount(members.codes[rows()], minlength=len(held)) > 0
     return model if held.all() else model.taking(np.flatnonzero(held))

@@ -1,38 +1,36 @@
-"""Rows judged by a model that has not seen them: one by one where that is quick, otherwise in ten folds."""
+"""Held-out scores of rows: one by one where that is quick, otherwise in ten folds."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.learning.held_out import alone, closed_form, left_out_joint
-from suffice.learning.splits import fold_sets
+from suffice.learning.fitted import Fitted
+from suffice.learning.held_out import closed_form, held_out_joint, joint, only_rows
+from suffice.learning.splits import fold_models
 from suffice.model import Model
+from suffice.numerics.types import Float, Index
 from suffice.statistics import Membership
 from suffice.tables import Table
 
 __all__ = ["HoldOut"]
 
-Float = NDArray[np.float64]
-
 N_FOLDS = 10
-ROUNDING = 1e-9  # of the weight of a class
+ROUNDING = 1e-9  # relative to the weight of a class
 
 
 class HoldOut:
-    """How rows are left out: the same way for all settings of an estimator, decided by the first.
+    """How rows are held out: the same way for all settings, decided by the first.
 
     Parameters
     ----------
     model : Model
-        Of the rows, and perhaps of many more: those that a stream has not kept stay in it.
+        Statistics of the rows, and perhaps of many more: those that a stream has not kept stay in every training set.
     table, members
         The rows, and the class and weight that each has in the model.
     most : float
-        How many rows may be left out by hand, where there is no closed form for them.
+        How many rows without a closed form may be held out one by one.
 
     Attributes
     ----------
@@ -44,34 +42,35 @@ class HoldOut:
         self.model, self.table, self.members, self.most = model, table, members, most
         self.name = ""
         self._folds = np.empty(0, dtype=np.int64)
-        self._sets: list[Model] = []
+        self._training: list[Model] = []
 
-    def joint(self, estimator: Any) -> Float:
+    def joint(self, fitted: Fitted) -> Float:
         """log p(x, y) of each row under a model without it (n, K), up to a term that the classes share."""
-        known = None if self._sets else closed_form(estimator, self.model, self.table, self.members)
+        fitted = fitted.with_model(self.model)
+        known = None if self._training else closed_form(fitted, self.table, self.members)
         if known is not None and not self.name:
             if np.isnan(known).any(axis=1).sum() <= self.most:
                 self.name = "leave-one-out"
             else:
-                self._fold(estimator)
-        if known is not None and not self._sets:
-            # A row whose class has no other is lost whatever the settings are, and need not be left out.
-            rows, codes = self.alone(), self.members.codes
+                self._split(fitted)
+        if known is not None and not self._training:
+            # The only row of a class cannot be predicted whatever the settings are, so it need not be held out.
+            rows, codes = self.only_rows(), self.members.codes
             assert codes is not None
             known[rows] = 0.0
             known[rows, codes[rows]] = -np.inf
-            return left_out_joint(estimator, self.model, self.table, self.members, known, self._n_rows)
+            return held_out_joint(fitted, self.table, self.members, known, self._n_rows)
         out = np.full((len(self.table), len(self.members.classes)), -np.inf)
-        for f, rest in enumerate(self._sets):
-            test = np.flatnonzero(self._folds == f)
-            joint = estimator._joint_of(rest, estimator._solve(rest), self.table.take(test), relative=True)
-            out[np.ix_(test, self.members.classes.positions(rest.classes.labels))] = joint
+        for fold, rest in enumerate(self._training):
+            test = np.flatnonzero(self._folds == fold)
+            columns = self.members.classes.positions(rest.classes.labels)
+            out[np.ix_(test, columns)] = joint(fitted.with_model(rest), self.table.take(test))
         return out
 
-    def alone(self) -> NDArray[np.intp]:
-        """Rows without which their class has none."""
+    def only_rows(self) -> Index:
+        """Rows whose class has no other row."""
         if self._is_whole:
-            return alone(self.members)
+            return only_rows(self.members)
         codes, weight = self.members.codes, self.model.weights.weight
         assert codes is not None
         own = np.ones(len(codes)) if self.members.weights is None else self.members.weights
@@ -79,7 +78,7 @@ class HoldOut:
 
     @cached_property
     def _is_whole(self) -> bool:
-        """Whether the model has no other rows than these; what it has learned without labels is none of any class."""
+        """Whether the model has no other labelled rows than these."""
         if self.most == np.inf:
             return True
         known, these = self.model.weights.weight, self.members.class_weights()
@@ -87,13 +86,13 @@ class HoldOut:
 
     @property
     def _n_rows(self) -> int:
-        """How many rows the model has; of those that are not here, what their weights tell."""
+        """Number of rows in the model; for rows that are not here, their total weight."""
         return len(self.table) if self._is_whole else max(len(self.table), round(self.model.weights.weight.sum()))
 
-    def _fold(self, estimator: Any) -> None:
-        """Ten folds: rows are dealt to them class by class, each class in the order of its rows.
+    def _split(self, fitted: Fitted) -> None:
+        """Deal rows to ten folds, class by class in the order of the rows.
 
-        Rows of the model that are not here are in no fold, and are learned from by all.
+        Rows of the model that are not here are in no fold; every training set contains them.
         """
         codes = self.members.codes
         assert codes is not None
@@ -101,5 +100,5 @@ class HoldOut:
         self._folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % N_FOLDS
         n_folds = int(self._folds.max()) + 1
         whole = None if self._is_whole else self.model
-        self._sets = list(fold_sets(estimator, self.table, self.members, self._folds, n_folds, whole))
+        self._training = list(fold_models(fitted, self.table, self.members, self._folds, n_folds, whole))
         self.name = f"{n_folds} folds"

@@ -1,49 +1,46 @@
-"""How good a model is on rows that it has not seen: accuracy, log-loss, and whether its probabilities are true."""
+"""Held-out scores of a model: accuracy, log-loss and calibration error."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import bayes
 from suffice.exceptions import InputError
+from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
-from suffice.model import Model
+from suffice.numerics.types import Float, Mask
 from suffice.statistics import Membership
 from suffice.tables import Table
 
-__all__ = ["BY_HAND", "Scores", "calibration_error", "score_held_out"]
+__all__ = ["MOST_BY_SUBTRACTION", "Scores", "calibration_error", "score_held_out"]
 
-Float = NDArray[np.float64]
-
-BY_HAND = 1000  # rows that are left out one by one where there is no closed form; beyond, there are folds
+MOST_BY_SUBTRACTION = 1000  # rows without a closed form that are held out one by one; more are held out in folds
 BINS = 15
 LEAST = float(np.finfo(np.float64).eps)  # a probability below counts as this one, as in scikit-learn's log_loss
 
 
 @dataclass(frozen=True)
 class Scores:
-    """How good a model is on rows that it has not seen, each judged by the model of all other rows.
+    """Scores of a model on held-out rows: each row is scored by the model of other rows.
 
-    Settings that were "auto", and a calibration, were chosen by the same rows, each left out; with many rows that
-    flatters the scores little, with a few dozen it may.
+    Parameters that were "auto", and a calibration, were chosen on the same held-out rows; with many rows this hardly
+    improves the scores, with a few dozen it may.
 
     Attributes
     ----------
     accuracy, log_loss, calibration_error : float
-        Share of right answers; mean −log p(label | x), where a probability below 2.2e-16 counts as that; expected
-        calibration error of the likeliest class, in 15 bins of equal width. Rows count by their weights. A row
-        that is the only one of its class cannot be answered rightly.
+        Share of correct labels; mean of −log p(label | x), with probabilities below 2.2e-16 raised to it; expected
+        calibration error of the most probable class, in 15 bins of equal width. Rows count by their weights. The only
+        row of a class cannot be predicted correctly.
     accuracy_error, log_loss_error : float
-        Their standard errors.
+        Standard errors.
     n_rows : int
-        How many rows were judged: all, or those of a uniform sample; those of weight zero are not.
+        Number of scored rows: all, or a uniform sample; rows of weight zero are not scored.
     of_rows : int
-        How many there are.
+        Number of rows in the model.
     rule : str
         "leave-one-out" or "10 folds".
     """
@@ -58,34 +55,34 @@ class Scores:
     rule: str
 
 
-def score_held_out(estimator: Any, model: Model, table: Table, members: Membership, of_rows: int) -> Scores:
-    """The scores of an estimator that has learned a model, by rows that are in it and are left out of it.
+def score_held_out(fitted: Fitted, table: Table, members: Membership, of_rows: int) -> Scores:
+    """The scores of a fitted model on rows that are in it and are held out of it.
 
-    One by one in closed form where the estimator has one, and where there are at most 1,000 rows without; otherwise
-    in ten folds, each of which is left out of the model of all rows.
+    Rows are held out one by one in closed form where there is one, and by subtraction for up to 1,000 rows; otherwise
+    in ten folds, each of which is subtracted from the model of all rows.
 
     Parameters
     ----------
     table, members
         The rows, and the class and weight that each has in the model; perhaps a sample of its rows.
     of_rows : int
-        How many rows there are.
+        Number of rows in the model.
     """
     codes = members.codes
     assert codes is not None
     weights = np.ones(len(codes)) if members.weights is None else members.weights
     rows = np.flatnonzero((codes >= 0) & (weights > 0))
     if not len(rows):
-        raise InputError("There is no row to judge the model by.")
-    if len(rows) < len(codes) and not estimator._counts_weightless:  # a row that is not judged may have holes
-        table, members = table.take(rows), members.take(rows)
+        raise InputError("There is no row with a label and a weight to score the model on.")
+    if len(rows) < len(codes) and not fitted.specification.counts_weightless_rows:
+        table, members = table.take(rows), members.take(rows)  # a row that is not scored may have missing cells
         codes, weights, rows = codes[rows], weights[rows], np.arange(len(rows))
-    rule = HoldOut(model, table, members, BY_HAND)
+    hold_out = HoldOut(fitted.model, table, members, MOST_BY_SUBTRACTION)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit has said what is to be said
-        joint = rule.joint(estimator)
+        warnings.simplefilter("ignore")  # the fit has warned already
+        joint = hold_out.joint(fitted)
         codes, weights, joint = codes[rows], weights[rows], joint[rows]
-        posterior = _posterior(estimator, joint, model)
+        posterior = _posterior(fitted, joint)
     likeliest = np.argmax(posterior, axis=1)
     right = (likeliest == codes) & (posterior[np.arange(len(codes)), codes] > 0)
     losses = -np.log(np.maximum(posterior[np.arange(len(codes)), codes], LEAST))
@@ -99,17 +96,16 @@ def score_held_out(estimator: Any, model: Model, table: Table, members: Membersh
         log_loss_error,
         len(rows),
         of_rows,
-        rule.name,
+        hold_out.name,
     )
 
 
-def _posterior(estimator: Any, joint: Float, model: Model) -> Float:
-    """p(y | x) as the estimator gives it out (n, K); zero in a row that no class can explain."""
+def _posterior(fitted: Fitted, joint: Float) -> Float:
+    """p(y | x) as the model reports it (n, K); zero in a row that no class can explain."""
     known = np.isfinite(joint.max(axis=1))
     out = np.zeros_like(joint)
     if known.any():
-        mended = estimator._calibrated(np.ascontiguousarray(joint[known]), model.classes)
-        out[known] = bayes.posterior(mended)
+        out[known] = bayes.posterior(fitted.calibrated(np.ascontiguousarray(joint[known]), fitted.classes))
     return out
 
 
@@ -121,7 +117,7 @@ def _mean(values: Float, weights: Float) -> tuple[float, float]:
     return mean, float(np.sqrt(few * ((weights * (values - mean)) ** 2).sum()) / total)
 
 
-def calibration_error(confidence: Float, right: NDArray[np.bool_], weights: Float | None = None) -> float:
+def calibration_error(confidence: Float, right: Mask, weights: Float | None = None) -> float:
     """Expected calibration error: Σ_b (n_b/n) |accuracy_b − mean confidence_b| over bins of equal width.
 
     Parameters

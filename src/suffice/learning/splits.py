@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
-from suffice.learning.held_out import on_its_classes
+from suffice.learning.fitted import Fitted
+from suffice.learning.held_out import without_empty_classes
 from suffice.model import Block, Model
-from suffice.model.folds import fold_models, training_models
+from suffice.model.folds import fold_models as models_of_folds
+from suffice.model.folds import training_models
+from suffice.numerics.types import Codes, Index
 from suffice.statistics import Membership
 from suffice.tables import Table
 
-__all__ = ["Split", "fold_sets", "folds_of", "stratified_folds", "together", "training_sets"]
+__all__ = ["Split", "fold_models", "folds_of", "most_folds_at_once", "split_models", "stratified_folds"]
 
-Index = NDArray[np.intp]
 Split = tuple[Index, Index]
 
 # Folds that are summarised in one pass, and what their statistics may take: each has its own for every class.
-TOGETHER, BYTES = 64, 1 << 28
+MOST_FOLDS, BYTES = 64, 1 << 28
 
 
-def stratified_folds(codes: NDArray[np.int64], n_splits: int) -> NDArray[np.int64] | None:
+def stratified_folds(codes: Codes, n_splits: int) -> Codes | None:
     """The fold of each row by scikit-learn's ``StratifiedKFold(n_splits)``; None where that would raise or warn.
 
     Classes are dealt out one after another, in the order in which they first appear.
@@ -50,29 +50,27 @@ def stratified_folds(codes: NDArray[np.int64], n_splits: int) -> NDArray[np.int6
     return out
 
 
-def fold_sets(
-    estimator: Any,
-    table: Table,
-    members: Membership,
-    folds: NDArray[np.int64],
-    n_folds: int,
-    whole: Model | None = None,
+def fold_models(
+    fitted: Fitted, table: Table, members: Membership, folds: Codes, n_folds: int, whole: Model | None = None
 ) -> Iterator[Model]:
-    """For each fold the model of the rows of all others, on the classes that those have.
+    """For each fold, the model of the rows of all other folds, on the classes that those have.
 
-    ``whole`` is a model of more rows than these, which are then the others of every fold.
+    ``whole`` is a model of more rows than these; the additional rows are then in every training set.
     """
-    assert estimator._schema is not None
-    blocks = estimator._blocks(estimator._schema)
-    found = _all_but_one(blocks, table, members, folds, n_folds, whole)
-    for f, model in enumerate(_explained(estimator, table, found)):
+    models = _all_but_one(fitted.blocks, table, members, folds, n_folds, whole)
+    for fold, model in enumerate(_explained(fitted, table, models)):
         if whole is not None:
             yield model.taking(np.flatnonzero((model.weights.weight > 0) | (whole.weights.weight == 0)))
             continue
-        yield on_its_classes(estimator, model, members, lambda f=f: np.flatnonzero(folds != f))  # type: ignore[misc]
+        yield without_empty_classes(
+            model,
+            members,
+            lambda fold=fold: np.flatnonzero(folds != fold),  # type: ignore[misc]
+            weightless=fitted.specification.keeps_weightless_classes,
+        )
 
 
-def folds_of(splits: Iterable[Split], n: int) -> tuple[NDArray[np.int64], int] | None:
+def folds_of(splits: Iterable[Split], n: int) -> tuple[Codes, int] | None:
     """The fold of each row and the number of folds, if each split tests one fold and trains on all others.
 
     Splits are looked at one by one, so that their indices need not all be kept.
@@ -86,28 +84,31 @@ def folds_of(splits: Iterable[Split], n: int) -> tuple[NDArray[np.int64], int] |
     return (folds, size) if size > 1 and folds.min() >= 0 else None
 
 
-def training_sets(estimator: Any, table: Table, members: Membership, splits: Sequence[Split]) -> Iterator[Model]:
+def split_models(fitted: Fitted, table: Table, members: Membership, splits: Sequence[Split]) -> Iterator[Model]:
     """The model of the training rows of each split, on the classes that have a row there.
 
-    Splits whose test sets are disjoint, each trained on all rows but its own, are made of the statistics of their
-    folds. Of any others the training rows are summarised, split by split.
+    Splits whose test sets are disjoint, each trained on all other rows, are merged from the statistics of their folds.
+    For any other split the training rows are summarised.
     """
-    assert estimator._schema is not None
-    blocks = estimator._blocks(estimator._schema)
     start = 0
     for size, folds in _runs(splits, len(table)):
         these = splits[start : start + size]
         start += size
-        found: Iterator[Model]
+        models: Iterator[Model]
         if folds is None:
-            found = (_of_rows(blocks, table, members, train) for train, _ in these)
+            models = (_of_rows(fitted.blocks, table, members, train) for train, _ in these)
         else:
-            found = itertools.islice(_all_but_one(blocks, table, members, folds, size + 1), size)
-        for model, (train, _) in zip(_explained(estimator, table, found), these, strict=True):
-            yield on_its_classes(estimator, model, members, lambda train=train: train)  # type: ignore[misc]
+            models = itertools.islice(_all_but_one(fitted.blocks, table, members, folds, size + 1), size)
+        for model, (train, _) in zip(_explained(fitted, table, models), these, strict=True):
+            yield without_empty_classes(
+                model,
+                members,
+                lambda train=train: train,  # type: ignore[misc]
+                weightless=fitted.specification.keeps_weightless_classes,
+            )
 
 
-def _runs(splits: Sequence[Split], n: int) -> Iterator[tuple[int, NDArray[np.int64] | None]]:
+def _runs(splits: Sequence[Split], n: int) -> Iterator[tuple[int, Codes | None]]:
     """Splits that follow one another as folds of one partition: how many, and the fold of each row.
 
     A row in no test set is of one fold more. A split that is trained on other rows than all but its own stands alone,
@@ -137,12 +138,12 @@ def _is_complement(train: Index, test: Index, n: int) -> bool:
     return bool(met.all())
 
 
-def _explained(estimator: Any, table: Table, models: Iterator[Model]) -> Iterator[Model]:
-    """The models, or the estimator's error for a value that it cannot take."""
+def _explained(fitted: Fitted, table: Table, models: Iterator[Model]) -> Iterator[Model]:
+    """The models; an error about a value names its cell."""
     try:
         yield from models
     except InputError:
-        estimator._explain_training(table)
+        fitted.reader.explain_training_values(table, fitted.layout)
         raise
 
 
@@ -152,36 +153,32 @@ def _of_rows(blocks: Sequence[Block], table: Table, members: Membership, train: 
         return Model.summarize(blocks, table.take(train), members.take(train))
     folds = np.full(len(table), -1, dtype=np.int64)
     folds[train] = 0
-    return fold_models(blocks, table, members, folds, 1)[0]
+    return models_of_folds(blocks, table, members, folds, 1)[0]
 
 
-def together(estimator: Any, members: Membership) -> int:
-    """How many folds' models may be held at once."""
-    return _together(estimator._blocks(estimator._schema), members)
-
-
-def _together(blocks: Sequence[Block], members: Membership) -> int:
+def most_folds_at_once(blocks: Sequence[Block], members: Membership) -> int:
+    """How many models of folds may be in memory at once."""
     zeros = Model.zero(blocks, members.classes).statistics
     size = sum(array.nbytes for each in zeros for array in each.arrays().values())
-    return int(np.clip(BYTES // max(size, 1), 1, TOGETHER))
+    return int(np.clip(BYTES // max(size, 1), 1, MOST_FOLDS))
 
 
 def _all_but_one(
     blocks: Sequence[Block],
     table: Table,
     members: Membership,
-    folds: NDArray[np.int64],
+    folds: Codes,
     n_folds: int,
     whole: Model | None = None,
 ) -> Iterator[Model]:
     """For each fold the model of all others: merged from theirs, or all rows less the fold where there are too many."""
-    several = _together(blocks, members)
+    several = most_folds_at_once(blocks, members)
     if 2 < n_folds <= several and whole is None:
-        yield from training_models(fold_models(blocks, table, members, folds, n_folds))
+        yield from training_models(models_of_folds(blocks, table, members, folds, n_folds))
         return
     whole = Model.summarize(blocks, table, members) if whole is None else whole.with_blocks(blocks)
     for start in range(0, n_folds, several):
         stop = min(start + several, n_folds)
         here = np.where((folds >= start) & (folds < stop), folds - start, -1)
-        for part in fold_models(blocks, table, members, here, stop - start):
+        for part in models_of_folds(blocks, table, members, here, stop - start):
             yield whole.subtract(part)

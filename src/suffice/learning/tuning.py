@@ -1,109 +1,60 @@
-"""Settings chosen by the log-loss of rows that were left out, from statistics that are made once."""
+"""Settings chosen by the log-loss of held-out rows, from statistics that are computed once."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import bayes
-from suffice.exceptions import InputError, SufficeError
+from suffice.exceptions import SufficeError
 from suffice.learning.calibration import fit_temperature
+from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
-from suffice.model import Model
+from suffice.learning.tuning_result import Tuning
 from suffice.statistics import Membership
 from suffice.tables import Table
-from suffice.tables.listing import Listing
 
-__all__ = ["Tuning", "tune", "tune_in_steps"]
+__all__ = ["tune", "tune_in_steps"]
 
-Float = NDArray[np.float64]
-
-SHARE_BY_HAND, MOST_BY_HAND = 0.1, 500  # of the rows, to be left out one by one without a closed form
-WHOLE = 64  # combinations that are all tried; of more, one setting is changed after another
+ROW_SHARE, MOST_ROWS = 0.1, 500  # rows that may be held out one by one without a closed form
+MOST_COMBINATIONS = 64  # more are not all tried: one setting is changed after another
 MOST_ROUNDS = 3
 
-
-@dataclass(frozen=True, eq=False)
-class Tuning:
-    """The settings that were tried, and the log-loss of each.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the settings.
-    tried : array of shape (m, number of settings)
-        Of objects, if a setting is not a number.
-    log_loss : array of shape (m,)
-        Mean over the rows of −log p(label | row), by models that have not seen the row.
-    best : int
-        Which was chosen.
-    rule : str
-        How rows were left out.
-    """
-
-    names: tuple[str, ...]
-    tried: NDArray[Any]
-    log_loss: Float
-    best: int
-    rule: str
-
-    @classmethod
-    def of(cls, names: Sequence[str], tried: Sequence[Sequence[Any]], log_loss: Any, best: int, rule: str) -> Tuning:
-        """By the values of each try, numbers or not."""
-        plain = all(type(value) is float for values in tried for value in values)
-        table = np.empty((len(tried), len(names)), dtype=np.float64 if plain else object)
-        for i, values in enumerate(tried):
-            table[i] = values
-        return cls(tuple(names), table, np.asarray(log_loss, dtype=np.float64), best, rule)
-
-    @property
-    def chosen(self) -> dict[str, Any]:
-        """The settings of least log-loss."""
-        return dict(zip(self.names, self.tried[self.best].tolist(), strict=True))
-
-    def check(self) -> None:
-        """Raise unless this is a path, wherever it came from."""
-        size = len(self.log_loss)
-        if self.tried.shape != (size, len(self.names)) or not 0 <= self.best < size:
-            raise InputError("tuning is no path of settings.")
-
-    def table(self) -> Listing:
-        """The path, as a table."""
-        columns: dict[str, Any] = {name: self.tried[:, i].tolist() for i, name in enumerate(self.names)}
-        chosen = ["*" if i == self.best else "" for i in range(len(self.tried))]
-        return Listing(columns | {"log-loss": self.log_loss, "chosen": chosen})
-
-    def __repr__(self) -> str:
-        return f"{self.table()!r}\n({self.rule})"
+Values = tuple[object, ...]
 
 
 def tune(
-    estimator: Any,
-    model: Model,
+    fitted: Fitted,
     table: Table,
     members: Membership,
     paths: Mapping[str, Sequence[float]],
     *,
-    calibrated: bool = False,
+    offset_precision: float | None = None,
 ) -> Tuning:
-    """The settings of least log-loss among all combinations of the paths.
+    """Choose the settings with the smallest held-out log-loss among all combinations of the paths.
 
-    Rows are left out one by one where that has a closed form, and in ten folds where it has none. Of settings that
-    do as well, those nearest to the middle of their paths win. A setting with which no model can be made has infinite
-    log-loss; if that is so for all, the last error is raised. Where answers will be ``calibrated``, the log-loss is
-    that of calibrated ones: what a temperature mends need not be mended by a strong prior.
+    Rows are held out one by one where that has a closed form, otherwise in ten folds. Of settings that do equally well,
+    those nearest to the middle of their paths win. Settings with which no model can be fitted have infinite log-loss;
+    if that is true for all, the last error is raised.
+
+    Parameters
+    ----------
+    table, members
+        The rows, and the class and weight that each has in the model.
+    paths : mapping from name to sequence
+        The values of each setting.
+    offset_precision : float, optional
+        If given, probabilities will be calibrated with it, and the log-loss is that of calibrated probabilities: a
+        temperature corrects overconfidence without a strong prior.
     """
     tried = list(itertools.product(*paths.values()))
-    places = list(itertools.product(*(range(len(path)) for path in paths.values())))
+    positions = list(itertools.product(*(range(len(path)) for path in paths.values())))
     centre = [(len(path) - 1) / 2 for path in paths.values()]
-    middle = sorted(range(len(tried)), key=lambda i: sum(abs(a - b) for a, b in zip(places[i], centre, strict=True)))
-    trials = _Trials(estimator, tuple(paths), HoldOut(model, table, members, _most_by_hand(table)), calibrated)
+    middle = sorted(range(len(tried)), key=lambda i: sum(abs(a - b) for a, b in zip(positions[i], centre, strict=True)))
+    trials = _Trials(fitted, tuple(paths), HoldOut(fitted.model, table, members, _most_rows(table)), offset_precision)
     for i in middle:
         trials.log_loss(tried[i])
     losses = np.array([trials.losses[values] for values in tried])
@@ -111,21 +62,20 @@ def tune(
 
 
 def tune_in_steps(
-    estimator: Any,
-    model: Model,
+    fitted: Fitted,
     table: Table,
     members: Membership,
-    paths: Mapping[str, Sequence[Any]],
-    start: Mapping[str, Any],
+    paths: Mapping[str, Sequence[object]],
+    start: Mapping[str, object],
     *,
-    meaning: Callable[[dict[str, Any]], dict[str, Any]] = dict,
-    calibrated: bool = False,
+    applicable: Callable[[dict[str, object]], dict[str, object]] = dict,
+    offset_precision: float | None = None,
 ) -> Tuning:
-    """The settings of least log-loss found from a start on, where there may be too many combinations to try them all.
+    """Choose settings by held-out log-loss where there may be too many combinations to try all.
 
-    Up to 64 combinations are all tried. Of more, each setting in turn is set to each of its values, together with all
-    values of the last setting, and the best so far is kept; until a round over the settings changes nothing, three
-    rounds at most. Of settings that do as well, those that were tried first win, and the start is the first.
+    Up to 64 combinations are all tried. Of more, each setting in turn takes each of its values, together with all
+    values of the last setting, and the best so far is kept; this ends when a round changes nothing, after three rounds
+    at most. Of settings that do equally well, the first tried wins, and ``start`` is the first.
 
     Parameters
     ----------
@@ -133,22 +83,22 @@ def tune_in_steps(
         The values of each setting, numbers or not.
     start : mapping
         One value of each.
-    meaning : callable
-        Settings that mean the same, where some do not apply to others: such are tried once.
+    applicable : callable
+        Maps settings to equivalent ones without those that do not apply, so that none is tried twice.
 
     Other parameters are those of `tune`.
     """
     names = tuple(paths)
-    trials = _Trials(estimator, names, HoldOut(model, table, members, _most_by_hand(table)), calibrated)
+    trials = _Trials(fitted, names, HoldOut(fitted.model, table, members, _most_rows(table)), offset_precision)
 
-    def log_loss(settings: dict[str, Any]) -> None:
-        trials.log_loss(tuple(meaning(settings)[name] for name in names))
+    def log_loss(settings: dict[str, object]) -> None:
+        trials.log_loss(tuple(applicable(settings)[name] for name in names))
 
     log_loss(dict(start))
     size = int(np.prod([len(path) for path in paths.values()]))
-    groups = [names] if size <= WHOLE else [(name, names[-1]) for name in names[:-1]]
-    best: tuple[Any, ...] | None = None
-    for _ in range(MOST_ROUNDS if size > WHOLE else 1):
+    groups = [names] if size <= MOST_COMBINATIONS else [(name, names[-1]) for name in names[:-1]]
+    best: Values | None = None
+    for _ in range(MOST_ROUNDS if size > MOST_COMBINATIONS else 1):
         before = best
         for group in groups:
             best = trials.best()
@@ -161,54 +111,55 @@ def tune_in_steps(
     return Tuning.of(names, tried, list(trials.losses.values()), tried.index(trials.best()), trials.finish())
 
 
-def _most_by_hand(table: Table) -> float:
-    return min(SHARE_BY_HAND * len(table), MOST_BY_HAND)
+def _most_rows(table: Table) -> float:
+    return min(ROW_SHARE * len(table), MOST_ROWS)
 
 
 class _Trials:
-    """The log-loss of settings, each tried once; infinite where no model can be made."""
+    """The log-loss of settings, each tried once; infinite where no model can be fitted."""
 
-    def __init__(self, estimator: Any, names: tuple[str, ...], rule: HoldOut, calibrated: bool) -> None:
-        self.estimator, self.names, self.rule, self.calibrated = estimator, names, rule, calibrated
-        self.losses: dict[tuple[Any, ...], float] = {}
+    def __init__(
+        self, fitted: Fitted, names: tuple[str, ...], hold_out: HoldOut, offset_precision: float | None
+    ) -> None:
+        self.fitted, self.names, self.hold_out, self.offset_precision = fitted, names, hold_out, offset_precision
+        self.losses: dict[Values, float] = {}
         self._error: SufficeError | None = None
 
-    def log_loss(self, values: tuple[Any, ...]) -> None:
-        """Try settings, unless they were."""
+    def log_loss(self, values: Values) -> None:
+        """Try settings, unless they were tried before."""
         if values in self.losses:
             return
-        candidate = copy(self.estimator)
-        candidate._tuning = Tuning.of(self.names, [values], [0.0], 0, "tried")
+        candidate = replace(self.fitted, tuning=Tuning.of(self.names, [values], [0.0], 0, "tried"))
         self.losses[values] = np.inf
         try:
-            self.losses[values] = _log_loss(self.rule, candidate, calibrated=self.calibrated)
+            self.losses[values] = held_out_log_loss(self.hold_out, candidate, self.offset_precision)
         except SufficeError as raised:
             self._error = raised
 
-    def best(self) -> tuple[Any, ...]:
-        """Settings of the least log-loss so far, the first of equal ones."""
+    def best(self) -> Values:
+        """The settings with the smallest log-loss so far, the first of equal ones."""
         return min(self.losses, key=lambda values: self.losses[values])
 
     def finish(self) -> str:
-        """How rows were left out; or the last error, if there was no model for any settings."""
+        """How rows were held out; raises the last error if no settings gave a model."""
         if self._error is not None and not np.isfinite(list(self.losses.values())).any():
             raise self._error
-        return self.rule.name
+        return self.hold_out.name
 
 
-def _log_loss(rule: HoldOut, candidate: Any, *, calibrated: bool) -> float:
-    """Mean of −log p(label | row) over the rows, by models that have not seen them."""
-    members, codes = rule.members, rule.members.codes
+def held_out_log_loss(hold_out: HoldOut, candidate: Fitted, offset_precision: float | None) -> float:
+    """Mean of −log p(label | row) over held-out rows."""
+    members, codes = hold_out.members, hold_out.members.codes
     assert codes is not None
-    joint = rule.joint(candidate)
-    some = np.setdiff1d(np.flatnonzero(codes >= 0), rule.alone())
-    weights = None if members.weights is None else members.weights[some]
-    posterior = bayes.log_posterior(joint[some])
-    if calibrated:
-        classes, share = rule.model.classes, rule.model.class_prior()
-        mended = fit_temperature(posterior, codes[some], weights, classes, share, offsets=candidate._offsets)
-        posterior = bayes.log_posterior(mended.applied(posterior, classes, share))
-    losses = -posterior[np.arange(len(some)), codes[some]]
+    joint = hold_out.joint(candidate)
+    rows = np.setdiff1d(np.flatnonzero(codes >= 0), hold_out.only_rows())
+    weights = None if members.weights is None else members.weights[rows]
+    posterior = bayes.log_posterior(joint[rows])
+    if offset_precision is not None:
+        classes, share = hold_out.model.classes, hold_out.model.class_prior()
+        calibration = fit_temperature(posterior, codes[rows], weights, classes, share, offsets=offset_precision)
+        posterior = bayes.log_posterior(calibration.applied(posterior, classes, share))
+    losses = -posterior[np.arange(len(rows)), codes[rows]]
     if weights is not None:
         losses, weights = losses[weights > 0], weights[weights > 0]
     return float(np.average(losses, weights=weights)) if len(losses) else np.inf

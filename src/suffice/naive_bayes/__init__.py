@@ -1,11 +1,11 @@
 """Naive Bayes: columns that are independent given the class.
 
-`NaiveBayes` and `TextNaiveBayes`, of documents, are the library's own. The other names are those of
-``sklearn.naive_bayes``, with the same parameters and numbers: changing one import is enough. `PoissonNB` is a sibling
-that scikit-learn lacks.
+`NaiveBayes` and `TextNaiveBayes`, for documents, are the library's own. The other names are those of
+``sklearn.naive_bayes``, with the same parameters and numbers: changing one import is enough. `PoissonNB` has no
+counterpart in scikit-learn.
 """
 
-from suffice.model_file import ESTIMATORS
+from suffice.estimators import ESTIMATORS
 from suffice.naive_bayes.bernoulli_nb import BernoulliNB
 from suffice.naive_bayes.categorical_nb import CategoricalNB
 from suffice.naive_bayes.gaussian_nb import GaussianNB
@@ -25,5 +25,4 @@ __all__ = [
     "TextNaiveBayes",
 ]
 
-# A file holds a model of one of these; whoever has one has imported this.
 ESTIMATORS.update((name, globals()[name]) for name in __all__)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from suffice.exceptions import InputError
 from suffice.families import Categorical, Family
 from suffice.families.categorical import CategoricalParameters, LevelShares
 from suffice.families.estimation import weighted_logs
+from suffice.learning.fitted import Fitted
+from suffice.learning.specification import specification_named
+from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, Model
-from suffice.naive_bayes.discrete import DiscreteDropIn, negative_values
+from suffice.naive_bayes.discrete import DiscreteDropIn, DiscreteSpecification, negative_values
+from suffice.numerics.types import Codes, Float, Mask
+from suffice.sources.arrays import MatrixReader
+from suffice.sources.row_reader import ReadRows, RowLayout
 from suffice.statistics import Counts
 from suffice.tables import Coded, CodedColumn, Levels, MatrixTable, Table
 from suffice.tables.levels import coded_numbers
@@ -24,19 +30,17 @@ from suffice.tables.table import Schema, is_sparse
 
 __all__ = ["CategoricalNB"]
 
-Float = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class _CategoryParameters(CategoricalParameters):
-    """Shares of the categories that were seen; of others there are as many as are left of each column's number."""
+    """Shares of the categories that were seen, and the number of all categories of each column."""
 
     sizes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Categories(Categorical):
-    """Categories 0, 1, … up to a number, of which some were seen."""
+    """Categories 0, 1, … up to a number, some of which were seen."""
 
     least: tuple[int, ...] = ()
 
@@ -44,13 +48,13 @@ class _Categories(Categorical):
         largest: Any = levels.values[-1] if len(levels) else -1
         return max(int(largest) + 1, self.least[j])
 
-    def _stays(self, levels: Levels, j: int) -> NDArray[np.bool_]:
-        """All categories up to a number are known, seen or not; the largest that was seen is that number."""
+    def _stays(self, levels: Levels, j: int) -> Mask:
+        """All categories up to a number are known, seen or not; the largest category seen may set that number."""
         stays = np.ones(len(levels), dtype=bool)
         stays[-1:] = self.least[j] >= self._n_levels(levels, j)
         return stays
 
-    def sample(self, parameters: Any, codes: NDArray[np.int64], rng: np.random.Generator) -> Coded:
+    def sample(self, parameters: Any, codes: Codes, rng: np.random.Generator) -> Coded:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         columns = []
         for shares, size in zip(parameters.columns, parameters.sizes, strict=True):
@@ -68,26 +72,171 @@ class _Categories(Categorical):
         return Coded(len(codes), tuple(columns))
 
 
+@dataclass(frozen=True)
+class _CategoryReader(MatrixReader):
+    """Reads numbers of categories: non-negative integers, fractions are cut off as in scikit-learn."""
+
+    def training(self, X: object, y: object, layout: RowLayout | None = None, min_rows: int = 1) -> ReadRows:
+        """Rows to learn from, their labels, and their layout."""
+        table, labels, known = super().training(X, y, layout, min_rows)
+        return self._categories(table, known), labels, known
+
+    def rows(self, X: object, layout: RowLayout) -> Table:
+        """Rows to predict for."""
+        return self._categories(super().rows(X, layout), layout)
+
+    def _categories(self, table: Table, layout: RowLayout) -> Table:
+        assert isinstance(table, MatrixTable)
+        x = table.x
+        cells = MatrixTable(x.data[:, None]) if is_sparse(x) else table
+        low, high, _, whole = cells.ranges
+        if (np.isinf(low) & (low < 0)).any() or (np.isinf(high) & (high > 0)).any():
+            self.explain_values(table, layout)
+        if (low < 0).any():
+            raise negative_values(x, self.estimator)
+        if (high >= 2.0**53).any():
+            raise InputError(
+                "CategoricalNB takes category numbers below 2**53; larger ones are not exact in float64.", argument="X"
+            )
+        if is_sparse(x):
+            return table if whole.all() else MatrixTable(same_cells(x, np.trunc(x.data)))
+        if not whole.all():
+            return MatrixTable(np.trunc(x), most=high)
+        known = MatrixTable(x, most=high)
+        known.__dict__["ranges"] = table.ranges
+        return known
+
+
+def _without_unknown(table: Table, sizes: Codes) -> Table:
+    """The rows with missing cells for categories beyond those of the fit."""
+    assert isinstance(table, MatrixTable)
+    x = table.x
+    if is_sparse(x):
+        beyond = x.data >= sizes[cell_columns(x)]
+        return MatrixTable(same_cells(x, np.where(beyond, np.nan, x.data))) if beyond.any() else table
+    # A bound for all rows holds for some of them, too.
+    if (table.most is not None and (table.most < sizes).all()) or (table.ranges.high < sizes).all():
+        return table
+    with np.errstate(invalid="ignore"):
+        return MatrixTable(np.where(x >= sizes, np.nan, x))
+
+
+@dataclass(frozen=True, eq=False)
+class _CategoryEstimate(Estimate):
+    """An estimate that ignores categories beyond those of the fit."""
+
+    def _rows(self, block: Block, parameters: _CategoryParameters, x: Table) -> Coded:
+        """The rows as codes of categories."""
+        sizes = np.array(parameters.sizes, dtype=np.int64)
+        coded: Coded = super()._rows(block, parameters, _without_unknown(x, sizes))
+        return coded
+
+
+@specification_named
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CategoricalNBSpecification(DiscreteSpecification):
+    """The parameters of `CategoricalNB`."""
+
+    estimator: ClassVar[str] = "CategoricalNB"
+    constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteSpecification.constraints,
+        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
+    }
+
+    min_categories: Any = None
+
+    @cached_property
+    def reader(self) -> MatrixReader:
+        """Rows are numbers of categories, with NaN for missing cells."""
+        return _CategoryReader(self.estimator, sparse=True, integers=True, missing=True)
+
+    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+        """One block of independent categorical columns."""
+        return (Block(_Categories(), slice(None), schema.names),)
+
+    def check_settings(self, n_classes: int, n_columns: int) -> None:
+        """Raise scikit-learn's errors for ``alpha``, ``class_prior`` and ``min_categories``."""
+        super().check_settings(n_classes, n_columns)
+        self._least(n_columns)
+
+    def _least(self, n_columns: int) -> Codes:
+        """Least number of categories of each column (d,)."""
+        if self.min_categories is None:
+            return np.zeros(n_columns, dtype=np.int64)
+        least = np.asarray(self.min_categories)
+        if not np.issubdtype(least.dtype, np.signedinteger):
+            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.ndim and least.shape != (n_columns,):
+            raise ValueError(
+                f"'min_categories' should have shape ({n_columns},) when an array-like is provided. Got {least.shape} "
+                "instead."
+            )
+        return np.broadcast_to(least, (n_columns,)).astype(np.int64)
+
+    def smoothed_family(self, alpha: float, n_columns: int) -> Family:
+        """Categorical columns with this smoothing."""
+        return _Categories(smoothing=alpha, least=tuple(self._least(n_columns).tolist()))
+
+    def solve(self, fitted: Fitted) -> Estimate:
+        """Shares by scikit-learn's formula."""
+        found = super().solve(fitted)
+        return _CategoryEstimate(found.blocks, found.classes, found.prior, found.parameters)
+
+    def class_parameters(self, statistic: Counts) -> CategoricalParameters:
+        """Smoothed shares of the categories."""
+        n_columns = len(statistic.levels)
+        alphas = np.broadcast_to(self.smoothing(n_columns), (n_columns,))
+        sizes = self._sizes(statistic)
+        columns = []
+        for j, levels in enumerate(statistic.levels):
+            alpha = float(alphas[j])
+            count = statistic.of_column(j)
+            size = count.sum(axis=1) + alpha * float(sizes[j])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                # In a class without rows or smoothing, all categories are equally likely.
+                equal = -np.log(np.maximum(float(sizes[j]), 1.0))
+                log_size = np.where(size > 0, np.log(size), 0.0)
+                log_share = np.where(size[:, None] > 0, np.log(count + alpha) - log_size[:, None], equal)
+                unseen = np.where(size > 0, np.log(alpha) - log_size, equal)
+            columns.append(LevelShares(levels, log_share, np.zeros(len(size)), unseen))
+        return _CategoryParameters(tuple(columns), len(statistic.classes), tuple(sizes.tolist()))
+
+    def _sizes(self, statistic: Counts) -> Codes:
+        largest = [1 + int(each.values[-1]) if len(each) else 0 for each in statistic.levels]  # type: ignore[call-overload]
+        return np.maximum(np.array(largest, dtype=np.int64), self._least(len(largest)))
+
+    def log_parameter_prior(self, estimate: Estimate, model: Model) -> float:
+        """log p(θ) under the Dirichlet prior."""
+        parameters: _CategoryParameters = estimate.parameters[0]
+        n_columns = len(parameters.columns)
+        alphas = np.broadcast_to(self.smoothing(n_columns), (n_columns,))
+        total = 0.0
+        for shares, size, alpha in zip(parameters.columns, parameters.sizes, alphas, strict=True):
+            total += weighted_logs(alpha, shares.log_share)
+            total += weighted_logs(alpha * (size - len(shares.levels)), shares.unseen)
+        return total
+
+
 class CategoricalNB(DiscreteDropIn):
-    """Categorical naive Bayes, as ``sklearn.naive_bayes`` has it, on mergeable statistics.
+    """Categorical naive Bayes with the interface of ``sklearn.naive_bayes``, on mergeable statistics.
 
     Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
-    `score_samples`, `sample`, `linear_form` and `log_likelihood`; a missing value (NaN) says nothing; rows may be
-    sparse; a category that is beyond those of the fit says nothing where scikit-learn has an IndexError; and only
-    categories that were seen take memory until the attributes that list all of them are read.
+    `score_samples`, `sample`, `explain`, `linear_form` and `log_likelihood`; NaN is a missing cell; rows may be sparse;
+    a category beyond those of the fit is ignored where scikit-learn raises an IndexError; and only categories that were
+    seen take memory until the attributes that list all of them are read.
 
     Parameters
     ----------
     alpha : float or array-like of shape (d,), default=1.0
         Laplace smoothing.
     force_alpha : bool, default=True
-        If not, an alpha below 1e-10 is raised to it.
+        If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
-        Whether class priors come from the data, or are uniform.
+        Whether the class prior comes from the data; otherwise it is uniform.
     class_prior : array-like of shape (K,), default=None
-        Class priors.
+        Class prior.
     min_categories : int or array-like of shape (d,), default=None
-        Least number of categories of each column; more if a larger one was seen.
+        Least number of categories of each column; a larger category that was seen raises it.
 
     Attributes
     ----------
@@ -103,10 +252,8 @@ class CategoricalNB(DiscreteDropIn):
     array(['b', 'a'], dtype='<U1')
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DiscreteDropIn._parameter_constraints,
-        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
-    }
+    _specification_type = CategoricalNBSpecification
+    _parameter_constraints: ClassVar[dict[str, Any]] = CategoricalNBSpecification.constraints
 
     def __init__(
         self,
@@ -129,126 +276,16 @@ class CategoricalNB(DiscreteDropIn):
         tags.input_tags.positive_only = True
         return tags
 
-    # ------------------------------------------------------------------ rows
-
-    _reads_whole = True
-
-    def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
-        table, y = super()._read_training(X, y, reset=reset, min_rows=min_rows)
-        return self._categories(table), y
-
-    def _read_rows(self, X: Any) -> Table:
-        return self._known(self._categories(super()._read_rows(X)), self.n_categories_)
-
-    def _scores_of(self, model: Model, solved: Any, table: Table, *, relative: bool) -> Float:
-        sizes = np.array(solved.parameters[0].sizes, dtype=np.int64)
-        return super()._scores_of(model, solved, self._known(table, sizes), relative=relative)
-
-    def _known(self, table: Table, most: NDArray[np.int64]) -> Table:
-        """Beyond the categories of the fit, a cell says nothing: it is as if it were missing."""
-        assert isinstance(table, MatrixTable)
-        x = table.x
-        if is_sparse(x):
-            beyond = x.data >= most[cell_columns(x)]
-            return MatrixTable(same_cells(x, np.where(beyond, np.nan, x.data))) if beyond.any() else table
-        # What is known of all rows holds for some of them, too.
-        if (table.most is not None and (table.most < most).all()) or (table.ranges.high < most).all():
-            return table
-        with np.errstate(invalid="ignore"):
-            return MatrixTable(np.where(x >= most, np.nan, x))
-
-    def _read_unlabelled(self, X: Any) -> Table:
-        return self._categories(super()._read_rows(X))
-
-    def _categories(self, table: Table) -> Table:
-        """Whole numbers, cut off as scikit-learn does."""
-        assert isinstance(table, MatrixTable)
-        x = table.x
-        cells = MatrixTable(x.data[:, None]) if is_sparse(x) else table
-        low, high, _, whole = cells.ranges
-        if (np.isinf(low) & (low < 0)).any() or (np.isinf(high) & (high > 0)).any():
-            self._explain_values(table)
-        if (low < 0).any():
-            raise negative_values(x, "CategoricalNB")
-        if (high >= 2.0**53).any():
-            raise InputError(
-                "CategoricalNB takes numbers of categories below 2**53; those beyond are no whole numbers."
-            )
-        if is_sparse(x):
-            return table if whole.all() else MatrixTable(same_cells(x, np.trunc(x.data)))
-        if not whole.all():
-            return MatrixTable(np.trunc(x), most=high)
-        known = MatrixTable(x, most=high)
-        known.__dict__["ranges"] = table.ranges
-        return known
-
-    def _blocks(self, schema: Schema) -> list[Block]:
-        return [Block(_Categories(), slice(None), schema.names)]
-
-    # ------------------------------------------------------------------ settings
-
-    def _check_settings(self, n_classes: int) -> None:
-        super()._check_settings(n_classes)
-        self._least()
-
-    def _least(self) -> NDArray[np.int64]:
-        """Least number of categories of each column."""
-        d = self.n_features_in_
-        if self.min_categories is None:
-            return np.zeros(d, dtype=np.int64)
-        least = np.asarray(self.min_categories)
-        if not np.issubdtype(least.dtype, np.signedinteger):
-            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
-        if least.ndim and least.shape != (d,):
-            raise ValueError(
-                f"'min_categories' should have shape ({d},) when an array-like is provided. Got {least.shape} instead."
-            )
-        return np.broadcast_to(least, (d,)).astype(np.int64)
-
-    # ------------------------------------------------------------------ parameters
-
-    def _family_of_alpha(self, alpha: float) -> Family:
-        return _Categories(smoothing=alpha, least=tuple(self._least().tolist()))
-
-    def _parameters(self, statistic: Counts) -> CategoricalParameters:
-        alphas = np.broadcast_to(self._alpha(), (len(statistic.levels),))
-        sizes = self._sizes(statistic)
-        columns = []
-        for j, levels in enumerate(statistic.levels):
-            alpha = float(alphas[j])
-            count = statistic.of_column(j)
-            size = count.sum(axis=1) + alpha * float(sizes[j])
-            with np.errstate(divide="ignore", invalid="ignore"):
-                # A class without rows or smoothing: all categories alike.
-                alike = -np.log(np.maximum(float(sizes[j]), 1.0))
-                log_size = np.where(size > 0, np.log(size), 0.0)
-                log_share = np.where(size[:, None] > 0, np.log(count + alpha) - log_size[:, None], alike)
-                unseen = np.where(size > 0, np.log(alpha) - log_size, alike)
-            columns.append(LevelShares(levels, log_share, np.zeros(len(size)), unseen))
-        return _CategoryParameters(tuple(columns), len(statistic.classes), tuple(sizes.tolist()))
-
-    def _prior_density(self, estimate: Estimate, model: Model) -> float:
-        parameters: _CategoryParameters = estimate.parameters[0]
-        alphas = np.broadcast_to(self._alpha(), (len(parameters.columns),))
-        total = 0.0
-        for shares, size, alpha in zip(parameters.columns, parameters.sizes, alphas, strict=True):
-            total += weighted_logs(alpha, shares.log_share)
-            total += weighted_logs(alpha * (size - len(shares.levels)), shares.unseen)
-        return total
-
-    def _sizes(self, statistic: Counts) -> NDArray[np.int64]:
-        largest = [1 + int(each.values[-1]) if len(each) else 0 for each in statistic.levels]  # type: ignore[call-overload]
-        return np.maximum(np.array(largest, dtype=np.int64), self._least())
-
     @property
-    def n_categories_(self) -> NDArray[np.int64]:
+    def n_categories_(self) -> Codes:
         """Number of categories of each column (d,)."""
-        return np.array(self._estimated().parameters[0].sizes, dtype=np.int64)
+        return np.array(self.fitted_.estimate.parameters[0].sizes, dtype=np.int64)
 
     @property
     def category_count_(self) -> list[Float]:
         """Weight of each category in each class (K, n_categories), column by column."""
-        statistic: Any = self._learned().statistics[0]
+        statistic = self.fitted_.model.statistics[0]
+        assert isinstance(statistic, Counts)
         out = []
         for j, size in enumerate(self.n_categories_):
             count = np.zeros((len(statistic.classes), size))
@@ -259,7 +296,7 @@ class CategoricalNB(DiscreteDropIn):
     @property
     def feature_log_prob_(self) -> list[Float]:
         """log p(category | y) (K, n_categories), column by column."""
-        parameters = self._estimated().parameters[0]
+        parameters: _CategoryParameters = self.fitted_.estimate.parameters[0]
         out = []
         for shares, size in zip(parameters.columns, parameters.sizes, strict=True):
             every = np.repeat(shares.unseen[:, None], size, axis=1)

@@ -1,90 +1,85 @@
-"""What the drop-ins for counts, answers and categories share: ``alpha``, the class prior, and what rows may hold."""
+"""What the drop-ins for counts and categories share: ``alpha``, the class prior, and which values rows may hold."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from suffice.estimators.base import Later
 from suffice.exceptions import InputError, warn_user
 from suffice.families import Family
-from suffice.learning.expectation_maximisation import EMTrace
-from suffice.model import Estimate, Model
+from suffice.learning import prediction
+from suffice.learning.fitted import Fitted
+from suffice.model import Estimate
 from suffice.model.leave_one_out import left_out_prior
-from suffice.naive_bayes.drop_in import NaiveBayesDropIn
+from suffice.naive_bayes.drop_in import DropInSpecification, NaiveBayesDropIn
+from suffice.numerics.types import Float, Matrix
+from suffice.sources.arrays import MatrixReader
+from suffice.sources.row_reader import ReadRows, RowLayout
 from suffice.statistics import Membership
 from suffice.statistics.class_sums import value_flags_of
 from suffice.tables import MatrixTable, Table
 from suffice.tables.sparse_cells import cell_rows
 from suffice.tables.table import is_sparse
 
-__all__ = ["DiscreteDropIn", "NotNegative", "check_not_negative", "negative_values"]
+__all__ = ["CountReader", "DiscreteDropIn", "DiscreteSpecification", "check_not_negative", "negative_values"]
 
-Float = NDArray[np.float64]
 LEAST_ALPHA = 1e-10
 
 
-class DiscreteDropIn(NaiveBayesDropIn):
-    """The settings that scikit-learn's discrete models share: ``alpha`` and the class prior."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DiscreteSpecification(DropInSpecification):
+    """The parameters that scikit-learn's discrete models share: ``alpha`` and the class prior."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    constraints: ClassVar[dict[str, Any]] = {
         "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
         "force_alpha": ["boolean"],
     }
-    _checks_while_summing = True
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: Any
+    # No parameter makes them fail, and with many classes and columns they take longer than everything else.
+    solves_late: ClassVar[bool] = True
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
 
-    # ------------------------------------------------------------------ settings
+    # ------------------------------------------------------------------ parameters of the estimator
 
-    def _check_settings(self, n_classes: int) -> None:
-        self._check_alpha()
-        self._log_prior(np.ones(n_classes))
-
-    def _check_alpha(self) -> Any:
-        """The smoothing that is used: a number or one for each column, with scikit-learn's errors and warning."""
-        alpha = self._raw_alpha()
-        if np.min(alpha) < LEAST_ALPHA and not self.force_alpha:
+    def check_settings(self, n_classes: int, n_columns: int) -> None:
+        """Raise scikit-learn's errors for ``alpha`` and ``class_prior``, and its warning for a small alpha."""
+        if np.min(self._raw_alpha(n_columns)) < LEAST_ALPHA and not self.force_alpha:
             warn_user(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
                 "`force_alpha=True` to keep alpha unchanged.",
                 UserWarning,
             )
-        return self._alpha()
+        self.log_prior(np.ones(n_classes))
 
-    def _raw_alpha(self) -> Any:
+    def _raw_alpha(self, n_columns: int) -> Any:
         alpha = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
         if isinstance(alpha, np.ndarray):
-            if alpha.shape[0] != self.n_features_in_:
+            if alpha.shape[0] != n_columns:
                 raise ValueError(
                     f"When alpha is an array, it should contains `n_features`. Got {alpha.shape[0]} elements instead "
-                    f"of {self.n_features_in_}."
+                    f"of {n_columns}."
                 )
             if alpha.min() < 0:
                 raise ValueError("All values in alpha must be greater than 0.")
         return alpha
 
-    def _alpha(self) -> Any:
-        alpha = self._raw_alpha()
+    def smoothing(self, n_columns: int) -> Any:
+        """The alpha that is used: a number, or one for each column (d,)."""
+        alpha = self._raw_alpha(n_columns)
         return alpha if self.force_alpha else np.maximum(alpha, LEAST_ALPHA)
 
-    def _log_prior(self, class_count: Float) -> Float:
+    def log_prior(self, class_count: Float) -> Float:
+        """log p(y) of each class (K,)."""
         k = len(class_count)
         with np.errstate(divide="ignore"):
             if self.class_prior is not None:
@@ -95,102 +90,129 @@ class DiscreteDropIn(NaiveBayesDropIn):
                 return np.asarray(np.log(class_count) - np.log(class_count.sum()))
         return np.full(k, -np.log(k))
 
-    # ------------------------------------------------------------------ parameters
+    def with_prior(self, prior: object, shares: Float) -> Self:
+        """The same with another class prior."""
+        return replace(self, fit_prior=prior != "uniform", class_prior=None if isinstance(prior, str) else shares)
+
+    # ------------------------------------------------------------------ parameters of the model
 
     @abstractmethod
-    def _parameters(self, statistic: Any) -> Any:
+    def class_parameters(self, statistic: Any) -> Any:
         """Parameters of each class by scikit-learn's formula."""
 
-    def _set_prior(self, prior: Any, shares: Float) -> None:
-        self.fit_prior = prior != "uniform"
-        self.class_prior = None if isinstance(prior, str) else shares
-
-    def _fitted(
-        self, model: Model, table: Table, members: Membership, unlabelled: Any, weight: Any
-    ) -> tuple[Model, Any, EMTrace | None]:
-        if unlabelled is None:
-            # No setting makes them fail, and with many classes and columns they take longer than all the rest.
-            return model, Later(copy(self), model), None
-        return super()._fitted(model, table, members, unlabelled, weight)
-
-    def _solve(self, model: Model) -> Estimate:
-        prior = np.exp(self._log_prior(model.weights.weight))
-        return Estimate(model.blocks, model.classes, prior, (self._parameters(model.statistics[0]),))
-
-    def _family_of_alpha(self, alpha: float) -> Family | None:
-        """The family whose estimates `_parameters` are, if there is one for a number alpha."""
+    def smoothed_family(self, alpha: float, n_columns: int) -> Family | None:
+        """The family whose estimates `class_parameters` are, if there is one for a number alpha."""
         return None
 
-    def _closed_form(self, model: Model, solved: Any, table: Table, members: Membership) -> Float | None:
-        alpha = self._alpha()
-        family: Any = self._family_of_alpha(float(alpha)) if np.ndim(alpha) == 0 else None
-        weight = model.weights.weight
+    def solve(self, fitted: Fitted) -> Estimate:
+        """Parameters by scikit-learn's formulas."""
+        model = fitted.model
+        prior = np.exp(self.log_prior(model.weights.weight))
+        return Estimate(model.blocks, model.classes, prior, (self.class_parameters(model.statistics[0]),))
+
+    def held_out_joint(self, fitted: Fitted, table: Table, members: Membership) -> Float | None:
+        """The closed form of the family, where alpha is one number."""
+        n_columns, model, weight = fitted.layout.n_columns, fitted.model, fitted.model.weights.weight
+        alpha = self.smoothing(n_columns)
+        family = self.smoothed_family(float(alpha), n_columns) if np.ndim(alpha) == 0 else None
         if family is None or (weight == 0).any():
             return None
-        block = replace(model.blocks[0], family=family)
-        found = family.leave_one_out(model.statistics[0], solved.parameters[0], block.take(table), members, block.names)
+        estimate, block = fitted.estimate, replace(model.blocks[0], family=family)
+        out = family.leave_one_out(model.statistics[0], estimate.parameters[0], block.take(table), members, block.names)
         fixed = self.class_prior is not None or not self.fit_prior
-        return None if found is None else found + left_out_prior(weight, solved.prior, members, fixed=fixed)
+        return None if out is None else out + left_out_prior(weight, estimate.prior, members, fixed=fixed)
+
+
+class DiscreteDropIn(NaiveBayesDropIn):
+    """Fitted attributes that scikit-learn's discrete models share."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
 
     @property
     def class_count_(self) -> Float:
         """Weight of the rows of each class (K,)."""
-        return self._learned().weights.weight
+        return self.fitted_.model.weights.weight
 
     @property
     def class_log_prior_(self) -> Float:
-        """Logarithm of the class priors (K,)."""
-        return self._estimated().log_prior
+        """Logarithm of the class prior (K,)."""
+        return self.fitted_.estimate.log_prior
 
     @property
     def feature_count_(self) -> Float:
         """Sum of each column over the rows of each class (K, d)."""
-        statistic: Any = self._learned().statistics[0]
+        statistic: Any = self.fitted_.model.statistics[0]
         total: Float = statistic.total
         return total if total.ndim == 2 else total[:, 0]
 
-    # ------------------------------------------------------------------ answers
-
     def predict_joint_log_proba(self, X: Any) -> Float:
-        """log p(x, y) of each row and class (n, K), up to the terms that all classes share, as scikit-learn has it."""
-        return self._joint(X, relative=True)
+        """log p(x, y) of each row and class (n, K), up to terms that all classes share, as in scikit-learn."""
+        fitted = self.fitted_
+        return prediction.joint(fitted, fitted.reader.rows(X, fitted.layout))
 
 
-class NotNegative(DiscreteDropIn):
-    """Rows of frequencies: no value is negative."""
+# ---------------------------------------------------------------------- counts
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
-    def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
-        table, y = super()._read_training(X, y, reset=reset, min_rows=min_rows)
-        return self._checked(table), y
+@dataclass(frozen=True)
+class CountReader(MatrixReader):
+    """Reads counts and other frequencies: no value is negative.
 
-    def _read_unlabelled(self, X: Any) -> Table:
-        return self._checked(self._read_rows(X))
+    Parameters
+    ----------
+    checks_training : bool
+        Whether rows to learn from are checked here, and not while they are summed.
+    checks_prediction : bool
+        Whether rows to predict for are checked.
+    """
 
-    def _checked(self, table: Table) -> Table:
-        assert isinstance(table, MatrixTable)
-        met = value_flags_of(table.x)
-        if met.negative or met.infinite or met.missing:
-            self._explain_training(table)
+    checks_training: bool = True
+    checks_prediction: bool = False
+
+    def training(self, X: object, y: object, layout: RowLayout | None = None, min_rows: int = 1) -> ReadRows:
+        """Rows to learn from, their labels, and their layout."""
+        table, labels, known = super().training(X, y, layout, min_rows)
+        if self.checks_training:
+            self._check(table, known)
+        return table, labels, known
+
+    def rows(self, X: object, layout: RowLayout) -> Table:
+        """Rows to predict for."""
+        table = super().rows(X, layout)
+        if self.checks_prediction:
+            assert isinstance(table, MatrixTable)
+            check_not_negative(table.x, self.estimator)
         return table
 
-    def _explain_training(self, table: Table) -> None:
-        super()._explain_training(table)
+    def unlabelled(self, X: object, layout: RowLayout) -> Table:
+        """Rows without labels to learn from."""
+        table = self.rows(X, layout)
+        self._check(table, layout)
+        return table
+
+    def explain_training_values(self, table: Table, layout: RowLayout) -> None:
+        """Raise for a value that is not finite, or negative."""
+        super().explain_training_values(table, layout)
         assert isinstance(table, MatrixTable)
-        check_not_negative(table.x, type(self).__name__)
+        check_not_negative(table.x, self.estimator)
+
+    def _check(self, table: Table, layout: RowLayout) -> None:
+        assert isinstance(table, MatrixTable)
+        flags = value_flags_of(table.x)
+        if flags.negative or flags.infinite or flags.missing:
+            self.explain_training_values(table, layout)
 
 
-def check_not_negative(x: Any, name: str) -> None:
+def check_not_negative(x: Matrix, estimator: str) -> None:
     """Raise scikit-learn's error if a value is negative."""
     if value_flags_of(x).negative:
-        raise negative_values(x, name)
+        raise negative_values(x, estimator)
 
 
-def negative_values(x: Any, name: str) -> ValueError:
-    """scikit-learn's error for values of which some are negative."""
+def negative_values(x: Matrix, estimator: str) -> InputError:
+    """scikit-learn's error for negative values."""
     rows = cell_rows(x)[x.data < 0] if is_sparse(x) else np.nonzero(x < 0)[0]
-    return InputError(f"Negative values in data passed to {name} (input X).", rows=np.unique(rows))
+    return InputError(f"Negative values in data passed to {estimator} (input X).", rows=np.unique(rows), argument="X")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.families import Family, Multinomial
@@ -15,81 +15,126 @@ from suffice.families.complement import ComplementWeights, complement_scores, co
 from suffice.families.estimation import weighted_logs
 from suffice.families.linear import Finish
 from suffice.families.multinomial import MultinomialParameters
+from suffice.learning.fitted import Fitted
+from suffice.learning.specification import specification_named
+from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, Model
-from suffice.naive_bayes.discrete import DiscreteDropIn, NotNegative
+from suffice.naive_bayes.discrete import CountReader, DiscreteDropIn, DiscreteSpecification
+from suffice.numerics.types import Array, Float, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, Sums
 from suffice.statistics.count_vectors import log_coefficients
-from suffice.tables import Table
+from suffice.tables import MatrixTable, Table
 from suffice.tables.table import Schema
 
 __all__ = ["ComplementNB", "MultinomialNB"]
 
-Float = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class _Frequencies(Multinomial):
-    """A multinomial of sums of anything that is not negative, such as tf-idf; it keeps nothing for its evidence."""
+    """A multinomial of any non-negative numbers, such as tf-idf; without the statistics of its evidence."""
 
-    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
-        """The estimator has checked the rows."""
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
+        """The reader has checked the rows."""
 
     def _log_common(self, parameters: MultinomialParameters) -> Float:
-        """Nothing is taken from the sum of x log θ, as scikit-learn has it."""
+        """Zero, so that scores are Σ x log θ as in scikit-learn."""
         return np.zeros(parameters.log_share.shape[1])
 
-    def zero(self, classes: ClassAxis, n_columns: int) -> Any:
+    def zero(self, classes: ClassAxis, n_columns: int) -> Sums:
         """The statistic of no rows."""
         return Sums.zero(classes, n_columns)
 
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> Any:
-        """Rows and Σ x; the values are checked in the same read."""
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> Sums:
+        """Σ x of each class; the values are checked in the same pass."""
         return Sums.summarize(x, members, frequencies=True)
 
-    def log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
+    def log_likelihood(self, parameters: MultinomialParameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); NaN if a value is missing."""
         return parameters.cells.scores(x, missing=False) + log_coefficients(x)[:, None]
 
-    def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
+    def relative_log_likelihood(self, parameters: MultinomialParameters, x: Matrix) -> Float:
         """The same without the multinomial coefficient."""
         return parameters.cells.scores(x, missing=False)
 
-    def answers(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
-        """What is asked of `relative_log_likelihood`, at once."""
+    def answers(self, parameters: MultinomialParameters, x: Matrix, finish: Finish) -> int | None:
+        """Posteriors or labels, computed by the kernel that scores the rows."""
         return parameters.cells.answers(x, finish, missing=False)
 
 
-class _WholeRows(NotNegative):
-    """Rows of frequencies, of which none is missing."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _FrequencySpecification(DiscreteSpecification):
+    """Rows of frequencies without missing cells."""
+
+    @cached_property
+    def reader(self) -> CountReader:
+        """Rows are non-negative numbers; they are checked while they are summed."""
+        return CountReader(self.estimator, sparse=True, checks_training=False)
 
     @property
-    def _allow_nan(self) -> bool:
+    def accepts_missing(self) -> bool:
+        """NaN is an error."""
         return False
 
-    def _blocks(self, schema: Schema) -> list[Block]:
-        return [Block(_Frequencies(), slice(None), schema.names)]
-
-    def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
-        # The values are checked when they are summed.
-        return DiscreteDropIn._read_training(self, X, y, reset=reset, min_rows=min_rows)
+    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+        """One multinomial block."""
+        return (Block(_Frequencies(), slice(None), schema.names),)
 
 
-class MultinomialNB(_WholeRows):
-    """Multinomial naive Bayes, as ``sklearn.naive_bayes`` has it, on mergeable statistics.
+# ---------------------------------------------------------------------- multinomial
+
+
+@specification_named
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MultinomialNBSpecification(_FrequencySpecification):
+    """The parameters of `MultinomialNB`."""
+
+    estimator: ClassVar[str] = "MultinomialNB"
+
+    def class_parameters(self, statistic: Sums) -> MultinomialParameters:
+        """Smoothed shares of the columns."""
+        draws = statistic.total + self.smoothing(statistic.shape[0])
+        draws[~(draws.sum(axis=1) > 0)] = 1.0  # a class without draws or smoothing: all columns are equally likely
+        with np.errstate(divide="ignore"):
+            log_share = np.log(draws)
+        log_share -= np.log(draws.sum(axis=1, keepdims=True))
+        weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
+        return MultinomialParameters(log_share, draws, statistic.total.sum(axis=1) / weight)
+
+    def smoothed_family(self, alpha: float, n_columns: int) -> Family:
+        """The multinomial with this smoothing."""
+        return _Frequencies(estimation="map" if alpha > 0 else "mle", smoothing=alpha)
+
+    def log_parameter_prior(self, estimate: Estimate, model: Model) -> float:
+        """log p(θ) under the Dirichlet prior."""
+        log_share = estimate.parameters[0].log_share
+        return weighted_logs(self.smoothing(log_share.shape[1]), log_share)
+
+
+class _FrequencyDropIn(DiscreteDropIn):
+    """scikit-learn's classes for frequencies."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class MultinomialNB(_FrequencyDropIn):
+    """Multinomial naive Bayes with the interface of ``sklearn.naive_bayes``, on mergeable statistics.
 
     Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
-    `score_samples`, `sample`, `linear_form` and `log_likelihood`. Counts may be fractions, as of tf-idf.
+    `score_samples`, `sample`, `explain`, `linear_form` and `log_likelihood`. Counts may be fractions, such as tf-idf.
 
     Parameters
     ----------
     alpha : float or array-like of shape (d,), default=1.0
         Laplace smoothing.
     force_alpha : bool, default=True
-        If not, an alpha below 1e-10 is raised to it.
+        If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
-        Whether class priors come from the data, or are uniform.
+        Whether the class prior comes from the data; otherwise it is uniform.
     class_prior : array-like of shape (K,), default=None
-        Class priors.
+        Class prior.
 
     Attributes
     ----------
@@ -104,6 +149,9 @@ class MultinomialNB(_WholeRows):
     array(['b'], dtype='<U1')
     """
 
+    _specification_type = MultinomialNBSpecification
+    _parameter_constraints: ClassVar[dict[str, Any]] = MultinomialNBSpecification.constraints
+
     def __init__(
         self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
     ) -> None:
@@ -112,54 +160,96 @@ class MultinomialNB(_WholeRows):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _parameters(self, statistic: Sums) -> MultinomialParameters:
-        draws = statistic.total + self._alpha()
-        draws[~(draws.sum(axis=1) > 0)] = 1.0  # a class without draws or smoothing: all columns alike
-        with np.errstate(divide="ignore"):
-            log_share = np.log(draws)
-        log_share -= np.log(draws.sum(axis=1, keepdims=True))
-        weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
-        return MultinomialParameters(log_share, draws, statistic.total.sum(axis=1) / weight)
-
-    def _family_of_alpha(self, alpha: float) -> Family:
-        return _Frequencies(estimation="map" if alpha > 0 else "mle", smoothing=alpha)
-
-    def _prior_density(self, estimate: Estimate, model: Model) -> float:
-        return weighted_logs(self._alpha(), estimate.parameters[0].log_share)
-
     @property
     def feature_log_prob_(self) -> Float:
         """Logarithm of the share of each column in each class (K, d)."""
-        found: Float = self._estimated().parameters[0].log_share
-        return found
+        log_share: Float = self.fitted_.estimate.parameters[0].log_share
+        return log_share
 
 
-class _NoDistribution:
-    """An attribute that is not there, with the reason."""
+# ---------------------------------------------------------------------- complement
 
-    def __get__(self, instance: object, owner: type) -> Any:
-        raise AttributeError(
-            "ComplementNB scores a class by what lies outside it, which is no distribution p(x | y): there is none to "
-            "evaluate or draw from. MultinomialNB has one."
+
+@dataclass(frozen=True, eq=False)
+class _ComplementSolution:
+    """Weights that score rows without a class prior; they are not log-densities."""
+
+    estimate: Estimate
+
+    def relative_joint(self, x: Table) -> Float:
+        """The scores of each row and class (n, K)."""
+        assert isinstance(x, MatrixTable)
+        scores = complement_scores(self.estimate.parameters[0], x.x)
+        return np.asarray(scores + self.estimate.log_prior if len(self.estimate.classes) == 1 else scores)
+
+    joint = relative_joint
+
+    def write_posterior(self, x: Table, method: str, out: Array | None = None) -> Array | None:
+        """No kernel computes the answer directly."""
+        return None
+
+
+@specification_named
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ComplementNBSpecification(_FrequencySpecification):
+    """The parameters of `ComplementNB`."""
+
+    estimator: ClassVar[str] = "ComplementNB"
+    constraints: ClassVar[dict[str, Any]] = {**DiscreteSpecification.constraints, "norm": ["boolean"]}
+
+    norm: bool = False
+
+    def class_parameters(self, statistic: Sums) -> ComplementWeights:
+        """The weights of each class and column (K, d)."""
+        return complement_weights(statistic, self.smoothing(statistic.shape[0]), norm=self.norm)
+
+    def solve(self, fitted: Fitted) -> _ComplementSolution:  # type: ignore[override]
+        """Weights by scikit-learn's formula."""
+        return _ComplementSolution(super().solve(fitted))
+
+    def held_out_joint(self, fitted: Fitted, table: Table, members: Membership) -> Float | None:
+        """The closed form, without ``norm``."""
+        if self.norm or len(fitted.classes) == 1:
+            return None
+        assert isinstance(table, MatrixTable)
+        statistic = fitted.model.statistics[0]
+        assert isinstance(statistic, Sums)
+        return left_out_complement(statistic, self.smoothing(fitted.layout.n_columns), table.x, members)
+
+    def check_density(self, verb: str) -> NoReturn:
+        """Raise: the scores are not densities."""
+        raise InputError(
+            f"{verb} needs p(x | y) and p(y), but ComplementNB has neither: it scores a class by the rows of all other "
+            "classes, without a class prior. Use MultinomialNB."
         )
 
 
-class ComplementNB(_WholeRows):
-    """Complement naive Bayes, as ``sklearn.naive_bayes`` has it, on mergeable statistics (Rennie et al. 2003).
+class _NoDistribution:
+    """An attribute that does not exist, with the reason."""
 
-    Each class is judged by the rows of all others: its weights are ``−log θ`` of the columns' shares outside the
-    class. Weights are no distribution of x, so that there is nothing to sample from.
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError(
+            "ComplementNB scores a class by the rows of all other classes, which is not a distribution p(x | y), so "
+            "there is nothing to evaluate or to sample from. MultinomialNB has a distribution."
+        )
+
+
+class ComplementNB(_FrequencyDropIn):
+    """Complement naive Bayes with the interface of ``sklearn.naive_bayes``, on mergeable statistics.
+
+    Each class is scored by the rows of all other classes (Rennie et al. 2003): its weights are ``−log θ`` of the
+    columns' shares outside the class. Weights are not a distribution of x, so there is nothing to sample from.
 
     Parameters
     ----------
     alpha : float or array-like of shape (d,), default=1.0
         Laplace smoothing.
     force_alpha : bool, default=True
-        If not, an alpha below 1e-10 is raised to it.
+        If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
-        Only used where there is a single class.
+        Used only if there is a single class.
     class_prior : array-like of shape (K,), default=None
-        Not used.
+        Ignored.
     norm : bool, default=False
         Whether the weights of a class are divided by their sum.
 
@@ -177,7 +267,8 @@ class ComplementNB(_WholeRows):
     array(['b'], dtype='<U1')
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**NotNegative._parameter_constraints, "norm": ["boolean"]}
+    _specification_type = ComplementNBSpecification
+    _parameter_constraints: ClassVar[dict[str, Any]] = ComplementNBSpecification.constraints
 
     def __init__(
         self,
@@ -194,48 +285,11 @@ class ComplementNB(_WholeRows):
         self.class_prior = class_prior
         self.norm = norm
 
-    def _parameters(self, statistic: Sums) -> ComplementWeights:
-        """The weights of each class and column (K, d)."""
-        return complement_weights(statistic, self._alpha(), norm=self.norm)
-
-    def _closed_form(self, model: Model, solved: Any, table: Any, members: Membership) -> Float | None:
-        if self.norm or len(model.classes) == 1:
-            return None
-        statistic: Any = model.statistics[0]
-        return left_out_complement(statistic, self._alpha(), table.x, members)
-
-    def _fitted(self, model: Model, table: Table, members: Membership, unlabelled: Any, weight: Any) -> Any:
-        if unlabelled is not None:
-            raise self._no_density("learning from unlabelled rows")
-        return super()._fitted(model, table, members, None, weight)
-
-    def with_prior(self, prior: Any) -> Any:
-        """There is none: scikit-learn's scores of this model have no class prior in them."""
-        raise self._no_density("with_prior")
-
-    def adapt_prior(self, X: Any, *, level: float = 0.05) -> Any:
-        """There is none, as there is no p(x | y)."""
-        raise self._no_density("adapt_prior")
-
-    def _no_density(self, verb: str) -> InputError:
-        return InputError(
-            f"{verb} needs p(x | y) and p(y), and ComplementNB has neither: it scores a class by what lies outside it, "
-            "with no class prior. Use MultinomialNB."
-        )
-
-    def _answers_at_once(self) -> bool:
-        return False  # there is no density, and no prior
-
-    def _scores_of(self, model: Model, solved: Any, table: Any, *, relative: bool) -> Float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            out = complement_scores(solved.parameters[0], table.x)
-        return np.asarray(out + solved.log_prior if len(model.classes) == 1 else out)
-
     @property
     def feature_log_prob_(self) -> Float:
         """The weights of each class and column (K, d)."""
-        found: Float = self._estimated().parameters[0].weights
-        return found
+        weights: Float = self.fitted_.estimate.parameters[0].weights
+        return weights
 
     @property
     def feature_all_(self) -> Float:

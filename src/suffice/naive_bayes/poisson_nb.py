@@ -1,49 +1,82 @@
-"""`PoissonNB`: counts in the manner of ``sklearn.naive_bayes``, which lacks them."""
+"""`PoissonNB`: Poisson counts with the interface of ``sklearn.naive_bayes``, which has no such class."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from suffice.families import Family, Poisson
+from suffice.families import Poisson
+from suffice.families.poisson import PoissonParameters
+from suffice.learning.specification import specification_named
+from suffice.learning.tuning_result import Tuning
 from suffice.model import Block
-from suffice.naive_bayes.discrete import NotNegative, check_not_negative
+from suffice.naive_bayes.discrete import CountReader, DiscreteDropIn, DiscreteSpecification
+from suffice.numerics.types import Float, Mask, Matrix
 from suffice.statistics import CellSums
-from suffice.tables import MatrixTable, Table
 from suffice.tables.table import Schema
 
 __all__ = ["PoissonNB"]
 
-Float = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class _Rates(Poisson):
-    """Poisson rates of sums of anything that is not negative."""
+    """Poisson rates of sums of any non-negative numbers."""
 
-    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
-        """The estimator has checked the rows."""
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
+        """The reader has checked the rows."""
 
 
-class PoissonNB(NotNegative):
-    """Naive Bayes for counts that are Poisson distributed, in the manner of ``sklearn.naive_bayes``.
+@specification_named
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PoissonNBSpecification(DiscreteSpecification):
+    """The parameters of `PoissonNB`."""
+
+    estimator: ClassVar[str] = "PoissonNB"
+    constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteSpecification.constraints,
+        "alpha": [Interval(Real, 0, None, closed="left")],
+    }
+
+    @cached_property
+    def reader(self) -> CountReader:
+        """Rows are non-negative numbers with NaN for missing cells."""
+        return CountReader(self.estimator, sparse=True, missing=True, checks_prediction=True)
+
+    def family(self) -> Poisson:
+        """Independent Poisson columns with this smoothing."""
+        return _Rates(smoothing=float(self.smoothing(0)))
+
+    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+        """One block of independent Poisson columns."""
+        return (Block(self.family(), slice(None), schema.names),)
+
+    def class_parameters(self, statistic: CellSums) -> PoissonParameters:
+        """Smoothed rates."""
+        return self.family().estimate(statistic)
+
+    def smoothed_family(self, alpha: float, n_columns: int) -> Poisson:
+        """The family itself."""
+        return self.family()
+
+
+class PoissonNB(DiscreteDropIn):
+    """Naive Bayes for Poisson distributed counts, with the interface of ``sklearn.naive_bayes``.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Smoothing: how many rows with the mean of all rows (and half an event more in all of them) each class is given.
+        Smoothing: pseudo-rows of each class that have the mean of all rows, plus half an event in total.
     force_alpha : bool, default=True
-        If not, an alpha below 1e-10 is raised to it.
+        If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
-        Whether class priors come from the data, or are uniform.
+        Whether the class prior comes from the data; otherwise it is uniform.
     class_prior : array-like of shape (K,), default=None
-        Class priors.
+        Class prior.
 
     Attributes
     ----------
@@ -58,10 +91,8 @@ class PoissonNB(NotNegative):
     array(['a'], dtype='<U1')
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **NotNegative._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-    }
+    _specification_type = PoissonNBSpecification
+    _parameter_constraints: ClassVar[dict[str, Any]] = PoissonNBSpecification.constraints
 
     def __init__(
         self, *, alpha: float = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
@@ -71,26 +102,13 @@ class PoissonNB(NotNegative):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _family(self) -> Poisson:
-        return _Rates(smoothing=float(self._alpha()))
-
-    def _blocks(self, schema: Schema) -> list[Block]:
-        return [Block(self._family(), slice(None), schema.names)]
-
-    def _read_rows(self, X: Any) -> Table:
-        table = super()._read_rows(X)
-        assert isinstance(table, MatrixTable)
-        check_not_negative(table.x, type(self).__name__)
-        return table
-
-    def _parameters(self, statistic: CellSums) -> Any:
-        return self._family().estimate(statistic)
-
-    def _family_of_alpha(self, alpha: float) -> Family:
-        return self._family()
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
 
     @property
     def rate_(self) -> Float:
         """Expected count of each class and column (K, d)."""
-        found: Float = self._estimated().parameters[0].rate
-        return found
+        rate: Float = self.fitted_.estimate.parameters[0].rate
+        return rate

@@ -1,107 +1,95 @@
-"""`TextNaiveBayes`: from raw documents to a classifier, in one pass and without a matrix in between."""
+"""`TextNaiveBayes`: from raw documents to a classifier in one pass, without a matrix of counts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.bayes import Prior
-from suffice.estimators.tunable import OwnClassifier, is_auto
-from suffice.exceptions import InputError, listed
-from suffice.families import Text
-from suffice.learning.column_checks import warn_about_empty, warn_about_words
+from suffice.estimators import TunableClassifier
+from suffice.exceptions import InputError
+from suffice.families.text.informative_words import telling_words
+from suffice.families.text.parameters import TextParameters, words_used
 from suffice.learning.prior_shift import AdaptedPrior
-from suffice.learning.tuning import Tuning, tune_in_steps
-from suffice.model import Block, Conditional, LinearForm, Model
-from suffice.naive_bayes.text_settings import applied, auto_paths, start_of
-from suffice.naive_bayes.word_methods import WordAnswers, word_sums
-from suffice.sources.arrays import read_labels
-from suffice.sources.files import Source
-from suffice.statistics import Membership
-from suffice.tables import Table
-from suffice.tables.table import Schema
-from suffice.text.table import TextTable
-from suffice.text.texts import Texts
+from suffice.model import Conditional, LinearForm
+from suffice.naive_bayes.text_specification import TextSpecification, word_sums
+from suffice.numerics.types import Codes, Float
+from suffice.tables.listing import Listing
 
 __all__ = ["TextNaiveBayes"]
 
-COLUMN = "text"  # what messages call the column of documents
-CHOSEN = ("event", "estimation", "binary", "idf", "length", "max_words", "smoothing")
-READ = ("analyzer", "lowercase", "min_length", "ngram_range", "strip_accents", "stop_words", "punctuation", "slots")
 
+class TextNaiveBayes(TunableClassifier):
+    """Naive Bayes for documents: p(x | y) is a product over their words.
 
-class TextNaiveBayes(WordAnswers, OwnClassifier):
-    """Naive Bayes of documents: p(x | y) is a product over their words.
-
-    Documents are read once, in C++ and on all cores; what is kept is how often each class has each word, and how many
-    of its documents do. Which words are used, and how their counts become probabilities, is decided afterwards:
-    settings can be changed without reading a document again.
+    Documents are read once, in C++ and on all cores. The model keeps how often each word occurs in each class, and in
+    how many documents. Which words are used, and how their counts become probabilities, is decided afterwards: these
+    parameters can be changed without reading a document again.
 
     Parameters
     ----------
     event : {"multinomial", "bernoulli", "complement"} or "auto", default="multinomial"
-        Words are drawn one after another; or each word of the vocabulary is there or not; or a class is scored by how
-        little the others use the words of a document.
+        Words are drawn one after another; or each word of the vocabulary is present or absent; or a class is scored by
+        how rarely the other classes use the words of a document.
     max_words : int, None or "auto", default=10_000
-        The vocabulary: that many of the most frequent words, None for all.
+        Size of the vocabulary: so many of the most frequent words, None for all.
     smoothing : float or "auto", default=1.0
-        What is added to each count: draws of each word, or documents with it and without it. 1 is Laplace's.
+        Pseudo-count: draws of each word, or documents with it and without it. 1 is Laplace smoothing.
     estimation : {"map", "mle", "bayes"} or "auto", default="map"
-        With ``"mle"`` nothing is added; with ``"bayes"`` words come in bursts (Dirichlet-multinomial): one that came
-        once surprises less when it comes again.
+        ``"mle"`` adds no pseudo-counts; with ``"bayes"`` words occur in bursts (Dirichlet-multinomial): a word that
+        occurred once is less surprising when it occurs again.
     binary : bool or "auto", default=False
         Whether a document counts each of its words once.
     idf : bool or "auto", default=False
-        Whether words that few documents have weigh more, by ``1 + log (1 + n)/(1 + d_j)``.
+        Whether words that few documents contain weigh more, by ``1 + log (1 + n)/(1 + d_j)``.
     length : float or "auto", default=0.0
-        From 0 to 1: how far the length of a document is taken out of what it says. A document of L words counts as one
-        of ``L (L̄/L)^length`` words, with L̄ the mean length.
+        From 0 to 1: how far the effect of a document's length is removed. A document of L words counts as one of
+        ``L (L̄/L)^length`` words, with L̄ the mean length.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
     calibrate : bool or {"temperature", "isotonic"}, default=False
-        Whether `predict_proba` mends the posterior by a map that is fitted to documents which are left out one by one.
-        The words of a document depend on each other, and naive Bayes is far too sure of itself without.
+        Whether `predict_proba` is calibrated on held-out documents (leave-one-out). The words of a document depend on
+        each other, so naive Bayes is far too confident without calibration.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         What is counted: words; runs of characters; or runs of characters within words. A callable takes a document and
         returns its words.
     lowercase : bool, default=True
     min_length : int, default=2
-        Of a word, in characters.
+        Least length of a word in characters.
     ngram_range : tuple of int, default=(1, 1)
-        The least and the largest number of words, or of characters, that are counted together.
+        The smallest and the largest number of words, or of characters, that are counted as one.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
     stop_words : "english", collection of str or None, default=None
-        Words that are left out.
+        Words that are ignored.
     punctuation : bool, default=False
-        Whether marks are words as well: "!!!" is three of them. With ``ngram_range=(1, 2)`` that is what filters of
-        messages are best made of.
+        Whether punctuation marks are words as well: "!!!" is three of them. Together with ``ngram_range=(1, 2)`` this
+        works best for filtering messages.
     slots : int, default=0
-        Words are hashed to so many slots, and the memory of an endless stream does not grow; 0 keeps the words.
+        Number of slots that words are hashed to, so that the memory of an endless stream does not grow; 0 keeps the
+        words.
     encoding : str, default="utf-8"
-        Of documents that are bytes.
+        Encoding of documents that are bytes.
     decode_error : {"strict", "replace", "ignore"}, default="strict"
-        Whether bytes that are none of that encoding are an error, replaced by U+FFFD, or left out.
+        Whether bytes that are invalid in the encoding raise an error, are replaced by U+FFFD, or are ignored.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
     class_count_, class_prior_ : array of shape (K,)
     missing_count_ : array of shape (K,)
-        Weight of the documents of each class that are not there (None, NaN).
+        Weight of the missing documents (None, NaN) of each class.
     vocabulary_ : list of str
         The words that are used, M of them.
     word_count_, document_count_ : array of shape (K, M)
-        How often each class has each of them, and how many of its documents do.
+        How often each word occurs in each class, and in how many of its documents.
     settings_ : dict
-        The settings that are used, with what was chosen for those that are "auto".
+        The parameters that are used, with the chosen values of those that are "auto".
     tuning_ : Tuning
-        What was tried for settings that are "auto", and its log-loss.
+        The values that were tried for parameters that are "auto", and their log-loss.
     calibration_ : Calibration
-        The map, if there is one.
+        The calibration, if there is one.
 
     See Also
     --------
@@ -110,13 +98,13 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
 
     Notes
     -----
-    Settings that are ``"auto"`` are chosen together, by the log-loss of documents that are left out one by one, from
-    the same counts; each is judged as by a model that was fitted to the others, also in its choice of words. The
-    log-loss is that of calibrated probabilities with ``calibrate``, which is what to choose by: without, it mostly
-    tells how far too sure a model is.
+    Parameters that are ``"auto"`` are chosen together, by the leave-one-out log-loss of the documents, from the same
+    counts; each document is scored as by a model that was fitted to the others, including its choice of words. With
+    ``calibrate``, the log-loss is that of calibrated probabilities; without it, the log-loss mostly measures
+    overconfidence, so choose parameters together with ``calibrate``.
 
-    A document without a known word has the prior for its posterior (of Bernoulli words: what it says that it has none
-    of them), and so has a missing one; `known_words` shows which they are.
+    The posterior of a document without known words is the prior (for Bernoulli words, the posterior given that all
+    words are absent), and so is that of a missing document; `known_words` shows which they are.
 
     Examples
     --------
@@ -132,21 +120,19 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
       0  spam   ham      (prior)      1  -0.405465
       0  spam   ham      pills        1   0.100083
 
-    A mail that was marked by mistake is taken out again, exactly:
+    A mail that was labelled by mistake is removed exactly:
 
     >>> model.partial_fit(["buy lunch"], ["spam"]).remove(["buy lunch"], ["spam"]).predict_proba(["lunch"]).round(3)
     array([[0.803, 0.197]])
 
-    Settings are chosen by the documents themselves, each judged by all the others:
+    Parameters are chosen on held-out documents:
 
     >>> tuned = TextNaiveBayes("auto", smoothing="auto").fit(mails, ["spam", "spam", "ham", "ham", "ham"])
     >>> tuned.settings_["event"], tuned.settings_["smoothing"], len(tuned.tuning_.log_loss), tuned.tuning_.rule
     ('bernoulli', 1.0, 8, 'leave-one-out')
     """
 
-    # Thousands of words that are absent, or rare in the smaller class, are evidence that leans to one side: it takes
-    # large offsets to put it right.
-    _offsets: ClassVar[float] = 0.3
+    _specification_type = TextSpecification
 
     def __init__(
         self,
@@ -191,72 +177,6 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
         self.encoding = encoding
         self.decode_error = decode_error
 
-    # ------------------------------------------------------------------ documents
-
-    def _texts(self, X: Any) -> Texts:
-        return Texts.of(X, encoding=self.encoding, decode_error=self.decode_error)
-
-    def _read_training(self, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Table, NDArray[Any]]:
-        texts = self._texts(X)
-        if len(texts) < min_rows:
-            raise InputError("There are no documents: X is empty. Give at least one of each class.")
-        if reset:
-            self.n_features_in_ = 1
-        return TextTable(texts, [COLUMN]), read_labels(self, y, len(texts))
-
-    def _columns_of_source(self, source: Source, names: list[str]) -> list[str]:
-        """The column of documents: that of the first fit; the only one of texts; or of several the one named "text"."""
-        known = getattr(self, "feature_names_in_", None)
-        if known is not None:
-            source.check_column(known[0])
-            return [str(known[0])]
-        texts = [name for name in names if source.types[name] in ("text", "category")]
-        texts = [COLUMN] if COLUMN in texts else texts
-        if len(texts) != 1:
-            found = f"{listed(texts)} hold texts" if texts else f"none of {listed(names)} holds any"
-            raise InputError(
-                f"{type(self).__name__} reads one column of texts, and {found}. Choose the column of the documents "
-                "(columns)."
-            )
-        return texts
-
-    def _forget(self) -> None:
-        super()._forget()
-        self.__dict__.pop("feature_names_in_", None)
-
-    def _rows_of_source(self, rows: Any) -> Any:
-        self.feature_names_in_ = np.array(rows.column_names, dtype=object)
-        return rows.column(0)
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0
-    ) -> Self:
-        """Learn from these documents alone, and forget what was learned before; see `GenerativeClassifier.fit`."""
-        texts = None if unlabelled is None else self._texts(unlabelled)  # an iterator is read once
-        return super().fit(X, y, sample_weight, unlabelled=texts, unlabelled_weight=unlabelled_weight)
-
-    def adapt_prior(self, X: Any, *, level: float = 0.05) -> AdaptedPrior:
-        """The class shares of unlabelled documents, and the model that has them; see `GenerativeClassifier`."""
-        self._learned()
-        return super().adapt_prior(self._texts(X), level=level)
-
-    def _read_rows(self, X: Any) -> Table:
-        return TextTable(self._texts(X), [COLUMN])
-
-    def _write_rows(self, columns: list[Any]) -> Any:
-        return columns[0]
-
-    def conditional(self, label: Any) -> Conditional:
-        """p(x | y = label) as a distribution, with ``scipy.stats``'s names: logpdf, pdf, rvs."""
-        estimate = self._estimated()
-        return estimate.conditional(
-            estimate.classes.position(label), 1, self._read_rows, lambda columns: columns[0][:, None]
-        )
-
-    @property
-    def _allow_nan(self) -> bool:
-        return True
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
@@ -264,63 +184,34 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
         tags.input_tags.one_d_array = True
         return tags
 
-    # ------------------------------------------------------------------ settings
+    # ------------------------------------------------------------------ documents
 
-    def _settings(self) -> dict[str, Any]:
-        """The settings by which counts become probabilities, with what was chosen for those that are "auto"."""
-        found = {name: self._setting(name, start_of(name)) for name in CHOSEN}
-        means = applied(found)  # what was chosen for one event may not apply to another that was set since
-        return {
-            name: means[name] if is_auto(getattr(self, name)) or is_auto(self.event) else found[name] for name in found
-        }
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0
+    ) -> Self:
+        """Learn from these documents alone; see `GenerativeClassifier.fit`."""
+        if unlabelled is not None:  # an iterator can be read only once
+            unlabelled = TextSpecification(**self.get_params(deep=False)).reader.texts(unlabelled)
+        return super().fit(X, y, sample_weight, unlabelled=unlabelled, unlabelled_weight=unlabelled_weight)
 
-    def _family(self) -> Text:
-        return Text(**self._settings(), **{name: getattr(self, name) for name in READ})
+    def adapt_prior(self, X: Any, *, level: float = 0.05) -> AdaptedPrior:
+        """Estimate the class prior of unlabelled documents; see `GenerativeClassifier.adapt_prior`."""
+        return super().adapt_prior(self._specified().reader.texts(X), level=level)
 
-    def _blocks(self, schema: Schema) -> list[Block]:
-        return [Block(self._family(), slice(None), list(schema.names))]
-
-    def _paths(self) -> dict[str, Sequence[Any]]:
-        return auto_paths([name for name in CHOSEN if is_auto(getattr(self, name))])
-
-    def _tuned(self, model: Model, table: Table, members: Membership, *, calibrated: bool) -> Tuning:
-        statistic = word_sums(model)
-        paths = auto_paths(list(self._paths()), len(model.classes), int(statistic.count.any(axis=0).sum()))
-        return tune_in_steps(
-            self._of_data(),
-            model,
-            table,
-            members,
-            paths,
-            {name: start_of(name, path) for name, path in paths.items()},
-            meaning=self._meaning,
-            calibrated=calibrated,
+    def conditional(self, label: Any) -> Conditional:
+        """p(x | y = label) as a distribution with the method names of ``scipy.stats``: logpdf, pdf, rvs."""
+        fitted = self.fitted_
+        reader, layout = fitted.reader, fitted.layout
+        return fitted.estimate.conditional(
+            fitted.classes.position(label), 1, lambda X: reader.rows(X, layout), lambda columns: columns[0][:, None]
         )
 
-    def _meaning(self, chosen: dict[str, Any]) -> dict[str, Any]:
-        """What is chosen, without what does not apply."""
-        whole = applied({name: getattr(self, name) for name in CHOSEN} | chosen)
-        return {name: whole[name] for name in chosen}
-
-    def _check_columns(self, model: Model, table: Table) -> None:
-        warn_about_empty(model, table)
-        warn_about_words(model)
-
-    # ------------------------------------------------------------------ what was learned
-
-    @property
-    def settings_(self) -> dict[str, Any]:
-        """The settings by which counts become probabilities, with what was chosen for those that are "auto"."""
-        self._learned()
-        self._check_chosen()
-        return self._settings()
-
     def linear_form(self) -> LinearForm:
-        """The log-odds as a linear function of the words of a document, ``(theta, theta0)``; ``columns`` are the words.
+        """The log-odds as a linear function of a document's words, ``(theta, theta0)``; ``columns`` are the words.
 
-        x is how often the document has each word; with ``event="bernoulli"`` or ``binary``, whether it does. With
-        ``length`` above 0, or words in bursts (``estimation="bayes"``), log-odds are not linear: `NotLinearError`.
-        Those of calibrated probabilities, if they are. See `GenerativeClassifier.linear_form`.
+        x is how often each word occurs; with ``event="bernoulli"`` or ``binary``, whether it does. With ``length``
+        above 0, or words in bursts (``estimation="bayes"``), log-odds are not linear: `NotLinearError`. With a
+        calibration, the log-odds are those of calibrated probabilities. See `GenerativeClassifier.linear_form`.
 
         >>> model = TextNaiveBayes().fit(["cheap pills", "see you at lunch"], ["spam", "ham"])
         >>> form = model.linear_form()
@@ -330,14 +221,139 @@ class TextNaiveBayes(WordAnswers, OwnClassifier):
         form = super().linear_form()
         return replace(form, columns=[word for _, word in form.columns])
 
-    # ------------------------------------------------------------------ how it shows itself
+    # ------------------------------------------------------------------ words
+
+    def _specified(self) -> TextSpecification:
+        """The specification of the fitted model."""
+        specification = self.fitted_.specification
+        assert isinstance(specification, TextSpecification)
+        return specification
+
+    def _parameters(self) -> TextParameters:
+        parameters: TextParameters = self.fitted_.estimate.parameters[0]
+        return parameters
+
+    @property
+    def settings_(self) -> dict[str, Any]:
+        """The parameters that are used, with the chosen values of those that are "auto"."""
+        specification, tuning = self._specified(), self.fitted_.tuning
+        specification.check_chosen(tuning)
+        return specification.settings(tuning)
+
+    @property
+    def vocabulary_(self) -> list[str]:
+        """The words that are used, in alphabetical order; with ``slots``, the numbers of the used slots."""
+        return self._parameters().words
+
+    @property
+    def word_count_(self) -> Float:
+        """How often each word of the vocabulary occurs in each class (K, M)."""
+        return self._parameters().count
+
+    @property
+    def document_count_(self) -> Float:
+        """Weight of the documents of each class that contain each word of the vocabulary (K, M)."""
+        statistic = word_sums(self.fitted_.model)
+        max_words = self._specified().settings(self.fitted_.tuning)["max_words"]
+        return statistic.documents[:, words_used(statistic, max_words)[2]]
+
+    @property
+    def missing_count_(self) -> Float:
+        """Weight of the missing documents of each class (K,)."""
+        return word_sums(self.fitted_.model).missing
+
+    def prune(self, min_count: float) -> Self:
+        """Forget the words that occurred fewer than ``min_count`` times in all, to save memory.
+
+        This cannot be undone: if a forgotten word occurs again, its count starts at zero, and a document that contains
+        it can no longer be removed by `remove`. ``max_words`` instead chooses among words without forgetting any.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from suffice import TextNaiveBayes
+        >>> model = TextNaiveBayes().fit(["rare word", "word"], ["a", "b"])
+        >>> model.prune(2).vocabulary_
+        ['word']
+        """
+        with self._lock:
+            fitted = self.fitted_
+            before = word_sums(fitted.model)
+            statistic = before.prune(min_count)
+            if not len(statistic.vocabulary) and len(before.vocabulary):
+                most = before.count.sum(axis=0).max()
+                raise InputError(
+                    f"No word would be left: none occurred {min_count:.6g} times; the most frequent word occurred "
+                    f"{most:.6g} times. Nothing was forgotten.",
+                    argument="min_count",
+                )
+            self._fitted = fitted.with_model(replace(fitted.model, statistics=(statistic,)))
+        return self
+
+    def known_words(self, X: Any) -> Codes:
+        """How many words of each document are in the vocabulary, with repetitions (n,).
+
+        The posterior of a document without any is the prior.
+
+        >>> from suffice import TextNaiveBayes
+        >>> model = TextNaiveBayes().fit(["cheap pills", "see you at lunch"], ["spam", "ham"])
+        >>> model.known_words(["cheap, cheap lunch", "Grüße!", None])
+        array([3, 0, 0])
+        """
+        specification = self._specified()
+        family, texts = specification.family(self.fitted_.tuning), specification.reader.texts(X)
+        documents = texts.documents(family.analysis)
+        _, length = self._parameters().form.scores(documents, family.analysis.reading, distinct=False)
+        return length.astype(np.int64)
+
+    def telling_words(self, label: Any, n: int = 20, *, against: Any = None) -> Listing:
+        """The most informative words for a class.
+
+        Parameters
+        ----------
+        label
+            The class.
+        n : int, default=20
+            How many words.
+        against : optional
+            The class to compare with; by default, of more than two classes, the best other class of each word.
+
+        Returns
+        -------
+        Listing
+            ``word``; ``log-odds``, what each occurrence adds to the log-odds (for Bernoulli words, what its presence
+            adds); and how often it occurred in the class and in the others that it is compared with.
+
+        Examples
+        --------
+        >>> from suffice import TextNaiveBayes
+        >>> model = TextNaiveBayes().fit(["cheap, cheap pills", "cheap lunch, see you"], ["spam", "ham"])
+        >>> model.telling_words("spam", 2)
+        word   log-odds  spam  others
+        pills   0.81093     1       0
+        cheap  0.523248     2       1
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise InputError(f"n is a number of words, at least 0; got {n!r}.", argument="n")
+        axis, parameters = self.fitted_.classes, self._parameters()
+        if len(axis) < 2:
+            raise InputError("Informative words distinguish classes, but the model has only one. Add another class.")
+        other = None if against is None else axis.position(against)
+        words = telling_words(parameters, axis.position(label), other, int(n))
+        columns: dict[str, Any] = {"word": words.words, "log-odds": words.log_odds, str(label): words.counts[:, 0]}
+        return Listing(columns | {"others" if against is None else str(against): words.counts[:, 1]})
+
+    # ------------------------------------------------------------------ display
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        text = super().__repr__(N_CHAR_MAX)
-        return text if self._model is None else f"{text}\n{self._summary()}"
+        text: str = super().__repr__(N_CHAR_MAX)
+        return f"{text}\n{self._summary()}" if self.__sklearn_is_fitted__() else text
 
     def _summary(self) -> str:
-        statistic = word_sums(self._learned())
+        statistic = word_sums(self.fitted_.model)
         n, words = float(statistic.weight.sum() + statistic.missing.sum()), statistic.vocabulary
         kept = f"{words.slots:,} slots" if words.slots else f"{len(words):,} words"
         return f"  {n:,.6g} documents of {len(statistic.classes)} classes, {kept}"

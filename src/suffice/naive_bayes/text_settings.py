@@ -1,14 +1,14 @@
-"""Settings of `TextNaiveBayes` to choose from, where they are "auto"."""
+"""Values that `TextNaiveBayes` tries for parameters that are "auto"."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["applied", "auto_paths", "start_of"]
+__all__ = ["applicable_settings", "auto_paths", "first_choice"]
 
-# In the order in which they are tried; each begins with the classic one. Weights of words and documents come before
-# the event, since Bernoulli words have none.
+# In the order in which they are tried; the classic value comes first. Weights of words and documents come before the
+# event, because Bernoulli words have no weights.
 PATHS: dict[str, tuple[Any, ...]] = {
     "binary": (False, True),
     "length": (0.0, 0.5, 1.0),
@@ -20,15 +20,15 @@ PATHS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def start_of(name: str, path: Sequence[Any] | None = None) -> Any:
-    """The classic setting; the first of a path, if there is one."""
+def first_choice(name: str, path: Sequence[Any] | None = None) -> Any:
+    """The first value of a path, by default the classic value of the parameter."""
     return (PATHS[name] if path is None else path)[0]
 
 
 def auto_paths(names: Sequence[str], n_classes: int | None = None, n_words: int | None = None) -> dict[str, Any]:
-    """The values to try for some settings, of a model of so many classes and words, if that is known.
+    """The values to try for some parameters; fewer if the number of classes and of words is known.
 
-    Of two classes one is the complement of the other, and nothing else than it. As many words as there are is None.
+    With two classes, the complement of one class is the other. All words are requested by None.
 
     >>> auto_paths(["max_words", "event"], 2, 5_000)
     {'max_words': (None, 1000), 'event': ('multinomial', 'bernoulli')}
@@ -41,18 +41,18 @@ def auto_paths(names: Sequence[str], n_classes: int | None = None, n_words: int 
     return paths
 
 
-def applied(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings that mean the same, without what does not apply to their event.
+def applicable_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """Equivalent settings, without those that do not apply to the event.
 
-    Bernoulli words have no weight, and are the same by ``bayes`` and ``map``; the complement is no distribution.
+    Bernoulli words have no weights, and ``bayes`` equals ``map`` for them; the complement is not a distribution.
 
-    >>> applied({"event": "bernoulli", "binary": True, "smoothing": 0.1})
+    >>> applicable_settings({"event": "bernoulli", "binary": True, "smoothing": 0.1})
     {'event': 'bernoulli', 'binary': False, 'smoothing': 0.1}
     """
     event = settings.get("event")
-    none: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     if event == "bernoulli":
-        none = {"binary": False, "idf": False, "length": 0.0}
+        defaults = {"binary": False, "idf": False, "length": 0.0}
     if event in ("bernoulli", "complement") and settings.get("estimation") == "bayes":
-        none["estimation"] = "map"
-    return settings | {name: value for name, value in none.items() if name in settings}
+        defaults["estimation"] = "map"
+    return settings | {name: value for name, value in defaults.items() if name in settings}

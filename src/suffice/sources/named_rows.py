@@ -1,53 +1,53 @@
-"""Rows of numbers in one matrix, with the names of its columns: what models of matrices read of a source."""
+"""A matrix of numbers with column names: the form in which models of matrices read a source."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import Argument, InputError, listed
+from suffice.numerics.types import Array
+from suffice.sources.row_reader import RowLayout
 
 __all__ = ["NamedRows", "matrix_of_arrow"]
+
+ArrowTable: TypeAlias = Any
+ArrowType: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
 class NamedRows:
     """A matrix (n, d) of float64 or float32, and the names of its columns."""
 
-    x: NDArray[Any]
+    x: Array
     names: Sequence[str]
 
     def __len__(self) -> int:
         return len(self.x)
 
-    def read(self, estimator: Any, *, reset: bool) -> NDArray[Any]:
-        """The matrix. ``reset`` makes its columns the ones that the estimator expects; others must be those."""
-        if reset:
-            estimator.n_features_in_ = len(self.names)
-            estimator.feature_names_in_ = np.array(self.names, dtype=object)
-        known = getattr(estimator, "feature_names_in_", None)
-        expected = self.names if known is None else known.tolist()
-        if len(self.names) != estimator.n_features_in_ or list(expected) != list(self.names):
+    def expected_by(self, estimator: str, layout: RowLayout) -> Array:
+        """The matrix; raises if its columns are not those that the estimator was fitted to."""
+        expected = self.names if layout.feature_names is None else layout.feature_names
+        if len(self.names) != layout.n_columns or list(expected) != list(self.names):
+            known = "" if layout.feature_names is None else f" ({listed(list(expected))})"
             raise InputError(
-                f"{type(estimator).__name__} was fitted to {estimator.n_features_in_} columns"
-                f"{'' if known is None else f', {listed(expected)}'}, and these are {len(self.names)}, "
-                f"{listed(self.names)}. Give the same ones in the same order."
+                f"{estimator} was fitted to {layout.n_columns} columns{known}; got {len(self.names)} columns "
+                f"({listed(self.names)}). Give the same columns in the same order."
             )
         return self.x
 
 
-def matrix_of_arrow(rows: Any, reader: str) -> NamedRows:
-    """The columns of an Arrow table, each in one chunk, as a matrix; NaN where a cell is missing.
+def matrix_of_arrow(rows: ArrowTable, estimator: str) -> NamedRows:
+    """The columns of an Arrow table as a matrix, with NaN for missing cells.
 
     Parameters
     ----------
     rows : pyarrow.Table
-    reader : str
-        Who takes numbers alone, for the message if a column holds others.
+    estimator : str
+        Name of the estimator that takes numbers only, for the message about other columns.
 
     Examples
     --------
@@ -59,13 +59,17 @@ def matrix_of_arrow(rows: Any, reader: str) -> NamedRows:
     import pyarrow as pa
 
     fields = list(rows.schema)
-    other = [field for field in fields if not _is_number(pa.types, field.type)]
+    other = [field for field in fields if not _is_number(field.type)]
     if other:
-        kinds = ", ".join(sorted({_kind(pa.types, field.type) for field in other}))
+        kinds = ", ".join(sorted({_kind(field.type) for field in other}))
         names = [field.name for field in other]
+        one = len(names) == 1
         raise InputError(
-            f"{reader} takes numbers, and {listed(names)} {'holds' if len(names) == 1 else 'hold'} {kinds}. Leave "
-            f"{'it' if len(names) == 1 else 'them'} out (ignore), or use NaiveBayes, which reads columns of all types."
+            f"{estimator} takes numbers, but {listed(names)} {'holds' if one else 'hold'} {kinds}. Ignore "
+            f"{'it' if one else 'them'} with ",
+            Argument("ignore", names),
+            ", or use NaiveBayes, which reads columns of all types.",
+            column=names[0],
         )
     single = bool(fields) and all(field.type == pa.float32() for field in fields)
     out = np.empty((len(fields), rows.num_rows), dtype=np.float32 if single else np.float64)
@@ -73,27 +77,33 @@ def matrix_of_arrow(rows: Any, reader: str) -> NamedRows:
         start = 0
         for chunk in column.chunks:
             values = chunk
-            if chunk.null_count or not _is_stored(pa.types, chunk.type):
+            if chunk.null_count or not _is_stored(chunk.type):
                 values = chunk.cast(pa.float32() if single else pa.float64(), safe=False).fill_null(np.nan)
             out[j, start : start + len(chunk)] = values.to_numpy(zero_copy_only=False)
             start += len(chunk)
     return NamedRows(out.T, [field.name for field in fields])
 
 
-def _is_number(types: Any, kind: Any) -> bool:
+def _is_number(kind: ArrowType) -> bool:
+    from pyarrow import types
+
     return any(is_one(kind) for is_one in (types.is_integer, types.is_floating, types.is_boolean, types.is_null))
 
 
-def _is_stored(types: Any, kind: Any) -> bool:
-    """Whether NumPy reads the values where they lie."""
+def _is_stored(kind: ArrowType) -> bool:
+    """Whether NumPy can read the values without conversion."""
+    from pyarrow import types
+
     return bool((types.is_integer(kind) or types.is_floating(kind)) and not types.is_float16(kind))
 
 
-def _kind(types: Any, kind: Any) -> str:
-    """What a column holds, in a word."""
+def _kind(kind: ArrowType) -> str:
+    """The kind of values in a column, for a message."""
+    from pyarrow import types
+
     if types.is_temporal(kind):
         return "times"
     if types.is_dictionary(kind):
         return "categories"
     texts = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    return "texts" if texts else f"values of the type {kind}"
+    return "texts" if texts else f"values of type {kind}"

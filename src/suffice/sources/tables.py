@@ -1,68 +1,221 @@
-"""Rows of any kind as a table: arrays of numbers or of objects, sparse matrices, data frames."""
+"""Rows of any kind as a table: arrays of numbers or objects, sparse matrices, data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
 
+import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from suffice.exceptions import InputError, listed
-from suffice.sources.arrays import read_labels, read_rows, read_training
+from suffice.exceptions import Argument, InputError, listed
+from suffice.numerics.types import Array, Matrix
+from suffice.sources.arrays import (
+    explain_not_finite,
+    feature_names_of,
+    matrix_layout,
+    read_matrix,
+    read_training_matrix,
+)
 from suffice.sources.columns import ColumnTable, NoColumn, ObjectColumn
 from suffice.sources.forms import ArrayForm, Form, FrameForm, SparseForm
 from suffice.sources.frames import FrameColumn, as_frame, column_names, in_seconds
+from suffice.sources.labels import read_labels
+from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, stand_in
 from suffice.tables import MatrixTable, Table
 from suffice.tables.table import Schema
 
-__all__ = ["check_kinds", "explain_table", "read_training_table", "same_kind", "table_of_rows"]
+__all__ = ["TableReader", "columns_of", "same_kind"]
 
-EXACT = 2**53  # beyond, whole numbers are not exact in float64
+T = TypeVar("T")
+Frame: TypeAlias = nw.DataFrame[Any]
+EXACT = 2**53  # larger integers are not exact in float64
 
 
-def read_training_table(
-    estimator: Any, X: Any, y: Any, schema: Schema | None, left_out: Collection[Any], min_rows: int
-) -> tuple[Table, NDArray[Any], Form]:
-    """Rows of any kind with their labels, and the form in which rows are given back.
+def columns_of(key: object, names: Collection[object]) -> list[object]:
+    """The columns that a key of a mapping names: one, or those of a tuple unless a column has the tuple as its name."""
+    return list(key) if isinstance(key, tuple) and key not in names else [key]
+
+
+@dataclass(frozen=True, eq=False)
+class TableReader(RowReader):
+    """Reads rows with columns of any type.
 
     Parameters
     ----------
-    schema : Schema or None
-        Of the rows that came first; None makes these the first.
-    left_out : collection
-        Columns that need not be there.
+    estimator : str
+        Name of the estimator, for messages.
+    families : object
+        The parameter ``families`` of `NaiveBayes`: which columns are ignored, and which have a family that does not
+        follow from their type.
     """
-    frame = as_frame(X)
-    if frame is not None:
-        table = _of_frame(estimator, X, frame, schema, left_out)
-        _check_rows(len(table), len(table.kinds), min_rows)
-        return table, read_labels(estimator, y, len(table)), FrameForm(frame.head(0).to_native())
-    values = _objects(X)
-    if values is not None:
-        _count_columns(estimator, values, reset=schema is None)
-        _check_rows(values.shape[0], values.shape[1], min_rows)
-        return _of_objects(values), read_labels(estimator, y, len(values)), ArrayForm(values.dtype)
-    reset = schema is None
-    data, y = _exactly(read_training, estimator, _plain(X), y, reset=reset, min_rows=min_rows, sparse=True)
-    dtype = getattr(X, "dtype", np.dtype(np.float64))
-    form: Form = SparseForm(type(data).__name__, dtype) if issparse(data) else ArrayForm(dtype)
-    return _of_matrix(X, data), y, form
+
+    estimator: str
+    families: object
+
+    def ignored(self, layout: RowLayout | None) -> list[object]:
+        """Columns whose family is None: rows may lack them."""
+        if not isinstance(self.families, Mapping):
+            return []
+        names = [] if layout is None else list(layout.names)
+        return [name for key, family in self.families.items() if family is None for name in columns_of(key, names)]
+
+    def with_given_family(self, layout: RowLayout) -> list[object]:
+        """Columns whose family does not follow from their type."""
+        names = list(layout.names)
+        if isinstance(self.families, Mapping):
+            keys = [key for key, family in self.families.items() if not (isinstance(family, str) and family == "auto")]
+            return [name for key in keys for name in columns_of(key, names)]
+        return [] if isinstance(self.families, str) and self.families == "auto" else names
+
+    def training(self, X: object, y: object, layout: RowLayout | None = None, min_rows: int = 1) -> ReadRows:
+        """Rows to learn from, their labels, and their layout."""
+        table, labels, here = self._read_training(X, y, layout, min_rows)
+        if layout is None:
+            return table, labels, here
+        check_kinds(table, layout.schema)
+        self._check_empty(table, layout)
+        return table, labels, layout
+
+    def rows(self, X: object, layout: RowLayout) -> Table:
+        """Rows to predict for."""
+        table = self._read(X, layout)
+        check_kinds(table, layout.schema)
+        return table
+
+    def unlabelled(self, X: object, layout: RowLayout) -> Table:
+        """Rows without labels to learn from."""
+        table = self.rows(X, layout)
+        self._check_empty(table, layout)
+        return table
+
+    def from_arrow(self, rows: object) -> object:
+        """An Arrow table is a data frame."""
+        return rows
+
+    def write(self, columns: list[object], layout: RowLayout) -> object:
+        """Sampled columns in the form of the first rows."""
+        assert layout.form is not None
+        return layout.form(columns + [None] * (layout.n_columns - len(columns)))  # ignored columns at the end
+
+    def explain_values(self, table: Table, layout: RowLayout) -> None:
+        """Raise if a number is infinite, naming column and row."""
+        if isinstance(table, MatrixTable):
+            explain_not_finite(self.estimator, table.x, layout, missing=True)
+        if not isinstance(table, ColumnTable):
+            return
+        infinite = []
+        for column, name in zip(table.columns, layout.names, strict=True):
+            if column.kind == "number":
+                rows = np.flatnonzero(np.isinf(column.numbers(name)))
+                infinite += [(rows, name)] if len(rows) else []
+        if infinite:
+            _, name = min(infinite, key=lambda each: int(each[0][0]))
+            every = np.unique(np.concatenate([rows for rows, _ in infinite]))
+            raise InputError.in_row("holds infinity; expected a finite number.", rows=every, column=name)
+
+    def _check_empty(self, table: Table, layout: RowLayout) -> None:
+        """Raise if a column has values now but had none when its family was chosen by its type."""
+        if "empty" not in layout.schema.kinds:
+            return
+        given = self.with_given_family(layout)
+        for name, before, now in zip(layout.names, layout.schema.kinds, table.kinds, strict=True):
+            if before == "empty" and now in ("number", "bool", "time", "duration") and name not in given:
+                raise InputError(
+                    f"Column {name!r} held no values in the first batch, so its family could not be chosen by its "
+                    "type; now it holds values from row 0 on. Name its family: ",
+                    Argument("families", {name: "gaussian"}),
+                    ".",
+                    column=name,
+                )
+
+    # ------------------------------------------------------------------ reading
+
+    def _read_training(self, X: object, y: object, layout: RowLayout | None, min_rows: int) -> ReadRows:
+        frame = as_frame(X)
+        if frame is not None:
+            table, names = self._of_frame(X, frame, layout)
+            _check_size(len(table), len(table.kinds), min_rows)
+            labels = read_labels(y, len(table), self.estimator)
+            if layout is not None:
+                return table, labels, layout
+            schema = Schema(list(table.names or ()), table.kinds, named=True)
+            return table, labels, RowLayout(schema, names, form=FrameForm(frame.head(0).to_native()))
+        values = _objects(X)
+        if values is not None:
+            self._count_columns(values, layout)
+            _check_size(values.shape[0], values.shape[1], min_rows)
+            table, labels = _of_objects(values), read_labels(y, len(values), self.estimator)
+            kinds = table.kinds
+            return table, labels, RowLayout(Schema(range(len(kinds)), kinds), form=ArrayForm(values.dtype))
+        data, labels, names = _exactly(
+            lambda: read_training_matrix(self.estimator, _plain(X), y, layout, min_rows, sparse=True)
+        )
+        table = _of_matrix(X, data)
+        if layout is not None:
+            return table, labels, layout
+        dtype = X.dtype if isinstance(X, np.ndarray) or issparse(X) else np.dtype(np.float64)  # type: ignore[attr-defined]
+        form: Form = SparseForm(type(data).__name__, dtype) if issparse(data) else ArrayForm(dtype)
+        here = matrix_layout(table, names)
+        return table, labels, RowLayout(here.schema, names, here.dtype, form)
+
+    def _read(self, X: object, layout: RowLayout) -> Table:
+        frame = as_frame(X)
+        if frame is not None:
+            return self._of_frame(X, frame, layout)[0]
+        values = _objects(X)
+        if values is not None:
+            self._count_columns(values, layout)
+            _check_size(values.shape[0], values.shape[1], 1)
+            return _of_objects(values)
+        return _of_matrix(X, _exactly(lambda: read_matrix(self.estimator, _plain(X), layout, sparse=True)))
+
+    def _of_frame(self, X: object, frame: Frame, layout: RowLayout | None) -> tuple[Table, tuple[str, ...] | None]:
+        """The columns of a data frame, and their names if all are strings."""
+        names = column_names(frame)
+        if layout is None or not layout.schema.named:
+            checked = stand_in(self.estimator, layout)
+            _check_feature_names(checked, X, reset=layout is None)  # warns if the model knows no names
+            _check_n_features(checked, X, reset=layout is None)
+            columns = [FrameColumn(frame.get_column(name)) for name in names]
+            return ColumnTable(len(frame), columns, names), feature_names_of(checked)
+        expected, here = list(layout.names), set(names)
+        ignored = self.ignored(layout)
+        missing = [name for name in expected if name not in here and name not in ignored]
+        extra = sorted(here.difference(expected), key=names.index)
+        if missing or extra:
+            parts = [f"the frame has no column {listed(missing)}"] if missing else []
+            parts += [f"{listed(extra)} was not there at fit time"] if extra else []
+            raise InputError(
+                "The feature names should match those that were passed during fit: "
+                f"{'; '.join(parts)}. Columns may come in any order, but must be the same.",
+                column=(missing or extra)[0],
+            )
+        every = [FrameColumn(frame.get_column(name)) if name in here else NoColumn(len(frame)) for name in expected]
+        return ColumnTable(len(frame), every, expected), layout.feature_names
+
+    def _count_columns(self, values: Array, layout: RowLayout | None) -> None:
+        if layout is not None:
+            checked = stand_in(self.estimator, layout)
+            _check_feature_names(checked, values, reset=False)
+            _check_n_features(checked, values, reset=False)
 
 
-def table_of_rows(estimator: Any, X: Any, schema: Schema, left_out: Collection[Any]) -> Table:
-    """Rows of any kind to predict for."""
-    frame = as_frame(X)
-    if frame is not None:
-        return _of_frame(estimator, X, frame, schema, left_out)
-    values = _objects(X)
-    if values is not None:
-        _count_columns(estimator, values, reset=False)
-        _check_rows(values.shape[0], values.shape[1], 1)
-        return _of_objects(values)
-    return _of_matrix(X, _exactly(read_rows, estimator, _plain(X), sparse=True))
+# ---------------------------------------------------------------------- kinds
+
+_GROUP = {"number": "number", "bool": "number", "time": "time", "duration": "duration"}
+_PLURAL = {
+    "number": "numbers",
+    "bool": "booleans",
+    "time": "times",
+    "duration": "durations",
+    "category": "categories",
+    "text": "texts",
+    "empty": "no values",
+}
 
 
 def check_kinds(table: Table, schema: Schema) -> None:
@@ -70,133 +223,73 @@ def check_kinds(table: Table, schema: Schema) -> None:
     for name, before, now in zip(schema.names, schema.kinds, table.kinds, strict=True):
         if not same_kind(before, now):
             raise InputError(
-                f"Column {name!r} held {_PLURAL[before]} when the model was fitted, and holds {_PLURAL[now]} from "
-                "row 0 on. Convert it to the type it had then."
+                f"Column {name!r} held {_PLURAL[before]} when the model was fitted, but holds {_PLURAL[now]} from "
+                "row 0 on. Convert it to its former type.",
+                column=name,
             )
 
 
 def same_kind(a: str, b: str) -> bool:
-    """Whether a column of one kind may go on as one of another: numbers and truth values, but not times and numbers."""
+    """Whether a column of one kind may continue as the other: numbers and booleans, but not times and numbers."""
     return a not in _GROUP or b not in _GROUP or _GROUP[a] == _GROUP[b]
-
-
-_GROUP = {"number": "number", "bool": "number", "time": "time", "duration": "duration"}
-_PLURAL = {
-    "number": "numbers",
-    "bool": "truth values",
-    "time": "times",
-    "duration": "lengths of time",
-    "category": "categories",
-    "text": "texts",
-    "empty": "nothing",
-}
-
-
-def explain_table(table: Table, names: Any) -> None:
-    """Raise if a number of a table of columns is infinite, naming column and row."""
-    if not isinstance(table, ColumnTable):
-        return
-    found = []
-    for column, name in zip(table.columns, names, strict=True):
-        if column.kind == "number":
-            infinite = np.flatnonzero(np.isinf(column.numbers(name)))
-            found += [(infinite, name)] if len(infinite) else []
-    if found:
-        _, name = min(found, key=lambda each: int(each[0][0]))
-        every = np.unique(np.concatenate([each for each, _ in found]))
-        raise InputError.in_row("holds infinity; expected a finite number.", rows=every, column=name)
-
-
-# ---------------------------------------------------------------------- frames
-
-
-def _of_frame(estimator: Any, X: Any, frame: Any, schema: Schema | None, left_out: Collection[Any]) -> Table:
-    names = column_names(frame)
-    if schema is None:
-        _check_feature_names(estimator, X, reset=True)
-        _check_n_features(estimator, X, reset=True)
-        return ColumnTable(len(frame), [FrameColumn(frame.get_column(name)) for name in names], names)
-    if not schema.named:
-        _check_feature_names(estimator, X, reset=False)  # warns that the model knows no names
-        _check_n_features(estimator, X, reset=False)
-        return ColumnTable(len(frame), [FrameColumn(frame.get_column(name)) for name in names], names)
-    expected, here = list(schema.names), set(names)
-    missing = [name for name in expected if name not in here and name not in left_out]
-    extra = sorted(here.difference(expected), key=names.index)
-    if missing or extra:
-        parts = [f"the frame has no column {listed(missing)}"] if missing else []
-        parts += [f"{listed(extra)} was not there at fit time"] if extra else []
-        raise InputError(
-            "The feature names should match those that were passed during fit: "
-            f"{'; '.join(parts)}. Columns may come in any order, but must be the same."
-        )
-    columns = [FrameColumn(frame.get_column(name)) if name in here else NoColumn(len(frame)) for name in expected]
-    return ColumnTable(len(frame), columns, expected)
 
 
 # ---------------------------------------------------------------------- arrays
 
 
-def _of_matrix(X: Any, data: Any) -> MatrixTable:
-    dtype = getattr(X, "dtype", None)
+def _of_matrix(X: Matrix, data: Matrix) -> MatrixTable:
+    dtype = X.dtype if isinstance(X, np.ndarray) or issparse(X) else None
     if dtype == np.bool_:
         return MatrixTable(data, "bool")
     if dtype is not None and dtype.kind in "mM":
         return MatrixTable(data, "time" if dtype.kind == "M" else "duration")
     exact = None
     if isinstance(X, np.ndarray) and X.dtype.kind in "iu" and X.size and np.abs(data).max() >= EXACT:
-        exact = X  # categories may be identifiers, of which float64 would make one of two
+        exact = X  # categories may be identifiers; float64 would make some of them equal
     return MatrixTable(data, "number", exact)
 
 
-def _plain(X: Any) -> Any:
-    """An array of times as seconds, and a masked one with NaN for what is masked; anything else as it is."""
+def _plain(X: object) -> object:
+    """An array of times as seconds, a masked array with NaN for masked cells; anything else unchanged."""
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "biuf":
         return np.ma.filled(X.astype(np.float64 if X.dtype.kind != "f" else X.dtype), np.nan)
     return in_seconds(X) if isinstance(X, np.ndarray) and X.dtype.kind in "mM" else X
 
 
-def _exactly(read: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """What the reader gives, or a sentence for a whole number that is no float64."""
+def _exactly(read: Callable[[], T]) -> T:
+    """The result of the reader; an integer too large for float64 becomes an `InputError`."""
     try:
-        return read(*args, **options)
+        return read()
     except OverflowError:
-        raise InputError("X holds a whole number too large for float64.") from None
+        raise InputError("X holds an integer too large for float64.", argument="X") from None
 
 
-def _objects(X: Any) -> NDArray[Any] | None:
-    """An array whose cells are of several types, or texts, as objects; None for numbers, and for what is no table."""
-    if issparse(X):
-        return None
+def _objects(X: object) -> Array | None:
+    """An array of strings or of cells of several types, as objects; None for numbers and for anything else."""
     if isinstance(X, np.ndarray):
         array = X
     elif isinstance(X, list | tuple) and X and isinstance(X[0], list | tuple | np.ndarray):
         try:
-            array = np.array(X, dtype=object)  # a list of numbers and texts would become texts alone
+            array = np.array(X, dtype=object)  # NumPy would turn a list of numbers and strings into strings
         except ValueError:
             return None
     else:
         return None
     if array.ndim != 2 or array.dtype.kind not in "OUST":
         return None
-    kinds = set(map(type, array.astype(object).flat))
-    if all(issubclass(kind, int | float | np.number) and not issubclass(kind, bool) for kind in kinds):
+    types = set(map(type, array.astype(object).flat))
+    if all(issubclass(kind, int | float | np.number) and not issubclass(kind, bool) for kind in types):
         return None
-    if any(kind.__hash__ is None for kind in kinds):
-        return None  # scikit-learn's check says what is wrong
+    if any(kind.__hash__ is None for kind in types):
+        return None  # scikit-learn's check raises its own error
     return array
 
 
-def _of_objects(values: NDArray[Any]) -> Table:
+def _of_objects(values: Array) -> Table:
     return ColumnTable(len(values), [ObjectColumn(values[:, j].tolist()) for j in range(values.shape[1])])
 
 
-def _count_columns(estimator: Any, values: NDArray[Any], *, reset: bool) -> None:
-    _check_feature_names(estimator, values, reset=reset)
-    _check_n_features(estimator, values, reset=reset)
-
-
-def _check_rows(n_rows: int, n_columns: int, min_rows: int) -> None:
+def _check_size(n_rows: int, n_columns: int, min_rows: int) -> None:
     if n_rows < min_rows:
         raise ValueError(f"Found array with {n_rows} sample(s) while a minimum of {min_rows} is required.")
     if n_columns < 1:

@@ -1,0 +1,88 @@
+"""How `GaussianDiscriminant` learns: one multivariate Gaussian for each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from suffice.exceptions import InputError
+from suffice.families import Family, Gaussian, MultivariateGaussian
+from suffice.learning.fitted import Fitted
+from suffice.learning.specification import Solution, specification_named
+from suffice.learning.tunable import SMOOTHING_PATH, TunableSpecification
+from suffice.learning.tuning_result import Tuning, is_auto
+from suffice.model import Block
+from suffice.sources.arrays import MatrixReader
+from suffice.tables.table import Schema
+
+__all__ = ["GaussianDiscriminantSpecification"]
+
+MIXES = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0)
+SHRINKAGES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0)
+
+
+@specification_named
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GaussianDiscriminantSpecification(TunableSpecification):
+    """The parameters of `GaussianDiscriminant`."""
+
+    estimator: ClassVar[str] = "GaussianDiscriminant"
+
+    covariance: str = "shared"
+    shape: str = "full"
+    mix: float | str = 0.0
+    shrinkage: float | str | None = None
+    divisor: str = "ml"
+    estimation: str = "mle"
+    smoothing: float | str = 1.0
+    n_components: int | None = None
+
+    @cached_property
+    def reader(self) -> MatrixReader:
+        """Rows are dense matrices of numbers."""
+        return MatrixReader(self.estimator)
+
+    def paths(self) -> dict[str, Sequence[float]]:
+        """Values of the parameters that are "auto" and have an effect."""
+        paths: dict[str, Sequence[float]] = {"mix": MIXES, "shrinkage": SHRINKAGES, "smoothing": SMOOTHING_PATH}
+        effect = {
+            "mix": self.covariance == "own",
+            "shrinkage": self.shape == "full",
+            "smoothing": self.estimation != "mle",
+        }
+        return {name: path for name, path in paths.items() if effect[name] and is_auto(getattr(self, name))}
+
+    def family(self, tuning: Tuning | None) -> Family:
+        """A multivariate Gaussian, or independent Gaussian columns for a diagonal shape."""
+        mix, smoothing = self.setting("mix", 0.0, tuning), self.setting("smoothing", 1.0, tuning)
+        shared: dict[str, Any] = {"missing": False, "estimation": self.estimation, "smoothing": smoothing}
+        shrinkage = self.setting("shrinkage", 0.0, tuning)
+        full = MultivariateGaussian(self.covariance, mix, shrinkage, self.divisor, **shared)  # type: ignore[arg-type]
+        if self.shape == "full":
+            return full
+        if self.shape not in ("diagonal", "spherical"):
+            raise InputError(f"shape must be 'full', 'diagonal' or 'spherical'; got {self.shape!r}.", argument="shape")
+        spherical = self.shape == "spherical"
+        return Gaussian(
+            variance=full.covariance, mix=mix, spherical=spherical, divisor=full.divisor, floor=0.0, **shared
+        )
+
+    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+        """One block of all columns."""
+        return (Block(self.family(tuning), slice(None), schema.names),)
+
+    def solve(self, fitted: Fitted) -> Solution:
+        """Means and covariances; raises if there are fewer discriminant directions than ``n_components``."""
+        n_classes, n_columns, keep = len(fitted.classes), fitted.model.statistics[0].shape[0], self.n_components
+        most = min(n_classes - 1, n_columns)
+        if keep is not None and not (isinstance(keep, int | np.integer) and 1 <= keep <= most):
+            raise InputError(
+                f"n_components must lie between 1 and {most}, the number of discriminant directions of {n_classes} "
+                f"classes in {n_columns} columns; got {keep!r}.",
+                argument="n_components",
+            )
+        return super().solve(fitted)

@@ -1,0 +1,123 @@
+"""`Fitted`: what was learned, as a value. It is all that a fitted estimator knows and all that a model file holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from suffice import bayes
+from suffice.exceptions import InputError
+from suffice.learning.calibration import Calibration
+from suffice.learning.expectation_maximisation import EMTrace
+from suffice.learning.report import FitReport
+from suffice.learning.specification import Solution, Specification
+from suffice.learning.tuning_result import Tuning
+from suffice.model import Block, Estimate, Model
+from suffice.numerics.types import Float
+from suffice.sources.row_reader import RowLayout, RowReader
+from suffice.statistics import ClassAxis
+
+__all__ = ["Fitted"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What was learned.
+
+    Attributes
+    ----------
+    specification : Specification
+        How it was learned, and how parameters are computed from the statistics.
+    layout : RowLayout
+        Columns of the first rows, their type, and the form of sampled rows.
+    model : Model
+        Statistics of all rows.
+    declared : ClassAxis, optional
+        Classes that stay though they may have no rows.
+    tuning : Tuning, optional
+        Settings that were chosen for parameters that are "auto".
+    calibration : Calibration, optional
+    prior : object
+        A class prior that replaces that of the specification where its parameter would change p(x | y) as well.
+    given : object
+        Covariances by an estimator of the user's own.
+    trace : EMTrace, optional
+        How learning from unlabelled rows went.
+    report : FitReport, optional
+        What was read from a source.
+    """
+
+    specification: Specification
+    layout: RowLayout
+    model: Model
+    declared: ClassAxis | None = None
+    tuning: Tuning | None = None
+    calibration: Calibration | None = None
+    prior: bayes.Prior | None = None
+    given: object = None
+    trace: EMTrace | None = None
+    report: FitReport | None = None
+
+    @property
+    def classes(self) -> ClassAxis:
+        """The classes that were declared or seen."""
+        return self.model.classes
+
+    @property
+    def reader(self) -> RowReader:
+        """How rows are read."""
+        return self.specification.reader
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of the model with the present settings."""
+        return self.specification.blocks(self.layout.schema, self.tuning)
+
+    @cached_property
+    def current_model(self) -> Model:
+        """The statistics, read by the families with their present settings."""
+        return self.model.with_blocks(self.blocks)
+
+    @cached_property
+    def solution(self) -> Solution:
+        """Parameters, computed once."""
+        self.model.check_rows()
+        return self.specification.solve(self)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The class densities and the prior."""
+        return self.solution.estimate
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether parameters have been computed."""
+        return "solution" in self.__dict__
+
+    def with_model(self, model: Model) -> Fitted:
+        """The same settings and columns, with other statistics."""
+        if model is self.model:
+            return self
+        out = replace(self, model=model, trace=None, report=None)
+        out.__dict__["blocks"] = self.blocks  # they depend on settings and columns only
+        return out
+
+    def updated(self, model: Model, layout: RowLayout, declared: ClassAxis | None) -> Fitted:
+        """The fitted model after it has learned more."""
+        if layout is self.layout and declared is self.declared:
+            return self.with_model(model)
+        return replace(self, model=model, layout=layout, declared=declared, trace=None, report=None)
+
+    def with_specification(self, specification: Specification) -> Fitted:
+        """The same statistics, with other settings."""
+        return self if specification is self.specification else replace(self, specification=specification)
+
+    def calibrated(self, joint: Float, classes: ClassAxis) -> Float:
+        """log p(x, y) up to a term of each row, calibrated if the specification asks for it."""
+        if not self.specification.calibrates:
+            return joint
+        if self.calibration is None:
+            raise InputError(
+                "calibrate was set after the fit, so there is no calibration yet. Call fit again.", argument="calibrate"
+            )
+        return self.calibration.applied(joint, classes, self.estimate.prior)

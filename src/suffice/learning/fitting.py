@@ -1,0 +1,369 @@
+"""Fit and update: from rows to a `Fitted`. Rows in memory are a stream of one batch."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from suffice.exceptions import ClassError, InputError, SufficeWarning, listed
+from suffice.learning.expectation_maximisation import BlockRows, memberships, read_unlabelled_weight, run_em
+from suffice.learning.fitted import Fitted
+from suffice.learning.kept_rows import MOST_ROWS, KeptRows
+from suffice.learning.prediction import usable
+from suffice.learning.report import FitReport
+from suffice.learning.scores import Scores, score_held_out
+from suffice.learning.specification import Specification
+from suffice.learning.training_rows import (
+    Expected,
+    LabelledBatch,
+    LabelledRows,
+    LabelledSource,
+    TrainingRows,
+    summarize_batch,
+)
+from suffice.learning.tunable import TunableSpecification
+from suffice.model import Estimate, Model
+from suffice.model.merge_tree import MergeTree
+from suffice.statistics import ClassAxis, Membership
+from suffice.tables import Table
+
+__all__ = ["Prepared", "check_row_count", "decayed", "fit", "prepare", "scaled", "summarize", "update"]
+
+FADED = 1e-280  # a class with less weight has lost the digits of its moments
+NOT_SCORED = "Scores were not requested; suffice.fit scores a model on held-out rows."
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Rows in memory that were read and checked for a fit, but not summarised: for cross-validation.
+
+    Attributes
+    ----------
+    fitted : Fitted
+        Settings and columns, without statistics.
+    table : Table
+    members : Membership
+    """
+
+    fitted: Fitted
+    table: Table
+    members: Membership
+
+
+def prepare(specification: Specification, rows: LabelledRows) -> Prepared:
+    """Read rows as `fit` does, without learning from them."""
+    specification.check()
+    expected = Expected(specification, min_rows=specification.min_rows, check=specification.check_fit)
+    table, members, layout = rows.read(expected)
+    zero = Model.zero(expected.blocks(layout), members.classes)
+    return Prepared(Fitted(specification, layout, zero), table, members)
+
+
+def summarize(rows: TrainingRows, expected: Expected) -> tuple[Model, LabelledBatch] | None:
+    """The statistics of all rows, and the first batch; None if there are no rows."""
+    tree: MergeTree[Model] = MergeTree(Model.merge)
+    first: LabelledBatch | None = None
+    layout = None
+    for batch in rows.batches(expected):
+        if expected.fitted is not None:
+            expected.specification.check_batch(expected.fitted, batch.model, batch.table)
+        tree.add(batch.model)
+        first = batch if first is None else first
+        layout = batch.layout
+    if first is None or layout is None:
+        return None
+    return tree.total(), first if first.layout is layout else replace(first, layout=layout)
+
+
+# ---------------------------------------------------------------------- fit
+
+
+def fit(
+    specification: Specification,
+    rows: TrainingRows,
+    *,
+    unlabelled: object = None,
+    unlabelled_weight: object = 1.0,
+    n_scored: int = 0,
+) -> Fitted:
+    """Learn from these rows alone.
+
+    Parameters
+    ----------
+    unlabelled, unlabelled_weight : optional
+        Rows without labels to learn from as well, by expectation–maximisation.
+    n_scored : int
+        How many rows of a source at most are held out to score the model.
+    """
+    started = time.perf_counter()
+    specification.check()
+    if isinstance(rows, LabelledSource):
+        if unlabelled is not None:
+            raise InputError("Rows without labels can be learned only beside rows in memory, not beside a source.")
+        specification.check_verb("learning from a source")
+        n_kept = max(n_scored, 0 if specification.is_additive else MOST_ROWS)
+        rows.keep = KeptRows(n_kept) if n_kept else None
+    elif unlabelled is not None:
+        specification.check_density("learning from unlabelled rows")
+        specification.check_verb("learning from unlabelled rows")
+        read_unlabelled_weight(unlabelled_weight, check_row_count(unlabelled, "unlabelled"))
+    expected = Expected(
+        specification, min_rows=specification.min_rows, check=specification.check_fit if rows.at_once else None
+    )
+    found = summarize(rows, expected)
+    if found is None:
+        raise InputError(f"{_name(rows)} holds no rows.")
+    model, first = found
+    if isinstance(rows, LabelledSource):
+        rows.labels.check_all()
+        model = rows.present(model, None, weightless=specification.keeps_weightless_classes)
+        if not model.weights.weight.any():
+            raise InputError(f"Column {rows.weights!r} holds no weight above zero.", column=rows.weights)
+        specification.check_fit(rows.n_rows, model.classes, first.layout.n_columns)
+    specification.warn_about_columns(model, first.table, first.layout)
+    fitted = Fitted(
+        specification, first.layout, model, given=specification.given_covariances(first.table, first.members)
+    )
+    if isinstance(rows, LabelledSource):
+        sample = rows.kept(fitted)
+        table, members = (first.table, None) if sample is None else sample
+    else:
+        sample, table, members = None, first.table, first.members
+    fitted = _solved(fitted, table, members, unlabelled, unlabelled_weight)
+    return _reported(fitted, rows, sample, n_scored, started)
+
+
+def _solved(
+    fitted: Fitted, table: Table, members: Membership | None, unlabelled: object, unlabelled_weight: object
+) -> Fitted:
+    """The fitted model with chosen settings, unlabelled rows, parameters and a calibration."""
+    specification = fitted.specification
+    if isinstance(specification, TunableSpecification):
+        assert members is not None or specification.is_additive
+        fitted = specification.tuned(fitted, table, members)
+    if unlabelled is not None:
+        assert members is not None
+        fitted = _with_unlabelled(fitted, table, members, unlabelled, unlabelled_weight)
+    if not specification.solves_late:
+        fitted.solution  # noqa: B018  (errors of the settings are raised by the fit)
+    if isinstance(specification, TunableSpecification) and specification.calibrates:
+        assert members is not None
+        # Unlabelled rows are in no fold.
+        calibration = specification.fit_calibration(fitted, table, members, folds=unlabelled is None)
+        solution = fitted.solution
+        fitted = replace(fitted, calibration=calibration)
+        fitted.__dict__["solution"] = solution
+    return fitted
+
+
+def _with_unlabelled(
+    fitted: Fitted, table: Table, members: Membership, unlabelled: object, unlabelled_weight: object
+) -> Fitted:
+    """The fitted model of labelled and unlabelled rows."""
+    specification, layout, model = fitted.specification, fitted.layout, fitted.model
+    weights = read_unlabelled_weight(unlabelled_weight, check_row_count(unlabelled, "unlabelled"))
+    rows = specification.reader.unlabelled(unlabelled, layout)
+
+    def solve(of: Model) -> Estimate:
+        return fitted.with_model(of).estimate
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)  # the last model warns again
+        start = fitted.estimate
+        own, others = (BlockRows.of(model.blocks, each) for each in (table, rows))
+        joint = usable(fitted, others.check(weights > 0).joint(start), rows)
+        soft = Membership(model.classes, soft=memberships(joint, start.prior), weights=weights)
+        first = summarize_batch(specification.reader, fitted.blocks, layout, rows, soft)
+        trace = run_em(model, own, members, others, weights, first, solve, specification.log_parameter_prior)
+    return replace(fitted.with_model(trace.model), trace=trace)
+
+
+def _reported(
+    fitted: Fitted, rows: TrainingRows, sample: tuple[Table, Membership] | None, n_scored: int, started: float
+) -> Fitted:
+    """The fitted model with the report of a source; rows in memory have none."""
+    if not isinstance(rows, LabelledSource):
+        return fitted
+    source = rows.source
+    scores: Scores | None = None
+    why = NOT_SCORED
+    if sample is not None and n_scored:
+        table, members = sample
+        if len(members) > n_scored:  # settings are chosen by more rows
+            some = np.linspace(0, len(members) - 1, n_scored).astype(np.intp)
+            table, members = table.take(some), members.take(some)
+        try:
+            scores, why = score_held_out(fitted, table, members, rows.n_rows), ""
+        except ValueError as error:
+            why = str(error).split("\n")[0]
+    report = FitReport(
+        source.name,
+        list(source.files),
+        rows.n_rows,
+        source.skipped,
+        list(source.faults),
+        dict(source.types),
+        time.perf_counter() - started,
+        scores,
+        why,
+    )
+    out = replace(fitted, report=report)
+    out.__dict__.update({name: value for name, value in fitted.__dict__.items() if name in ("blocks", "solution")})
+    return out
+
+
+def _name(rows: TrainingRows) -> str:
+    return rows.name if isinstance(rows, LabelledSource) else "X"
+
+
+# ---------------------------------------------------------------------- update
+
+
+def update(
+    fitted: Fitted | None,
+    specification: Specification,
+    rows: TrainingRows,
+    *,
+    classes: ClassAxis | None = None,
+    decay: object = None,
+    n_scored: int = 0,
+) -> Fitted | None:
+    """Learn from these rows in addition to those seen; None if there are no rows, before or now.
+
+    Parameters
+    ----------
+    fitted : Fitted, optional
+        What was learned before.
+    classes : ClassAxis, optional
+        Classes to expect, seen or not.
+    decay : float in [0, 1], optional
+        Factor of the weight of all rows seen before.
+    """
+    started = time.perf_counter()
+    if fitted is None or specification is not fitted.specification:
+        specification.check()
+    specification.check_update(fitted)
+    if isinstance(rows, LabelledSource):
+        specification.check_verb("learning from a source", fitted)
+        rows.keep = KeptRows(n_scored) if n_scored else None
+    before = None if fitted is None else scaled(fitted.model, decay)
+    if fitted is None:
+        check_decay(decay)
+    known = None if fitted is None else fitted.classes
+    expected = _expected(fitted, specification, rows, known, classes)
+    found = summarize(rows, expected)
+    if found is None:
+        if fitted is None:
+            raise InputError(f"{_name(rows)} holds no rows.")
+        return fitted
+    model, first = found
+    model = rows.present(model, known, weightless=specification.keeps_weightless_classes)
+    declared = None if fitted is None else fitted.declared
+    if classes is not None:
+        model = model.on(model.classes.union(classes))
+        declared = classes if declared is None else declared.union(classes)
+    merged = model if before is None else before.merge(model)
+    specification.check_updated(merged, first.layout.n_columns)
+    if fitted is None:
+        specification.warn_about_first_batch(merged, first.layout)
+        out = Fitted(specification, first.layout, merged, declared)
+    else:
+        out = fitted.with_specification(specification).updated(merged, first.layout, declared)
+    if not isinstance(rows, LabelledSource):
+        return out
+    return _reported(out, rows, rows.kept(out), n_scored, started)
+
+
+def _expected(
+    fitted: Fitted | None,
+    specification: Specification,
+    rows: TrainingRows,
+    known: ClassAxis | None,
+    classes: ClassAxis | None,
+) -> Expected:
+    current = None if fitted is None else fitted.with_specification(specification)
+    if not specification.fixes_classes:
+        return Expected(specification, current, known)
+    if rows.at_once:
+        fixed = _fixed_classes(known, classes)
+        return Expected(specification, current, fixed, fixed=True, min_rows=1, check=specification.check_fit)
+    allowed = known if classes is None or known is None else known.union(classes)
+    allowed = classes if allowed is None else allowed
+
+    def check(n_rows: int, axis: ClassAxis, n_columns: int) -> None:
+        others = [] if allowed is None else unknown_labels(allowed, axis)
+        if others:
+            assert allowed is not None
+            raise ClassError(
+                f"The target holds {listed(others)}, not among the classes of the model, "
+                f"{listed(allowed.labels.tolist())}."
+            )
+
+    return Expected(specification, current, known, check=check)
+
+
+def _fixed_classes(known: ClassAxis | None, classes: ClassAxis | None) -> ClassAxis:
+    """All classes that may come, with scikit-learn's errors if they were not declared, or declared otherwise."""
+    if known is None or not len(known):  # all rows may have been removed
+        if classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return classes
+    if classes is not None and not np.array_equal(known.labels, classes.labels):
+        raise ValueError(
+            f"`classes={classes.labels!r}` is not the same as on last call to partial_fit, was: {known.labels!r}"
+        )
+    return known
+
+
+def unknown_labels(axis: ClassAxis, other: ClassAxis) -> list[object]:
+    """Labels of the other axis that are not on this one."""
+    if other is axis:
+        return []
+    labels: list[object] = other.labels[axis.positions(other.labels) < 0].tolist()
+    return labels
+
+
+# ---------------------------------------------------------------------- forgetting
+
+
+def check_decay(factor: object) -> float:
+    """The factor by which weights decay; None is 1."""
+    if factor is None:
+        return 1.0
+    number = isinstance(factor, int | float | np.integer | np.floating) and not isinstance(factor, bool)
+    if not (number and 0 <= factor <= 1):  # type: ignore[operator]
+        raise InputError(
+            f"decay is the share of its weight that each row keeps, a number between 0 and 1; got {factor!r}.",
+            argument="decay",
+        )
+    return float(factor)  # type: ignore[arg-type]
+
+
+def scaled(model: Model, factor: object) -> Model:
+    """The model with the weight of its rows times ``factor``; None is 1."""
+    number = check_decay(factor)
+    if factor is None:
+        return model
+    out = model.scale(number)
+    faded = out.weights.weight < FADED
+    return out.taking(~faded).on(out.classes) if faded.any() else out
+
+
+def decayed(fitted: Fitted, factor: object) -> Fitted:
+    """The fitted model with the weight of its rows times ``factor``."""
+    return fitted.with_model(scaled(fitted.model, np.nan if factor is None else factor))
+
+
+def check_row_count(X: object, name: str) -> int:
+    """The number of rows; raises if there are none, or if X is not a table."""
+    shape = getattr(X, "shape", None)
+    try:
+        n = int(shape[0]) if shape else len(X)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(f"{name} must be rows in two dimensions, got {X!r}.", argument=name) from None
+    if n == 0:
+        raise InputError(f"{name} holds no rows; give at least one.", argument=name)
+    return n

@@ -1,0 +1,151 @@
+"""Answers of a fitted model about rows: labels, posteriors, joint densities, samples.
+
+Rows go through in blocks that stay in cache, and a model of one block of columns lets the kernel that scores the rows
+finish them. `suffice.bayes` computes posteriors; the families compute densities.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice import bayes
+from suffice.exceptions import Argument, ClassError, InputError, NotLinearError, listed
+from suffice.learning.fitted import Fitted
+from suffice.model import LinearForm, generator, row_count
+from suffice.numerics.types import Array, Float
+from suffice.sources.labels import read_weights
+from suffice.statistics import ClassAxis
+from suffice.tables import Table
+from suffice.tables.row_blocks import in_blocks
+
+__all__ = ["answer", "answer_of_joint", "joint", "linear_form", "log_likelihood", "sample"]
+
+REAL = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def answer(fitted: Fitted, table: Table, method: str) -> Array:
+    """The answer to a prediction method for each row of a table.
+
+    Parameters
+    ----------
+    method : {"predict", "predict_proba", "predict_log_proba"}
+
+    Returns
+    -------
+    array of shape (n,) or (n, K)
+    """
+    specification, solution, classes = fitted.specification, fitted.solution, fitted.classes
+    asked = _asked(fitted, method)
+    direct = not specification.calibrates
+    dtype = np.result_type(table.dtype, fitted.layout.dtype)
+
+    def evaluate(rows: Table, out: Array | None) -> Array:
+        place = out if out is not None and out.dtype in REAL else None
+        known = solution.write_posterior(rows, asked, place) if direct else None
+        if known is None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores = solution.relative_joint(rows)
+            return answer_of_joint(fitted, method, scores, classes, dtype, out)
+        if method == "predict":
+            return np.take(classes.labels, known, out=out)
+        return specification.present(method, known, classes, dtype)
+
+    try:
+        return in_blocks(table, len(classes), evaluate)
+    except ValueError:
+        # A row has no answer. The joint densities of all rows tell which row, and whether one of its values is invalid.
+        return answer_of_joint(fitted, method, joint(fitted, table), classes, dtype)
+
+
+def answer_of_joint(
+    fitted: Fitted, method: str, scores: Float, classes: ClassAxis, dtype: np.dtype, out: Array | None = None
+) -> Array:
+    """The same from joint densities of the rows with these classes (n, K), up to a term of each row.
+
+    The answer may be written to ``out``, which has its shape and type.
+    """
+    asked = _asked(fitted, method)
+    scores = fitted.calibrated(scores, classes)
+    if asked == "predict":
+        return np.take(classes.labels, bayes.decide(scores), out=out)
+    place = scores if out is None or out.dtype != np.float64 else out
+    known = bayes.posterior(scores, place) if asked == "predict_proba" else bayes.log_posterior(scores, place)
+    return fitted.specification.present(method, known, classes, dtype)
+
+
+def _asked(fitted: Fitted, method: str) -> str:
+    """The method whose answer by Bayes' rule comes first."""
+    late = method == "predict_log_proba" and fitted.specification.log_of_probability
+    return "predict_proba" if late else method
+
+
+def joint(fitted: Fitted, table: Table, *, relative: bool = True) -> Float:
+    """log p(x, y) of each row and class (n, K); if ``relative``, up to a term that all classes share."""
+    solution = fitted.solution
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = solution.relative_joint(table) if relative else solution.joint(table)
+    return usable(fitted, out, table)
+
+
+def usable(fitted: Fitted, scores: Float, table: Table) -> Float:
+    """The scores; raises if they show that a value of the rows was not a finite number.
+
+    Where finite numbers overflowed, the density is zero in float64.
+    """
+    if not np.isfinite(scores).all():
+        fitted.reader.explain_values(table, fitted.layout)
+        scores[~(scores < np.inf)] = -np.inf
+    return scores
+
+
+def log_likelihood(fitted: Fitted, table: Table, y: object, sample_weight: object) -> float:
+    """Σ log p(x, y) of rows with labels, Σ log p(x) without."""
+    scores = joint(fitted, table, relative=False)
+    if y is None:
+        each = bayes.log_evidence(scores)
+    else:
+        labels = np.asarray(y)
+        if labels.shape != (len(scores),):
+            raise InputError(
+                f"y must hold one label for each of the {len(scores)} rows; got shape {labels.shape}.", argument="y"
+            )
+        codes = fitted.classes.positions(labels)
+        if (codes < 0).any():
+            unknown = np.unique(labels[codes < 0]).tolist()
+            raise ClassError(
+                f"y holds {listed(unknown)}, not among the classes {listed(fitted.classes.labels.tolist())}.",
+                rows=np.flatnonzero(codes < 0),
+                argument="y",
+            )
+        each = scores[np.arange(len(scores)), codes]
+    weights = read_weights(sample_weight, len(scores))
+    return float(each.sum() if weights is None else weights @ each)
+
+
+def linear_form(fitted: Fitted) -> LinearForm:
+    """The log-odds as a linear function of x; those of calibrated probabilities with a calibration."""
+    if not fitted.specification.calibrates:
+        return fitted.specification.linear_form(fitted)
+    calibration = fitted.calibration
+    if calibration is None:
+        raise AttributeError("The model was fitted without calibrate, so it has no calibration.")
+    if calibration.knots:
+        raise NotLinearError(
+            "The log-odds of an isotonic calibration are not linear in x. Use ", Argument("calibrate", True), "."
+        )
+    estimate = fitted.estimate
+    scale, offset = calibration.linear(estimate.classes, estimate.prior)
+    return estimate.linear_form(scale, offset)
+
+
+def sample(fitted: Fitted, n_samples: object, label: object, random_state: object) -> tuple[object, Array]:
+    """Rows drawn from the model, in the form of the rows that were fitted, and their labels."""
+    estimate = fitted.estimate
+    size = row_count(n_samples, "n_samples")
+    rng = generator(random_state)
+    if label is None:
+        codes = rng.choice(len(estimate.prior), size=size, p=estimate.prior / estimate.prior.sum())
+    else:
+        codes = np.full(size, estimate.classes.position(label), dtype=np.int64)
+    columns = estimate.sample(codes, rng)
+    return fitted.reader.write(columns, fitted.layout), fitted.classes.labels[codes]

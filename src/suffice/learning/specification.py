@@ -1,0 +1,231 @@
+"""`Specification`: how to learn, as a value.
+
+An estimator's parameters become a specification: which blocks of which families a schema has, how parameters are
+computed from statistics, and what rows must fulfil. All functions of this room take one; no estimator is passed around.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+
+from sklearn.utils._param_validation import validate_parameter_constraints
+
+from suffice.exceptions import ClassError, listed
+from suffice.learning.tuning_result import Tuning
+from suffice.model import Block, Estimate, LinearForm, Model
+from suffice.numerics.types import Array, Float
+from suffice.sources.row_reader import RowLayout, RowReader
+from suffice.statistics import ClassAxis, Membership
+from suffice.tables import Table
+from suffice.tables.table import Schema
+
+if TYPE_CHECKING:
+    from suffice.learning.fitted import Fitted
+
+__all__ = ["SPECIFICATIONS", "Solution", "Specification", "specification_named"]
+
+
+class Solution(Protocol):
+    """Parameters that score rows: an `Estimate`, or a solver's coefficients with the estimate behind them."""
+
+    @property
+    def estimate(self) -> Estimate:
+        """The class densities and the prior."""
+
+    def joint(self, x: Table) -> Float:
+        """log p(x, y) of each row and class (n, K)."""
+
+    def relative_joint(self, x: Table) -> Float:
+        """log p(x, y) up to a term that all classes share (n, K)."""
+
+    def write_posterior(self, x: Table, method: str, out: Array | None = None) -> Array | None:
+        """The answer to a prediction method, computed by the kernel that scores the rows; None if it cannot be."""
+
+
+SPECIFICATIONS: dict[str, type[Specification]] = {}
+"""All specifications by the name of their estimator."""
+
+PLAIN = frozenset((bool, float, int, str, type(None)))
+_VALID: dict[type, tuple[object, ...]] = {}  # the plain parameters of each class that were valid last
+
+S = TypeVar("S", bound="type[Specification]")
+
+
+def specification_named(kind: S) -> S:
+    """Class decorator: make a specification known by the name of its estimator, so that a model file can hold it."""
+    SPECIFICATIONS[kind.estimator] = kind
+    return kind
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Specification(ABC):
+    """How to learn. The fields of a subclass are the parameters of its estimator.
+
+    Class attributes
+    ----------------
+    estimator : str
+        Name of the estimator's class.
+    constraints : mapping
+        scikit-learn's constraints of the parameters; empty if the families check them.
+    min_rows : int
+        Rows that a fit needs at least.
+    keeps_weightless_classes : bool
+        Whether a class whose rows all have weight zero is a class of the model.
+    counts_weightless_rows : bool
+        Whether a row of weight zero has an effect on the model.
+    fixes_classes : bool
+        Whether the first batch of a stream must declare all classes.
+    solves_late : bool
+        Whether parameters are computed at the first prediction instead of at the end of a fit.
+    log_of_probability : bool
+        Whether log p(y | x) is the logarithm of the reported probability, as in some of scikit-learn's classes.
+    stored : tuple of str
+        Which optional parts of `Fitted` a model file may hold.
+    """
+
+    estimator: ClassVar[str]
+    constraints: ClassVar[Mapping[str, Sequence[object]]] = {}
+    min_rows: ClassVar[int] = 1
+    keeps_weightless_classes: ClassVar[bool] = False
+    counts_weightless_rows: ClassVar[bool] = False
+    fixes_classes: ClassVar[bool] = False
+    solves_late: ClassVar[bool] = False
+    log_of_probability: ClassVar[bool] = False
+    stored: ClassVar[tuple[str, ...]] = ()
+
+    # ------------------------------------------------------------------ required
+
+    @cached_property
+    @abstractmethod
+    def reader(self) -> RowReader:
+        """How rows are read."""
+
+    @abstractmethod
+    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+        """The blocks of a model of these columns, with chosen settings where a parameter is "auto"."""
+
+    @abstractmethod
+    def solve(self, fitted: Fitted) -> Solution:
+        """Parameters from statistics."""
+
+    @abstractmethod
+    def with_prior(self, prior: object, shares: Float) -> Self:
+        """The specification with another class prior: "data", "uniform" or a mapping, and the same by class (K,)."""
+
+    def fitted_with_prior(self, fitted: Fitted, prior: object, shares: Float) -> Fitted:
+        """The fitted model with another class prior."""
+        return fitted.with_specification(self.with_prior(prior, shares))
+
+    # ------------------------------------------------------------------ parameters
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the estimator."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def stored_parameters(self) -> dict[str, Any]:
+        """The parameters as a model file holds them."""
+        return self.parameters()
+
+    def check(self) -> None:
+        """Raise scikit-learn's error for a parameter of the wrong type or range.
+
+        The constraints of a class do not change, and neither do numbers and strings: checking the same plain values
+        again would take longer than a row of a stream.
+        """
+        if not self.constraints:
+            return
+        parameters = self.parameters()
+        types = [type(value) for value in parameters.values()]
+        plain = PLAIN.issuperset(types)
+        checked = (*parameters.values(), *types)  # True equals 1, but is another value
+        if plain and _VALID.get(type(self)) == checked:
+            return
+        validate_parameter_constraints(dict(self.constraints), parameters, caller_name=self.estimator)
+        if plain:
+            _VALID[type(self)] = checked
+
+    # ------------------------------------------------------------------ checks of rows and models
+
+    def check_fit(self, n_rows: int, classes: ClassAxis, n_columns: int) -> None:
+        """Raise if a model cannot be fitted to so many rows and columns of these classes."""
+        if len(classes) < 2:
+            raise ClassError(
+                f"{self.estimator} needs at least two classes; y holds only one: {listed(classes.labels.tolist())}. "
+                "Add rows of another class.",
+                argument="y",
+            )
+
+    def check_verb(self, verb: str, fitted: Fitted | None = None) -> None:  # noqa: B027  (most parameters allow all)
+        """Raise if the parameters, or a fitted model, do not allow what the verb names, such as learning in batches."""
+
+    def check_update(self, fitted: Fitted | None) -> None:  # noqa: B027
+        """Raise if the parameters do not allow `partial_fit` on this model."""
+
+    def check_batch(self, fitted: Fitted, model: Model, table: Table) -> None:  # noqa: B027
+        """Raise if a batch, whose model is given, does not go with what was learned before."""
+
+    def check_updated(self, model: Model, n_columns: int) -> None:  # noqa: B027
+        """Raise if the parameters do not go with a model that has learned more."""
+
+    def check_merge(self, mine: Fitted, theirs: Fitted) -> None:  # noqa: B027
+        """Raise if two fitted models cannot be merged."""
+
+    def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:  # noqa: B027
+        """Warn about columns of a fit that have no effect, or look like something else."""
+
+    def warn_about_first_batch(self, model: Model, layout: RowLayout) -> None:  # noqa: B027
+        """Warn about columns of the first batch of a stream."""
+
+    # ------------------------------------------------------------------ capabilities
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether a fit depends on the statistics of the rows alone."""
+        return True
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether NaN is a missing cell."""
+        return False
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether probabilities are calibrated on held-out rows."""
+        return False
+
+    def has_given_prior(self) -> bool:
+        """Whether the class prior is given class by class."""
+        return False
+
+    def given_covariances(self, table: Table, members: Membership) -> object:
+        """Covariances by an estimator of the user's own, which needs all rows; None without one."""
+        return None
+
+    def held_out_joint(self, fitted: Fitted, table: Table, members: Membership) -> Float | None:
+        """log p(x, y) of each row under the model without it (n, K), in closed form.
+
+        Up to a term that the classes share; NaN in rows without a closed form, None if there is none for any.
+        """
+        return None
+
+    def log_parameter_prior(self, estimate: Estimate, model: Model) -> float:
+        """log p(θ) of parameters that were estimated with a prior, up to a constant."""
+        total = 0.0
+        for block, parameters, statistic in zip(estimate.blocks, estimate.parameters, model.statistics, strict=True):
+            total += block.family.log_prior(parameters, statistic)
+        return total
+
+    def linear_form(self, fitted: Fitted) -> LinearForm:
+        """The log-odds before calibration as a linear function of x."""
+        return fitted.estimate.linear_form()
+
+    def check_density(self, verb: str) -> None:  # noqa: B027
+        """Raise if the model has no p(x | y), which the verb needs."""
+
+    def present(self, method: str, answer: Array, classes: ClassAxis, dtype: object) -> Array:
+        """Probabilities, or their logarithms, in the form that the estimator reports them."""
+        return answer

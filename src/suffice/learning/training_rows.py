@@ -1,0 +1,338 @@
+"""Labelled rows to learn from: in memory, which is one batch, or a source that is read batch by batch.
+
+Each batch becomes a `Model`; `suffice.learning.fitting` merges the models in a tree.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from suffice.exceptions import InputError
+from suffice.learning.fitted import Fitted
+from suffice.learning.good_rows import of_good_rows, weights_of
+from suffice.learning.kept_rows import KeptRows
+from suffice.learning.labels import LabelReader, check_labels
+from suffice.learning.specification import Specification
+from suffice.model import Block, Model
+from suffice.numerics.types import Array, Codes
+from suffice.sources.files import Batch, Source, is_labelled_source, open_source
+from suffice.sources.labels import encode, read_weights
+from suffice.sources.row_reader import RowLayout, RowReader
+from suffice.statistics import ClassAxis, Membership
+from suffice.tables import Table
+
+__all__ = [
+    "Expected",
+    "LabelledBatch",
+    "LabelledRows",
+    "LabelledSource",
+    "TrainingRows",
+    "columns_by_position",
+    "seen_classes",
+    "summarize_batch",
+    "training_rows",
+]
+
+ArrowTable: TypeAlias = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What is known before the first row is read.
+
+    Attributes
+    ----------
+    specification : Specification
+    fitted : Fitted, optional
+        What was learned before, with this specification; its columns are expected.
+    classes : ClassAxis, optional
+        Classes that are known before the first row.
+    fixed : bool
+        Whether no other classes may come.
+    min_rows : int
+        Rows that must be there at least.
+    check : callable, optional
+        Takes the number of rows, their classes and the number of columns; raises before anything is summarised if all
+        rows are there at once.
+    """
+
+    specification: Specification
+    fitted: Fitted | None = None
+    classes: ClassAxis | None = None
+    fixed: bool = False
+    min_rows: int = 0
+    check: Callable[[int, ClassAxis, int], None] | None = None
+
+    @property
+    def layout(self) -> RowLayout | None:
+        """Columns that are expected."""
+        return None if self.fitted is None else self.fitted.layout
+
+    def blocks(self, layout: RowLayout) -> tuple[Block, ...]:
+        """The blocks of a batch."""
+        return self.specification.blocks(layout.schema) if self.fitted is None else self.fitted.blocks
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledBatch:
+    """A batch that was read.
+
+    Attributes
+    ----------
+    table : Table
+    members : Membership
+        The class and weight of each row.
+    model : Model
+        Its statistics.
+    layout : RowLayout
+        The expected columns, or those of the first batch.
+    arrow : pyarrow.Table, optional
+        The rows as the source has them.
+    """
+
+    table: Table
+    members: Membership
+    model: Model
+    layout: RowLayout
+    arrow: ArrowTable = None
+
+
+class TrainingRows(ABC):
+    """Labelled rows to learn from.
+
+    Attributes
+    ----------
+    at_once : bool
+        Whether all rows come in one batch.
+    """
+
+    at_once: ClassVar[bool] = False
+
+    @abstractmethod
+    def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
+        """Read and summarise the rows, batch by batch."""
+
+    def present(self, model: Model, known: ClassAxis | None, *, weightless: bool) -> Model:
+        """The model without classes that have no rows, or, unless ``weightless``, no weight; known classes stay."""
+        return model
+
+
+def training_rows(X: object, y: object, sample_weight: object) -> TrainingRows:
+    """The rows that a user gives: a source of which ``y`` names the target, or arrays and frames."""
+    if is_labelled_source(X, y):
+        return LabelledSource(open_source(X), str(y), sample_weight)
+    return LabelledRows(X, y, sample_weight)
+
+
+def summarize_batch(
+    reader: RowReader, blocks: Sequence[Block], layout: RowLayout, table: Table, members: Membership
+) -> Model:
+    """Statistics of a batch; an error about a value names its cell."""
+    try:
+        return Model.summarize(blocks, table, members)
+    except InputError:
+        reader.explain_training_values(table, layout)
+        raise
+
+
+def seen_classes(members: Membership) -> Membership:
+    """The same rows on an axis without the classes whose rows all have weight zero."""
+    seen = members.class_weights() > 0
+    if seen.all():
+        return members
+    assert members.codes is not None
+    position = np.where(seen, np.cumsum(seen) - 1, -1)
+    return Membership(ClassAxis(members.classes.labels[seen]), codes=position[members.codes], weights=members.weights)
+
+
+# ---------------------------------------------------------------------- rows in memory
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows(TrainingRows):
+    """Rows in memory with their labels and weights: one batch."""
+
+    at_once: ClassVar[bool] = True
+    X: object
+    y: object
+    sample_weight: object = None
+
+    def read(self, expected: Expected) -> tuple[Table, Membership, RowLayout]:
+        """The rows, the class and weight of each, and the layout of the columns."""
+        specification = expected.specification
+        table, labels, layout = specification.reader.training(self.X, self.y, expected.layout, expected.min_rows)
+        if expected.fixed and expected.classes is not None:
+            axis, codes = expected.classes, _fixed_codes(expected.classes, labels)
+        else:
+            axis, codes = encode(labels) if len(labels) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
+        may_be_zero = expected.min_rows == 0
+        if not specification.keeps_weightless_classes:
+            weights = read_weights(self.sample_weight, len(table), may_be_zero=may_be_zero)
+            members = seen_classes(Membership(axis, codes=codes, weights=weights))
+            axis = members.classes
+        if expected.check is not None:
+            expected.check(len(table), axis, layout.n_columns)
+        if specification.keeps_weightless_classes:
+            weights = read_weights(self.sample_weight, len(table), may_be_zero=may_be_zero)
+            members = Membership(axis, codes=codes, weights=weights)
+        if expected.classes is not None and not expected.fixed and expected.classes.holds(members.classes):
+            members = members.on(expected.classes)  # then no statistic has to be moved from axis to axis
+        return table, members, layout
+
+    def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
+        """The one batch there is."""
+        table, members, layout = self.read(expected)
+        model = summarize_batch(expected.specification.reader, expected.blocks(layout), layout, table, members)
+        yield LabelledBatch(table, members, model, layout)
+
+
+def _fixed_codes(axis: ClassAxis, labels: Array) -> Codes:
+    codes = axis.positions(labels)
+    if (codes < 0).any():
+        unknown = np.unique(labels[codes < 0])
+        raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {axis.labels}")
+    return codes
+
+
+# ---------------------------------------------------------------------- sources
+
+
+class LabelledSource(TrainingRows):
+    """Rows of a source, read in batches; a bad row is an error with its place, or it is skipped and counted.
+
+    Parameters
+    ----------
+    source : Source
+    target : str
+        The column of labels.
+    weights : str, optional
+        The column of row weights.
+    keep : KeptRows, optional
+        Keeps a sample of the rows.
+    progress : callable, optional
+        Called with the source after each batch.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        target: str,
+        weights: object = None,
+        *,
+        keep: KeptRows | None = None,
+        progress: Callable[[Source], None] | None = None,
+    ) -> None:
+        self.source, self.target, self.keep, self.progress = source, target, keep, progress
+        source.check_column(target)
+        if weights is not None:
+            if not isinstance(weights, str):
+                raise InputError(
+                    "The rows of a source come in batches, so their weights are one of its columns: give its name.",
+                    argument="sample_weight",
+                )
+            source.check_column(weights)
+            if weights == target:
+                raise InputError(f"Column {target!r} cannot be both the target and the weights.", column=target)
+        self.weights = weights
+        self.labels = LabelReader(target)
+        self.n_rows = 0
+
+    @property
+    def name(self) -> str:
+        """What messages call the source."""
+        return self.source.name or "The source"
+
+    def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
+        """The batches that have a good row."""
+        self.labels = LabelReader(self.target, expected.classes)
+        others = [name for name in self.source.names if name not in (self.target, self.weights)]
+        columns = expected.specification.reader.source_columns(self.source, others, expected.layout)
+        read = list(dict.fromkeys([*columns, self.target, *([] if self.weights is None else [self.weights])]))
+        first = _SourceBatch(self, expected, columns)
+        with closing(self.source.batches(read, coded=[self.target])) as batches:  # type: ignore[type-var]
+            for batch in batches:
+                found = first.read(batch)
+                if found is not None:
+                    self.n_rows += len(found.members)
+                    if self.keep is not None:
+                        self.keep.add(found.arrow, found.members)
+                    yield found
+                if self.progress is not None:
+                    self.progress(self.source)
+        if not self.n_rows and self.source.faults:
+            raise InputError(f"No row of {self.name} can be used. The first problem: {self.source.faults[0]}")
+
+    def present(self, model: Model, known: ClassAxis | None, *, weightless: bool) -> Model:
+        """The model without classes that have no rows, or, unless ``weightless``, no weight; known classes stay."""
+        axis = model.classes
+        held = self.labels.counts[self.labels.axis.positions(axis.labels)] > 0
+        if not weightless:
+            held &= model.weights.weight > 0
+        if known is not None:
+            held |= known.positions(axis.labels) >= 0
+        return model if held.all() else model.taking(held)
+
+    def kept(self, fitted: Fitted) -> tuple[Table, Membership] | None:
+        """The rows that were kept, and their classes on the axis of a fitted model."""
+        if self.keep is None:
+            return None
+        rows, members = self.keep.rows(fitted.classes)
+        reader = fitted.reader
+        with columns_by_position(fitted.layout):
+            table, _, _ = reader.training(reader.from_arrow(rows), np.asarray(members.codes), fitted.layout, 0)
+        return table, members
+
+
+@contextmanager
+def columns_by_position(layout: RowLayout | None) -> Iterator[None]:
+    """Suppress scikit-learn's feature-name warning where a model without names reads columns by position."""
+    if layout is None or layout.schema.named:
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X has feature names")
+        yield
+
+
+class _SourceBatch:
+    """Reads the batches of a source; the first batch sets the layout unless one is expected."""
+
+    def __init__(self, rows: LabelledSource, expected: Expected, columns: list[str]) -> None:
+        self.rows, self.expected, self.columns = rows, expected, columns
+        self.layout = expected.layout
+
+    def read(self, batch: Batch) -> LabelledBatch | None:
+        """The batch without its bad rows; None if it has no good row."""
+        source = self.rows.source
+        return of_good_rows(batch, source.met, self._read)
+
+    def _read(self, rows: ArrowTable) -> LabelledBatch:
+        labels, weights = self.rows.labels, self.rows.weights
+        codes, missing = labels.read(rows[labels.column])
+        check_labels(labels.column, missing)
+        members = Membership(labels.axis, codes=codes, weights=None if weights is None else weights_of(rows, weights))
+        known, reader = rows.select(self.columns), self.expected.specification.reader
+        with columns_by_position(self.layout):
+            table, _, layout = reader.training(reader.from_arrow(known), codes, self.layout, 0)
+        model = summarize_batch(reader, self.expected.blocks(layout), layout, table, members)
+        self.layout = _with_known_kinds(layout, table)
+        if self.expected.check is not None:
+            self.expected.check(len(members), labels.axis, layout.n_columns)
+        labels.learned(codes)
+        return LabelledBatch(table, members, model, self.layout, known)
+
+
+def _with_known_kinds(layout: RowLayout, table: Table) -> RowLayout:
+    """The layout with the kinds of columns that were empty so far, as soon as they are known."""
+    kinds = layout.schema.kinds
+    if "empty" not in kinds:
+        return layout
+    later = [now if kind == "empty" else kind for kind, now in zip(kinds, table.kinds, strict=True)]
+    return replace(layout, schema=replace(layout.schema, kinds=later))

@@ -1,0 +1,92 @@
+"""How `NaiveBayes` learns: one family for each column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from suffice.exceptions import InputError, listed
+from suffice.families import Family
+from suffice.learning.column_checks import (
+    check_levels,
+    check_merge,
+    warn_about_empty,
+    warn_about_levels,
+    warn_about_words,
+)
+from suffice.learning.family_choice import POLICIES, chosen_blocks, family_of
+from suffice.learning.fitted import Fitted
+from suffice.learning.specification import specification_named
+from suffice.learning.tunable import SMOOTHING_PATH, TunableSpecification
+from suffice.learning.tuning_result import Tuning, is_auto
+from suffice.model import Block, Model
+from suffice.sources.row_reader import RowLayout
+from suffice.sources.tables import TableReader
+from suffice.tables import Table
+from suffice.tables.table import Schema
+
+__all__ = ["NaiveBayesSpecification"]
+
+
+@specification_named
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NaiveBayesSpecification(TunableSpecification):
+    """The parameters of `NaiveBayes`."""
+
+    estimator: ClassVar[str] = "NaiveBayes"
+    stored: ClassVar[tuple[str, ...]] = ("tuning", "calibration", "form")
+
+    families: str | Family | Mapping[Any, Any] = "auto"
+    estimation: str | None = None
+    smoothing: float | str | None = None
+    missing: str = "ignore"
+    unseen: str = "ignore"
+
+    @cached_property
+    def reader(self) -> TableReader:
+        """Rows are tables with columns of any type."""
+        return TableReader(self.estimator, self.families)
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether the family of all columns accepts missing cells."""
+        if isinstance(self.families, str) and self.families != "auto":
+            return family_of(self.families, self.family_settings(None)).accepts_missing
+        return not isinstance(self.families, Family) or self.families.accepts_missing
+
+    def paths(self) -> dict[str, Sequence[float]]:
+        """Weights of the prior to choose from, if ``smoothing`` is "auto"."""
+        return {"smoothing": SMOOTHING_PATH} if is_auto(self.smoothing) else {}
+
+    def family_settings(self, tuning: Tuning | None) -> dict[str, Any]:
+        """The settings of families that are not given as objects."""
+        given = {"estimation": self.estimation, "smoothing": self.setting("smoothing", 1.0, tuning)}
+        policies = {"missing": self.missing, "unseen": self.unseen}
+        for name, value in policies.items():
+            if value not in POLICIES[name]:
+                raise InputError(f"{name} must be one of {listed(POLICIES[name])}; got {value!r}.", argument=name)
+        return {name: value for name, value in given.items() if value is not None} | policies
+
+    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+        """Independent columns of equal families are one block."""
+        return tuple(chosen_blocks(self.families, schema, self.family_settings(tuning)))
+
+    def check_batch(self, fitted: Fitted, model: Model, table: Table) -> None:
+        """Raise if a column of strings brings numbers, or the other way round."""
+        check_levels(fitted.model, model, table)
+
+    def check_merge(self, mine: Fitted, theirs: Fitted) -> None:
+        """Raise if a column has different kinds in the two models."""
+        check_merge(mine.layout.schema, mine.model, theirs.layout.schema, theirs.model)
+
+    def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:
+        """Warn about columns without values, stop words, and text that is read as a category."""
+        warn_about_empty(model, table)
+        warn_about_words(model)
+        self.warn_about_first_batch(model, layout)
+
+    def warn_about_first_batch(self, model: Model, layout: RowLayout) -> None:
+        """Warn about text that is read as a category."""
+        warn_about_levels(model, layout.schema, self.reader.with_given_family(layout))

@@ -1,0 +1,113 @@
+"""How `TextNaiveBayes` learns: one column of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from suffice.families import Text
+from suffice.learning.column_checks import warn_about_empty, warn_about_words
+from suffice.learning.fitted import Fitted
+from suffice.learning.specification import specification_named
+from suffice.learning.tunable import TunableSpecification
+from suffice.learning.tuning import tune_in_steps
+from suffice.learning.tuning_result import Tuning, is_auto
+from suffice.model import Block, Model
+from suffice.naive_bayes.text_settings import applicable_settings, auto_paths, first_choice
+from suffice.sources.documents import DocumentReader
+from suffice.sources.row_reader import RowLayout
+from suffice.statistics import Membership, WordSums
+from suffice.tables import Table
+from suffice.tables.table import Schema
+
+__all__ = ["TextSpecification", "word_sums"]
+
+TUNABLE = ("event", "estimation", "binary", "idf", "length", "max_words", "smoothing")
+TOKENS = ("analyzer", "lowercase", "min_length", "ngram_range", "strip_accents", "stop_words", "punctuation", "slots")
+
+
+def word_sums(model: Model) -> WordSums:
+    """The statistic of the only block of a model of documents."""
+    statistic = model.statistics[0]
+    assert isinstance(statistic, WordSums)
+    return statistic
+
+
+@specification_named
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TextSpecification(TunableSpecification):
+    """The parameters of `TextNaiveBayes`."""
+
+    estimator: ClassVar[str] = "TextNaiveBayes"
+    # Thousands of words that are absent, or rare in the smaller class, are evidence in one direction; large offsets
+    # are needed to correct it.
+    offset_precision: ClassVar[float] = 0.3
+
+    event: str = "multinomial"
+    max_words: int | str | None = 10_000
+    smoothing: float | str = 1.0
+    estimation: str = "map"
+    binary: bool | str = False
+    idf: bool | str = False
+    length: float | str = 0.0
+    analyzer: Any = "word"
+    lowercase: bool = True
+    min_length: int = 2
+    ngram_range: tuple[int, int] = (1, 1)
+    strip_accents: Any = None
+    stop_words: Any = None
+    punctuation: bool = False
+    slots: int = 0
+    encoding: str = "utf-8"
+    decode_error: str = "strict"
+
+    @cached_property
+    def reader(self) -> DocumentReader:
+        """Rows are documents."""
+        return DocumentReader(self.estimator, self.encoding, self.decode_error)
+
+    @property
+    def accepts_missing(self) -> bool:
+        """A missing document is a missing cell."""
+        return True
+
+    def settings(self, tuning: Tuning | None) -> dict[str, Any]:
+        """How counts become probabilities, with the chosen values of parameters that are "auto"."""
+        chosen = {name: self.setting(name, first_choice(name), tuning) for name in TUNABLE}
+        applied = applicable_settings(chosen)  # a value chosen for one event may not apply to another one set since
+        tuned = {name for name in TUNABLE if is_auto(getattr(self, name)) or is_auto(self.event)}
+        return {name: applied[name] if name in tuned else chosen[name] for name in chosen}
+
+    def family(self, tuning: Tuning | None) -> Text:
+        """The family of the documents."""
+        return Text(**self.settings(tuning), **{name: getattr(self, name) for name in TOKENS})
+
+    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+        """One block: the column of documents."""
+        return (Block(self.family(tuning), slice(None), list(schema.names)),)
+
+    def paths(self) -> dict[str, Sequence[Any]]:
+        """Values of the parameters that are "auto"."""
+        return auto_paths([name for name in TUNABLE if is_auto(getattr(self, name))])
+
+    def choose(self, fitted: Fitted, table: Table, members: Membership, offset_precision: float | None) -> Tuning:
+        """Choose the parameters that are "auto", one after another if there are many combinations."""
+        words = int(word_sums(fitted.model).count.any(axis=0).sum())
+        paths = auto_paths(list(self.paths()), len(fitted.classes), words)
+        given = {name: getattr(self, name) for name in TUNABLE}
+
+        def applicable(chosen: dict[str, object]) -> dict[str, object]:
+            whole = applicable_settings(given | chosen)
+            return {name: whole[name] for name in chosen}
+
+        start = {name: first_choice(name, path) for name, path in paths.items()}
+        return tune_in_steps(
+            fitted, table, members, paths, start, applicable=applicable, offset_precision=offset_precision
+        )
+
+    def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:
+        """Warn about missing documents and about stop words that are no tokens."""
+        warn_about_empty(model, table)
+        warn_about_words(model)

@@ -1,0 +1,107 @@
+"""Documents as rows: a column of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suffice.exceptions import Argument, InputError, listed
+from suffice.sources.files import Source
+from suffice.sources.labels import read_labels
+from suffice.sources.row_reader import ReadRows, RowLayout, RowReader
+from suffice.tables import Table
+from suffice.tables.table import Schema
+from suffice.text.table import TextTable
+from suffice.text.texts import Texts
+
+__all__ = ["DocumentReader"]
+
+COLUMN = "text"  # the name of the column of documents in messages
+
+
+@dataclass(frozen=True, eq=False)
+class _ArrowDocuments:
+    """The column of documents of an Arrow table, and its name."""
+
+    column: Any
+    name: str
+
+
+@dataclass(frozen=True)
+class DocumentReader(RowReader):
+    """Reads documents: strings, or bytes in an encoding.
+
+    Parameters
+    ----------
+    estimator : str
+        Name of the estimator, for messages.
+    encoding : str
+        Of documents that are bytes.
+    decode_error : {"strict", "replace", "ignore"}
+    """
+
+    estimator: str
+    encoding: str = "utf-8"
+    decode_error: str = "strict"
+
+    def texts(self, X: object) -> Texts:
+        """The documents."""
+        documents = X.column if isinstance(X, _ArrowDocuments) else X
+        return Texts.of(documents, encoding=self.encoding, decode_error=self.decode_error)
+
+    def training(self, X: object, y: object, layout: RowLayout | None = None, min_rows: int = 1) -> ReadRows:
+        """Documents to learn from, their labels, and the layout of one column."""
+        texts = self.texts(X)
+        if len(texts) < min_rows:
+            raise InputError("X holds no documents. Give at least one document of each class.", argument="X")
+        labels = read_labels(y, len(texts), self.estimator)
+        if layout is None:
+            names = (X.name,) if isinstance(X, _ArrowDocuments) else None
+            layout = RowLayout(Schema([COLUMN], ["text"], named=True), names)
+        return TextTable(texts, [COLUMN]), labels, layout
+
+    def rows(self, X: object, layout: RowLayout) -> Table:
+        """Documents to predict for."""
+        return TextTable(self.texts(X), [COLUMN])
+
+    def from_arrow(self, rows: Any) -> _ArrowDocuments:
+        """The first column of an Arrow table."""
+        return _ArrowDocuments(rows.column(0), rows.column_names[0])
+
+    def write(self, columns: list[object], layout: RowLayout) -> object:
+        """Sampled documents."""
+        return columns[0]
+
+    def source_columns(self, source: Source, names: list[str], layout: RowLayout | None) -> list[str]:
+        """The column of documents: that of the first fit, the only column of texts, or the one named "text"."""
+        if layout is not None and layout.feature_names is not None:
+            source.check_column(layout.feature_names[0])
+            return [layout.feature_names[0]]
+        texts = [name for name in names if source.types[name] in ("text", "category")]
+        texts = [COLUMN] if COLUMN in texts else texts
+        if len(texts) != 1:
+            problem = f"{listed(texts)} hold texts" if texts else f"none of {listed(names)} holds texts"
+            raise InputError(
+                f"{self.estimator} reads one column of texts, but {problem}. Choose the column of documents with ",
+                Argument("columns"),
+                ".",
+            )
+        return texts
+
+    def prediction_columns(self, source: Source, besides: Sequence[str | None], kept: Sequence[str], layout: RowLayout) -> list[str]:
+        """The column of documents: that of the first fit, the only column, the only one of texts, or "text"."""
+        available = [name for name in source.names if name not in besides]
+        if layout.feature_names is not None and layout.feature_names[0] in available:
+            return [layout.feature_names[0]]
+        available = [name for name in available if name not in kept]
+        texts = [name for name in available if source.types.get(name) in ("text", "category")]
+        for choice in (available, texts, [name for name in available if name == COLUMN]):
+            if len(choice) == 1:
+                return choice
+        raise InputError(
+            f"{source.name} has the columns {listed(available)}, but the model reads one column of texts. "
+            "Choose it with ",
+            Argument("columns"),
+            ".",
+        )

@@ -1,0 +1,154 @@
+"""Class labels and row weights in memory, checked by scikit-learn's rules."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, _check_y
+
+from suffice import kernels
+from suffice.exceptions import ClassError, listed
+from suffice.numerics.types import Array, Codes, Float
+from suffice.statistics import ClassAxis
+from suffice.tables.levels import is_missing
+
+__all__ = [
+    "check_not_missing",
+    "checked_classes",
+    "declared_classes",
+    "encode",
+    "is_plain_labels",
+    "read_labels",
+    "read_weights",
+]
+
+FIRST_LABELS = 1 << 14
+NEVER_MISSING = frozenset({str, int, bool})  # label types that have no missing value
+
+
+def read_labels(y: object, n_rows: int, estimator: str) -> Array:
+    """Labels, one for each row; ``estimator`` names the caller in messages."""
+    if is_plain_labels(y, n_rows):
+        return np.asarray(y)
+    if y is None:
+        raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
+    check_not_missing(y)
+    labels = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
+    if len(labels) != n_rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(labels)]}")
+    return checked_classes(labels)
+
+
+def is_plain_labels(y: object, n_rows: int) -> bool:
+    """Whether scikit-learn would return y unchanged: integers, booleans or strings, one for each row."""
+    return (
+        type(y) is np.ndarray
+        and y.shape == (n_rows,)
+        and y.dtype.kind in "biuU"
+        and y.flags.c_contiguous
+        and y.flags.aligned
+        and y.dtype.isnative
+    )
+
+
+def check_not_missing(y: object) -> None:
+    """Raise if a label is missing, naming the row."""
+    array = _array_of(y) if not isinstance(y, list) else None
+    if array is None or array.ndim != 1 or array.dtype.kind != "O":
+        array = np.array(y, dtype=object) if isinstance(y, list) and any(value is None for value in y) else None
+    if array is None or _types_of(array) <= NEVER_MISSING:
+        return
+    rows = [row for row, value in enumerate(array) if is_missing(value)]
+    if rows:
+        raise ClassError(
+            f"y has no label in row {rows[0]} ({array[rows[0]]!r}, NaN). Remove the rows without a label.",
+            rows=rows,
+            argument="y",
+        )
+
+
+def _array_of(y: object) -> Array:
+    to_numpy = getattr(y, "to_numpy", None)
+    try:
+        return np.asarray(to_numpy() if callable(to_numpy) else y)
+    except ValueError:  # an Arrow array that cannot be converted without a copy
+        return np.asarray(y)
+
+
+def _types_of(labels: Array) -> set[type]:
+    return set(map(type, labels.tolist()))
+
+
+def _are_strings(labels: Array) -> bool:
+    """Whether an array of objects holds strings only."""
+    return labels.dtype.kind == "O" and labels.ndim == 1 and _types_of(labels) == {str}
+
+
+def checked_classes(y: Array) -> Array:
+    """The labels; raises if they are not classes, such as fractional numbers."""
+    # Integers and strings are always classes; the check would look at every label.
+    if len(y) and y.dtype.kind not in "biuU" and not _are_strings(y):
+        try:
+            check_classification_targets(y)
+        except TypeError:
+            raise ClassError(
+                f"Class labels must have one type, all numbers or all strings; got {listed(y[:4].tolist())}.",
+                argument="y",
+            ) from None
+    return y
+
+
+def declared_classes(classes: object) -> ClassAxis:
+    """The axis of the classes that a user declares."""
+    labels = np.asarray(classes)
+    if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()) or labels.dtype.kind == "c":
+        raise ClassError(f"classes must be a list of labels, got {classes!r}.", argument="classes")
+    return ClassAxis.of(labels)
+
+
+def read_weights(sample_weight: object, n_rows: int, *, may_be_zero: bool = False) -> Float | None:
+    """Row weights as float64, None for weight one; ``may_be_zero`` allows a batch whose weights are all zero."""
+    if sample_weight is None or (n_rows == 0 and np.shape(sample_weight) == (0,)):  # type: ignore[arg-type]
+        return None
+    rows = np.broadcast_to(0.0, (n_rows, 1))
+    weights = _check_sample_weight(
+        sample_weight,
+        rows,
+        dtype=np.float64,
+        ensure_non_negative=True,
+        allow_all_zero_weights=may_be_zero or n_rows == 0,
+    )
+    return np.asarray(weights)
+
+
+def encode(labels: Array) -> tuple[ClassAxis, Codes]:
+    """The class axis of the labels, and the position of each label on it.
+
+    Integers of a moderate range are counted instead of sorted.
+
+    >>> axis, codes = encode(np.array([3, 1, 3]))
+    >>> axis.labels, codes
+    (array([1, 3]), array([1, 0, 1]))
+    """
+    if labels.dtype.kind in "iu" and len(labels):
+        low, high = kernels.code_range(labels) if labels.dtype == np.int64 else (int(labels.min()), int(labels.max()))
+        if high - low < 1000 + 2 * len(labels) and low > -(2**62) and high < 2**62:
+            offsets = labels.astype(np.int64, copy=False)
+            offsets = offsets if low == 0 else offsets - low
+            # The first labels often contain every class; then the others need not be counted.
+            present = np.flatnonzero(np.bincount(offsets[:FIRST_LABELS]))
+            if len(present) < high - low + 1:
+                present = np.flatnonzero(np.bincount(offsets))
+            axis = ClassAxis((present + low).astype(labels.dtype))
+            if len(present) == high - low + 1:
+                return axis, offsets
+            code = np.zeros(high - low + 1, dtype=np.int64)
+            code[present] = np.arange(len(present))
+            return axis, code[offsets]
+    if _are_strings(labels):  # hashing is faster than sorting objects, which compares them one by one
+        values = labels.tolist()
+        axis = ClassAxis(np.array(sorted(set(values)), dtype=object))
+        position = {label: i for i, label in enumerate(axis.labels.tolist())}
+        return axis, np.fromiter(map(position.__getitem__, values), dtype=np.int64, count=len(values))
+    axis = ClassAxis.of(labels)
+    return axis, axis.positions(labels)
