@@ -50,11 +50,11 @@ class _Binary(Bernoulli):
             return parameters.cells.scores(x.x, x.above)
         return super().log_likelihood(parameters, x)
 
-    def answers(self, parameters: BernoulliParameters, x: Any, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: BernoulliParameters, x: Any, finish: Finish) -> int | None:
         """What is asked of `log_likelihood`, at once."""
         if isinstance(x, ThresholdedMatrix):
             return parameters.cells.answers(x.x, finish, x.above)
-        return super().answers(parameters, x, finish)
+        return super().write_posterior(parameters, x, finish)
 
     def leave_one_out(
         self,

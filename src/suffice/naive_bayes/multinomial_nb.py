@@ -54,7 +54,7 @@ class _Frequencies(Multinomial):
         """The same without the multinomial coefficient."""
         return parameters.cells.scores(x, missing=False)
 
-    def answers(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
         """What is asked of `relative_log_likelihood`, at once."""
         return parameters.cells.answers(x, finish, missing=False)
 

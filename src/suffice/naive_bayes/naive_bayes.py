@@ -20,9 +20,10 @@ from suffice.learning.column_checks import (
     warn_about_levels,
     warn_about_words,
 )
-from suffice.learning.family_choice import POLICIES, chosen_blocks, columns_of, family_of, reads_documents
+from suffice.learning.family_choice import POLICIES, chosen_blocks, columns_of, family_of
 from suffice.model import Block, Model
 from suffice.model.explanation import Explanation, explain
+from suffice.model.parameter_tables import parameter_table
 from suffice.sources.forms import ArrayForm, Form, SparseForm, StoredFrameForm
 from suffice.sources.tables import check_kinds, explain_table, read_training_table, table_of_rows
 from suffice.statistics import Membership
@@ -226,7 +227,7 @@ class NaiveBayes(OwnClassifier):
     def _allow_nan(self) -> bool:
         if isinstance(self.families, str) and self.families != "auto":
             return family_of(self.families, self._settings()).accepts_missing
-        return not hasattr(self.families, "accepts_missing") or self.families.accepts_missing
+        return not isinstance(self.families, Family) or self.families.accepts_missing
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -335,7 +336,7 @@ class NaiveBayes(OwnClassifier):
         found: list[tuple[int, Any, Family]] = []
         for block in self._learned().blocks if self._cached is None else self._cached.blocks:
             at = block.positions(self.n_features_in_)
-            if block.independent or reads_documents(block.family):
+            if block.by_column:
                 found += [(at[i], name, block.family) for i, name in enumerate(block.names)]
             else:
                 found.append((at[0], tuple(block.names), block.family))
@@ -350,26 +351,7 @@ class NaiveBayes(OwnClassifier):
         a         2          1
         b        12          2
         """
-        estimate = self._estimated()
-        for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):
-            names, family = list(block.names), block.family
-            whole = isinstance(column, tuple) and column == tuple(names)
-            if not whole and column not in names:
-                continue
-            labels = {"class": estimate.classes.labels.tolist()}
-            if hasattr(family, "level_table"):
-                levels, shares = family.level_table(parameters, 0 if whole else names.index(column))
-                given = {f"given {label}": shares[:, k] for k, label in enumerate(labels["class"])}
-                return Listing({"level": levels} | given)
-            if not whole and hasattr(family, "table"):
-                return Listing(labels | family.table(parameters, names.index(column)))
-            if hasattr(family, "block_table"):
-                return Listing(labels | family.block_table(parameters, names))
-            if not hasattr(family, "table"):
-                raise InputError(f"The family {family.name} does not show its parameters as a table.")
-            each = [(name, family.table(parameters, j)) for j, name in enumerate(names)]
-            return Listing(labels | {f"{kind} of {name}": values for name, t in each for kind, values in t.items()})
-        raise InputError(f"There is no column {column!r} in the model. Its columns are {list(self.families_)}.")
+        return parameter_table(self._estimated(), column)
 
     def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
         """Why the model answers as it does: the parts of the log-odds, which sum to it.
