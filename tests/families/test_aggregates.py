@@ -12,7 +12,7 @@ from suffice.model import Block
 from suffice.sources.queries import answers
 from suffice.testing import assert_same, example_rows
 
-FAMILIES = [family_named(name) for name in family_names() if hasattr(family_named(name), "aggregates")]
+FAMILIES = [family_named(name) for name in family_names() if name != "text"]
 FAMILIES.append(MultivariateGaussian("own", missing=True))
 ENGINES = {
     "pandas": pd.DataFrame,
@@ -61,3 +61,8 @@ def test_values_that_are_none_of_the_family(engine, name):
     family = family_named(name)
     with pytest.raises(InputError, match="-1"):
         family.from_aggregates(answers(frame, "y", family.aggregates(["a", "b"])), ["a", "b"])
+
+
+def test_texts_have_no_aggregates():
+    with pytest.raises(InputError, match="The family text cannot be fitted from aggregates of a query engine"):
+        family_named("text").aggregates(["body"])

@@ -84,13 +84,13 @@ def test_a_column_that_is_all_missing():
         ({"y": "gaussian"}, "column 'y', which is not there. The columns are 'other', 'x'"),
         ({("x", "y"): "joint_table"}, "column 'y'"),
         ({"x": "gauss"}, "no family 'gauss'"),
-        ({"x": 3}, "3 is no family"),
-        ({"x": Gaussian}, "is no family"),
+        ({"x": 3}, "3 is not a family"),
+        ({"x": Gaussian}, "is not a family"),
         ({"x": "gaussian", ("other", "x"): "joint_table"}, "'x' more than once"),
         ({("x", "x"): "joint_table"}, "'x' more than once"),
         ({"x": None, "other": None}, "leaves out every column"),
         ("gauss", "no family 'gauss'"),
-        (3, "3 is no family"),
+        (3, "3 is not a family"),
     ],
 )
 def test_families_that_do_not_fit(families, words):

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from suffice import kernels
+from suffice.families.capabilities import ColumnKind
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import (
     Estimation,
     check_cells,
     check_estimation,
-    left_totals,
     no_proper_prior,
+    totals_after_removal,
     weighted_logs,
 )
 from suffice.families.independent import IndependentColumns
@@ -99,6 +100,10 @@ class Bernoulli(IndependentColumns):
             return
         check_cells(x, present, names, lambda v: (v == 0) | (v == 1), "yes or no is 1 or 0 (or True or False)")
 
+    def expected_kind(self, parameters: BernoulliParameters, j: int) -> ColumnKind | None:
+        """None: a yes/no column may hold truth values as well as 0 and 1."""
+        return None
+
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
         """The statistic of no rows."""
         return CellSums.zero(classes, n_columns)
@@ -107,9 +112,9 @@ class Bernoulli(IndependentColumns):
         """How many cells there are, and how many are yes."""
         return CellSums.summarize(x, members)
 
-    def left(self, before: CellSums, left: CellSums, columns: Sequence[object]) -> CellSums:
+    def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
         """What is left after rows were taken out, if rows can have it."""
-        found: CellSums = left_totals(before, left, columns, most=True)
+        found: CellSums = totals_after_removal(before, after, columns, bounded=True)
         return found
 
     # ------------------------------------------------------------------ estimate
@@ -142,7 +147,7 @@ class Bernoulli(IndependentColumns):
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         return parameters.cells.scores(x)
 
-    def answers(self, parameters: BernoulliParameters, x: Any, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: BernoulliParameters, x: Any, finish: Finish) -> int | None:
         """What is asked of `log_likelihood`, at once; the first row without an answer, or −1."""
         return parameters.cells.answers(x, finish)
 

@@ -9,9 +9,9 @@ The prior of each θ is a Dirichlet distribution with α = ``smoothing`` rows of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import narwhals as nw
 import numpy as np
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError
-from suffice.families.contract import read_only, register
+from suffice.families.capabilities import ColumnKind, Reads
+from suffice.families.contract import Family, read_only, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, weighted_logs
 from suffice.families.linear import Linear
 from suffice.numerics.gamma_function import log_rise
@@ -30,7 +31,7 @@ from suffice.tables import Coded, CodedColumn, Levels
 from suffice.tables.levels import EXACT, coded_values, level_kind
 from suffice.tables.stored_columns import NumberColumn, NumberRows, StoredCodes, coded_places, stored_places
 
-__all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen"]
+__all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen", "kind_of_levels"]
 
 Float = NDArray[np.float64]
 Missing = Literal["ignore", "category"]
@@ -155,7 +156,7 @@ def check_unseen(column: CodedColumn, levels: Levels, name: object, policy: str,
 
 @register
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(Family):
     """Independent categorical columns.
 
     Parameters
@@ -189,7 +190,7 @@ class Categorical:
     unseen: Unseen = "ignore"
 
     name: ClassVar[str] = "categorical"
-    reads: ClassVar[Literal["numbers", "categories"]] = "categories"
+    reads: ClassVar[Reads] = "categories"
     independent: ClassVar[bool] = True
     accepts_missing: ClassVar[bool] = True
     scale_free: ClassVar[bool] = False
@@ -251,6 +252,14 @@ class Categorical:
         return LevelShares(levels, log_share[:, :-1], log_share[:, -1], unseen)
 
     # ------------------------------------------------------------------ log-likelihood
+
+    def expected_kind(self, parameters: CategoricalParameters, j: int) -> ColumnKind | None:
+        """Type of the levels of column j, if they all have one."""
+        return kind_of_levels(parameters.columns[j].levels)
+
+    def accepting_unseen(self) -> Self:
+        """The same family; a level that was never seen is ignored where it was an error."""
+        return replace(self, unseen="ignore") if self.unseen == "error" else self
 
     def check_seen(self, parameters: CategoricalParameters, x: Coded, names: Sequence[object]) -> Coded:
         """The rows as codes of the model's levels, or an error that names column and row."""
@@ -457,6 +466,13 @@ class Categorical:
         parts += [shares.missing[:, None]] if self.missing == "category" else []
         parts += [shares.unseen[:, None]] if self.unseen == "share" else []
         return self.indicators(parameters)[j], np.exp(np.hstack(parts)).T
+
+
+def kind_of_levels(levels: Levels) -> ColumnKind | None:
+    """The type that all levels have: "number", "text", or None if it is another one or there are several."""
+    if levels.kinds == {"number"}:
+        return "number"
+    return "text" if levels.kinds == {"text"} else None
 
 
 def check_policies(missing: str, unseen: str, estimation: str, smoothing: float) -> None:

@@ -1,129 +1,340 @@
-"""What a family is, and where families are found.
+"""The contract of a family, and the registry of families.
 
-A family is a frozen dataclass: its fields are its settings, its methods turn rows into statistics,
-statistics into parameters, and parameters into likelihoods and samples. Adding one means adding one file
-to this package; see ``docs/adding_a_family.md``.
+A family is a frozen dataclass that inherits `Family`: its fields are its settings, and its methods turn rows into
+statistics, statistics into parameters, and parameters into likelihoods and samples. Adding a family means adding one
+file to this package; see ``docs/adding_a_family.md``.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, fields
+from typing import ClassVar, NoReturn, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, NotLinearError, listed
+from suffice.families.capabilities import (
+    AggregatesColumns,
+    BlockRows,
+    ColumnKind,
+    FamilyStatistic,
+    HoldsRowsOut,
+    LaysOutStatistic,
+    LinearLogOdds,
+    Parameters,
+    ParameterTables,
+    PriorOfParameters,
+    Reads,
+    ReadsRows,
+    ScoresRows,
+    SummarizesClasses,
+)
+from suffice.families.linear import Finish, Linear
+from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import ClassAxis, Membership, Statistic
+from suffice.statistics.aggregation import Aggregation, Answer
+from suffice.statistics.folds import by_fold, of_folds
 
 __all__ = ["Family", "family_named", "family_names", "read_only", "register"]
 
-Float = NDArray[np.float64]
 
+class Family(
+    ReadsRows,
+    ScoresRows,
+    LinearLogOdds,
+    PriorOfParameters,
+    HoldsRowsOut,
+    SummarizesClasses,
+    ParameterTables,
+    LaysOutStatistic,
+    AggregatesColumns,
+    ABC,
+):
+    """One p(x_block | y): the base class of every family.
 
-@runtime_checkable
-class Family(Protocol):
-    """One p(x_block | y).
-
-    What ``x`` is follows from the optional attribute ``reads``: "numbers" (the default) is a matrix of
-    floats, dense or sparse, with NaN where a cell is missing; "categories" is a `Coded` batch; "documents" is one
-    column of `Texts`.
-
-    Other optional parts, looked up by name:
-
-    - ``check(x, names, present)`` raises for values that are none of the family's, naming column and row
-    - ``check_seen(parameters, x, names)`` does so for levels that the parameters do not know
-    - ``independent`` and ``terms(parameters, x)``: whether columns are independent given the class, and the
-      part of each in `log_likelihood` (n, K, d)
-    - ``relative_log_likelihood(parameters, x)``, cheaper or more accurate than `log_likelihood` and equal to
-      it up to a term that all classes share
-    - ``is_density``, False where scores are no log-densities: then there is only ``relative_log_likelihood``, and the
-      others raise
-    - ``answers(parameters, x, finish)``: what ``finish`` asks of that, written by the kernel that scores the rows (see
-      `suffice.kernels.Finish`); the first row without an answer, −1 if all have one, None if it cannot be done
-    - ``linear_form(parameters)``, a `Linear`, over the ``indicators(parameters)`` where there are any
-    - ``log_prior(parameters, statistic)``, the log-density of ``map`` parameters under their prior, up to what does not
-      depend on them: the log-likelihood of the rows that the prior is worth. `estimate` makes the sum of it and the
-      log-likelihood of the rows largest. Learning from unlabelled rows counts it in
-    - ``leave_one_out(statistic, parameters, x, members, columns)``, `log_likelihood` of each row under parameters of
-      all the others (n, K), up to a term of each row, with NaN in rows for which it has no closed form; or None, if
-      there is none for any. Rows are all in the statistic, with a weight above zero
-    - ``summarize_folds(x, members, folds, n_folds, columns)``, a list of the statistics of the folds, for a statistic
-      whose numbers are not all by class
-    - ``log_evidence(statistic)``, the log marginal likelihood of the rows
-    - ``mean_and_variance(parameters, k)`` where columns are independent, ``mean_and_covariance`` where not
-    - ``table(parameters, j)`` or ``block_table(parameters, names)``: p(x_j | y) as named columns, a row for each class;
-      or ``level_table(parameters, j)``: levels, and their shares in each class (L, K)
-    - ``directions(parameters, prior)``, what tells the classes apart best
-    - ``places(n_columns)``: where the columns of a block stand in its statistic (m, n_columns), if that has m columns
-      for each; without it the statistic has the columns of the block
-    - ``left(before, left, columns)``, the statistic that is left after rows were taken out: raises `MergeError` where
-      no rows have such a one, and puts right what rounding left beyond the possible
-    - ``aggregates(columns)`` and ``from_aggregates``, for query engines; see `suffice.statistics.aggregation`
+    `zero`, `summarize`, `estimate`, `log_likelihood`, `sample`, `example`, `name`, `accepts_missing` and `scale_free`
+    are required. Everything else has a default here.
 
     Attributes
     ----------
     name : str
-        How users call it.
+        Name by which users choose the family.
     accepts_missing : bool
-        Whether NaN is a cell that is not there.
+        Whether a NaN is read as a missing cell.
     scale_free : bool
-        Whether rescaling a column leaves every posterior as it is.
+        Whether rescaling a column leaves every posterior unchanged.
+    reads : {"numbers", "categories", "documents"}
+        What the rows of a block are: a matrix of floats, dense or sparse, with NaN in missing cells; a `Coded` batch;
+        or one column of `Texts`.
+    reads_columns : bool
+        Whether the family reads a `ColumnMatrix` in place. If not, it gets such rows as one array.
+    independent : bool
+        Whether columns are independent given the class.
+    is_density : bool
+        Whether scores are log-densities. If not, `relative_log_likelihood` gives the scores, and `log_likelihood` and
+        `sample` raise `InputError`.
+    consistent : bool
+        Whether estimates from more and more rows approach the parameters that the rows were drawn with.
     """
 
     name: ClassVar[str]
+    reads: ClassVar[Reads] = "numbers"
+    reads_columns: ClassVar[bool] = False
+    independent: ClassVar[bool] = False
 
     @property
-    def accepts_missing(self) -> bool: ...  # noqa: D102
+    @abstractmethod
+    def accepts_missing(self) -> bool:
+        """Whether a NaN is read as a missing cell."""
 
     @property
-    def scale_free(self) -> bool: ...  # noqa: D102
+    @abstractmethod
+    def scale_free(self) -> bool:
+        """Whether rescaling a column leaves every posterior unchanged."""
 
-    def zero(self, classes: ClassAxis, n_columns: int) -> Statistic:
+    @property
+    def is_density(self) -> bool:
+        """Whether scores are log-densities."""
+        return True
+
+    @property
+    def consistent(self) -> bool:
+        """Whether estimates from more and more rows approach the parameters that the rows were drawn with."""
+        return True
+
+    # ------------------------------------------------------------------ required
+
+    @abstractmethod
+    def zero(self, classes: ClassAxis, n_columns: int) -> FamilyStatistic:
         """The statistic of no rows."""
 
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object]) -> Statistic:
-        """The statistic of a batch of rows (n, d). ``columns`` are names, for messages."""
+    @abstractmethod
+    def summarize(self, x: BlockRows, members: Membership, columns: Sequence[object]) -> FamilyStatistic:
+        """The statistic of a batch of rows (n, d). ``columns`` are names for messages."""
 
-    def estimate(self, statistic: Any, columns: Sequence[object]) -> Any:
-        """Parameters of each class: where smoothing, priors, shrinkage and floors live."""
+    @abstractmethod
+    def estimate(self, statistic: FamilyStatistic, columns: Sequence[object]) -> Parameters:
+        """Parameters of each class. Smoothing, priors, shrinkage and floors are applied here and nowhere else."""
 
-    def log_likelihood(self, parameters: Any, x: Any) -> Float:
+    @abstractmethod
+    def log_likelihood(self, parameters: Parameters, x: BlockRows) -> Float:
         """log p(x | y) of each row under each class (n, K)."""
 
-    def sample(self, parameters: Any, codes: NDArray[np.int64], rng: np.random.Generator) -> Any:
+    @abstractmethod
+    def sample(self, parameters: Parameters, codes: Codes, rng: np.random.Generator) -> BlockRows:
         """One row drawn from p(x | y = code) for each code (n, d)."""
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
-        """Rows this family can be fitted to, one for each class code: what the laws are tried on."""
+    @abstractmethod
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> BlockRows:
+        """Rows that the family can be fitted to, one for each class code; the laws are tested on them."""
+
+    # ------------------------------------------------------------------ reading rows
+
+    def expected_kind(self, parameters: Parameters, j: int) -> ColumnKind | None:
+        """Type that column j must have: "number", "text", or None for either.
+
+        By default "number" for a family of numbers and "text" for a family of documents.
+        """
+        kinds: Mapping[str, ColumnKind] = {"numbers": "number", "documents": "text"}
+        return kinds.get(self.reads)
+
+    def check(self, x: BlockRows, names: Sequence[object], present: Mask | None = None) -> None:
+        """Raise `InputError`, naming column and rows, if a cell holds a value outside the family's domain.
+
+        ``present`` marks the rows to check (n,); None means all. By default every value is accepted.
+        """
+
+    def check_seen(self, parameters: Parameters, x: BlockRows, names: Sequence[object]) -> BlockRows:
+        """Rows as the parameters know them, for example as codes of the fitted levels.
+
+        Raises `InputError`, naming column and rows, for a level that must not be new. By default ``x`` itself.
+        """
+        return x
+
+    def accepting_unseen(self) -> Self:
+        """The same family, without an error for levels that were never seen; by default the family itself."""
+        return self
+
+    # ------------------------------------------------------------------ scoring rows
+
+    def relative_log_likelihood(self, parameters: Parameters, x: BlockRows) -> Float:
+        """`log_likelihood` up to a term that is equal for all classes (n, K), if that is cheaper or more accurate.
+
+        By default `log_likelihood`.
+        """
+        return self.log_likelihood(parameters, x)
+
+    def write_posterior(self, parameters: Parameters, x: BlockRows, finish: Finish) -> int | None:
+        """Write what ``finish`` asks for, straight from the kernel that scores the rows; this is for speed.
+
+        Returns the first row that has no posterior, −1 if all rows have one, or None if the rows must be scored first.
+        By default None.
+        """
+        return None
+
+    def terms(self, parameters: Parameters, x: BlockRows) -> Float | None:
+        """Part of each column in `relative_log_likelihood` (n, K, d), for explanations.
+
+        None, the default, means that the log-likelihood is not a sum over columns: the block is one part.
+        """
+        return None
+
+    # ------------------------------------------------------------------ linear log-odds
+
+    def linear_form(self, parameters: Parameters) -> Linear:
+        """Log-likelihoods as a linear function of x, or of the `indicators` of its levels.
+
+        By default raises `NotLinearError`.
+        """
+        raise NotLinearError(f"The log-odds of a {self.name} block are not linear in x.")
+
+    def indicators(self, parameters: Parameters) -> Sequence[Sequence[object]] | None:
+        """Levels of each column that `linear_form` has a coefficient for.
+
+        None, the default, means that it has one coefficient for each column.
+        """
+        return None
+
+    # ------------------------------------------------------------------ priors of the parameters
+
+    def log_prior(self, parameters: Parameters, statistic: FamilyStatistic) -> float:
+        """Log-density of ``map`` parameters under their prior, up to a constant that does not depend on them.
+
+        It is the log-likelihood of the prior's pseudo-rows: `estimate` maximises the sum of it and of the
+        log-likelihood of the rows. Learning from unlabelled rows adds it to the objective. By default 0.
+        """
+        return 0.0
+
+    def log_evidence(self, statistic: FamilyStatistic) -> float:
+        """Log marginal likelihood of the rows, with the parameters integrated out.
+
+        By default raises `InputError`.
+        """
+        raise InputError(f"The family {self.name} has no evidence in closed form.")
+
+    # ------------------------------------------------------------------ cross-validation
+
+    def leave_one_out(
+        self,
+        statistic: FamilyStatistic,
+        parameters: Parameters,
+        x: BlockRows,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """log p(x | y) of each row under parameters of all other rows (n, K), up to a term for each row.
+
+        All rows are in the statistic with a weight above zero. A row is NaN if it has no closed form. None, the
+        default, means that no row has one.
+        """
+        return None
+
+    def summarize_folds(
+        self, x: BlockRows, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
+    ) -> Sequence[Statistic]:
+        """The statistic of each fold, in one pass over the rows; fold −1 excludes a row.
+
+        By default `summarize` reads the fold and the class of a row as one class code. A statistic with numbers that
+        all classes share needs its own method.
+        """
+        return by_fold(self.summarize(x, of_folds(members, folds, n_folds), columns), members.classes, n_folds)
+
+    # ------------------------------------------------------------------ moments of the classes
+
+    def mean_and_variance(self, parameters: Parameters, k: int) -> tuple[Float, Float] | None:
+        """Mean and variance of each column of class k (d,), for independent columns; None, the default, if unknown."""
+        return None
+
+    def mean_and_covariance(self, parameters: Parameters, k: int) -> tuple[Float, Float] | None:
+        """Mean (d,) and covariance (d, d) of class k, for dependent columns; None, the default, if unknown."""
+        return None
+
+    def directions(self, parameters: Parameters, prior: Float) -> tuple[Float, Float]:
+        """Discriminant directions (d, r), and the share of between-class variance that each explains (r,).
+
+        By default raises `InputError`.
+        """
+        raise InputError(f"The family {self.name} has no discriminant directions.")
+
+    # ------------------------------------------------------------------ tables of parameters
+
+    def table(self, parameters: Parameters, j: int) -> Mapping[str, Float] | None:
+        """p(x_j | y) as named columns with an entry for each class; None, the default, if there is no such table."""
+        return None
+
+    def block_table(self, parameters: Parameters, names: Sequence[object]) -> Mapping[str, Float] | None:
+        """p(x | y) of the whole block as named columns with an entry for each class.
+
+        None, the default, means that the tables of the columns describe the block.
+        """
+        return None
+
+    def level_table(self, parameters: Parameters, j: int) -> tuple[Sequence[object], Float] | None:
+        """Levels of column j, and their probabilities in each class (L, K); None, the default, if it has no levels."""
+        return None
+
+    # ------------------------------------------------------------------ layout of the statistic
+
+    def statistic_columns(self, n_columns: int) -> Index:
+        """Positions of the block's columns in its statistic (m, n_columns), if it has m columns for each of them.
+
+        By default the statistic has the columns of the block: ``[[0, 1, …, n_columns − 1]]``.
+        """
+        return np.arange(n_columns)[None]
+
+    def after_removal(
+        self, before: FamilyStatistic, after: FamilyStatistic, columns: Sequence[object]
+    ) -> FamilyStatistic:
+        """The statistic ``after`` rows were subtracted, with rounding errors outside the possible range corrected.
+
+        Raises `MergeError` if no rows can have such a statistic. By default ``after`` itself.
+        """
+        return after
+
+    # ------------------------------------------------------------------ query engines
+
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
+        """Aggregates that a query engine must compute; see `suffice.statistics.aggregation`.
+
+        By default raises `InputError`.
+        """
+        self._no_aggregates()
+
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> FamilyStatistic:
+        """The statistic of the aggregated rows. By default raises `InputError`."""
+        self._no_aggregates()
+
+    def _no_aggregates(self) -> NoReturn:
+        raise InputError(f"The family {self.name} cannot be fitted from aggregates of a query engine.")
 
 
-_REGISTERED: dict[str, type[Any]] = {}
-F = TypeVar("F", bound=type[Any])
+# ---------------------------------------------------------------------- registry
+
+_REGISTERED: dict[str, type[Family]] = {}
+F = TypeVar("F", bound=type[Family])
 
 
 def register(family: F) -> F:
-    """Class decorator that makes a family known by its name, and lets it show only what is not its default."""
+    """Class decorator that registers a family under its name, and shortens its repr to settings that were changed."""
     _REGISTERED[family.name] = family
-    family.__repr__ = _short  # type: ignore[assignment]
+    family.__repr__ = _short_repr  # type: ignore[assignment]
     return family
 
 
-def _short(family: Any) -> str:
+def _short_repr(family: Family) -> str:
     """The class name, with the settings that differ from their defaults."""
-    shown = (
-        f"{each.name}={getattr(family, each.name)!r}"
-        for each in fields(family)
-        if getattr(family, each.name) != each.default
-    )
-    return f"{type(family).__name__}({', '.join(shown)})"
+    settings: tuple[Field[object], ...] = fields(family)  # type: ignore[arg-type]
+    values = {each.name: getattr(family, each.name) for each in settings}
+    changed = (f"{each.name}={values[each.name]!r}" for each in settings if values[each.name] != each.default)
+    return f"{type(family).__name__}({', '.join(changed)})"
 
 
 def family_names() -> list[str]:
-    """Names of all families, those of this package and those registered elsewhere."""
+    """Names of all families: those of this package and those registered elsewhere."""
     package = importlib.import_module("suffice.families")
     for module in pkgutil.iter_modules(package.__path__, "suffice.families."):
         importlib.import_module(module.name)
@@ -131,19 +342,18 @@ def family_names() -> list[str]:
 
 
 def family_named(name: str) -> Family:
-    """The family of that name, with its default settings.
+    """The family with this name, with its default settings.
 
     >>> family_named("gaussian").name
     'gaussian'
     """
     if name not in _REGISTERED and name not in family_names():
         raise InputError(f"There is no family {name!r}. The families are {listed(family_names())}.")
-    made: Family = _REGISTERED[name]()
-    return made
+    return _REGISTERED[name]()
 
 
 def read_only(parameters: object) -> None:
-    """Make the arrays of a parameter object read-only: what a model shows is not a handle on it."""
+    """Make the arrays of a parameter object read-only: users who read them must not change the model."""
     for value in vars(parameters).values():
         if isinstance(value, np.ndarray):
             value.flags.writeable = False

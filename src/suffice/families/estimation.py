@@ -1,56 +1,77 @@
-"""Three ways from statistics to parameters: ``mle``, ``map`` and ``bayes``, with one prior behind the last two.
+"""Settings and helpers that families share to turn statistics into parameters: ``mle``, ``map`` and ``bayes``.
 
-The conjugate prior is worth ``smoothing`` rows that were never seen. For numbers and counts those are rows
-like all rows together, so that a prior has no units and no constants: for each class, ``map`` is the maximum
-likelihood of its rows and the pseudo-rows, and ``bayes`` integrates over the posterior that they make. For
-levels and yes/no each level is given ``smoothing`` rows (Laplace: 1).
+``map`` and ``bayes`` use one conjugate prior that is worth ``smoothing`` pseudo-rows. For numbers and counts the
+pseudo-rows look like all rows together, so the prior has no units and no constants: for each class ``map`` is the
+maximum likelihood of its rows and the pseudo-rows, and ``bayes`` integrates over their posterior. For levels and
+yes/no columns each level gets ``smoothing`` pseudo-rows (Laplace: 1).
 
-``smoothing=0`` is the flat prior, under which ``map`` is ``mle``. Modes are those of the natural parameters
-(log-odds, logarithms of rates and variances), where the conjugate prior of no rows is flat; for a Dirichlet
-prior of α the mode is then (n + α)/(N + Lα), which is also the posterior mean.
+``smoothing=0`` is the flat prior, under which ``map`` equals ``mle``. Modes are those of the natural parameters
+(log-odds, logarithms of rates and variances), where the conjugate prior of no rows is flat. For a Dirichlet prior of α
+the mode is then (n + α)/(N + Lα), which is also the posterior mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, MergeError, columns_at
-from suffice.statistics import CellSums, Moments
+from suffice.exceptions import Argument, InputError, MergeError, columns_at
+from suffice.numerics.types import Array, Float, Index, Mask, Matrix
+from suffice.statistics import CellSums, CountVectors, Moments
 from suffice.tables.sparse_cells import cell_columns, cell_rows
 from suffice.tables.table import is_sparse
 
 __all__ = [
     "Estimation",
+    "Smoothed",
     "check_cells",
     "check_estimation",
-    "left_totals",
     "no_proper_prior",
     "pseudo_moments",
     "pseudo_rows",
+    "totals_after_removal",
     "weighted_logs",
 ]
 
-Float = NDArray[np.float64]
 Estimation = Literal["mle", "map", "bayes"]
+Totals = TypeVar("Totals", CellSums, CountVectors)
+BLOCK_CELLS = 1 << 18  # checked together
+
+
+@runtime_checkable
+class Smoothed(Protocol):
+    """A family with the settings ``estimation`` and ``smoothing``."""
+
+    @property
+    def estimation(self) -> Estimation:
+        """How parameters are estimated."""
+
+    @property
+    def smoothing(self) -> float:
+        """Pseudo-rows that the prior is worth."""
 
 
 def check_estimation(estimation: object, smoothing: object) -> None:
-    """Raise unless the settings are ones that an estimate can be made by."""
+    """Raise `InputError` unless both settings are valid."""
     if estimation not in ("mle", "map", "bayes"):
-        raise InputError(f"estimation must be 'mle', 'map' or 'bayes', got {estimation!r}.")
+        raise InputError(
+            Argument("estimation"), f" must be 'mle', 'map' or 'bayes', got {estimation!r}.", argument="estimation"
+        )
     if isinstance(smoothing, bool) or not (
         isinstance(smoothing, int | float | np.number) and 0 <= float(smoothing) < np.inf
     ):
-        raise InputError(f"smoothing is the weight of the prior in rows, at least 0; got {smoothing!r}.")
+        raise InputError(
+            Argument("smoothing"),
+            f" is the weight of the prior in rows, at least 0; got {smoothing!r}.",
+            argument="smoothing",
+        )
 
 
 def pseudo_rows(statistic: CellSums, smoothing: float, add: float = 0.0) -> CellSums:
-    """For each class, ``smoothing`` rows like all rows together; ``add`` goes to the first total of all rows."""
+    """For each class, ``smoothing`` rows like all rows together; ``add`` is added to the first total of all rows."""
     pooled = statistic.pooled()
     weight, total = pooled.weight[0], pooled.total[0].copy()
     total[0] += np.where(weight > 0, add, 0.0)
@@ -69,30 +90,31 @@ def pseudo_moments(statistic: Moments, smoothing: float) -> Moments:
     return Moments(statistic.classes, *(np.repeat(part, len(statistic.classes), axis=0) for part in parts))
 
 
-def left_totals(before: Any, left: Any, columns: Sequence[object], *, most: bool = False) -> Any:
-    """What is left of sums that are never below zero, nor above the weight if ``most``; rounding below is zero.
+def totals_after_removal(before: Totals, after: Totals, columns: Sequence[object], *, bounded: bool = False) -> Totals:
+    """Sums after rows were removed, with rounding below zero set to zero.
 
-    Raises where sums would be left that no rows have: those taken out were not there.
+    The sums are never negative and, if ``bounded``, never above the weight. Raises `MergeError` if they are: the
+    removed rows were not in the model.
     """
-    # Whole numbers are exact. Other sums keep the rounding of the largest they ever were.
-    exact = (before.total == np.floor(before.total)) & (left.total == np.floor(left.total))
-    total, unsure = left.total, np.where(exact, 0.0, 1e-6 * np.abs(before.total))
-    weight = left.weight[:, None]  # of each column, or of each class
-    wrong = total < -unsure
-    if most:
-        wrong |= total > weight + unsure
-    if wrong.any():
-        at = tuple(np.argwhere(wrong)[0].tolist())
+    # Sums of whole numbers are exact. Other sums keep the rounding of the largest value that they ever had.
+    exact = (before.total == np.floor(before.total)) & (after.total == np.floor(after.total))
+    total, tolerance = after.total, np.where(exact, 0.0, 1e-6 * np.abs(before.total))
+    weight = after.weight[:, None]  # of each column, or of each class
+    impossible = total < -tolerance
+    if bounded:
+        impossible |= total > weight + tolerance
+    if impossible.any():
+        at = tuple(np.argwhere(impossible)[0].tolist())
         raise MergeError(
-            f"More would be taken out of class {left.classes.label(at[0])!r}, {columns_at(columns, [at[-1]])}, than "
-            f"there is: a sum of {float(total[at]):.6g} would be left. These rows were not in the model; "
-            "nothing was changed."
+            f"Cannot remove more than there is: class {after.classes.label(at[0])!r}, {columns_at(columns, [at[-1]])} "
+            f"would keep a sum of {float(total[at]):.6g}. These rows were not in the model; nothing was changed.",
+            column=columns[at[-1]],
         )
-    return replace(left, total=np.clip(total, 0.0, weight if most else None))
+    return replace(after, total=np.clip(total, 0.0, weight if bounded else None))
 
 
-def weighted_logs(weight: Any, logs: Any) -> float:
-    """Σ weight · log over all entries, where a weight of zero times −∞ is nothing: a Dirichlet's log-density.
+def weighted_logs(weight: Float | float, logs: Float) -> float:
+    """Σ weight · log over all entries, where zero times −∞ is zero: the log-density of a Dirichlet distribution.
 
     >>> weighted_logs(2.0, np.array([[-1.0, -2.0]])), weighted_logs(0.0, np.array([-np.inf]))
     (-6.0, 0.0)
@@ -104,52 +126,41 @@ def weighted_logs(weight: Any, logs: Any) -> float:
 def no_proper_prior(name: str) -> InputError:
     """The error for evidence under a flat prior."""
     return InputError(
-        f"The evidence of a {name} model needs a prior that is a distribution: set smoothing above 0 (it is 0 here)."
+        f"The evidence of a {name} model needs a proper prior: set ",
+        Argument("smoothing"),
+        " above 0 (it is 0 here).",
+        argument="smoothing",
     )
 
 
 def check_cells(
-    x: Any,
-    present: NDArray[np.bool_] | None,
+    x: Matrix,
+    present: Mask | None,
     names: Sequence[object],
-    allowed: Any,
-    what: str,
+    allowed: Callable[[Array], Mask],
+    domain: str,
     *,
     missing: bool = True,
     zero: bool = True,
 ) -> None:
-    """Raise, naming column and row, unless each cell is allowed.
+    """Raise `InputError` with column and rows unless every cell is allowed.
 
     Parameters
     ----------
     present : array of bool, optional
-        Rows that count.
+        Rows to check; all by default.
     allowed : callable
-        From an array of values to whether each may be; NaN is allowed where ``missing`` is.
-    what : str
-        What the family's values are.
+        Maps an array of values to whether each is allowed. NaN is allowed if ``missing``.
+    domain : str
+        The values that the family takes, for the message.
     zero : bool
         Whether zero is allowed, for the cells that a sparse matrix does not store.
     """
     if is_sparse(x):
-        if not zero and x.nnz < x.shape[0] * x.shape[1]:
-            rows = np.arange(x.shape[0]) if present is None else np.flatnonzero(present)
-            for j in range(x.shape[1]):
-                holes = np.setdiff1d(rows, cell_rows(x)[cell_columns(x) == j])
-                if len(holes):
-                    _refuse(0, holes, names, j, what)
-        step = 1 << 18
-        parts = [_wrong(x.data[at : at + step], allowed, missing=missing) for at in range(0, x.nnz, step)]
-        wrong = np.concatenate([np.zeros(0, dtype=bool), *parts])
-        if wrong.any():
-            rows, columns = cell_rows(x)[wrong], cell_columns(x)[wrong]
-            here = np.ones(len(rows), dtype=bool) if present is None else present[rows]
-            if here.any():
-                first = np.flatnonzero(here)[np.argmin(rows[here])]
-                _refuse(x.data[wrong][first], np.unique(rows[here]), names, int(columns[first]), what)
+        _check_stored(x, present, names, allowed, domain, missing=missing, zero=zero)
         return
-    step = max(256, (1 << 18) // max(x.shape[1], 1))
-    found: list[NDArray[np.intp]] = []
+    step = max(256, BLOCK_CELLS // max(x.shape[1], 1))
+    wrong_rows: list[Index] = []
     first = np.nan, 0
     for start in range(0, len(x), step):
         part = x[start : start + step]
@@ -157,24 +168,52 @@ def check_cells(
         if present is not None:
             wrong &= present[start : start + step, None]
         if wrong.any():
-            if not found:
+            if not wrong_rows:
                 row, j = np.argwhere(wrong)[0]
                 first = part[row, j], int(j)
-            found.append(start + np.flatnonzero(wrong.any(axis=1)))
-    if found:
-        _refuse(first[0], np.concatenate(found), names, first[1], what)
+            wrong_rows.append(start + np.flatnonzero(wrong.any(axis=1)))
+    if wrong_rows:
+        _refuse(first[0], np.concatenate(wrong_rows), names, first[1], domain)
 
 
-def _wrong(values: Any, allowed: Any, *, missing: bool) -> Any:
+def _check_stored(
+    x: Matrix,
+    present: Mask | None,
+    names: Sequence[object],
+    allowed: Callable[[Array], Mask],
+    domain: str,
+    *,
+    missing: bool,
+    zero: bool,
+) -> None:
+    """`check_cells` of a sparse matrix."""
+    if not zero and x.nnz < x.shape[0] * x.shape[1]:
+        rows = np.arange(x.shape[0]) if present is None else np.flatnonzero(present)
+        for j in range(x.shape[1]):
+            not_stored = np.setdiff1d(rows, cell_rows(x)[cell_columns(x) == j])
+            if len(not_stored):
+                _refuse(0, not_stored, names, j, domain)
+    parts = [_wrong(x.data[at : at + BLOCK_CELLS], allowed, missing=missing) for at in range(0, x.nnz, BLOCK_CELLS)]
+    wrong = np.concatenate([np.zeros(0, dtype=bool), *parts])
+    if not wrong.any():
+        return
+    rows, columns = cell_rows(x)[wrong], cell_columns(x)[wrong]
+    here = np.ones(len(rows), dtype=bool) if present is None else present[rows]
+    if here.any():
+        first = np.flatnonzero(here)[np.argmin(rows[here])]
+        _refuse(x.data[wrong][first], np.unique(rows[here]), names, int(columns[first]), domain)
+
+
+def _wrong(values: Array, allowed: Callable[[Array], Mask], *, missing: bool) -> Mask:
     with np.errstate(invalid="ignore"):
         fine = allowed(values)
     return ~(fine | np.isnan(values)) if missing else ~fine
 
 
-def _refuse(value: Any, rows: NDArray[Any], names: Sequence[object], j: int, what: str) -> None:
-    """Raise for a cell of the first of the rows at fault."""
+def _refuse(value: float, rows: Index, names: Sequence[object], j: int, domain: str) -> NoReturn:
+    """Raise for a cell of the first of the wrong rows."""
     if np.isnan(value):
-        problem = f"is missing (NaN); {what}, and this family takes no missing values."
+        problem = f"is missing (NaN); {domain}, and this family does not accept missing values."
     else:
-        problem = f"holds {float(value):.6g}, but {what}."
+        problem = f"holds {float(value):.6g}, but {domain}."
     raise InputError.in_row(problem, rows=rows, column=names[j])

@@ -22,9 +22,9 @@ from suffice.families.estimation import (
     Estimation,
     check_cells,
     check_estimation,
-    left_totals,
     no_proper_prior,
     pseudo_rows,
+    totals_after_removal,
 )
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
@@ -94,9 +94,9 @@ class Exponential(IndependentColumns):
         """Rows and Σ x."""
         return CellSums.summarize(x, members)
 
-    def left(self, before: CellSums, left: CellSums, columns: Sequence[object]) -> CellSums:
+    def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
         """What is left after rows were taken out, if rows can have it."""
-        found: CellSums = left_totals(before, left, columns)
+        found: CellSums = totals_after_removal(before, after, columns)
         return found
 
     # ------------------------------------------------------------------ estimate

@@ -98,21 +98,23 @@ class Gamma(IndependentColumns):
             found = found.merge(part)
         return found
 
-    def places(self, n_columns: int) -> NDArray[np.intp]:
+    def statistic_columns(self, n_columns: int) -> NDArray[np.intp]:
         """Where each column, and then its logarithm, stands in the statistic (2, d)."""
         return np.arange(2 * n_columns).reshape(2, n_columns)
 
-    def left(self, before: Moments, left: Moments, columns: Sequence[object]) -> Moments:
-        """What is left after rows were taken out, if rows can have it: their mean is above 0."""
+    def after_removal(self, before: Moments, after: Moments, columns: Sequence[object]) -> Moments:
+        """The statistic after rows were removed; raises `MergeError` if a mean is not above 0."""
         d = len(columns)
-        wrong = (left.mean[:, :d] <= 0) & (left.weight[:, :d] > 0)
-        if wrong.any():
-            k, j = np.argwhere(wrong)[0].tolist()
+        impossible = (after.mean[:, :d] <= 0) & (after.weight[:, :d] > 0)
+        if impossible.any():
+            k, j = np.argwhere(impossible)[0].tolist()
             raise MergeError(
-                f"More would be taken out of class {left.classes.label(k)!r}, {columns_at(columns, [j])}, than "
-                "there is: its mean would not be above 0. These rows were not in the model; nothing was changed."
+                f"Cannot remove more than there is: the mean of class {after.classes.label(k)!r}, "
+                f"{columns_at(columns, [j])} would not be above 0. These rows were not in the model; nothing was "
+                "changed.",
+                column=columns[j],
             )
-        return left
+        return after
 
     # ------------------------------------------------------------------ estimate
 

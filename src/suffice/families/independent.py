@@ -8,14 +8,15 @@ it. A missing cell (NaN) adds nothing.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.families.contract import Family
 from suffice.families.leave_one_out import left_out_cells
 from suffice.statistics import Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
@@ -30,10 +31,9 @@ BLOCK_CELLS = 1 << 16  # evaluated together, for all classes
 LIKELY = 100.0  # a log-density of this size at zero costs two digits when it is taken away again
 
 
-class IndependentColumns(ABC):
+class IndependentColumns(Family):
     """The part that all families with independent columns share."""
 
-    reads: ClassVar[Literal["numbers", "categories"]] = "numbers"
     independent: ClassVar[bool] = True
 
     @property
@@ -118,14 +118,12 @@ class IndependentColumns(ABC):
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Any:
         """The statistic of the rows that were aggregated."""
-        family: Any = self
         parts = []
         for answer, name in zip(answers, columns, strict=True):
             values = np.array([np.nan if v is None else v for v in answer[value(0)]], dtype=np.float64)[:, None]
             members = members_of(answer)
-            if hasattr(family, "check"):
-                family.check(values, [name])
-            parts.append(family.summarize(values, members, [name]))
+            self.check(values, [name])
+            parts.append(self.summarize(values, members, [name]))
         return type(parts[0]).beside(parts)
 
 

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
-from suffice.families.categorical import check_unseen
-from suffice.families.contract import register
+from suffice.families.capabilities import ColumnKind, Reads
+from suffice.families.categorical import check_unseen, kind_of_levels
+from suffice.families.contract import Family, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.numerics.gamma_function import log_rise
 from suffice.statistics import ClassAxis, JointCounts, Membership
@@ -72,7 +73,7 @@ class JointTableParameters:
 
 @register
 @dataclass(frozen=True)
-class JointTable:
+class JointTable(Family):
     """All columns as one categorical.
 
     Parameters
@@ -115,8 +116,7 @@ class JointTable:
     missing: Literal["ignore"] = "ignore"
 
     name: ClassVar[str] = "joint_table"
-    reads: ClassVar[Literal["numbers", "categories"]] = "categories"
-    independent: ClassVar[bool] = False
+    reads: ClassVar[Reads] = "categories"
     accepts_missing: ClassVar[bool] = True
     scale_free: ClassVar[bool] = False
 
@@ -155,6 +155,14 @@ class JointTable:
         return JointTableParameters(statistic.levels, statistic.cells, count, log_size, alpha, n_cells)
 
     # ------------------------------------------------------------------ log-likelihood
+
+    def expected_kind(self, parameters: JointTableParameters, j: int) -> ColumnKind | None:
+        """Type of the levels of column j, if they all have one."""
+        return kind_of_levels(parameters.levels[j])
+
+    def accepting_unseen(self) -> Self:
+        """The same family; a level that was never seen is ignored where it was an error."""
+        return replace(self, unseen="ignore") if self.unseen == "error" else self
 
     def check_seen(self, parameters: JointTableParameters, x: Coded, names: Sequence[object]) -> Coded:
         """The rows as codes of the model's levels, or an error that names column and row."""

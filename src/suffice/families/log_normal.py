@@ -81,7 +81,7 @@ class LogNormal(Gaussian):
             out[rows] -= np.nansum(logs, axis=1, keepdims=True)
         return out
 
-    def answers(self, parameters: GaussianParameters, x: Any, finish: Any) -> None:
+    def write_posterior(self, parameters: GaussianParameters, x: Any, finish: Any) -> None:
         """Not at once: logarithms are taken first."""
 
     def leave_one_out(

@@ -13,20 +13,20 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, NotLinearError
-from suffice.families.contract import read_only, register
+from suffice.families.contract import Family, read_only, register
 from suffice.families.estimation import (
     Estimation,
     check_cells,
     check_estimation,
-    left_totals,
     no_proper_prior,
+    totals_after_removal,
     weighted_logs,
 )
 from suffice.families.linear import CellForm, Finish, Linear, row_blocks
@@ -89,7 +89,7 @@ class MultinomialParameters:
 
 @register
 @dataclass(frozen=True)
-class Multinomial:
+class Multinomial(Family):
     """Vectors of counts, such as words in a document.
 
     Parameters
@@ -121,8 +121,6 @@ class Multinomial:
     smoothing: float = 1.0
 
     name: ClassVar[str] = "multinomial"
-    reads: ClassVar[Literal["numbers", "categories"]] = "numbers"
-    independent: ClassVar[bool] = False
     accepts_missing: ClassVar[bool] = False
     scale_free: ClassVar[bool] = False
 
@@ -148,9 +146,9 @@ class Multinomial:
         """Rows, Σ x, and the multinomial coefficients for the evidence."""
         return CountVectors.summarize(x, members)
 
-    def left(self, before: CountVectors, left: CountVectors, columns: Sequence[object]) -> Any:
+    def after_removal(self, before: CountVectors, after: CountVectors, columns: Sequence[object]) -> Any:
         """What is left after rows were taken out, if rows can have it."""
-        return left_totals(before, left, columns)
+        return totals_after_removal(before, after, columns)
 
     # ------------------------------------------------------------------ estimate
 
@@ -177,7 +175,7 @@ class Multinomial:
             return predictive(p.draws, x)
         return p.relative_cells.scores(x)
 
-    def answers(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
         """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
         return None if self.estimation == "bayes" else parameters.relative_cells.answers(x, finish)
 
@@ -234,13 +232,10 @@ class Multinomial:
             out[here] = np.einsum("ij,ij->i", block, left) + block @ common
         return out
 
-    @property
-    def additive(self) -> bool:
-        """Whether the log-likelihood is a sum over columns, up to what all classes share."""
-        return self.estimation != "bayes"
-
-    def terms(self, parameters: MultinomialParameters, x: Any) -> Float:
-        """The part of each column in `relative_log_likelihood` (n, K, d)."""
+    def terms(self, parameters: MultinomialParameters, x: Any) -> Float | None:
+        """Part of each column in `relative_log_likelihood` (n, K, d); None for ``bayes``, which is not a sum."""
+        if self.estimation == "bayes":
+            return None
         dense = np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)[:, None, :]
         ratio = parameters.log_share + self._log_common(parameters)
         return np.where(dense > 0, dense * np.where(dense > 0, ratio, 0.0), 0.0)

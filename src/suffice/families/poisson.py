@@ -23,9 +23,9 @@ from suffice.families.estimation import (
     Estimation,
     check_cells,
     check_estimation,
-    left_totals,
     no_proper_prior,
     pseudo_rows,
+    totals_after_removal,
 )
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import CellForm, Linear, linear_scores, row_blocks, row_sums, scores_of_cells
@@ -110,9 +110,9 @@ class Poisson(IndependentColumns):
         """Rows, Σ x, and Σ log x! for the evidence."""
         return CellSums.summarize(x, members, (identity, log_factorial))
 
-    def left(self, before: CellSums, left: CellSums, columns: Sequence[object]) -> CellSums:
+    def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
         """What is left after rows were taken out, if rows can have it."""
-        found: CellSums = left_totals(before, left, columns)
+        found: CellSums = totals_after_removal(before, after, columns)
         return found
 
     # ------------------------------------------------------------------ estimate

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from suffice.exceptions import EmptyColumnWarning, InputError, MergeError, SufficeWarning, columns_at, warn_user
+from suffice.families import Text
 from suffice.families.categorical import check_unseen
 from suffice.learning.family_choice import reads_documents
 from suffice.model import Block, Model
@@ -103,7 +104,7 @@ def _empty_columns(statistic: Any, block: Block, table: Table) -> NDArray[np.int
 def warn_about_words(model: Model) -> None:
     """Say so if the words that a column of texts leaves out are not as its words are read."""
     for block in model.blocks:
-        if reads_documents(block.family) and hasattr(block.family, "analysis"):
+        if isinstance(block.family, Text):
             block.family.analysis.warn()
 
 

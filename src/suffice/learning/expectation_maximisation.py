@@ -14,7 +14,7 @@ that would fall.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from suffice import bayes
 from suffice.exceptions import InputError, SufficeError
+from suffice.families.estimation import Smoothed
 from suffice.model import Block, Estimate, Model
 from suffice.statistics import ClassAxis, Membership, Sums
 from suffice.tables import Table
@@ -51,8 +52,7 @@ class BlockRows:
     def check(self, present: NDArray[np.bool_]) -> BlockRows:
         """The rows themselves, unless one that is present has a value that is none of its family's."""
         for block, rows in zip(self.blocks, self.parts, strict=True):
-            if hasattr(block.family, "check"):
-                block.family.check(rows, block.names, present)
+            block.family.check(rows, block.names, present)
         return self
 
     def summarize(self, members: Membership) -> Model:
@@ -68,10 +68,8 @@ class BlockRows:
         out: Any = 0.0
         with np.errstate(over="ignore", invalid="ignore"):
             for block, parameters, rows in zip(estimate.blocks, estimate.parameters, self.parts, strict=True):
-                family: Any = block.family
-                if getattr(family, "unseen", None) == "error":
-                    family = replace(family, unseen="ignore")  # a level that no labelled row has is learned
-                known = family.check_seen(parameters, rows, block.names) if hasattr(family, "check_seen") else rows
+                family = block.family.accepting_unseen()  # a level that no labelled row has is learned
+                known = family.check_seen(parameters, rows, block.names)
                 out = out + family.log_likelihood(parameters, known)
             out = bayes.joint(estimate.log_prior, out)
             # Where finite numbers overflowed, the density is zero in float64.

@@ -28,10 +28,12 @@ POLICIES = {"missing": ("ignore", "category"), "unseen": ("ignore", "share", "er
 def family_of(given: Any, settings: Mapping[str, Any]) -> Family:
     """A family by its name, with the model's settings as far as it has them; a family object as it is."""
     if not isinstance(given, str):
-        if isinstance(given, type) or not all(hasattr(given, part) for part in ("summarize", "estimate", "name")):
-            raise InputError(f"{given!r} is no family. Give a name ({listed(family_names(), 20)}) or a family object.")
-        family: Family = given
-        return family
+        if not isinstance(given, Family):
+            raise InputError(
+                f"{given!r} is not a family. Give a name ({listed(family_names(), 20)}) or an object of a class that "
+                "inherits suffice.families.Family."
+            )
+        return given
     made: Any = family_named(given)
     has = {each.name: each.default for each in fields(made)} if is_dataclass(made) else {}
     # A policy is a word; other fields of that name are other things.
@@ -92,14 +94,14 @@ def columns_of(key: Any, names: Collection[Any]) -> list[Any]:
 
 def reads_documents(family: Family) -> bool:
     """Whether it takes one column of texts, so that each column is a block of its own."""
-    return getattr(family, "reads", "numbers") == "documents"
+    return family.reads == "documents"
 
 
 def _grouped(chosen: list[tuple[list[int], Family]], names: list[Any]) -> list[Block]:
     groups: list[tuple[list[int], Family]] = []
     for at, family in chosen:
         same = next((group for group in groups if group[1] is family or group[1] == family), None)
-        if same is not None and getattr(family, "independent", False):
+        if same is not None and family.independent:
             same[0].extend(at)
         else:
             groups.append((list(at), family))

@@ -216,7 +216,9 @@ class Specification(ABC):
         """log p(θ) of parameters that were estimated with a prior, up to a constant."""
         total = 0.0
         for block, parameters, statistic in zip(estimate.blocks, estimate.parameters, model.statistics, strict=True):
-            total += block.family.log_prior(parameters, statistic)
+            family = block.family
+            if isinstance(family, Smoothed) and family.estimation == "map" and family.smoothing > 0:
+                total += family.log_prior(parameters, statistic)
         return total
 
     def linear_form(self, fitted: Fitted) -> LinearForm:

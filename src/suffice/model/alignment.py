@@ -7,7 +7,6 @@ Where they hang together, the same columns must be one block, in any order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,5 +111,4 @@ def _in_block(block: Block, theirs: Sequence[Block], others: Sequence[Statistic]
 def _places(block: Block, n_columns: int | None = None) -> NDArray[np.intp]:
     """Where the columns of a block stand in its statistic (m, d): m of them for each."""
     n = len(block.names) if n_columns is None else n_columns
-    family: Any = block.family
-    return np.asarray(family.places(n) if hasattr(family, "places") else np.arange(n)[None])
+    return block.family.statistic_columns(n)

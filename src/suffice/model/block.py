@@ -36,7 +36,7 @@ class Block:
     def take(self, x: Any) -> Any:
         """The block's part of the rows, as its family reads them: a matrix of numbers, codes of levels, or texts."""
         table = as_table(x)
-        reads = getattr(self.family, "reads", "numbers")
+        reads = self.family.reads
         if reads == "categories":
             return table.categories(self.columns, self.names)
         if reads == "documents":
@@ -47,7 +47,7 @@ class Block:
                 )
             return table.documents(self.columns, self.names)
         rows = table.numbers(self.columns, self.names)
-        apart = isinstance(rows, ColumnMatrix) and not getattr(self.family, "reads_columns", False)
+        apart = isinstance(rows, ColumnMatrix) and not self.family.reads_columns
         return np.asarray(rows) if apart else rows
 
     def positions(self, n_columns: int) -> list[int]:
@@ -57,4 +57,9 @@ class Block:
     @property
     def independent(self) -> bool:
         """Whether the columns are independent given the class."""
-        return bool(getattr(self.family, "independent", False))
+        return self.family.independent
+
+    @property
+    def by_column(self) -> bool:
+        """Whether each column has parameters of its own."""
+        return self.family.independent or self.family.reads == "documents"

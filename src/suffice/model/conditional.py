@@ -59,22 +59,22 @@ class Conditional:
         """Of each block its columns, their mean, and their variances or covariance."""
         found = []
         for block, parameters in zip(self.estimate.blocks, self.estimate.parameters, strict=True):
-            family: Any = block.family
-            for name in ("mean_and_variance", "mean_and_covariance"):
-                if hasattr(family, name):
-                    found.append((block.positions(self.dim), *getattr(family, name)(parameters, self.k)))
-                    break
-            else:
+            family = block.family
+            moments = (family.mean_and_variance if family.independent else family.mean_and_covariance)(
+                parameters, self.k
+            )
+            if moments is None:
                 raise InputError(
                     f"There is no mean or covariance of {columns_at(block.names, range(len(block.names)))}, of the "
                     f"family {family.name}."
                 )
+            found.append((block.positions(self.dim), *moments))
         return found
 
     def logpdf(self, x: Any) -> Any:
         """Log-density of one row (d,) or of rows (n, d); of a data frame, of its rows."""
         if hasattr(x, "columns") or issparse(x):
-            return self.estimate._likelihood(self.read(x), "log_likelihood")[:, self.k]
+            return self.estimate.log_likelihood(self.read(x))[:, self.k]
         rows = np.asarray(x)
         if rows.dtype.kind in "US":
             rows = np.array(x, dtype=object)  # numbers among texts stay numbers
@@ -86,7 +86,7 @@ class Conditional:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # columns are found by their place, whatever their names
             table = self.read(flat)
-        out = self.estimate._likelihood(table, "log_likelihood")[:, self.k]
+        out = self.estimate.log_likelihood(table)[:, self.k]
         return out if rows.ndim == 2 else out[0]
 
     def pdf(self, x: Any) -> Any:

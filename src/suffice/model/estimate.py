@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import bayes
-from suffice.exceptions import NotLinearError
 from suffice.families import Linear
 from suffice.model.block import Block
 from suffice.model.conditional import Conditional
@@ -51,42 +50,42 @@ class Estimate:
 
     def joint(self, x: Any) -> Float:
         """log p(x, y) of each row and class (n, K)."""
-        return bayes.joint(self.log_prior, self._likelihood(x, "log_likelihood"))
+        return bayes.joint(self.log_prior, self.log_likelihood(x))
 
     def relative_joint(self, x: Any) -> Float:
         """log p(x, y) up to a term common to the classes: all that a posterior needs."""
-        return bayes.joint(self.log_prior, self._likelihood(x, "relative_log_likelihood"))
+        return bayes.joint(self.log_prior, self.log_likelihood(x, relative=True))
 
     def answered(self, x: Any, method: str, out: NDArray[Any] | None = None) -> NDArray[Any] | None:
         """The answer to a method, codes for ``predict``, in the same look at the rows; None if that cannot be.
 
         It can where there is one block, whose family knows how to finish its rows.
         """
-        family: Any = self.blocks[0].family if len(self.blocks) == 1 else None
-        if not hasattr(family, "answers"):
+        if len(self.blocks) != 1:
             return None
-        table = as_table(x)
+        table, block, parameters = as_table(x), self.blocks[0], self.parameters[0]
         finish = bayes.finish(method, self.log_prior, len(table), out)
-        lost = family.answers(self.parameters[0], self._rows(self.blocks[0], self.parameters[0], table), finish)
+        lost = block.family.write_posterior(parameters, self._rows(block, parameters, table), finish)
         if lost is None:
             return None
         bayes.check_answered(lost)
         return finish.out
 
-    def _likelihood(self, x: Any, kind: str) -> Float:
-        out = None
+    def log_likelihood(self, x: Any, *, relative: bool = False) -> Float:
+        """log p(x | y) of each row and class (n, K); if ``relative``, up to a term that all classes share."""
+        out: Float | None = None
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
-            evaluate = getattr(block.family, kind, block.family.log_likelihood)
-            part = evaluate(parameters, self._rows(block, parameters, x))
+            family, rows = block.family, self._rows(block, parameters, x)
+            evaluate = family.relative_log_likelihood if relative else family.log_likelihood
+            part = evaluate(parameters, rows)
             out = part if out is None else out + part
         return np.zeros((len(as_table(x)), len(self.classes))) if out is None else out
 
     def _rows(self, block: Block, parameters: Any, x: Any) -> Any:
         """A block's part of the rows, checked against what its family and its parameters know."""
         rows, family = block.take(x), block.family
-        if hasattr(family, "check"):
-            family.check(rows, block.names)
-        return family.check_seen(parameters, rows, block.names) if hasattr(family, "check_seen") else rows
+        family.check(rows, block.names)
+        return family.check_seen(parameters, rows, block.names)
 
     def terms(self, x: Any) -> list[tuple[Any, Float]]:
         """The parts of log p(x | y), as (column or tuple of columns, array of shape (n, K)), in the order of columns.
@@ -97,12 +96,11 @@ class Estimate:
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
             rows, family = self._rows(block, parameters, x), block.family
             at = block.positions(self.n_columns)
-            if hasattr(family, "terms") and getattr(family, "additive", True):
-                parts = family.terms(parameters, rows)
+            parts = family.terms(parameters, rows)
+            if parts is not None:
                 found += [(at[i], name, parts[:, :, i]) for i, name in enumerate(block.names)]
             else:
-                evaluate = getattr(family, "relative_log_likelihood", family.log_likelihood)
-                found.append((at[0], tuple(block.names), evaluate(parameters, rows)))
+                found.append((at[0], tuple(block.names), family.relative_log_likelihood(parameters, rows)))
         return [(name, part) for _, name, part in sorted(found, key=lambda each: each[0])]
 
     @property
@@ -119,12 +117,9 @@ class Estimate:
         pieces: list[tuple[int, Float, Float, list[Any]]] = []
         offset = self.log_prior.copy()
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
-            family: Any = block.family
-            if not hasattr(family, "linear_form"):
-                raise NotLinearError(f"The log-odds of a {family.name} block are not linear in x.")
-            part = family.linear_form(parameters)
+            part = block.family.linear_form(parameters)
             offset += part.offset
-            indicators = family.indicators(parameters) if hasattr(family, "indicators") else None
+            indicators = block.family.indicators(parameters)
             start = 0
             for i, at in enumerate(block.positions(self.n_columns)):
                 name = block.names[i]

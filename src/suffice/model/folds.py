@@ -28,15 +28,11 @@ def fold_models(
     """The model of each fold, on the class axis of ``members``; a fold of −1 leaves the row out."""
     joint = of_folds(members, folds, n_folds)
     present = present_rows(joint.codes, members.weights)
-    parts: list[list[Statistic]] = []
+    parts: list[Sequence[Statistic]] = []
     for block in blocks:
         rows, family = block.take(x), block.family
-        if hasattr(family, "check"):
-            family.check(rows, block.names, present)
-        if hasattr(family, "summarize_folds"):
-            parts.append(family.summarize_folds(rows, members, folds, n_folds, block.names))
-        else:
-            parts.append(by_fold(family.summarize(rows, joint, block.names), members.classes, n_folds))
+        family.check(rows, block.names, present)
+        parts.append(family.summarize_folds(rows, members, folds, n_folds, block.names))
     weights = by_fold(Sums.of_classes(joint), members.classes, n_folds)
     return [Model(tuple(blocks), weights[f], tuple(part[f] for part in parts)) for f in range(n_folds)]
 

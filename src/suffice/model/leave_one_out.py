@@ -26,12 +26,9 @@ def joint_in_closed_form(model: Model, estimate: Estimate, x: Any, members: Memb
     """
     out = left_out_prior(model.weights.weight, estimate.prior, members, fixed=not _is_data(prior))
     for block, statistic, parameters in zip(model.blocks, model.statistics, estimate.parameters, strict=True):
-        family: Any = block.family
-        part = None
-        if hasattr(family, "leave_one_out"):
-            rows = block.take(x)
-            rows = np.asarray(rows) if isinstance(rows, ColumnMatrix) else rows
-            part = family.leave_one_out(statistic, parameters, rows, members, block.names)
+        rows = block.take(x)
+        rows = np.asarray(rows) if isinstance(rows, ColumnMatrix) else rows
+        part = block.family.leave_one_out(statistic, parameters, rows, members, block.names)
         out += np.nan if part is None else part
     return out
 

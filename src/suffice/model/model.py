@@ -55,8 +55,7 @@ class Model:
         statistics = []
         for block in blocks:
             rows = block.take(x)
-            if hasattr(block.family, "check"):
-                block.family.check(rows, block.names, present)
+            block.family.check(rows, block.names, present)
             statistics.append(block.family.summarize(rows, members, block.names))
         return cls(tuple(blocks), Sums.of_classes(members), tuple(statistics))
 
@@ -91,9 +90,7 @@ class Model:
         weights = self.weights.subtract(other.weights)
         left = []
         for block, a, b in zip(self.blocks, self.statistics, theirs, strict=True):
-            statistic = a.subtract(b, block.names)
-            if hasattr(block.family, "left"):
-                statistic = block.family.left(a, statistic, block.names)
+            statistic = block.family.after_removal(a, a.subtract(b, block.names), block.names)
             # What is known of a class without rows is nothing, whatever rounding left of it.
             left.append(statistic.emptied(weights.weight == 0).check(block.names))
         return replace(self, weights=weights, statistics=tuple(left))
@@ -134,9 +131,7 @@ class Model:
         if total == -np.inf:
             return total  # the prior rules out a class that is there
         for block, statistic in zip(self.blocks, self.statistics, strict=True):
-            family: Any = block.family
-            if not hasattr(family, "log_evidence"):
-                raise InputError(f"The family {family.name} has no evidence in closed form.")
+            family = block.family
             if not block.independent and (statistic.class_weights() < (1 - 1e-12) * self.weights.weight).any():
                 raise InputError(
                     f"Some rows have a hole in {columns_at(block.names, range(len(block.names)))} and were left out of "

@@ -52,11 +52,11 @@ class _Binary(Bernoulli):
             return parameters.cells.scores(x.x, x.above)
         return super().log_likelihood(parameters, x)
 
-    def answers(self, parameters: BernoulliParameters, x: Matrix, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: BernoulliParameters, x: Matrix, finish: Finish) -> int | None:
         """Posteriors or labels, computed by the kernel that scores the rows."""
         if isinstance(x, ThresholdedMatrix):
             return parameters.cells.answers(x.x, finish, x.above)
-        return super().answers(parameters, x, finish)
+        return super().write_posterior(parameters, x, finish)
 
     def leave_one_out(
         self,

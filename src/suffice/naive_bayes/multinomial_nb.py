@@ -56,7 +56,7 @@ class _Frequencies(Multinomial):
         """The same without the multinomial coefficient."""
         return parameters.cells.scores(x, missing=False)
 
-    def answers(self, parameters: MultinomialParameters, x: Matrix, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: MultinomialParameters, x: Matrix, finish: Finish) -> int | None:
         """Posteriors or labels, computed by the kernel that scores the rows."""
         return parameters.cells.answers(x, finish, missing=False)
 

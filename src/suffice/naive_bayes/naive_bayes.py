@@ -9,7 +9,7 @@ from suffice.bayes import Prior
 from suffice.estimators import TunableClassifier
 from suffice.families import Family
 from suffice.families.gaussian import GaussianParameters
-from suffice.model.parameter_tables import block_families, parameter_table
+from suffice.model.parameter_tables import parameter_table
 from suffice.naive_bayes.specification import NaiveBayesSpecification
 from suffice.numerics.types import Float
 from suffice.tables.listing import Listing
@@ -163,8 +163,14 @@ class NaiveBayes(TunableClassifier):
     @property
     def families_(self) -> dict[Any, Family]:
         """The family of each column, or of each tuple of dependent columns."""
-        fitted = self.fitted_
-        return block_families(fitted.blocks, fitted.layout.n_columns)
+        families: list[tuple[int, Any, Family]] = []
+        for block in self.fitted_.blocks:
+            at = block.positions(self.n_features_in_)
+            if block.by_column:
+                families += [(at[i], name, block.family) for i, name in enumerate(block.names)]
+            else:
+                families.append((at[0], tuple(block.names), block.family))
+        return {name: family for _, name, family in sorted(families, key=lambda each: each[0])}
 
     @property
     def smoothing_(self) -> float:
@@ -203,7 +209,7 @@ class NaiveBayes(TunableClassifier):
         return "\n".join(f"  {family}: {_names(names)}" for family, names in grouped.items())
 
     def _repr_html_(self) -> str:
-        inner: str = super()._repr_html_()
+        inner: str = super()._repr_html_() if hasattr(super(), "_repr_html_") else ""
         if not self.__sklearn_is_fitted__():
             return inner
         columns = [str(name) for name in self.families_]

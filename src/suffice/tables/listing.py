@@ -72,11 +72,15 @@ class Listing(Mapping[str, Any]):
         ]
         return "\n".join([*lines, f"… and {self._left()} more rows"] if self._left() > 0 else lines)
 
-    def _repr_html_(self) -> str:
+    def to_html(self) -> str:
+        """The table as HTML."""
         head, *rows = self._cells()
         body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
         more = f"<p>… and {self._left()} more rows</p>" if self._left() > 0 else ""
         return f"<table><tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>{body}</table>{more}"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
 
 def _shown(value: Any) -> str:

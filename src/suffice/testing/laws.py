@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from suffice import bayes
 from suffice.exceptions import InputError, NotLinearError, SingularCovarianceError
 from suffice.families import Family
+from suffice.families.estimation import Smoothed
 from suffice.statistics import ClassAxis, Membership, Statistic
 from suffice.tables import Coded
 from suffice.testing.rows import FORMS, Rows, are_texts, example_rows, plain_table
@@ -54,9 +55,7 @@ def _summarize(family: Family, rows: Rows) -> Any:
 
 def _scores(family: Family, parameters: Any, batch: Any) -> Float:
     """log p(x | y) of each row and class, or what stands for it where that is no density."""
-    relative = not getattr(family, "is_density", True)
-    evaluate: Callable[..., Float] = getattr(family, "relative_log_likelihood" if relative else "log_likelihood")
-    return evaluate(parameters, batch)
+    return (family.log_likelihood if family.is_density else family.relative_log_likelihood)(parameters, batch)
 
 
 def assert_same(
@@ -197,13 +196,11 @@ def check_columns(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """Columns in another order, or some of them where they are independent: of the statistic as of the rows."""
     n = rows.x.shape[1]
     order = rng.permutation(n)
-    made: Any = family
-    independent = getattr(family, "independent", False)
-    for at in (order, order[: 1 + n // 2]) if independent else (order,):
-        places = made.places(n)[:, at].ravel() if hasattr(family, "places") else at
-        found = _summarize(family, rows).columns(places)
+    at_columns = family.statistic_columns(n)
+    for at in (order, order[: 1 + n // 2]) if family.independent else (order,):
+        found = _summarize(family, rows).columns(at_columns[:, at].ravel())
         _assert_same_model(family, found, _summarize(family, _columns_of(rows, at)), _columns_of(rows, at), "columns")
-    if independent and not hasattr(family, "places"):
+    if family.independent and len(at_columns) == 1:
         single = [_summarize(family, _columns_of(rows, np.array([j]))) for j in range(n)]
         assert_same(type(single[0]).beside(single), _summarize(family, rows), "columns beside each other")
 
@@ -278,8 +275,7 @@ def check_posterior(family: Family, rows: Rows, rng: np.random.Generator) -> Non
     for x in (rows.x, 1e3 * rows.x, -1e3 * rows.x) if family.scale_free else (rows.x,):
         far = replace(rows, x=x)
         try:
-            if hasattr(family, "check"):
-                family.check(far.batch(family), range(x.shape[1]))
+            family.check(far.batch(family), range(x.shape[1]))
         except InputError:
             continue  # such rows the family refuses
         found = _posterior(family, statistic, far)
@@ -303,37 +299,34 @@ def check_rescaling(family: Family, rows: Rows, rng: np.random.Generator) -> Non
 
 def check_relative(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """The relative log-likelihood gives the posterior of the full one, and so do rows that are answered at once."""
-    evaluate, answers = getattr(family, "relative_log_likelihood", None), getattr(family, "answers", None)
-    if (evaluate is None and answers is None) or not len(rows.x):
+    if not len(rows.x):
         return
     statistic: Any = _summarize(family, rows)
     full = _posterior(family, statistic, rows)
     if full is None:
         return
     parameters = family.estimate(statistic, range(rows.x.shape[1]))
-    if evaluate is not None:
-        found = evaluate(parameters, rows.batch(family))
-        found[np.isneginf(found).all(axis=1)] = np.arange(found.shape[1]) * -1e3
-        _assert_same_posterior((bayes.posterior(found), full[1]), full, "the relative log-likelihood")
-    if answers is not None:
-        finish = bayes.finish("predict_proba", np.zeros(full[0].shape[1]), len(rows.x))
-        if answers(parameters, rows.batch(family), finish) == -1:
-            _assert_same_posterior((finish.out, full[1]), full, "an answer at once")
+    found = family.relative_log_likelihood(parameters, rows.batch(family))
+    found[np.isneginf(found).all(axis=1)] = np.arange(found.shape[1]) * -1e3
+    _assert_same_posterior((bayes.posterior(found), full[1]), full, "the relative log-likelihood")
+    finish = bayes.finish("predict_proba", np.zeros(full[0].shape[1]), len(rows.x))
+    if family.write_posterior(parameters, rows.batch(family), finish) == -1:
+        _assert_same_posterior((finish.out, full[1]), full, "the posterior of the kernel")
 
 
 def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """The terms of independent columns sum to the log-likelihood."""
-    evaluate = getattr(family, "terms", None)
-    if evaluate is None or not getattr(family, "additive", True) or not len(rows.x):
+    if not len(rows.x):
         return
     try:
         parameters: Any = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
     except InputError:
         return  # rows that no parameters can be made of
     batch = rows.batch(family)
-    parts, whole = evaluate(parameters, batch), _scores(family, parameters, batch)
-    if hasattr(family, "relative_log_likelihood"):
-        whole = family.relative_log_likelihood(parameters, batch)
+    parts = family.terms(parameters, batch)
+    if parts is None:
+        return
+    whole = family.relative_log_likelihood(parameters, batch)
     total = parts.sum(axis=2)
     assert np.array_equal(np.isneginf(total), np.isneginf(whole)), "terms: what is impossible differs"
     finite = np.isfinite(whole)
@@ -343,7 +336,7 @@ def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 def check_linear_form(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """Where there is a linear form, it gives the log-odds of rows without holes."""
-    if not hasattr(family, "linear_form") or isinstance(rows.x, Coded) or getattr(family, "reads", "") == "documents":
+    if isinstance(rows.x, Coded) or family.reads == "documents":
         return
     rows = rows.take(~np.isnan(rows.x).any(axis=1))
     if not len(rows.x):
@@ -353,11 +346,9 @@ def check_linear_form(family: Family, rows: Rows, rng: np.random.Generator) -> N
         form = family.linear_form(parameters)
     except (NotLinearError, SingularCovarianceError, InputError):
         return
-    design = rows.x
-    if hasattr(family, "indicators"):
-        design = _indicators(rows.x, family.indicators(parameters))
-    relative = getattr(family, "relative_log_likelihood", family.log_likelihood)
-    whole = relative(parameters, rows.batch(family))
+    levels = family.indicators(parameters)
+    design = rows.x if levels is None else _indicators(rows.x, levels)
+    whole = family.relative_log_likelihood(parameters, rows.batch(family))
     if not (np.isfinite(form.coef).all() and np.isfinite(form.offset).all() and np.isfinite(whole).all()):
         return
     scores = form.offset + (design - form.origin) @ form.coef.T
@@ -367,7 +358,7 @@ def check_linear_form(family: Family, rows: Rows, rng: np.random.Generator) -> N
     assert np.all(off <= bound[:, None]), f"the linear form misses the log-odds by {off.max():.3g}"
 
 
-def _indicators(x: Float, levels: list[list[Any]]) -> Float:
+def _indicators(x: Float, levels: Sequence[Sequence[object]]) -> Float:
     """One column for each level of each column; "(unseen)" is where no level is."""
     columns = []
     for j, each in enumerate(levels):
@@ -412,10 +403,9 @@ def check_sample(family: Family, rows: Rows, rng: np.random.Generator, n: int = 
     """
     k, d = len(rows.labels), rows.x.shape[1]
     seen = np.bincount(rows.codes[rows.weights > 0], minlength=k)
-    if getattr(family, "estimation", None) == "bayes":
+    if isinstance(family, Smoothed) and family.estimation == "bayes":
         return  # a predictive is a mixture of the family's members, and none of them
-    exact = getattr(family, "consistent", True) and getattr(family, "is_density", True)
-    if not exact or (seen < 4 * (d + 1)).any():
+    if not (family.consistent and family.is_density) or (seen < 4 * (d + 1)).any():
         return
     try:
         parameters: Any = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))

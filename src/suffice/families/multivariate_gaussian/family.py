@@ -24,7 +24,7 @@ from suffice.exceptions import (
     NotLinearError,
 )
 from suffice.families import covariance as matrices
-from suffice.families.contract import register
+from suffice.families.contract import Family, register
 from suffice.families.covariance import discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.linear import (
@@ -52,7 +52,7 @@ Float = NDArray[np.float64]
 
 @register
 @dataclass(frozen=True)
-class MultivariateGaussian:
+class MultivariateGaussian(Family):
     """A Gaussian with a full covariance matrix.
 
     Parameters
@@ -104,8 +104,6 @@ class MultivariateGaussian:
     smoothing: float = 1.0
 
     name: ClassVar[str] = "multivariate_gaussian"
-    reads: ClassVar[Literal["numbers", "categories"]] = "numbers"
-    independent: ClassVar[bool] = False
     scale_free: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -331,7 +329,7 @@ class MultivariateGaussian:
             return self.log_likelihood(parameters, x)
         return self._in_parts(parameters, x, lambda p, rows: linear_scores(rows, self.linear_form(p)))
 
-    def answers(self, parameters: MultivariateGaussianParameters, x: Any, finish: kernels.Finish) -> int | None:
+    def write_posterior(self, parameters: MultivariateGaussianParameters, x: Any, finish: kernels.Finish) -> int | None:
         """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
         p = parameters
         if p.freedom is not None or is_sparse(x):

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, columns_at
+from suffice.families.capabilities import Reads
 from suffice.families.complement import outside_weights
-from suffice.families.contract import register
+from suffice.families.contract import Family, register
 from suffice.families.estimation import Estimation, check_estimation, weighted_logs
 from suffice.families.linear import CellForm, Linear
 from suffice.families.multinomial_draws import drawn_shares, log_shares, predictive
@@ -48,7 +49,7 @@ Event = Literal["multinomial", "bernoulli", "complement"]
 
 @register
 @dataclass(frozen=True)
-class Text:
+class Text(Family):
     """A column of documents, each of them a bag of words.
 
     Parameters
@@ -111,8 +112,7 @@ class Text:
     slots: int = 0
 
     name: ClassVar[str] = "text"
-    reads: ClassVar[Literal["numbers", "categories", "documents"]] = "documents"
-    independent: ClassVar[bool] = False
+    reads: ClassVar[Reads] = "documents"
     accepts_missing: ClassVar[bool] = True
     scale_free: ClassVar[bool] = False
 

@@ -1,0 +1,165 @@
+"""What a family can do beyond the required methods: one protocol for each capability.
+
+A family does not list the capabilities that it has. `suffice.families.contract.Family` inherits all of these
+protocols and gives every member a default, so callers call the method or read the attribute and never ask whether it
+exists. A function that needs only one capability names its protocol instead of `Family`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias
+
+from suffice.families.linear import Finish, Linear
+from suffice.numerics.types import Codes, Float, Index, Mask
+from suffice.statistics import Membership, Statistic
+from suffice.statistics.aggregation import Aggregation, Answer
+
+__all__ = [
+    "AggregatesColumns",
+    "BlockRows",
+    "ColumnKind",
+    "FamilyStatistic",
+    "HoldsRowsOut",
+    "LaysOutStatistic",
+    "LinearLogOdds",
+    "ParameterTables",
+    "Parameters",
+    "PriorOfParameters",
+    "Reads",
+    "ReadsRows",
+    "ScoresRows",
+    "SummarizesClasses",
+]
+
+Reads = Literal["numbers", "categories", "documents"]
+ColumnKind = Literal["number", "text"]
+BlockRows: TypeAlias = Any
+"""Rows of a block, as the family reads them: a `Matrix`, a `Coded` batch, or `Texts`; see `ReadsRows.reads`."""
+Parameters: TypeAlias = Any
+"""What a family's `estimate` returns."""
+FamilyStatistic: TypeAlias = Any
+"""The `Statistic` that a family's `summarize` returns."""
+
+
+class ReadsRows(Protocol):
+    """How a family reads rows, and which cells it accepts."""
+
+    reads: ClassVar[Reads]
+    reads_columns: ClassVar[bool]
+
+    def expected_kind(self, parameters: Parameters, j: int) -> ColumnKind | None:
+        """Type that column j must have: "number", "text", or None for either."""
+
+    def check(self, x: BlockRows, names: Sequence[object], present: Mask | None = None) -> None:
+        """Raise `InputError` if a cell of a present row holds a value outside the family's domain."""
+
+    def check_seen(self, parameters: Parameters, x: BlockRows, names: Sequence[object]) -> BlockRows:
+        """Rows as the parameters know them; raises `InputError` for a level that must not be new."""
+
+    def accepting_unseen(self) -> Self:
+        """The same family, without an error for levels that were never seen."""
+
+
+class ScoresRows(Protocol):
+    """Other forms of the log-likelihood."""
+
+    @property
+    def is_density(self) -> bool:
+        """Whether scores are log-densities."""
+
+    def relative_log_likelihood(self, parameters: Parameters, x: BlockRows) -> Float:
+        """`log_likelihood` up to a term that is equal for all classes (n, K)."""
+
+    def write_posterior(self, parameters: Parameters, x: BlockRows, finish: Finish) -> int | None:
+        """Write posteriors or classes straight from the kernel that scores the rows."""
+
+    def terms(self, parameters: Parameters, x: BlockRows) -> Float | None:
+        """Part of each column in the log-likelihood (n, K, d)."""
+
+
+class LinearLogOdds(Protocol):
+    """Log-odds that are linear in x, or in indicators of its levels."""
+
+    def linear_form(self, parameters: Parameters) -> Linear:
+        """Coefficients of each class; raises `NotLinearError` if the log-odds are not linear."""
+
+    def indicators(self, parameters: Parameters) -> Sequence[Sequence[object]] | None:
+        """Levels of each column that `linear_form` has a coefficient for; None if it has one for each column."""
+
+
+class PriorOfParameters(Protocol):
+    """The prior that ``estimation="map"`` and ``"bayes"`` put on the parameters."""
+
+    def log_prior(self, parameters: Parameters, statistic: FamilyStatistic) -> float:
+        """Log-density of ``map`` parameters under their prior, up to a constant."""
+
+    def log_evidence(self, statistic: FamilyStatistic) -> float:
+        """Log marginal likelihood of the rows."""
+
+
+class HoldsRowsOut(Protocol):
+    """Statistics and scores for cross-validation."""
+
+    def leave_one_out(
+        self,
+        statistic: FamilyStatistic,
+        parameters: Parameters,
+        x: BlockRows,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """log p(x | y) of each row under parameters of all other rows (n, K)."""
+
+    def summarize_folds(
+        self, x: BlockRows, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
+    ) -> Sequence[Statistic]:
+        """The statistic of each fold."""
+
+
+class SummarizesClasses(Protocol):
+    """Moments of p(x | y), and the directions that separate the classes."""
+
+    def mean_and_variance(self, parameters: Parameters, k: int) -> tuple[Float, Float] | None:
+        """Mean and variance of each column of class k (d,), for independent columns."""
+
+    def mean_and_covariance(self, parameters: Parameters, k: int) -> tuple[Float, Float] | None:
+        """Mean (d,) and covariance (d, d) of class k, for dependent columns."""
+
+    def directions(self, parameters: Parameters, prior: Float) -> tuple[Float, Float]:
+        """Discriminant directions (d, r), and the share of between-class variance that each explains (r,)."""
+
+
+class ParameterTables(Protocol):
+    """Parameters as tables for people."""
+
+    def table(self, parameters: Parameters, j: int) -> Mapping[str, Float] | None:
+        """p(x_j | y) as named columns with an entry for each class."""
+
+    def block_table(self, parameters: Parameters, names: Sequence[object]) -> Mapping[str, Float] | None:
+        """p(x | y) of the whole block as named columns with an entry for each class."""
+
+    def level_table(self, parameters: Parameters, j: int) -> tuple[Sequence[object], Float] | None:
+        """Levels of column j, and their probabilities in each class (L, K)."""
+
+
+class LaysOutStatistic(Protocol):
+    """How the columns of a block appear in its statistic, and what the statistic may be after rows were removed."""
+
+    def statistic_columns(self, n_columns: int) -> Index:
+        """Positions of the block's columns in its statistic (m, n_columns)."""
+
+    def after_removal(
+        self, before: FamilyStatistic, after: FamilyStatistic, columns: Sequence[object]
+    ) -> FamilyStatistic:
+        """The statistic after rows were removed; raises `MergeError` if no rows can have it."""
+
+
+class AggregatesColumns(Protocol):
+    """Statistics from aggregates that a query engine computes."""
+
+    def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
+        """Aggregates that a query engine must compute."""
+
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> FamilyStatistic:
+        """The statistic of the aggregated rows."""
