@@ -110,10 +110,10 @@ def test_rows_without_a_label(folder):
     lines[7] = lines[7].rpartition(",")[0] + ","
     (folder / "holed.csv").write_text("\n".join(lines) + "\n")
     said = refused("compare", "holed.csv", "--target", "species")
-    assert "holed.csv, line 8, column 'species' holds no label" in said
+    assert "holed.csv, line 8, column 'species' has no label" in said
     result = run("compare", "holed.csv", "--target", "species", "--bad-rows", "skip", *QUICK)
     assert result.exit_code == 0
-    assert "holed.csv, line 8, column 'species' holds no label" in result.stderr
+    assert "holed.csv, line 8, column 'species' has no label" in result.stderr
     assert "1 bad row was left out" in result.stderr
     assert "holed.csv: 99 rows" in result.stdout
 
