@@ -59,7 +59,7 @@ def test_tables_and_sentences_for_people(folder):
         "naive Bayes (Poisson)",
         "Log-loss after so many rows (means of 2 draws)",
         "against logistic regression, by log-loss:",
-        "Note: GDA (own covariances) could not be fitted in all draws of 12 rows",
+        "Note: GDA (own covariances) could not be fitted in every draw of 12 rows",
         "The learning curves are drawn in c.svg.",
     ):
         assert words in printed
@@ -110,10 +110,10 @@ def test_rows_without_a_label(folder):
     lines[7] = lines[7].rpartition(",")[0] + ","
     (folder / "holed.csv").write_text("\n".join(lines) + "\n")
     said = refused("compare", "holed.csv", "--target", "species")
-    assert "holed.csv, line 8, column 'species' holds no label" in said
+    assert "holed.csv, line 8, column 'species' has no label" in said
     result = run("compare", "holed.csv", "--target", "species", "--bad-rows", "skip", *QUICK)
     assert result.exit_code == 0
-    assert "holed.csv, line 8, column 'species' holds no label" in result.stderr
+    assert "holed.csv, line 8, column 'species' has no label" in result.stderr
     assert "1 bad row was left out" in result.stderr
     assert "holed.csv: 99 rows" in result.stdout
 
@@ -122,11 +122,11 @@ def test_rows_without_a_label(folder):
     ("words", "message"),
     [
         (["train.csv", "--target", "specis"], "'species'"),
-        (["train.csv", "--target", "species", "--columns", "species"], "no column beside the target"),
+        (["train.csv", "--target", "species", "--columns", "species"], "no column other than the target"),
         (["nothing.csv", "--target", "species"], "nothing.csv"),
-        (["train.csv", "--target", "petal width"], "no whole number"),
-        (["train.csv", "--target", "species", "--sizes", "10000"], "sizes must lie between 6"),
-        (["train.csv", "--target", "species", "--text", "odour"], "text names 'odour', which is no column"),
+        (["train.csv", "--target", "petal width"], "not a whole number"),
+        (["train.csv", "--target", "species", "--sizes", "10000"], "sizes must be between 6"),
+        (["train.csv", "--target", "species", "--text", "odour"], "text names 'odour', which is not a column"),
         (["train.csv", "--target", "species", "--plot", "no/where.svg"], "Nothing can be written to 'no/where.svg'"),
         (["train.csv", "--target", "species", "--cv", "60"], "Give more rows, or fewer folds (--cv)."),
     ],

@@ -44,10 +44,10 @@ def left(folder):
 def test_where_nothing_can_be_written_is_said_first(folder, command):
     """Before the data are looked at, which are not there."""
     before = left(folder)
-    assert "there is a folder, not a file" in refused(*command, "-o", "parts")
+    assert "the path is a folder, not a file" in refused(*command, "-o", "parts")
     assert "its folder does not exist" in refused(*command, "-o", "none/out.csv")
     os.mkfifo("pipe.csv")
-    assert "there is a pipe" in refused(*command, "-o", "pipe.csv")
+    assert "the path is a pipe" in refused(*command, "-o", "pipe.csv")
     os.unlink("pipe.csv")
     if os.geteuid():
         (folder / "locked").mkdir(mode=0o500)
@@ -115,7 +115,7 @@ def test_full_disk(folder, name):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
-    assert f"'{name}' cannot be written: file too large. Nothing was changed there" in said
+    assert f"'{name}' cannot be written: file too large. Nothing was changed;" in said
     assert "cannot be saved to 'flowers.suffice': file too large" in saved
     assert left(folder) == before
 
@@ -249,7 +249,7 @@ def test_notes_are_given_once(folder):
 
 
 def test_models_that_are_none(folder):
-    assert "not a model that Suffice has saved" in refused("predict", "test.csv", "test.csv")
+    assert "not a model file (did you swap MODEL and DATA?)" in refused("predict", "test.csv", "test.csv")
     assert "There is no file 'none.suffice'" in refused("inspect", "none.suffice")
     assert "is a folder, not a file" in refused("inspect", "parts")
     content = bytearray((folder / "flowers.suffice").read_bytes())

@@ -54,7 +54,7 @@ def test_sizes_grow_by_a_factor(n, classes, expected):
 
 @pytest.mark.parametrize("sizes", [[3], [10, 10_000], []])
 def test_sizes_out_of_reach(sizes):
-    with pytest.raises(InputError, match="sizes must lie between 4"):
+    with pytest.raises(InputError, match="sizes must be between 4"):
         checked_sizes(sizes, 100, 2)
 
 
@@ -103,7 +103,7 @@ def test_a_model_that_cannot_be_fitted_has_no_point_and_a_reason():
     assert "rank" in found.curves.reasons["own"][12]
     assert "120" not in found.curves.reasons["own"]
     assert any(
-        "own could not be fitted in all draws of 12 rows: The covariance of class" in each for each in found.notes
+        "own could not be fitted in every draw of 12 rows: The covariance of class" in each for each in found.notes
     )
     listing = found.curves.listing
     assert listing["rows"] == [12, 120] * 3

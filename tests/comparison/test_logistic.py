@@ -7,8 +7,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 
+from suffice.comparison.labelled_rows import LabelledRows
 from suffice.comparison.logistic import PENALTIES, LogisticTwin, logistic_regression
-from suffice.comparison.table import Labelled
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +45,8 @@ def test_few_rows_of_a_class(cancer, rows):
 def test_holes_categories_and_documents_become_columns():
     words = ["red cheap pills now please", "lunch is at noon today", "buy the cheap pills now", "see you at the lunch"]
     rows = [[1.0, "a", words[0]], [None, "b", words[1]], [3.0, "a", words[2]], [2.5, None, words[3]]]
-    data = Labelled(rows * 3, ["x", "y"] * 6, text=[2])
-    pipeline = logistic_regression(data.columns).fit(data.features, data.labels)
+    data = LabelledRows(rows * 3, ["x", "y"] * 6, text=[2])
+    pipeline = logistic_regression(data.roles).fit(data.features, data.labels)
     made = pipeline[:-1].transform(data.features)
     n_words = len(pipeline[0].named_transformers_["document 0"].vocabulary_)
     assert made.shape == (12, 1 + 1 + 3 + n_words)  # a number, its hole, three levels with "missing", words

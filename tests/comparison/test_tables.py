@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from suffice import ClassError, InputError, NaiveBayes
 from suffice.comparison import compare
 from suffice.comparison.candidates import candidates
-from suffice.comparison.table import Labelled, take
+from suffice.comparison.labelled_rows import LabelledRows, take
 
 NO_CURVES = {"repeats": 0, "cv": 2}
 
@@ -40,7 +40,7 @@ def texts(n=60):
 
 
 def names_of(X, y, **options):
-    found, notes = candidates(Labelled(X, y, **options))
+    found, notes = candidates(LabelledRows(X, y, **options))
     return [each.name for each in found], notes
 
 
@@ -62,7 +62,7 @@ def test_numbers():
 def test_counts_and_answers_have_their_own_naive_bayes():
     rng = np.random.default_rng(0)
     X, y = np.column_stack([rng.poisson(2.0, 50), rng.integers(0, 2, 50), rng.normal(size=50)]), np.arange(50) % 2
-    found, _ = candidates(Labelled(X, y))
+    found, _ = candidates(LabelledRows(X, y))
     assert found[1].name == "naive Bayes (Poisson and Bernoulli)"
     assert found[1].estimator.families == {0: "poisson", 1: "bernoulli"}
     assert "naive Bayes (Poisson)" in names_of(X[:, [0, 2]], y)[0]
@@ -80,21 +80,21 @@ def test_empty_columns_and_single_values_say_nothing():
             "x": np.random.default_rng(0).normal(size=40),
         }
     )
-    data = Labelled(X, np.arange(40) % 2)
-    assert data.columns.numbers == [2, 3, 4, 5]
-    assert data.columns.counts == data.columns.answers == data.columns.categories == data.columns.holed == []
+    data = LabelledRows(X, np.arange(40) % 2)
+    assert data.roles.numbers == [2, 3, 4, 5]
+    assert data.roles.counts == data.roles.binary == data.roles.categories == data.roles.with_missing == []
     assert "GDA (shared covariance)" in [each.name for each in candidates(data)[0]]
-    with pytest.raises(InputError, match="The columns are all empty"):
-        Labelled(X[["none", "nan"]], np.arange(40) % 2)
+    with pytest.raises(InputError, match="All columns are empty"):
+        LabelledRows(X[["none", "nan"]], np.arange(40) % 2)
 
 
 def test_a_mixed_table_says_why_gda_is_not_there():
     names, notes = names_of(*mixed())
     assert names == ["naive Bayes", "naive Bayes (Poisson)", "logistic regression"]
-    assert notes == ["GDA is not compared: it takes numbers alone, and there are none in column 'city'."]
+    assert notes == ["GDA is not compared: it needs numeric columns, unlike column 'city'."]
     X, y = mixed()
     assert names_of(X[["size", "visits"]], y)[1] == [
-        "GDA is not compared: it takes no missing cells, and there are some in column 'size'."
+        "GDA is not compared: it does not accept missing cells, and there are some in column 'size'."
     ]
 
 
@@ -154,7 +154,7 @@ def test_documents(form):
 def test_documents_beside_other_columns():
     mails, y = texts()
     X = pd.DataFrame({"body": mails, "length": [len(mail) for mail in mails], "code": ["a", "b"] * 30})
-    found, notes = candidates(Labelled(X, y))
+    found, notes = candidates(LabelledRows(X, y))
     assert [each.name for each in found] == ["naive Bayes", "naive Bayes (Poisson)", "logistic regression"]
     assert found[0].estimator.families == {"body": "text"}
     assert "'code', 'body'" in notes[0]
@@ -164,32 +164,44 @@ def test_documents_beside_other_columns():
 def test_which_texts_are_documents_can_be_said():
     mails, y = texts()
     X = pd.DataFrame({"body": mails, "word": [mail.split()[0] for mail in mails]})
-    assert Labelled(X, y).columns.documents == [0]
-    assert Labelled(X, y, ["word"]).columns.documents == [1]
-    assert Labelled(X, y, ()).columns.documents == []
-    with pytest.raises(InputError, match="text names 'boby', which is no column"):
-        Labelled(X, y, "boby")
+    assert LabelledRows(X, y).roles.documents == [0]
+    assert LabelledRows(X, y, ["word"]).roles.documents == [1]
+    assert LabelledRows(X, y, ()).roles.documents == []
+    with pytest.raises(InputError, match="text names 'boby', which is not a column"):
+        LabelledRows(X, y, "boby")
 
 
 def test_a_rare_class_is_noted_and_counts():
     X, y = load_iris(return_X_y=True)
     y = np.where(np.arange(150) == 149, 3, y)
     found = compare(X, y, models={"nb": NaiveBayes()}, repeats=0)
-    assert found.notes[0].startswith("Class 3 has 1 row, which 5 folds cannot share")
+    assert found.notes[0].startswith("Class 3 has 1 row, fewer than the 5 folds")
     assert all(each.log_loss >= 36 / 150 for each in found.results)  # that row is never right
 
 
 @pytest.mark.parametrize(
     ("X", "y", "options", "error", "message"),
     [
-        ([[1.0], [2.0], [3.0]], ["a"] * 3, {}, ClassError, "The labels are all 'a'; there is nothing to tell apart"),
+        ([[1.0], [2.0], [3.0]], ["a"] * 3, {}, ClassError, "All labels are 'a'; expected at least two classes"),
         ([[1.0], [2.0], [3.0]], ["a", None, "b"], {}, ClassError, "no label in row 1"),
-        ([[1.0]] * 4, [0, 1, 0, 1], {"cv": 3}, InputError, "3 folds need a class of as many rows; the largest has 2"),
-        ([[1.0]] * 4, [0, 1, 0, 1], {"cv": 1}, InputError, "cv must be a whole number of folds, 2 or more; got 1"),
-        ([[1.0]] * 4, [0, 1, 0, 1], {"cv": 2, "repeats": -1}, InputError, "repeats must be a whole number"),
-        ([[1.0]] * 4, [0, 1, 0, 1], {"cv": 2, "models": {}}, InputError, "there is none"),
+        (
+            [[1.0]] * 4,
+            [0, 1, 0, 1],
+            {"cv": 3},
+            InputError,
+            "3 folds need a class with at least 3 rows; the largest has 2",
+        ),
+        (
+            [[1.0]] * 4,
+            [0, 1, 0, 1],
+            {"cv": 1},
+            InputError,
+            "cv must be an integer of at least 2, the number of folds; got 1",
+        ),
+        ([[1.0]] * 4, [0, 1, 0, 1], {"cv": 2, "repeats": -1}, InputError, "repeats must be a non-negative integer"),
+        ([[1.0]] * 4, [0, 1, 0, 1], {"cv": 2, "models": {}}, InputError, "it is empty"),
         ([[1.0]] * 4, [0, 1, 0, 1], {"cv": 2, "models": {"a": 1}}, InputError, "'a' has no fit and predict_proba"),
-        (csr_array(np.eye(4)), [0, 1, 0, 1], {"cv": 2}, InputError, "a sparse matrix has no columns to tell apart"),
+        (csr_array(np.eye(4)), [0, 1, 0, 1], {"cv": 2}, InputError, "a dense array, not a sparse matrix"),
         (pd.DataFrame({"a": [1.0, np.inf, 2, 3]}), [0, 1, 0, 1], {"cv": 2}, InputError, "'a', row 1 holds infinity"),
     ],
 )

@@ -101,7 +101,7 @@ def test_plots_are_files_that_come_out_the_same(made, tmp_path, kind):
     assert len(first.read_bytes()) > 1000
     if kind == "svg":
         words = {each.text for each in ElementTree.parse(first).iter("{http://www.w3.org/2000/svg}text")}
-        assert {"Rows", "GDA (shared covariance)", "logistic regression", "rows learned from", "80"} <= words
+        assert {"Rows", "GDA (shared covariance)", "logistic regression", "training rows", "80"} <= words
 
 
 def test_a_plot_has_a_line_for_each_model(made):
@@ -122,7 +122,7 @@ def test_a_plot_on_axes_of_ones_own(made):
 
 
 def test_plots_that_cannot_be(made, tmp_path):
-    with pytest.raises(InputError, match=r"ends in \.svg, \.png or \.pdf; got .*curves\.txt"):
+    with pytest.raises(InputError, match=r"must end in \.svg, \.png or \.pdf; got .*curves\.txt"):
         made.plot(tmp_path / "curves.txt")
     with pytest.raises(InputError, match="cannot be written"):
         made.plot(tmp_path / "nowhere" / "curves.svg")

@@ -235,6 +235,6 @@ def test_it_shows_itself():
     found = NaiveBayes().fit(*two_gaussians(rng, 500, 0.5)).adapt_prior(two_gaussians(rng, 500, 0.1)[0])
     text = repr(found)
     assert "standard error" in text
-    assert "The shares have shifted" in text
+    assert "The class prior has shifted" in text
     assert "<table>" in found._repr_html_()
     assert found.log_likelihood > 0  # far likelier than under equal shares

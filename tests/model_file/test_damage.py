@@ -14,6 +14,7 @@ from suffice.model_file.container import read_container, write_container
 
 MODELS = ["GaussianDiscriminant, own", "NaiveBayes, blocks", "CategoricalNB", "NaiveBayes, odd levels"]
 MUTATIONS = 10_000
+NOT_A_MODEL_FILE = r"not a model file \(did you swap MODEL and DATA\?\)"
 
 
 def mutated(content, rng, other):
@@ -69,6 +70,7 @@ def test_ten_thousand_mutations(tmp_path):
         with pytest.raises(ModelFileError) as caught:
             load(path)
         assert repr(str(path)) in str(caught.value)
+        assert caught.value.file == str(path)
         assert str(caught.value).endswith(".")
         tried += 1
     for i, content in enumerate(files):  # and those that are whole are read
@@ -97,14 +99,14 @@ def test_what_is_no_model_file(tmp_path):
 
     path = tmp_path / "x"
     save_file({"a": np.zeros(3)}, path, metadata={"format": "pt"})
-    with pytest.raises(ModelFileError, match="its header does not say that it is one"):
+    with pytest.raises(ModelFileError, match="its header does not describe a model"):
         load(path)
     path.write_bytes(pickle.dumps(NaiveBayes()))
-    with pytest.raises(ModelFileError, match="not a model that Suffice has saved"):
+    with pytest.raises(ModelFileError, match=NOT_A_MODEL_FILE):
         load(path)
     for content in (b"", b"x", b"\0" * 8, b"\0" * 100, b"\xff" * 100, b"\x89PNG\r\n\x1a\n" + b"a" * 50):
         path.write_bytes(content)
-        with pytest.raises(ModelFileError, match="not a model that Suffice has saved"):
+        with pytest.raises(ModelFileError, match=NOT_A_MODEL_FILE):
             load(path)
     path.write_bytes((8).to_bytes(8, "little") + b"[" * 8)
     with pytest.raises(ModelFileError, match="header"):

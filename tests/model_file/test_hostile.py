@@ -59,16 +59,19 @@ def fill(value):
 
 
 FORGED = {
-    "unknown estimator": (put(["estimator"], "Popen"), "no estimator 'Popen'"),
-    "estimator of a module": (put(["estimator"], "os.system"), "no estimator"),
-    "estimator is a list": (put(["estimator"], ["NaiveBayes"]), "no estimator"),
+    "unknown estimator": (put(["estimator"], "Popen"), "unknown estimator 'Popen'"),
+    "estimator of a module": (put(["estimator"], "os.system"), "unknown estimator"),
+    "estimator is a list": (put(["estimator"], ["NaiveBayes"]), "unknown estimator"),
     "another estimator": (put(["estimator"], "GaussianNB"), "GaussianNB has no 'calibrate' among its parameters"),
     "unknown parameter": (put(["parameters", "shell"], "ls"), "has no 'shell' among its parameters"),
     "unknown attribute": (put(["attributes", "predict"], "ls"), "has no 'predict' among its attributes"),
     "attribute of another name": (put(["attributes", "_model"], None), "has no '_model'"),
-    "unknown tag": (put(["parameters", "prior"], {"object": "os.system"}), "no values of the kind 'object'"),
+    "unknown tag": (
+        put(["parameters", "prior"], {"object": "os.system"}),
+        "values of the kind 'object' are not supported",
+    ),
     "unknown family": (put(["parameters", "families"], {"family": ["os", {}]}), "family 'os', which is not registered"),
-    "a class that is no value": (put(["parameters", "prior"], {"Popen": {"args": "ls"}}), "no values of the kind"),
+    "a class that is no value": (put(["parameters", "prior"], {"Popen": {"args": "ls"}}), "kind 'Popen' are not"),
     "two tags": (put(["parameters", "prior"], {"list": [], "tuple": []}), "has the tags"),
     "no tag": (put(["parameters", "prior"], {}), "has the tags"),
     "a setting that is none": (put(["parameters", "unseen"], "explode"), "unseen must be one of"),
@@ -78,11 +81,11 @@ FORGED = {
     "an array used twice": (put(["schema", "names"], {"array": {"at": "schema.kinds"}}), "it is used twice"),
     "an array of no type": (
         put(["classes"], {"array": {"at": "weights.weight", "dtype": "V8"}}),
-        "no type of an array",
+        "is not an array type",
     ),
     "an array of objects by its bytes": (
         put(["classes"], {"array": {"at": "weights.weight", "dtype": "O"}}),
-        "cannot be one",
+        "cannot be read as",
     ),
     "an array of a huge shape": (
         put(["classes"], {"array": {"dtype": "<U3", "shape": [10**15], "values": ["a"]}}),
@@ -90,7 +93,7 @@ FORGED = {
     ),
     "texts of a huge width": (
         put(["classes"], {"array": {"dtype": "<U99999999", "shape": [3], "values": ["a", "b", "c"]}}),
-        "another width",
+        "width of a string array does not match",
     ),
     "axes that are not there": (
         put(["weights", "Sums", "weight"], {"array": {"at": "weights.weight", "axes": [5]}}),
@@ -106,14 +109,14 @@ FORGED = {
         "0 columns",
     ),
     "nested": (put(["parameters", "prior"], functools.reduce(lambda inner, _: [inner], range(60), [])), "nested too"),
-    "columns of one name": (put(["schema", "names"], ["size"] * 7), "two of its columns have one name"),
+    "columns of one name": (put(["schema", "names"], ["size"] * 7), "two of its columns have the same name"),
     "no columns": (put(["schema"], None), "holds no model that can be loaded"),
-    "no statistics": (put(["statistics"], []), "0 statistics, and its settings make"),
+    "no statistics": (put(["statistics"], []), "0 statistics; its settings make"),
     "statistics of another kind": (put(["statistics", 0], {"list": []}), "the settings need"),
-    "a negative weight": (turn("weights.weight", fill(-1.0)), "weight holds a number below zero"),
+    "a negative weight": (turn("weights.weight", fill(-1.0)), "weight holds a negative number"),
     "no weight": (turn("weights.weight", fill(np.nan)), "weight holds a number that is not finite"),
     "weights of another type": (turn("weights.weight", lambda x: x.astype(np.float32)), "type float32"),
-    "weights of other classes": (turn("weights.weight", lambda x: x[:2]), "weight is of 2 classes, not 3"),
+    "weights of other classes": (turn("weights.weight", lambda x: x[:2]), "weight has 2 classes; expected 3"),
     "kinds that are not there": (turn("schema.kinds", fill(200)), "holds no model"),
     "other columns": (turn("schema.kinds", lambda x: x[:3]), "7 names and 3 kinds"),
     "an array that nobody needs": (turn("weights.weight", lambda x: x), None),
@@ -153,13 +156,13 @@ def level_twice(document, _):
 
 
 def test_forged_levels(forge):
-    with pytest.raises(ModelFileError, match="column 2 has a level twice"):
+    with pytest.raises(ModelFileError, match="column 2 has a duplicate level"):
         load(forge("CategoricalNB", level_twice))
-    with pytest.raises(ModelFileError, match="not as many counts as levels"):
+    with pytest.raises(ModelFileError, match="the counts do not match the levels"):
         load(forge("CategoricalNB", turn("statistics.0.count", lambda x: x[:, 1:])))
-    with pytest.raises(ModelFileError, match="counts of no level"):
+    with pytest.raises(ModelFileError, match="the counts do not match the levels"):
         load(forge("family joint_table", turn("statistics.0.cells", fill(99))))
-    with pytest.raises(ModelFileError, match="texts do not end where they should"):
+    with pytest.raises(ModelFileError, match="the end positions of strings do not match their bytes"):
         load(forge("NaiveBayes, odd levels", turn("statistics.0.levels.18.values.ends", lambda x: x[::-1])))
 
 
@@ -175,15 +178,21 @@ WORDS = "statistics.0.vocabulary"
         (turn(f"{WORDS}.text", lambda x: x.astype(np.int8)), "its words are not packed"),
         (turn(f"{WORDS}.ends", lambda x: x[::-1]), "its words do not end where they should"),
         (turn(f"{WORDS}.ends", lambda x: x + 10**12), "its words do not end where they should"),
-        (turn("statistics.0.count", lambda x: x[:, 1:]), "not as many counts as words"),
-        (turn("statistics.0.documents", lambda x: 0 * x), "words that no document has"),
-        (turn("statistics.0.documents", fill(-1.0)), "documents holds a number below zero"),
-        (put(["statistics", 0, "WordSums", "settings", "tuple"], ["lowercase=False"]), "in another way"),
+        (turn("statistics.0.count", lambda x: x[:, 1:]), "the counts do not match the words"),
+        (turn("statistics.0.documents", lambda x: 0 * x), "some words occur in no document"),
+        (turn("statistics.0.documents", fill(-1.0)), "documents holds a negative number"),
+        (
+            put(["statistics", 0, "WordSums", "settings", "tuple"], ["lowercase=False"]),
+            "the settings read documents differently",
+        ),
         (put(["statistics", 0, "WordSums", "vocabulary", "Vocabulary", "slots"], 7), "both words and slots"),
         (put(["statistics", 0, "WordSums", "vocabulary", "Vocabulary", "slots"], 1.5), "its slots are no number"),
         (put(["statistics", 0, "WordSums", "vocabulary"], {"tuple": []}), "vocabulary is a tuple"),
         (put(["parameters", "families", "family", 1, "slots"], 2**60), "slots is a number"),
-        (put(["parameters", "families", "family", 1, "ngram_range"], {"tuple": [1, 2]}), "in another way"),
+        (
+            put(["parameters", "families", "family", 1, "ngram_range"], {"tuple": [1, 2]}),
+            "the settings read documents differently",
+        ),
     ],
 )
 def test_forged_words(change, sentence, forge):

@@ -38,21 +38,21 @@ def test_a_failed_save_changes_nothing(tmp_path, monkeypatch):
                 with pytest.raises(expected) as caught:
                     second.save(path)
             if expected is ModelFileError:
-                assert "no space left on device. Nothing was changed" in str(caught.value)
+                assert "no space left on device. Nothing was changed;" in str(caught.value)
             assert path.read_bytes() == before
             assert os.listdir(tmp_path) == ["model"]
 
 
 def test_where_nothing_can_be_saved(tmp_path):
     model, _ = two_models()
-    with pytest.raises(ModelFileError, match="there is a folder, not a file"):
+    with pytest.raises(ModelFileError, match="the path is a folder, not a file"):
         model.save(tmp_path)
     with pytest.raises(ModelFileError, match="no such file or directory"):
         model.save(tmp_path / "none" / "model")
-    with pytest.raises(ModelFileError, match="there is a folder"):
+    with pytest.raises(ModelFileError, match="the path is a folder"):
         model.save("")
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ModelFileError, match="there is a pipe"):
+    with pytest.raises(ModelFileError, match="the path is a pipe"):
         model.save(tmp_path / "pipe")
     with pytest.raises(ModelFileError, match="null"):
         model.save("a\0b")

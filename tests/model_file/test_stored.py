@@ -10,7 +10,7 @@ import pytest
 
 from suffice import load
 from suffice.model_file import ESTIMATORS
-from suffice.model_file.checks import KINDS
+from suffice.model_file.validation import KINDS
 from suffice.tables.table import Kind
 
 STORED = pathlib.Path(__file__).parent / "stored"

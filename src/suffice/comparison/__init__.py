@@ -1,9 +1,9 @@
-"""The generative models of a table side by side with logistic regression, their discriminative twin.
+"""Compare generative models with logistic regression, their discriminative counterpart, on the same table.
 
-If p(x | y) is Gaussian with one covariance for all classes, then p(y | x) is a logistic function of x; and so it is if
-the columns are Poisson counts, and for many other p(x | y). Logistic regression assumes no more than that function. So
-a generative model that is right needs fewer rows, and logistic regression needs to be right about less. Which of the
-two holds for a table is what `compare` shows.
+If p(x | y) is Gaussian with one covariance for all classes, p(y | x) is a logistic function of x. The same holds for
+Poisson counts and for many other p(x | y). Logistic regression assumes only that p(y | x) is logistic. A correct
+generative model therefore needs fewer rows, while logistic regression is correct under weaker assumptions. `compare`
+shows which of the two matters for a given table.
 """
 
 from suffice.comparison.comparing import compare

@@ -1,100 +1,110 @@
-"""Which models a table can be compared by, and why not by others."""
+"""Choose the models that suit a table, and explain why others are not compared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, Self
 
+from suffice.comparison.labelled_rows import LabelledRows, Rows
 from suffice.comparison.logistic import logistic_regression
-from suffice.comparison.table import Labelled
 from suffice.discriminant_analysis import GaussianDiscriminant
 from suffice.exceptions import InputError, columns_at
 from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
+from suffice.numerics.types import Array, Float
 
-__all__ = ["LOGISTIC", "UNPENALISED", "Candidate", "candidates", "given"]
+__all__ = ["LOGISTIC", "UNPENALISED", "Candidate", "Classifier", "candidates", "given_candidates"]
 
 LOGISTIC = "logistic regression"
 UNPENALISED = "logistic regression (no penalty)"
+METHODS = ("fit", "predict_proba")
+
+
+class Classifier(Protocol):
+    """A classifier with scikit-learn's methods."""
+
+    def fit(self, X: Rows, y: Array) -> Self: ...  # noqa: D102
+
+    def predict_proba(self, X: Rows) -> Float: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model that is compared.
+    """A model to compare.
 
     Attributes
     ----------
     name : str
-    estimator : estimator
+    estimator : Classifier
         Not fitted.
     rows : rows
-        All of them, as it takes them.
+        All rows, in the form that the estimator takes.
     generative : bool
         Whether it models p(x | y).
     """
 
     name: str
-    estimator: Any
-    rows: Any
+    estimator: Classifier
+    rows: Rows
     generative: bool = True
 
 
-def candidates(data: Labelled) -> tuple[list[Candidate], list[str]]:
-    """The models for these columns, and a sentence for each kind of model that is none for them."""
-    columns = data.columns
-    found, notes = _naive_bayes(data), []
-    if not columns.categories and not columns.documents:
-        if columns.holed:
-            cells = columns_at(columns.names, columns.holed)
-            notes.append(f"GDA is not compared: it takes no missing cells, and there are some in {cells}.")
+def candidates(data: LabelledRows) -> tuple[list[Candidate], list[str]]:
+    """Return the models for these columns, and a sentence for each kind of model that does not suit them."""
+    roles = data.roles
+    models, notes = _naive_bayes(data), []
+    if not roles.categories and not roles.documents:
+        if roles.with_missing:
+            cells = columns_at(roles.names, roles.with_missing)
+            notes.append(f"GDA is not compared: it does not accept missing cells, and there are some in {cells}.")
         else:
-            found += _discriminant(data)
-    elif columns.numbers or columns.categories:
-        others = columns_at(columns.names, columns.categories + columns.documents)
-        notes.append(f"GDA is not compared: it takes numbers alone, and there are none in {others}.")
-    found.append(Candidate(LOGISTIC, logistic_regression(columns), data.features, generative=False))
-    if not columns.categories and not columns.documents:
-        found.append(Candidate(UNPENALISED, logistic_regression(columns, None), data.features, generative=False))
-    return found, notes
+            models += _discriminant(data)
+    elif roles.numbers or roles.categories:
+        others = columns_at(roles.names, roles.categories + roles.documents)
+        notes.append(f"GDA is not compared: it needs numeric columns, unlike {others}.")
+    models.append(Candidate(LOGISTIC, logistic_regression(roles), data.features, generative=False))
+    if not roles.categories and not roles.documents:
+        models.append(Candidate(UNPENALISED, logistic_regression(roles, None), data.features, generative=False))
+    return models, notes
 
 
-def given(models: Mapping[str, Any], data: Labelled) -> list[Candidate]:
-    """The user's own models, beside logistic regression; they take the rows as they came."""
+def given_candidates(models: Mapping[str, Classifier], data: LabelledRows) -> list[Candidate]:
+    """Return the user's models, which take the rows unchanged, and logistic regression."""
     from suffice.estimators.base import GenerativeClassifier
 
-    wrong = [
-        name for name, model in models.items() if not all(hasattr(model, verb) for verb in ("fit", "predict_proba"))
-    ]
-    if wrong or not models:
-        what = f"{wrong[0]!r} has no fit and predict_proba" if wrong else "there is none"
-        raise InputError(f"models must be a mapping of names to classifiers; {what}.")
-    found = [
+    # hasattr, not isinstance: scikit-learn hides methods that the parameters of a model disable.
+    invalid = [name for name, model in models.items() if not all(hasattr(model, each) for each in METHODS)]
+    if invalid or not models:
+        problem = f"{invalid[0]!r} has no fit and predict_proba" if invalid else "it is empty"
+        raise InputError(f"models must be a mapping of names to classifiers; {problem}.", argument="models")
+    given = [
         Candidate(str(name), model, data.rows, isinstance(model, GenerativeClassifier))
         for name, model in models.items()
     ]
-    twin = Candidate(LOGISTIC, logistic_regression(data.columns), data.features, generative=False)
-    return found if LOGISTIC in models else [*found, twin]
+    if LOGISTIC in models:
+        return given
+    return [*given, Candidate(LOGISTIC, logistic_regression(data.roles), data.features, generative=False)]
 
 
-def _naive_bayes(data: Labelled) -> list[Candidate]:
-    columns = data.columns
-    if columns.documents and not columns.numbers and not columns.categories and len(columns.documents) == 1:
-        texts = data.documents(columns.documents[0])
+def _naive_bayes(data: LabelledRows) -> list[Candidate]:
+    roles = data.roles
+    if roles.documents and not roles.numbers and not roles.categories and len(roles.documents) == 1:
+        texts = data.documents(roles.documents[0])
         return [
             Candidate("naive Bayes of words", TextNaiveBayes(), texts),
             Candidate("naive Bayes of words (calibrated)", TextNaiveBayes(calibrate=True), texts),
         ]
-    text: dict[Any, str] = {columns.names[j]: "text" for j in columns.documents}
-    found = [Candidate("naive Bayes", NaiveBayes(text or "auto"), data.rows)]
-    discrete = {"Poisson": columns.counts, "Bernoulli": columns.answers}
-    kinds = [kind for kind, at in discrete.items() if at]
+    text = {roles.names[j]: "text" for j in roles.documents}
+    models = [Candidate("naive Bayes", NaiveBayes(text or "auto"), data.rows)]
+    discrete = {"Poisson": roles.counts, "Bernoulli": roles.binary}
+    kinds = [kind for kind, columns in discrete.items() if columns]
     if kinds:
-        families = {columns.names[j]: kind.lower() for kind in kinds for j in discrete[kind]}
-        found.append(Candidate(f"naive Bayes ({' and '.join(kinds)})", NaiveBayes(families | text), data.rows))
-    return found
+        families = {roles.names[j]: kind.lower() for kind in kinds for j in discrete[kind]}
+        models.append(Candidate(f"naive Bayes ({' and '.join(kinds)})", NaiveBayes(families | text), data.rows))
+    return models
 
 
-def _discriminant(data: Labelled) -> list[Candidate]:
+def _discriminant(data: LabelledRows) -> list[Candidate]:
     return [
         Candidate("GDA (shared covariance)", GaussianDiscriminant(), data.matrix),
         Candidate("GDA (own covariances)", GaussianDiscriminant("own"), data.matrix),

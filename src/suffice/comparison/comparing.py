@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from suffice.comparison.candidates import candidates, given
+from suffice.comparison.candidates import Candidate, Classifier, candidates, given_candidates
 from suffice.comparison.curves import LearningCurves, checked_sizes, learning_curves, stratified
 from suffice.comparison.fits import FAILURES, held_out, seconds_to_fit, shortened
+from suffice.comparison.labelled_rows import LabelledRows, Rows
 from suffice.comparison.result import Comparison
 from suffice.comparison.scores import scored
-from suffice.comparison.table import Labelled
-from suffice.exceptions import InputError, short
+from suffice.exceptions import Argument, InputError, short
+from suffice.numerics.types import Float, Index
 
 __all__ = ["compare"]
 
@@ -21,11 +22,11 @@ Progress = Callable[[int, int], None]
 
 
 def compare(
-    X: Any,
+    X: Rows,
     y: Any,
     *,
-    models: Mapping[str, Any] | None = None,
-    text: str | Collection[Any] = "auto",
+    models: Mapping[str, Classifier] | None = None,
+    text: str | Collection[object] = "auto",
     cv: int = 5,
     sizes: Sequence[int] | None = None,
     repeats: int = 10,
@@ -34,31 +35,31 @@ def compare(
 ) -> Comparison:
     """Compare generative models of a table with logistic regression.
 
-    The columns decide on the models: naive Bayes for all tables, with Poisson counts and Bernoulli answers as well
-    where numbers are whole; Gaussian discriminant analysis (GDA) with one covariance, with own ones and between the
-    two, where all columns are numbers without holes; naive Bayes of words where there is one column of documents.
-    Logistic regression is scikit-learn's, with its penalty chosen by five folds of the training rows; and, beside GDA,
-    also without a penalty.
+    The columns determine the models. Naive Bayes suits every table; integer columns add a second one with Poisson
+    counts and Bernoulli columns. If all columns are numeric and have no missing cells, Gaussian discriminant analysis
+    (GDA) is added with a shared covariance, with own covariances, and regularised between the two. One column of
+    documents alone is compared by naive Bayes of words. Logistic regression is scikit-learn's, with a penalty chosen by
+    five-fold cross-validation of the training rows; for numeric columns it is also fitted without a penalty.
 
     Parameters
     ----------
     X : data frame, array, or list of str
     y : array-like of shape (n,)
     models : mapping of str to classifier, optional
-        Models to compare with logistic regression instead; they take the rows as they are.
+        Models to compare with logistic regression instead; they take the rows unchanged.
     text : "auto" or names of columns, default="auto"
-        Which columns are documents, whose words are counted: by default those of texts that are mostly different, and
-        of four words or more. Other texts are categories.
+        The columns that hold documents, whose words are counted. By default, columns of mostly distinct texts with at
+        least four words on average. Other texts are categories.
     cv : int, default=5
-        Folds, the same for all models.
+        Number of folds, the same folds for all models.
     sizes : sequence of int, optional
-        Numbers of rows for the learning curves; by default from about ten up to all of a training set.
+        Numbers of rows for the learning curves; by default from about ten to the size of a training set.
     repeats : int, default=10
-        How often the rows of the learning curves are drawn; 0 for none. Each draw holds out one fold to score by, and
-        learns from more and more of the other rows: the next size has all rows of the last.
+        Number of random draws for the learning curves; 0 for no curves. Each draw holds out one fold for scoring and
+        fits to growing, nested subsets of the other rows.
     random_state : int, default=0
     progress : callable, optional
-        Called with how many steps are done, and how many there are.
+        Called after each step with the number of steps done and the total.
 
     Returns
     -------
@@ -68,54 +69,68 @@ def compare(
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = compare(X, y, repeats=0)
-    >>> found.scores["model"][0], round(found.scores["accuracy"][0], 2)
+    >>> comparison = compare(X, y, repeats=0)
+    >>> comparison.scores["model"][0], round(comparison.scores["accuracy"][0], 2)
     ('GDA (regularised)', 0.98)
-    >>> found.verdict[0].split(",")[0]
+    >>> comparison.verdict[0].split(",")[0]
     'In 5 folds of 150 rows'
     """
-    data = Labelled(X, y, text)
+    data = LabelledRows(X, y, text)
     rare = _checked_folds(data, cv)
     if not isinstance(repeats, int | np.integer) or repeats < 0:
-        raise InputError(f"repeats must be a whole number, 0 for no learning curves; got {repeats!r}.")
-    compared, notes = candidates(data) if models is None else (given(models, data), [])
+        raise InputError(
+            f"repeats must be a non-negative integer, 0 for no learning curves; got {repeats!r}.", argument="repeats"
+        )
+    compared, notes = candidates(data) if models is None else (given_candidates(models, data), [])
     notes = rare + notes
     splits = stratified(data.codes, cv, random_state)
     sizes = checked_sizes(sizes, min(len(train) for train, _ in splits), len(data.classes))
-    done = _Steps(len(compared) + repeats * len(sizes), progress)
+    steps = _Steps(len(compared) + repeats * len(sizes), progress)
 
-    found, seconds = {}, {}
-    for each in compared:
-        try:
-            found[each.name], said = held_out(each, data, splits, done)
-            seconds[each.name] = seconds_to_fit(each, data)
-        except FAILURES as error:
-            found.pop(each.name, None)
-            notes.append(f"{each.name} has no cross-validated scores: {shortened(error)}.")
-        else:
-            notes += [f"{each.name}: {text}" for text in said]
-    if not found:
-        raise InputError(f"No model can be fitted to these rows. {notes[-1]}")
-
+    probabilities, seconds = _cross_validated(compared, data, splits, steps, notes)
     curves: LearningCurves | None = None
     if repeats and sizes:
         rng = np.random.default_rng(random_state)
-        curves = learning_curves(compared, data, sizes, cv, repeats, rng, done)
+        curves = learning_curves(compared, data, sizes, cv, repeats, rng, steps)
         notes += [_not_fitted(name, reasons) for name, reasons in curves.reasons.items()]
     return Comparison(
         n_rows=len(data),
         n_columns=len(data.names),
         n_folds=cv,
         class_counts=data.class_counts,
-        results=scored(found, data.codes, seconds),
+        results=scored(probabilities, data.codes, seconds),
         curves=curves,
         generative=[each.name for each in compared if each.generative],
         notes=notes,
     )
 
 
+def _cross_validated(
+    compared: Sequence[Candidate],
+    data: LabelledRows,
+    splits: Sequence[tuple[Index, Index]],
+    steps: _Steps,
+    notes: list[str],
+) -> tuple[dict[str, Float], dict[str, float]]:
+    """Return p(y | x) of held-out rows (n, K) and the seconds of a fit for each model; failures are added to notes."""
+    probabilities: dict[str, Float] = {}
+    seconds: dict[str, float] = {}
+    for each in compared:
+        try:
+            probabilities[each.name], messages = held_out(each, data, splits, steps)
+            seconds[each.name] = seconds_to_fit(each, data)
+        except FAILURES as error:
+            probabilities.pop(each.name, None)
+            notes.append(f"{each.name} has no cross-validated scores: {shortened(error)}.")
+        else:
+            notes += [f"{each.name}: {message}" for message in messages]
+    if not probabilities:
+        raise InputError(f"No model can be fitted to these rows. {notes[-1]}")
+    return probabilities, seconds
+
+
 class _Steps:
-    """Counts what is done, and tells."""
+    """Counts the steps done, and reports them."""
 
     def __init__(self, n: int, progress: Progress | None) -> None:
         self.n, self.done, self.progress = n, 0, progress
@@ -126,19 +141,22 @@ class _Steps:
             self.progress(self.done, self.n)
 
 
-def _checked_folds(data: Labelled, cv: int) -> list[str]:
-    """A sentence for each class that is not in all folds."""
+def _checked_folds(data: LabelledRows, cv: int) -> list[str]:
+    """Check the number of folds, and return a sentence for each class that some folds lack."""
     if not isinstance(cv, int | np.integer) or cv < 2:
-        raise InputError(f"cv must be a whole number of folds, 2 or more; got {cv!r}.")
+        raise InputError(f"cv must be an integer of at least 2, the number of folds; got {cv!r}.", argument="cv")
     counts = data.class_counts
     if max(counts.values()) < cv:
         raise InputError(
-            f"{cv} folds need a class of as many rows; the largest has {_rows(max(counts.values()))}. Give more "
-            "rows, or fewer folds (cv)."
+            f"{cv} folds need a class with at least {cv} rows; the largest has {_rows(max(counts.values()))}. Give "
+            "more rows, or fewer folds (",
+            Argument("cv"),
+            ").",
+            argument="cv",
         )
     return [
-        f"Class {short(label)} has {_rows(count)}, which {cv} folds cannot share: some are without, and a row that is "
-        "alone is never learned when it is asked for."
+        f"Class {short(label)} has {_rows(count)}, fewer than the {cv} folds: some folds lack it, and if it has a "
+        "single row, no model is trained on it when that row is scored."
         for label, count in counts.items()
         if count < cv
     ]
@@ -150,4 +168,4 @@ def _rows(count: int) -> str:
 
 def _not_fitted(name: str, reasons: dict[int, str]) -> str:
     sizes = ", ".join(f"{size:,}" for size in sorted(reasons))
-    return f"{name} could not be fitted in all draws of {sizes} rows: {reasons[min(reasons)]}."
+    return f"{name} could not be fitted in every draw of {sizes} rows: {reasons[min(reasons)]}."

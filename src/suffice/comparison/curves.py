@@ -1,4 +1,4 @@
-"""Learning curves: how good each model is after few rows, and after more."""
+"""Learning curves: the scores of each model as a function of the number of training rows."""
 
 from __future__ import annotations
 
@@ -7,37 +7,34 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from suffice.comparison.candidates import Candidate
 from suffice.comparison.fits import FAILURES, probabilities, shortened
+from suffice.comparison.labelled_rows import LabelledRows
 from suffice.comparison.scores import mean_and_error, row_losses
-from suffice.comparison.table import Labelled
 from suffice.exceptions import InputError
+from suffice.numerics.types import Codes, Float, Index
 from suffice.tables.listing import Listing
 
 __all__ = ["LearningCurves", "checked_sizes", "learning_curves", "nested_order", "stratified"]
 
-Float = NDArray[np.float64]
-Index = NDArray[np.intp]
-
-FIRST, MOST = 10, 8  # rows of the smallest subset, and how many subsets there are at most
-OF_EACH = 2  # rows of each class that are in every subset
+FIRST_SIZE, MAX_SIZES = 10, 8  # rows of the smallest subset, and the largest number of subsets
+ROWS_PER_CLASS = 2  # in every subset
 
 
 @dataclass(frozen=True)
 class LearningCurves:
-    """Scores on held-out rows of models that were fitted to few rows, and to more.
+    """Scores on held-out rows of models fitted to growing numbers of rows.
 
     Attributes
     ----------
     sizes : list of int
-        Rows that the models were fitted to.
+        Numbers of training rows.
     log_loss, accuracy : dict of str to array of shape (sizes, draws)
-        Of each model; NaN where it could not be fitted.
+        Scores of each model; NaN where it could not be fitted.
     reasons : dict of str to dict of int to str
-        Why a model has no point at a size.
+        For each model and size without a fit, the reason.
     """
 
     sizes: list[int]
@@ -47,21 +44,30 @@ class LearningCurves:
 
     @property
     def draws(self) -> int:
-        """How often rows were drawn."""
+        """Number of random draws."""
         return int(next(iter(self.log_loss.values())).shape[1])
 
     def points(self, model: str, score: str = "log_loss") -> tuple[Float, Float]:
-        """Means over the draws at each size, and their standard errors; NaN unless all draws have a fit."""
-        return _summary(getattr(self, score)[model])
+        """Return the mean over the draws at each size, and its standard error; NaN unless all draws have a fit."""
+        return _summary(self._values(score)[model])
 
     def difference(self, a: str, b: str, score: str = "log_loss") -> tuple[Float, Float]:
-        """Score of a less that of b at each size, and its standard error: of the same draws, whose luck cancels."""
-        values = getattr(self, score)
+        """Return the score of a minus that of b at each size, and its standard error.
+
+        The differences are paired by draw, which removes the variation that both models share.
+        """
+        values = self._values(score)
         return _summary(values[a] - values[b])
+
+    def _values(self, score: str) -> dict[str, Float]:
+        values = {"log_loss": self.log_loss, "accuracy": self.accuracy}
+        if score not in values:
+            raise InputError(f"score must be 'log_loss' or 'accuracy'; got {score!r}.", argument="score")
+        return values[score]
 
     @property
     def listing(self) -> Listing:
-        """The curves as a table, a row for each model and size."""
+        """The curves as a table with one row for each model and size."""
         out: dict[str, list[object]] = {
             name: [] for name in ("model", "rows", "accuracy", "accuracy_error", "log_loss", "log_loss_error")
         }
@@ -75,58 +81,61 @@ class LearningCurves:
 
 
 def _summary(values: Float) -> tuple[Float, Float]:
-    found = np.array([mean_and_error(row) for row in values])
-    return found[:, 0], found[:, 1]
+    points = np.array([mean_and_error(row) for row in values])
+    return points[:, 0], points[:, 1]
 
 
 def checked_sizes(sizes: Sequence[int] | None, n_train: int, n_classes: int) -> list[int]:
-    """The sizes of the subsets: those given, or ten rows (a few of each class), then doubled (or more) up to all.
+    """Return the sizes of the subsets: those given, or ten rows (at least two of each class) growing by a factor.
+
+    The factor is the smallest integer, at least 2, that reaches all training rows in eight sizes.
 
     >>> checked_sizes(None, 455, 2)
     [10, 20, 40, 80, 160, 320, 455]
     """
-    least = OF_EACH * n_classes
+    least = ROWS_PER_CLASS * n_classes
     if sizes is not None:
-        found = sorted({int(size) for size in sizes})
-        wrong = [size for size in found if not least <= size <= n_train]
-        if wrong or not found:
+        distinct = sorted({int(size) for size in sizes})
+        invalid = [size for size in distinct if not least <= size <= n_train]
+        if invalid or not distinct:
             raise InputError(
-                f"sizes must lie between {least} ({OF_EACH} rows of each class) and {n_train} (the rows of a training "
-                f"set); got {wrong[0] if wrong else 'none'}."
+                f"sizes must be between {least} ({ROWS_PER_CLASS} rows of each class) and {n_train} (the rows of a "
+                f"training set); got {invalid[0] if invalid else 'none'}.",
+                argument="sizes",
             )
-        return found
-    first = max(FIRST, least)
+        return distinct
+    first = max(FIRST_SIZE, least)
     if n_train <= first:
         return [n_train] if n_train >= least else []
-    step = next(step for step in range(2, n_train + 2) if first * step ** (MOST - 1) >= n_train)
-    return [*(size for i in range(MOST) if (size := first * step**i) < n_train / 1.2), n_train]
+    step = next(step for step in range(2, n_train + 2) if first * step ** (MAX_SIZES - 1) >= n_train)
+    return [*(size for i in range(MAX_SIZES) if (size := first * step**i) < n_train / 1.2), n_train]
 
 
-def nested_order(codes: NDArray[np.int64], rows: Index, rng: np.random.Generator) -> Index:
-    """The rows in a random order of which every beginning is a stratified sample.
+def nested_order(codes: Codes, rows: Index, rng: np.random.Generator) -> Index:
+    """Return the rows in a random order whose every prefix is a stratified sample.
 
-    The i-th of the n_k rows of class k comes at i/n_k, less a share of that which is drawn for each class; two rows of
-    each class come first of all, so that each beginning has them.
+    The i-th of the n_k rows of class k (from 0) gets the key (i + u_k)/n_k, with one uniform u_k for each class. Two
+    rows of each class come first, so that every prefix long enough has them.
     """
     rows = rng.permutation(rows)
-    place = np.empty(len(rows))
+    key = np.empty(len(rows))
     for k in np.unique(codes[rows]):
         at = np.flatnonzero(codes[rows] == k)
-        place[at] = (np.arange(len(at)) + rng.random()) / len(at)
-        place[at[:OF_EACH]] -= 1.0
-    return np.asarray(rows[np.argsort(place, kind="stable")])
+        key[at] = (np.arange(len(at)) + rng.random()) / len(at)
+        key[at[:ROWS_PER_CLASS]] -= 1.0
+    return np.asarray(rows[np.argsort(key, kind="stable")])
 
 
-def stratified(codes: NDArray[np.int64], n_folds: int, seed: int) -> list[tuple[Index, Index]]:
-    """Folds with the same share of each class, as training and test rows."""
+def stratified(codes: Codes, n_folds: int, seed: int) -> list[tuple[Index, Index]]:
+    """Return folds with equal class proportions, as training and test rows."""
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class of too few rows has been noted
+        warnings.simplefilter("ignore", UserWarning)  # `compare` notes classes with too few rows
         return list(folds.split(np.zeros(len(codes)), codes))
 
 
-def _draws(data: Labelled, n_folds: int, repeats: int, rng: np.random.Generator) -> Iterator[tuple[Index, Index]]:
-    """An order of training rows, and test rows: each fold in turn, of other folds when all have been."""
+def _draws(data: LabelledRows, n_folds: int, repeats: int, rng: np.random.Generator) -> Iterator[tuple[Index, Index]]:
+    """Yield ordered training rows and test rows: each fold in turn, then new folds once all were used."""
     splits: list[tuple[Index, Index]] = []
     for _ in range(repeats):
         if not splits:
@@ -137,14 +146,14 @@ def _draws(data: Labelled, n_folds: int, repeats: int, rng: np.random.Generator)
 
 def learning_curves(
     compared: Sequence[Candidate],
-    data: Labelled,
+    data: LabelledRows,
     sizes: list[int],
     n_folds: int,
     repeats: int,
     rng: np.random.Generator,
-    done: Callable[[], None],
+    count_step: Callable[[], None],
 ) -> LearningCurves:
-    """Fit each model to the first rows of each draw, and score it on the fold that is held out."""
+    """Fit each model to the first rows of each draw, and score it on the held-out fold."""
     shape = (len(sizes), repeats)
     losses = {each.name: np.full(shape, np.nan) for each in compared}
     hits = {each.name: np.full(shape, np.nan) for each in compared}
@@ -154,11 +163,11 @@ def learning_curves(
         for i, size in enumerate(sizes):
             for each in compared:
                 try:
-                    found = probabilities(each, data, np.sort(order[:size]), test)
+                    probability = probabilities(each, data, np.sort(order[:size]), test)
                 except FAILURES as error:
                     reasons.setdefault(each.name, {}).setdefault(size, shortened(error))
                 else:
-                    losses[each.name][i, draw] = row_losses(found, codes).mean()
-                    hits[each.name][i, draw] = (found.argmax(axis=1) == codes).mean()
-            done()
+                    losses[each.name][i, draw] = row_losses(probability, codes).mean()
+                    hits[each.name][i, draw] = (probability.argmax(axis=1) == codes).mean()
+            count_step()
     return LearningCurves(sizes, losses, hits, reasons)

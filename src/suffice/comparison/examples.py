@@ -1,36 +1,35 @@
-"""Rows for which it is known who is right: the Gaussian model, logistic regression alone, or the Poisson model.
+"""Random rows for which the correct model is known: Gaussian, only logistic regression, or Poisson.
 
-In all three p(y | x) is a logistic function of x; they differ in p(x | y).
+In all three cases p(y | x) is a logistic function of x; they differ in p(x | y).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
+
+from suffice.numerics.types import Codes, Float
 
 __all__ = ["gaussian_rows", "heavy_tailed_rows", "poisson_rows"]
 
-Float = NDArray[np.float64]
-Rows = tuple[Float, NDArray[np.int64]]
+RowsAndLabels = tuple[Float, Codes]
 
-# The parameters are drawn once: other seeds give other rows of the same distribution.
-PARAMETERS = 5
+PARAMETERS_SEED = 5  # fixed: another ``seed`` gives other rows of the same distribution
 
 
-def gaussian_rows(n: int, seed: int = 0, *, d: int = 10, distance: float = 3.0) -> Rows:
-    """Two Gaussian classes of one covariance: all that GDA with a shared covariance assumes.
+def gaussian_rows(n: int, seed: int = 0, *, d: int = 10, distance: float = 3.0) -> RowsAndLabels:
+    """Draw rows of two Gaussian classes with one covariance, as GDA with a shared covariance assumes.
 
-    ``x | y ~ N(μ_y, Σ)``, with eigenvalues of Σ from 0.1 to 5, and a Mahalanobis distance of 3 between the means. Efron
-    (1975) computed what a fit by logistic regression is then worth in the end: as much as one by discriminant analysis
-    to 0.64 of the rows.
+    ``x | y ~ N(μ_y, Σ)``, with eigenvalues of Σ from 0.1 to 5, and a Mahalanobis distance of 3 between the means. In
+    this case logistic regression is asymptotically as accurate as discriminant analysis fitted to 0.64 of the rows
+    (Efron 1975).
 
     >>> X, y = gaussian_rows(10_000)
     >>> means, scatter = [X[y == k].mean(axis=0) for k in (0, 1)], np.cov(X[y == 0].T)
     >>> X.shape, float(np.sqrt((means[1] - means[0]) @ np.linalg.solve(scatter, means[1] - means[0])).round(1))
     ((10000, 10), 3.0)
     """
-    parameters, rng = np.random.default_rng(PARAMETERS), np.random.default_rng(seed)
+    parameters, rng = np.random.default_rng(PARAMETERS_SEED), np.random.default_rng(seed)
     directions, _ = np.linalg.qr(parameters.standard_normal((d, d)))
     root = directions * np.sqrt(np.geomspace(0.1, 5.0, d))
     shift = parameters.standard_normal(d)
@@ -38,32 +37,32 @@ def gaussian_rows(n: int, seed: int = 0, *, d: int = 10, distance: float = 3.0) 
     return (rng.standard_normal((n, d)) + np.outer(y, shift * distance / np.linalg.norm(shift))) @ root.T, y
 
 
-def heavy_tailed_rows(n: int, seed: int = 0, *, d: int = 6) -> Rows:
-    """Columns of Student's t with two degrees of freedom, and labels that follow the logistic function of x.
+def heavy_tailed_rows(n: int, seed: int = 0, *, d: int = 6) -> RowsAndLabels:
+    """Draw columns of Student's t with two degrees of freedom, and labels from a logistic function of x.
 
-    ``p(y = 1 | x) = 1/(1 + exp(−θᵀx))`` holds exactly, and is all that logistic regression assumes; p(x | y) is far
-    from Gaussian: its variance is not even finite.
+    ``p(y = 1 | x) = 1/(1 + exp(−θᵀx))`` holds exactly, as logistic regression assumes; p(x | y) is far from Gaussian:
+    its variance is infinite.
 
     >>> X, y = heavy_tailed_rows(1000)
     >>> bool(np.abs(X).max() > 20)
     True
     """
-    parameters, rng = np.random.default_rng(PARAMETERS), np.random.default_rng(seed)
+    parameters, rng = np.random.default_rng(PARAMETERS_SEED), np.random.default_rng(seed)
     theta = 1.5 * parameters.standard_normal(d)
     X = rng.standard_t(2, (n, d))
     return X, (rng.random(n) < expit(X @ theta)).astype(np.int64)
 
 
-def poisson_rows(n: int, seed: int = 0, *, d: int = 10) -> Rows:
-    """Counts: ``x_j | y ~ Poisson(λ_yj)``, independent given the class, of 0.8 on average.
+def poisson_rows(n: int, seed: int = 0, *, d: int = 10) -> RowsAndLabels:
+    """Draw counts ``x_j | y ~ Poisson(λ_yj)``, independent given the class, with a mean of about 0.8.
 
-    The log-odds are ``Σ_j x_j log(λ_1j/λ_0j) − Σ_j (λ_1j − λ_0j)``, linear in x as with Gaussians of one covariance.
+    The log-odds are ``Σ_j x_j log(λ_1j/λ_0j) − Σ_j (λ_1j − λ_0j)``: linear in x, as for Gaussians with one covariance.
 
     >>> X, y = poisson_rows(1000)
     >>> bool((X == X.astype(int)).all())
     True
     """
-    parameters, rng = np.random.default_rng(PARAMETERS), np.random.default_rng(seed)
+    parameters, rng = np.random.default_rng(PARAMETERS_SEED), np.random.default_rng(seed)
     rate = np.exp(parameters.normal(-0.3, 0.6, d))
     rates = np.array([rate, rate * np.exp(parameters.normal(0.0, 0.6, d))])
     y = rng.integers(0, 2, n)

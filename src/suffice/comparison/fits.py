@@ -1,78 +1,74 @@
-"""Fits of compared models to some of the rows, and what they say of others."""
+"""Fit the compared models to some of the rows, and predict the others."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from suffice.comparison.candidates import Candidate
-from suffice.comparison.table import Labelled, take
+from suffice.comparison.labelled_rows import LabelledRows, take
 from suffice.estimators.base import GenerativeClassifier
 from suffice.exceptions import SufficeWarning
 from suffice.model_selection import cross_val_predict
+from suffice.numerics.types import Float, Index
 
 __all__ = ["FAILURES", "held_out", "probabilities", "seconds_to_fit", "shortened"]
 
-Float = NDArray[np.float64]
-Index = NDArray[np.intp]
-
-FAILURES = (ValueError, ArithmeticError)  # what a fit raises that the rows are too few or too alike for
-SHORTEST, LONGEST = 30, 160  # characters of a reason
+FAILURES = (ValueError, ArithmeticError)  # raised by a fit to too few rows or to a singular covariance
+MIN_REASON, MAX_REASON = 30, 160  # characters
 
 
-def probabilities(candidate: Candidate, data: Labelled, train: Index, test: Index) -> Float:
-    """p(y | x) of the test rows (n, K) by the model of the training rows; zero for classes that those lack."""
+def probabilities(candidate: Candidate, data: LabelledRows, train: Index, test: Index) -> Float:
+    """Return p(y | x) of the test rows (n, K) from a fit to the training rows; zero for classes without rows there."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a few rows may well be singular, separable or without a class
+        warnings.simplefilter("ignore")  # small samples may be singular, separable or lack a class
         model = clone(candidate.estimator).fit(take(candidate.rows, train), data.labels[train])
-        found = np.asarray(model.predict_proba(take(candidate.rows, test)), dtype=np.float64)
+        probability = np.asarray(model.predict_proba(take(candidate.rows, test)), dtype=np.float64)
     out = np.zeros((len(test), len(data.classes)))
-    out[:, data.classes.positions(model.classes_)] = found
+    out[:, data.classes.positions(model.classes_)] = probability
     return out
 
 
 def held_out(
-    candidate: Candidate, data: Labelled, splits: Sequence[tuple[Index, Index]], done: Callable[[], None]
+    candidate: Candidate, data: LabelledRows, splits: Sequence[tuple[Index, Index]], count_step: Callable[[], None]
 ) -> tuple[Float, list[str]]:
-    """p(y | x) of each row by a model without its fold (n, K), and what the model warned of.
+    """Return p(y | x) of each row from a fit without its fold (n, K), and the first warning of the model.
 
-    Models that are made of statistics alone see the rows once, for all folds.
+    Models that depend only on statistics read the rows once for all folds.
     """
     estimator = candidate.estimator
     if isinstance(estimator, GenerativeClassifier) and estimator._is_of_statistics():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = cross_val_predict(estimator, candidate.rows, data.labels, cv=splits, method="predict_proba")
-        done()
-        said = dict.fromkeys(str(each.message) for each in caught if issubclass(each.category, SufficeWarning))
-        return np.asarray(found, dtype=np.float64), list(said)[:1]
+            probability = cross_val_predict(estimator, candidate.rows, data.labels, cv=splits, method="predict_proba")
+        count_step()
+        messages = [str(each.message) for each in caught if issubclass(each.category, SufficeWarning)]
+        return np.asarray(probability, dtype=np.float64), messages[:1]
     out = np.empty((len(data), len(data.classes)))
     for train, test in splits:
         out[test] = probabilities(candidate, data, train, test)
-    done()
+    count_step()
     return out, []
 
 
-def seconds_to_fit(candidate: Candidate, data: Labelled) -> float:
-    """How long a fit to all rows takes."""
-    model: Any = clone(candidate.estimator)
+def seconds_to_fit(candidate: Candidate, data: LabelledRows) -> float:
+    """Return the time of a fit to all rows."""
+    model = clone(candidate.estimator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        began = time.perf_counter()
+        start = time.perf_counter()
         model.fit(candidate.rows, data.labels)
-        return time.perf_counter() - began
+        return time.perf_counter() - start
 
 
 def shortened(error: BaseException) -> str:
-    """What an error says first."""
+    """Return the first sentence of an error, or its part before a colon."""
     text = " ".join(str(error).split())
     first = text.split(". ")[0].rstrip(".")
     head, _, _ = first.partition(": ")
-    first = head if len(head) > SHORTEST else first
-    return first if len(first) <= LONGEST else f"{first[: LONGEST - 1]}…"
+    first = head if len(head) > MIN_REASON else first
+    return first if len(first) <= MAX_REASON else f"{first[: MAX_REASON - 1]}…"

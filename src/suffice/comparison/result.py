@@ -1,45 +1,51 @@
-"""`Comparison`: what a comparison of models has found."""
+"""`Comparison`: the results of comparing models."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from suffice.comparison.curves import LearningCurves
-from suffice.comparison.plotting import plot_curves
+from suffice.comparison.plotting import PlotTarget, plot_curves
 from suffice.comparison.scores import Score
 from suffice.comparison.verdict import cross_validated, over_sizes
 from suffice.exceptions import InputError
 from suffice.tables.listing import Listing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["Comparison"]
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Models of one table, side by side.
+    """Scores of several models on one table.
 
     Attributes
     ----------
     n_rows, n_columns, n_folds : int
     class_counts : dict
-        The rows of each class.
+        Number of rows of each class.
     results : list of Score
-        Of each model on rows that it has not seen, in folds that are the same for all; the lowest log-loss first.
+        Scores of each model on held-out rows, in the same folds for all models; lowest log-loss first.
     curves : LearningCurves or None
-        The same over growing numbers of rows; None if they were not asked for, or there are too few rows.
+        Scores over growing numbers of training rows; None if not requested, or if there are too few rows.
     generative : list of str
-        Which of the models have a p(x | y).
+        The models that have a p(x | y).
     notes : list of str
-        Models that were left out, and why; what models warned of.
+        Models that are not compared, with reasons, and warnings of models.
     """
 
     n_rows: int
     n_columns: int
     n_folds: int
-    class_counts: dict[Any, int]
+    class_counts: dict[object, int]
     results: list[Score]
     curves: LearningCurves | None
     generative: list[str]
@@ -47,26 +53,27 @@ class Comparison:
 
     @property
     def scores(self) -> Listing:
-        """The cross-validated scores as a table, a row for each model."""
-        return Listing({each.name: [getattr(score, each.name) for score in self.results] for each in fields(Score)})
+        """The cross-validated scores as a table with one row for each model."""
+        rows = [asdict(score) for score in self.results]
+        return Listing({name: [row[name] for row in rows] for name in Score.__match_args__})
 
-    def to_frame(self, backend: Any = None) -> Any:
-        """The cross-validated scores as a data frame: of pandas, or of the engine that is named."""
+    def to_frame(self, backend: str | ModuleType | None = None) -> Any:
+        """Return the cross-validated scores as a data frame of pandas, or of another engine."""
         return self.scores.to_frame(backend)
 
     @property
     def verdict(self) -> list[str]:
-        """What the figures say, in sentences; differences of less than two standard errors count as none."""
-        found = [cross_validated(self.results, self.n_rows, self.n_folds)]
-        return found if self.curves is None else found + over_sizes(self.curves, self.generative)
+        """The conclusions in sentences; models within two standard errors of each other are level."""
+        sentences = [cross_validated(self.results, self.n_rows, self.n_folds)]
+        return sentences if self.curves is None else sentences + over_sizes(self.curves, self.generative)
 
-    def plot(self, target: Any = None, *, title: str = "") -> Any:
-        """Draw the learning curves, log-loss (on a logarithmic scale) and accuracy, with standard errors.
+    def plot(self, target: PlotTarget = None, *, title: str = "") -> Figure | SubFigure:
+        """Plot the learning curves, log-loss (on a logarithmic scale) and accuracy, with standard errors.
 
         Parameters
         ----------
         target : path, two Axes of Matplotlib, or None
-            The file to write (.svg, .png, .pdf), or where to draw; None makes a figure.
+            The file to write (.svg, .png, .pdf), or the Axes to draw on; None creates a figure.
         title : str, optional
 
         Returns
@@ -74,11 +81,11 @@ class Comparison:
         matplotlib.figure.Figure
         """
         if self.curves is None:
-            raise InputError("There are no learning curves to plot: they were not asked for, or the rows are too few.")
+            raise InputError("There are no learning curves to plot: set repeats above 0, or give more rows.")
         return plot_curves(self.curves, target, title)
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values for JSON; a figure that there is none of is None."""
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain values for JSON, with None for NaN and infinity."""
         curves = self.curves
         return {
             "rows": self.n_rows,
@@ -101,20 +108,20 @@ class Comparison:
         return "\n".join([repr(table), *self.verdict, *self.notes])
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: object) -> object:
     return round(value, 4) if isinstance(value, float) else value
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """Python's own numbers, None for NaN."""
-    out = {name: value.item() if hasattr(value, "item") else value for name, value in values.items()}
+def _plain(values: dict[str, object]) -> dict[str, object]:
+    """Return Python's own numbers, with None for NaN and infinity."""
+    out = {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in out.items()}
 
 
-def _rows_of(listing: Listing) -> list[dict[str, Any]]:
-    columns: Sequence[Any] = list(listing.values())
+def _rows_of(listing: Listing) -> list[dict[str, object]]:
+    columns: Sequence[Sequence[object]] = list(listing.values())
     return [_plain(dict(zip(listing, cells, strict=True))) for cells in zip(*columns, strict=True)]
 
 
 def _reasons(curves: LearningCurves) -> dict[str, dict[str, str]]:
-    return {name: {str(size): reason for size, reason in found.items()} for name, found in curves.reasons.items()}
+    return {name: {str(size): why for size, why in by_size.items()} for name, by_size in curves.reasons.items()}

@@ -1,34 +1,37 @@
-"""Rows of a source to compare by: all of them, or a uniform sample if there are too many."""
+"""Read the rows of a source to compare models on: all of them, or a uniform sample if there are too many."""
 
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.learning.good_rows import of_good_rows
 from suffice.learning.kept_rows import KeptRows
 from suffice.learning.labels import LabelReader, check_labels
+from suffice.numerics.types import Array
 from suffice.sources.files import Source
 from suffice.statistics import Membership
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["sampled"]
 
 
-def sampled(source: Source, target: str, most: int) -> tuple[Any, NDArray[Any], int]:
-    """Rows of a source in their order, with their labels, and how many rows there are.
+def sampled(source: Source, target: str, most: int) -> tuple[pa.Table, Array, int]:
+    """Return rows of a source in order, their labels, and the number of rows read.
 
     Parameters
     ----------
     source : Source
-        It is read once, in batches; no more than twice the rows that are kept are held at a time.
+        It is read once, in batches; memory holds at most about twice the rows to keep.
     target : str
-        The column of labels. A row without one is an error that says where it is, or is counted as bad.
+        The column of labels. A row without a label is an error, or a skipped row.
     most : int
-        How many rows to keep. Each row has the same chance to be among them.
+        The largest number of rows to keep. Every row has the same chance to be kept.
 
     Returns
     -------
@@ -49,10 +52,13 @@ def sampled(source: Source, target: str, most: int) -> tuple[Any, NDArray[Any], 
     source.check_column(target)
     columns = [name for name in source.names if name != target]
     if not columns:
-        raise InputError(f"{source.name or 'The source'} has no column beside the target {target!r} to learn from.")
+        raise InputError(
+            f"{source.name or 'The source'} has no column other than the target {target!r} to learn from.",
+            column=target,
+        )
     labels, kept, n_rows = LabelReader(target), KeptRows(most), 0
 
-    def read(rows: Any) -> tuple[Any, Membership]:
+    def read(rows: pa.Table) -> tuple[pa.Table, Membership]:
         codes, missing = labels.read(rows[target])
         check_labels(target, missing)
         for name in columns:
@@ -62,20 +68,20 @@ def sampled(source: Source, target: str, most: int) -> tuple[Any, NDArray[Any], 
 
     with closing(source.batches()) as batches:  # type: ignore[type-var]
         for batch in batches:
-            found = of_good_rows(batch, "compare", source.met, read)
-            if found is not None:
-                kept.add(*found)
-                n_rows += len(found[0])
+            good = of_good_rows(batch, "compare", source.met, read)
+            if good is not None:
+                kept.add(*good)
+                n_rows += len(good[0])
     if not n_rows:
-        raise InputError(f"{source.name or 'The source'} has no rows to compare models by.")
+        raise InputError(f"{source.name or 'The source'} has no rows to compare models on.")
     labels.check_all()
     rows, members = kept.rows(labels.axis)
     assert members.codes is not None
     return rows, labels.axis.labels[members.codes], n_rows
 
 
-def _check_finite(name: str, column: Any) -> None:
-    """Raise if a column of numbers holds infinity."""
+def _check_finite(name: str, column: pa.ChunkedArray) -> None:
+    """Raise if a numeric column holds infinity."""
     import pyarrow as pa
 
     if pa.types.is_floating(column.type):

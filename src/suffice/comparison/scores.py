@@ -1,41 +1,38 @@
-"""How good probabilities are, row by row and together; and differences between models on the same rows."""
+"""Scores of predicted probabilities, and paired differences between models on the same rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.learning.scores import LEAST, calibration_error
+from suffice.numerics.types import Codes, Float
 
 __all__ = ["Score", "mean_and_error", "row_losses", "scored"]
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Score:
-    """Scores of one model on rows that it has not seen.
+    """Scores of one model on held-out rows.
 
     Attributes
     ----------
     model : str
     accuracy : float
-        Share of rows whose likeliest class is theirs.
+        Fraction of rows whose most probable class is their label.
     log_loss : float
-        Mean of −log p(label | x). No probability counts as less than 2.2e-16, so that one row costs at most 36.
+        Mean of −log p(label | x). Probabilities are at least 2.2e-16, so a row adds at most 36.
     brier : float
         Mean of ``Σ_k (p(k | x) − [label = k])²``.
     calibration_error : float
-        Expected calibration error of the likeliest class, in 15 bins of equal width.
+        Expected calibration error of the most probable class, in 15 bins of equal width.
     accuracy_error, log_loss_error : float
-        Standard errors, from row to row.
+        Standard errors over rows.
     behind, behind_error : float
-        By how much the log-loss is larger than that of the best model, and the standard error of that difference: from
-        row to row, of the same rows.
+        The log-loss minus that of the best model, and the standard error of this difference over rows, paired by row.
     fit_seconds : float
-        Time of a fit to all rows.
+        Duration of a fit to all rows.
     """
 
     model: str
@@ -50,8 +47,8 @@ class Score:
     fit_seconds: float
 
 
-def row_losses(probability: Float, codes: NDArray[np.int64]) -> Float:
-    """−log p(label | x) of each row (n,).
+def row_losses(probability: Float, codes: Codes) -> Float:
+    """Return −log p(label | x) of each row (n,).
 
     >>> row_losses(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([0, 1])).round(2)
     array([ 0.69, 36.04])
@@ -60,14 +57,14 @@ def row_losses(probability: Float, codes: NDArray[np.int64]) -> Float:
 
 
 def mean_and_error(values: Float) -> tuple[float, float]:
-    """The mean of draws, and its standard error; NaN where there are none, or one."""
+    """Return the mean and its standard error; NaN for the mean of no values and for the error of fewer than two."""
     n = len(values)
     mean = float(values.mean()) if n else np.nan
     return mean, float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
 
 
-def scored(probabilities: dict[str, Float], codes: NDArray[np.int64], seconds: dict[str, float]) -> list[Score]:
-    """The scores of several models on the same rows, the best log-loss first."""
+def scored(probabilities: dict[str, Float], codes: Codes, seconds: dict[str, float]) -> list[Score]:
+    """Return the scores of several models on the same rows, lowest log-loss first."""
     losses = {name: row_losses(p, codes) for name, p in probabilities.items()}
     order = sorted(losses, key=lambda name: float(losses[name].mean()))
     out = []

@@ -1,4 +1,4 @@
-"""What a comparison says, in sentences that are computed from its figures."""
+"""Conclusions of a comparison, in sentences computed from its scores."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from suffice.comparison.scores import Score
 
 __all__ = ["cross_validated", "over_sizes"]
 
-APART = 2.0  # standard errors from which a difference counts
-LEAST = 5e-4  # a difference that is not seen in three digits is none, however sure
-TWINS = "GDA (shared covariance)"  # the model whose posterior is logistic regression's, fitted by maximum likelihood
+MIN_ERRORS = 2.0  # a smaller difference, in standard errors, counts as level
+MIN_DIFFERENCE = 5e-4  # a smaller difference is not visible in three decimals and counts as level
+COUNTERPART = "GDA (shared covariance)"  # has the posterior of unpenalised logistic regression, fitted differently
 
 
 def cross_validated(scores: Sequence[Score], n_rows: int, n_folds: int) -> str:
-    """Which model has the lowest log-loss, and which are level with it."""
+    """Return which model has the lowest log-loss, and which models are level with it."""
     best, others = scores[0], scores[1:]
     level = [each.model for each in others if _outcome(each.behind, each.behind_error) == "level"]
     text = f"In {n_folds} folds of {n_rows:,} rows, {best.model} has the lowest log-loss, {best.log_loss:.3f}"
@@ -31,15 +31,15 @@ def cross_validated(scores: Sequence[Score], n_rows: int, n_folds: int) -> str:
 
 
 def over_sizes(curves: LearningCurves, generative: Sequence[str]) -> list[str]:
-    """For each generative model, with how many rows it is ahead of logistic regression, and with how many behind."""
+    """Return, for each generative model, at which sizes it is ahead of logistic regression, level or behind."""
     pairs = [(name, LOGISTIC) for name in generative if name in curves.log_loss]
-    if UNPENALISED in curves.log_loss and TWINS in curves.log_loss:
-        pairs.insert(1 + [name for name, _ in pairs].index(TWINS), (TWINS, UNPENALISED))
+    if UNPENALISED in curves.log_loss and COUNTERPART in curves.log_loss:
+        pairs.insert(1 + [name for name, _ in pairs].index(COUNTERPART), (COUNTERPART, UNPENALISED))
     return [text for name, other in pairs if other in curves.log_loss and (text := _against(curves, name, other))]
 
 
 def _against(curves: LearningCurves, name: str, other: str) -> str:
-    """One model against another over all sizes, sizes of equal outcome taken together."""
+    """Compare one model with another over all sizes, joining neighbouring sizes with the same outcome."""
     here, there = curves.points(name)[0], curves.points(other)[0]
     mean, error = curves.difference(name, other)
     known = [i for i in range(len(curves.sizes)) if np.isfinite(mean[i]) and np.isfinite(error[i])]
@@ -66,7 +66,7 @@ def _against(curves: LearningCurves, name: str, other: str) -> str:
 
 
 def _outcome(mean: float, error: float) -> str:
-    if abs(mean) <= max(APART * error, LEAST):
+    if abs(mean) <= max(MIN_ERRORS * error, MIN_DIFFERENCE):
         return "level"
     return "ahead" if mean < 0 else "behind"
 

@@ -1,25 +1,29 @@
-"""A uniform sample of the rows of a stream, kept in the pass that sums them.
+"""Keep a uniform sample of the rows of a stream, in the same pass that summarizes them.
 
-A row's key is a hash of its number, and the rows of the smallest keys are kept: which they are does not depend on the
-batches that they come in. Where there are no more rows than may be kept, all are, in their order.
+The key of a row is a hash of its number, and the rows with the smallest keys are kept. The sample therefore does not
+depend on how rows are divided into batches. If there are no more rows than the limit, all are kept, in order.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.numerics.types import Codes
 from suffice.statistics import ClassAxis, Membership
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["MOST_BYTES", "MOST_ROWS", "KeptRows"]
 
 MOST_ROWS, MOST_BYTES = 100_000, 1 << 28
-LARGEST = np.iinfo(np.uint64).max
-CELL = 8  # bytes of one that is no text
-SLACK = 1.5  # rows that are stored before the limit is lowered, for one that is kept
+LARGEST_KEY = np.iinfo(np.uint64).max
+CELL_BYTES = 8  # of a cell that is not a string
+SLACK = 1.5  # lower the limit once this many times the rows to keep are stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +31,24 @@ class _Piece:
     """Rows of a batch, with their keys."""
 
     keys: NDArray[np.uint64]
-    rows: Any
+    rows: pa.Table
     members: Membership
 
 
 class KeptRows:
-    """The rows of the smallest keys, as long as there are at most so many and of so many bytes.
+    """The rows with the smallest keys, within limits on their number and size.
+
+    Parameters
+    ----------
+    most : int
+        Largest number of rows.
+    most_bytes : int
+        Largest size of all rows.
+
+    Attributes
+    ----------
+    n_seen : int
+        Number of rows added.
 
     Examples
     --------
@@ -49,14 +65,14 @@ class KeptRows:
     def __init__(self, most: int = MOST_ROWS, most_bytes: int = MOST_BYTES) -> None:
         self.most, self.most_bytes = most, most_bytes
         self.n_seen = 0
-        self._limit = np.uint64(LARGEST)  # rows of larger keys cannot be among the kept
-        self._pieces: list[_Piece] = []  # with rows above the limit that were not dropped yet
+        self._limit = np.uint64(LARGEST_KEY)  # rows with larger keys will not be kept
+        self._pieces: list[_Piece] = []  # may include rows above the limit, not dropped yet
         self._keys = np.empty(0, dtype=np.uint64)  # of all rows up to the limit, in any order
         self._sizes = np.empty(0, dtype=np.int64)
         self._stored = 0  # bytes of the pieces
 
-    def add(self, rows: Any, members: Membership) -> None:
-        """Take in the next batch, a PyArrow table and the classes of its rows."""
+    def add(self, rows: pa.Table, members: Membership) -> None:
+        """Add the next batch of rows, and their classes."""
         keys = _keys(self.n_seen, len(members))
         self.n_seen += len(members)
         some = np.flatnonzero(keys <= self._limit)
@@ -70,8 +86,8 @@ class KeptRows:
         if len(self._keys) > SLACK * self.most or self._stored > 2 * self.most_bytes:
             self._lower()
 
-    def rows(self, axis: ClassAxis) -> tuple[Any, Membership]:
-        """The rows that are kept, in their order, as a table of one chunk a column; and their classes on an axis."""
+    def rows(self, axis: ClassAxis) -> tuple[pa.Table, Membership]:
+        """Return the kept rows in order, with one chunk for each column, and their classes on an axis."""
         import pyarrow as pa
 
         self._lower()
@@ -79,11 +95,13 @@ class KeptRows:
         members = [piece.members.on(axis) for piece in self._pieces]
         weights = None if members[0].weights is None else np.concatenate([each.weights for each in members])
         codes = np.concatenate([each.codes for each in members])
-        rows = pa.concat_tables(_alike([piece.rows for piece in self._pieces]), promote_options="permissive")
+        rows = pa.concat_tables(
+            _with_common_types([piece.rows for piece in self._pieces]), promote_options="permissive"
+        )
         return rows.combine_chunks(), Membership(axis, codes=codes, weights=weights)
 
     def _lower(self) -> None:
-        """Lower the limit to the largest key that is still kept."""
+        """Lower the limit to the largest key to keep."""
         if len(self._keys) > self.most:
             self._cut(np.partition(self._keys, self.most - 1)[self.most - 1])
         if int(self._sizes.sum()) > self.most_bytes:
@@ -98,7 +116,7 @@ class KeptRows:
         self._limit, self._keys, self._sizes = limit, self._keys[below], self._sizes[below]
 
     def _drop(self) -> None:
-        """Drop what lies above the limit."""
+        """Drop the rows above the limit."""
         self._pieces = [_below(piece, self._limit) for piece in self._pieces]
         self._stored = int(self._sizes.sum())
 
@@ -110,10 +128,10 @@ def _below(piece: _Piece, limit: np.uint64) -> _Piece:
     return _Piece(piece.keys[some], piece.rows.take(some), piece.members.take(some))
 
 
-def _alike(tables: list[Any]) -> list[Any]:
-    """The tables, with columns of numbers, of times or of durations that differ in type in one that all go into.
+def _with_common_types(tables: list[pa.Table]) -> list[pa.Table]:
+    """Return the tables with a common type for each column of numbers, times or durations.
 
-    Arrow would do so itself, but refuses whole numbers that float64 has no place for, and times of other zones.
+    Arrow's own promotion refuses integers that float64 cannot represent and times of different zones.
     """
     import pyarrow as pa
     import pyarrow.types as at
@@ -135,7 +153,7 @@ def _alike(tables: list[Any]) -> list[Any]:
 
 
 def _keys(first: int, n: int) -> NDArray[np.uint64]:
-    """The keys of n rows by their numbers: splitmix64, a bijection of the numbers of 64 bits."""
+    """Return the keys of n rows from their numbers: splitmix64, a bijection of 64-bit integers."""
     z = np.arange(first + 1, first + n + 1, dtype=np.uint64)
     z *= np.uint64(0x9E3779B97F4A7C15)
     shifted = np.empty_like(z)
@@ -147,12 +165,12 @@ def _keys(first: int, n: int) -> NDArray[np.uint64]:
     return z
 
 
-def _sizes(rows: Any) -> NDArray[np.int64]:
-    """What each row takes, in bytes: its texts, and eight for any other cell."""
+def _sizes(rows: pa.Table) -> Codes:
+    """Return the size of each row in bytes: 8 for each cell, and the length of each string."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    out = np.full(rows.num_rows, CELL * rows.num_columns, dtype=np.int64)
+    out = np.full(rows.num_rows, CELL_BYTES * rows.num_columns, dtype=np.int64)
     for column in rows.columns:
         column = column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):

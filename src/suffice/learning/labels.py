@@ -1,54 +1,59 @@
-"""A column of labels, batch by batch, as positions on a class axis that grows as classes are met.
+"""Read a column of labels batch by batch, as positions on a class axis.
 
-Arrow finds the distinct labels of a batch; only those become Python's objects.
+`LabelReader` extends the axis by each new class, for learning. `KnownLabelReader` keeps the classes of a model and
+appends other labels, for scoring. Arrow finds the distinct labels of a batch, so only those become Python objects.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import Argument, ClassError, InputError, listed
+from suffice.numerics.types import Array, Codes, Index, Mask
 from suffice.sources.arrays import encode
 from suffice.statistics import ClassAxis
 
-__all__ = ["LabelReader", "check_labels"]
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-Codes = NDArray[np.int64]
+__all__ = ["KnownLabelReader", "LabelReader", "check_labels"]
+
+DistinctLabels = tuple[Array, Codes, Mask | None]
+"""Sorted distinct labels (K,), the position of each row's label among them (−1 if missing), and the missing rows."""
 NO_LABEL = (
     "has no label: the cell is empty or holds a text that stands for a missing value, such as NA. To read such texts "
     "as labels, set ",
     Argument("nulls", [""]),
     ".",
 )
-MANY = 1000  # classes; more of them, and more than half as many as rows, are no classes
+MAX_CLASSES = 1000  # more distinct labels than this, in fewer than twice as many rows, are not classes
 
 
-def check_labels(column: str, missing: NDArray[np.bool_] | None) -> None:
-    """Raise an error that knows its rows if there are rows without a label."""
+def check_labels(column: str, missing: Mask | None) -> None:
+    """Raise `InputError` with the rows that have no label, if there are any."""
     if missing is not None and missing.any():
-        lost = np.flatnonzero(missing)
-        raise InputError.in_row(*NO_LABEL, rows=lost, column=column)
+        raise InputError.in_row(*NO_LABEL, rows=np.flatnonzero(missing), column=column)
 
 
 class LabelReader:
-    """The classes of a column of a source.
+    """Reads a column of labels, and collects its classes.
 
     Parameters
     ----------
     column : str
-        What messages call it.
+        Its name, for messages.
     known : ClassAxis, optional
-        Classes that are there before the first row.
+        Classes to start with.
 
     Attributes
     ----------
     axis : ClassAxis
-        Those, and all that were met.
+        The known classes, and all classes read so far.
     counts : array of int of shape (K,)
-        How many rows of each were learned.
+        Number of rows of each class that were learned.
 
     Examples
     --------
@@ -65,22 +70,22 @@ class LabelReader:
         self.axis = ClassAxis.of([]) if known is None else known
         self.counts = np.zeros(len(self.axis), dtype=np.int64)
 
-    def read(self, column: Any) -> tuple[Codes, NDArray[np.bool_] | None]:
-        """The position of each label on `axis`, which takes in those that are new, and where there is no label.
+    def read(self, column: pa.ChunkedArray) -> tuple[Codes, Mask | None]:
+        """Return the position of each label on `axis`, extended by new classes, and the rows without a label.
 
-        Raises an error that knows its rows if the labels are no classes.
+        Raises `InputError` with the rows whose labels cannot be classes.
         """
-        labels, codes, missing = self._met(column)
+        labels, codes, missing = self._distinct(column)
         self._check_number(len(labels), len(codes) if missing is None else int((~missing).sum()))
-        found = ClassAxis(labels)
-        if len(labels) and not self.axis.holds(found):
-            united = self.axis.union(found)
+        batch_axis = ClassAxis(labels)
+        if len(labels) and not self.axis.holds(batch_axis):
+            united = self.axis.union(batch_axis)
             counts = np.zeros(len(united), dtype=np.int64)
             counts[united.positions(self.axis.labels)] = self.counts
             self.axis, self.counts = united, counts
-        places = self.axis.positions(labels)
-        if len(places) != len(self.axis) or (places != np.arange(len(places))).any():
-            codes = np.append(places, -1)[codes]  # the last is that of a missing label
+        positions = self.axis.positions(labels)
+        if len(positions) != len(self.axis) or (positions != np.arange(len(positions))).any():
+            codes = np.append(positions, -1)[codes]  # code −1, a missing label, takes the last element
         return codes, missing
 
     def learned(self, codes: Codes) -> None:
@@ -88,57 +93,47 @@ class LabelReader:
         self.counts += np.bincount(codes, minlength=len(self.axis))
 
     def check_all(self) -> None:
-        """Raise if the rows that were learned are all of one class, or none is like another."""
+        """Raise if all learned rows have the same label, or all have different labels."""
         n, seen = int(self.counts.sum()), self.axis.labels[self.counts > 0].tolist()
         if len(seen) == 1:
             rows = "the only row" if n == 1 else f"all {n:,} rows"
             raise ClassError(
-                f"Column {self.column!r} holds {listed(seen)} in {rows}, and there is nothing to tell apart. "
-                "Give rows of at least two classes, or another target."
+                f"Column {self.column!r} holds {listed(seen)} in {rows}; expected at least two classes. Give rows of "
+                "at least two classes, or choose another target.",
+                column=self.column,
             )
         if n > 2 and len(seen) == n:
-            raise self._no_classes(n, n)
+            raise self._not_classes(n, n)
 
     # ------------------------------------------------------------------ one batch
 
-    def _met(self, column: Any) -> tuple[NDArray[Any], Codes, NDArray[np.bool_] | None]:
-        """The distinct labels in order, the place of each row's among them, −1 without, and where that is."""
+    def _distinct(self, column: pa.ChunkedArray) -> DistinctLabels:
         import pyarrow as pa
 
-        chunk = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        chunk = chunk.combine_chunks() if isinstance(chunk, pa.ChunkedArray) else chunk
-        kind, types = chunk.type, pa.types
-        inner = kind.value_type if types.is_dictionary(kind) else kind
+        chunk, types = _one_chunk(column), pa.types
+        inner = chunk.type.value_type if types.is_dictionary(chunk.type) else chunk.type
         if types.is_null(inner):
             return np.array([]), np.full(len(chunk), -1, dtype=np.int64), np.ones(len(chunk), dtype=bool)
         if types.is_string(inner) or types.is_large_string(inner) or types.is_string_view(inner):
-            return _texts(chunk if types.is_dictionary(kind) else chunk.dictionary_encode())
-        chunk = chunk.cast(inner) if types.is_dictionary(kind) else chunk
+            return _distinct_texts(chunk)
+        chunk = chunk.cast(inner) if types.is_dictionary(chunk.type) else chunk
         if types.is_integer(inner) or types.is_floating(inner) or types.is_boolean(inner):
-            return self._numbers(chunk)
+            return self._distinct_numbers(chunk)
         raise InputError(
-            f"Column {self.column!r} holds values of the type {inner}, which are no class labels; those are texts, "
-            "whole numbers or truth values. Choose another target, or convert it."
+            f"Column {self.column!r} holds values of the type {inner}, which cannot be class labels; expected strings, "
+            "integers or Booleans. Convert the column, or choose another target.",
+            column=self.column,
         )
 
-    def _numbers(self, chunk: Any) -> tuple[NDArray[Any], Codes, NDArray[np.bool_] | None]:
+    def _distinct_numbers(self, chunk: pa.Array) -> DistinctLabels:
         missing = chunk.is_null().to_numpy(zero_copy_only=False) if chunk.null_count else None
-        values = (chunk.fill_null(False if chunk.type == "bool" else 0) if chunk.null_count else chunk).to_numpy(
-            zero_copy_only=False
-        )
+        filled = chunk.fill_null(False if chunk.type == "bool" else 0) if chunk.null_count else chunk
+        values = filled.to_numpy(zero_copy_only=False)
         if values.dtype.kind == "f":
-            nothing = np.isnan(values)
-            if nothing.any():
-                missing = nothing if missing is None else missing | nothing
-            with np.errstate(invalid="ignore"):
-                broken = np.flatnonzero((np.floor(values) != values) & ~nothing | np.isinf(values))
-            if len(broken):
-                raise InputError.in_row(
-                    f"holds {float(values[broken[0]])!r}, which is not a whole number. A target of fractional numbers "
-                    "looks like a regression target, not a class: choose another target, or cut it into classes.",
-                    rows=broken,
-                    column=self.column,
-                )
+            nan = np.isnan(values)
+            if nan.any():
+                missing = nan if missing is None else missing | nan
+            self._check_whole(values, nan)
         if missing is None:
             axis, codes = encode(values)
             return axis.labels, codes, None
@@ -148,38 +143,123 @@ class LabelReader:
         axis, codes[~missing] = encode(values[~missing])
         return axis.labels, codes, missing
 
+    def _check_whole(self, values: Array, nan: Mask) -> None:
+        """Raise `InputError` with the rows whose label is a fraction or infinite."""
+        with np.errstate(invalid="ignore"):
+            invalid = np.flatnonzero((np.floor(values) != values) & ~nan | np.isinf(values))
+        if len(invalid):
+            raise InputError.in_row(
+                f"holds {float(values[invalid[0]])!r}, which is not a whole number. A target of fractional numbers "
+                "looks like a regression target, not a class: choose another target, or cut it into classes.",
+                rows=invalid,
+                column=self.column,
+            )
+
     def _check_number(self, n_labels: int, n_rows: int) -> None:
-        """Raise if there are so many labels that they are no classes; before anything is summed for each."""
+        """Raise if there are too many distinct labels to be classes, before anything is summed for each of them."""
         seen = int((self.counts > 0).sum())
         rows = n_rows + int(self.counts.sum())
         most = max(n_labels, seen)
-        if most > MANY and 2 * most > rows:
-            raise self._no_classes(most, rows)
+        if most > MAX_CLASSES and 2 * most > rows:
+            raise self._not_classes(most, rows)
 
-    def _no_classes(self, n_labels: int, n_rows: int) -> ClassError:
+    def _not_classes(self, n_labels: int, n_rows: int) -> ClassError:
         rows = "as many rows" if n_labels == n_rows else f"{n_rows:,} rows"
         return ClassError(
             f"Column {self.column!r} has {n_labels:,} different values in {rows}: it looks like a number or an "
-            "identifier, not a class. Choose another target."
+            "identifier, not a class. Choose another target.",
+            column=self.column,
         )
 
 
-def _texts(coded: Any) -> tuple[NDArray[Any], Codes, NDArray[np.bool_] | None]:
-    """The same of an Arrow dictionary of texts, whose entries come in any order and may have no row."""
+class KnownLabelReader:
+    """Reads a column of labels as positions among known classes; unknown labels follow in order of appearance.
+
+    A label also matches a class that is spelled the same: a file may be read as strings where the model has seen
+    numbers, or the other way round.
+
+    Parameters
+    ----------
+    classes : sequence
+        The classes of a model.
+
+    Attributes
+    ----------
+    labels : list
+        The known classes, then the unknown labels read so far.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> reader = KnownLabelReader(["no", "yes"])
+    >>> reader.read(pa.chunked_array([["yes", "perhaps", "no", None]]))
+    (array([ 1,  2,  0, -1]), array([False, False, False,  True]))
+    >>> reader.labels, reader.unknown
+    (['no', 'yes', 'perhaps'], ['perhaps'])
+    """
+
+    def __init__(self, classes: Sequence[object]) -> None:
+        self.labels = list(classes)
+        self._n_known = len(self.labels)
+        self._position = {label: i for i, label in enumerate(self.labels)}
+        self._position_by_spelling = {str(label): i for i, label in enumerate(self.labels)}
+
+    @property
+    def unknown(self) -> list[object]:
+        """The labels that are not among the known classes."""
+        return self.labels[self._n_known :]
+
+    def read(self, column: pa.ChunkedArray) -> tuple[Codes, Mask | None]:
+        """Return the position of each label in `labels`, which grows by unknown ones, and the rows without a label."""
+        entries, entry_of_row = _dictionary(_one_chunk(column))
+        position = np.full(len(entries) + 1, -1, dtype=np.int64)
+        for i in np.flatnonzero(np.bincount(entry_of_row, minlength=len(entries) + 1)[:-1]).tolist():
+            position[i] = self._position_of(entries[i])
+        codes = position[entry_of_row]
+        missing = codes < 0
+        return codes, missing if missing.any() else None
+
+    def _position_of(self, label: object) -> int:
+        if label is None or label != label:  # NaN
+            return -1
+        if label not in self._position:
+            self._position[label] = self._position_by_spelling.get(str(label), len(self.labels))
+            if self._position[label] == len(self.labels):
+                self.labels.append(label)
+        return self._position[label]
+
+
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    import pyarrow as pa
+
+    chunk = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    return chunk.combine_chunks() if isinstance(chunk, pa.ChunkedArray) else chunk
+
+
+def _dictionary(chunk: pa.Array) -> tuple[list[object], Index]:
+    """Return the entries of a dictionary, in any order, and the entry of each row; a missing cell has the entry D."""
+    import pyarrow as pa
+
+    coded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
     entries = coded.dictionary.to_pylist()
     indices = coded.indices
     if indices.null_count:
         indices = indices.cast("int64").fill_null(len(entries))
-    at = indices.to_numpy(zero_copy_only=False)
-    met = np.bincount(at, minlength=len(entries) + 1)
-    there = [i for i in np.flatnonzero(met).tolist() if i < len(entries) and entries[i] is not None]
-    distinct = sorted({entries[i] for i in there})
-    place = {label: k for k, label in enumerate(distinct)}
-    where = np.full(len(entries) + 1, -1, dtype=np.int64)
-    where[there] = [place[entries[i]] for i in there]
-    codes = where[at]
-    missing = codes < 0 if met[-1] or None in entries else None
-    # NumPy's texts of one width lose zeros at the end.
-    plain = not any(label.endswith("\0") for label in distinct)
-    labels = np.array(distinct, dtype=str) if plain else np.array(distinct, dtype=object)
+    return entries, indices.to_numpy(zero_copy_only=False)
+
+
+def _distinct_texts(chunk: pa.Array) -> DistinctLabels:
+    """Return the distinct labels of an array of strings; an entry of its dictionary may be missing or have no row."""
+    entries, entry_of_row = _dictionary(chunk)
+    rows = np.bincount(entry_of_row, minlength=len(entries) + 1)
+    used = {i: str(entries[i]) for i in np.flatnonzero(rows[:-1]).tolist() if entries[i] is not None}
+    distinct = sorted(set(used.values()))
+    position = {label: k for k, label in enumerate(distinct)}
+    position_of_entry = np.full(len(entries) + 1, -1, dtype=np.int64)
+    position_of_entry[list(used)] = [position[label] for label in used.values()]
+    codes = position_of_entry[entry_of_row]
+    missing = codes < 0 if rows[-1] or None in entries else None
+    # NumPy's fixed-width strings lose zeros at the end.
+    fixed_width = not any(label.endswith("\0") for label in distinct)
+    labels = np.array(distinct, dtype=str) if fixed_width else np.array(distinct, dtype=object)
     return labels, codes, missing if missing is not None and missing.any() else None

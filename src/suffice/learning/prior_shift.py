@@ -1,14 +1,14 @@
-"""Class shares of unlabelled rows: other shares, the same p(x | y).
+"""Estimate the class prior π of unlabelled rows that have the same p(x | y) as the training rows.
 
     ℓ(π) = Σ_i log Σ_k π_k p(x_i | k),    π on the simplex
 
-Saerens, Latinne and Decaestecker (2002) climb it by EM: ``π_k ← mean_i p(k | x_i; π)``. It is concave, so that Newton's
-steps within the simplex, shortened where they would not climb, end at the same place in a few rounds; EM starts them.
-With g_k = Σ_i p(x_i | k)/p(x_i; π), no shares are better than these by more than max_k g_k − n: the search ends when
-that is nothing.
+Saerens, Latinne and Decaestecker (2002) maximise ℓ by EM: ``π_k ← mean_i p(k | x_i; π)``. ℓ is concave, so Newton steps
+within the simplex, shortened until they increase ℓ, reach the same maximum in a few iterations; EM provides the start.
+With g_k = Σ_i p(x_i | k)/p(x_i; π), no prior exceeds ℓ(π) by more than max_k g_k − n; the search stops when that bound
+is negligible.
 
-Standard errors come from the observed information −∂²ℓ within the simplex, and from the number of rows that p(x | y)
-was estimated from; and so does the likelihood-ratio test of no shift.
+Standard errors and the likelihood-ratio test of no shift use the observed information −∂²ℓ within the simplex, and
+account for the number of rows that p(x | y) was estimated from.
 """
 
 from __future__ import annotations
@@ -17,25 +17,23 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.stats import chi2
 
 from suffice.exceptions import InputError
+from suffice.numerics.types import Array, Float, Index
 from suffice.tables.listing import Listing
 
 __all__ = ["AdaptedPrior", "Shares", "estimate_shares", "shift_test"]
 
-Float = NDArray[np.float64]
-
-EM_STEPS = 3  # before Newton's: enough to leave the corners
-MOST_STEPS = 500
-NOTHING = 1e-14  # a share that is the rounding of zero
-CLOSE = 1e-8  # log-likelihood that better shares might still have: a ten-thousandth of a standard error
+EM_STEPS = 3  # before Newton steps: enough to leave the corners of the simplex
+MAX_STEPS = 500
+ZERO = 1e-14  # smaller probabilities are rounding errors of zero
+TOLERANCE = 1e-8  # in log-likelihood; about a ten-thousandth of a standard error
 
 
 class Shares(NamedTuple):
-    """The likeliest class shares (K,), their standard errors (K,), and how they were found."""
+    """The maximum-likelihood class prior (K,), its standard errors (K,), and how the search ended."""
 
     shares: Float
     standard_errors: Float
@@ -46,30 +44,31 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AdaptedPrior:
-    """A model with the class shares of unlabelled rows, and how sure they are.
+    """A model with the class prior of unlabelled rows, and the uncertainty of that prior.
 
     Attributes
     ----------
     model : estimator
-        The model with these shares for its prior; p(x | y) is as it was.
+        The model with the estimated prior; p(x | y) is unchanged.
     classes : array of shape (K,)
     shares, standard_errors : array of shape (K,)
-        The likeliest shares, and their standard errors: by the chance of these rows and of those of training.
+        The maximum-likelihood prior and its standard errors, which cover the sampling of these rows and of the training
+        rows.
     trained : array of shape (K,)
-        The prior that the model had.
+        The prior of the original model.
     statistic, p_value : float
-        Likelihood-ratio test of no shift: χ² of the log-likelihood gained, and how probable as much or more would be if
-        the shares were still those of training.
+        Likelihood-ratio test of no shift: the χ² statistic, and the probability of at least that value under the
+        original prior.
     level : float
-        A p-value below it is called significant.
+        p-values below it count as significant.
     n_iter : int
     converged : bool
     log_likelihood : float
-        Of the rows, against that under equal shares.
+        Log-likelihood of the rows minus that under a uniform prior.
     """
 
     model: Any
-    classes: NDArray[Any]
+    classes: Array
     shares: Float
     standard_errors: Float
     trained: Float
@@ -82,11 +81,11 @@ class AdaptedPrior:
 
     @property
     def significant(self) -> bool:
-        """Whether the shares differ from those of training by more than chance."""
+        """Whether the prior differs significantly from that of training."""
         return self.p_value < self.level
 
     def listing(self) -> Listing:
-        """The shares as a table, a row for each class."""
+        """Return the prior as a table with one row for each class."""
         return Listing(
             {
                 "class": self.classes.tolist(),
@@ -97,8 +96,8 @@ class AdaptedPrior:
         )
 
     def _verdict(self) -> str:
-        found = "The shares have shifted" if self.significant else "No significant shift"
-        return f"{found}: χ² = {self.statistic:.4g}, p = {self.p_value:.3g}"
+        outcome = "The class prior has shifted" if self.significant else "No significant shift"
+        return f"{outcome}: χ² = {self.statistic:.4g}, p = {self.p_value:.3g}"
 
     def __repr__(self) -> str:
         return f"{self.listing()!r}\n{self._verdict()}"
@@ -108,41 +107,42 @@ class AdaptedPrior:
 
 
 def estimate_shares(log_ratios: Float, start: Float | None = None, counts: Float | None = None) -> Shares:
-    """The likeliest class shares of rows.
+    """Estimate the class prior of rows by maximum likelihood.
 
     Parameters
     ----------
     log_ratios : array of shape (n, K)
-        log p(x | y) of each row, up to a term that all classes share; no row is −∞ throughout.
+        log p(x | y) of each row, up to a term that all classes share; no row is −∞ for all classes.
     start : array of shape (K,), optional
-        Shares to start from; where they lead does not depend on it.
+        The prior to start from; it does not affect the result.
     counts : array of shape (K,), optional
-        Weight of the training rows of each class that p(x | y) was estimated from; known p(x | y) by default.
+        Total weight of the training rows of each class that p(x | y) was estimated from; without it, p(x | y) counts
+        as known.
 
     Examples
     --------
     >>> rows = np.log([[0.9, 0.1]] * 30 + [[0.1, 0.9]] * 70)
-    >>> found = estimate_shares(rows)
-    >>> found.shares.round(6), found.n_iter < 10
+    >>> estimate = estimate_shares(rows)
+    >>> estimate.shares.round(6), estimate.n_iter < 10
     (array([0.25, 0.75]), True)
     """
     n, k = log_ratios.shape
     if n == 0:
-        raise InputError("There are no rows to estimate class shares from; give at least one.")
+        raise InputError("There are no rows to estimate the class prior from; give at least one.")
     ratios = np.exp(log_ratios - log_ratios.max(axis=1, keepdims=True))
     row_terms = float(log_ratios.max(axis=1).sum())
     shares = np.full(k, 1 / k) if start is None else 0.9 * start / start.sum() + 0.1 / k
     mixture = ratios @ shares
-    best, close, step = float(np.log(mixture).sum()), CLOSE + 16 * np.finfo(np.float64).eps * n, 0
+    best, tolerance, step = float(np.log(mixture).sum()), TOLERANCE + 16 * np.finfo(np.float64).eps * n, 0
     converged = False
-    for step in range(MOST_STEPS + 1):
+    for step in range(MAX_STEPS + 1):
         relative = ratios / mixture[:, None]
         gradient = relative.sum(axis=0)
-        if gradient.max() - n <= close:
+        if gradient.max() - n <= tolerance:
             converged = True
             break
-        climbed = shares * gradient / n
-        options = [climbed] if step < EM_STEPS else [*_newton(shares, relative), climbed]
+        em = shares * gradient / n
+        options = [em] if step < EM_STEPS else [*_newton(shares, relative), em]
         for option in options:
             with np.errstate(divide="ignore"):
                 likelihood = float(np.log(ratios @ option).sum())
@@ -150,26 +150,27 @@ def estimate_shares(log_ratios: Float, start: Float | None = None, counts: Float
                 shares, best = option / option.sum(), likelihood
                 break
         else:
-            converged = True  # no step climbs any more: what is left is rounding
+            converged = True  # no step increases ℓ by more than rounding
             break
         mixture = ratios @ shares
-    shares = np.where(shares > NOTHING, shares, 0.0)
+    shares = np.where(shares > ZERO, shares, 0.0)
     shares /= shares.sum()
     errors = _standard_errors(shares, ratios / (ratios @ shares)[:, None], counts)
     return Shares(shares, errors, best + row_terms, step, converged)
 
 
 def _newton(shares: Float, relative: Float) -> list[Float]:
-    """Newton's step within the simplex, and shorter ones.
+    """Return the result of a Newton step within the simplex, and of shorter steps.
 
-    log u is nearly −½ (u − 2)² about u = 1, and u = relative @ π: the likeliest shares of that are the least squares of
-    (relative − 2) @ π with π ≥ 0 and Σ π = 1 (Wang 2007), which `nnls` solves with the sum as one more equation.
+    Around u = 1, log u ≈ −½ (u − 2)² + ½. With u = relative @ π, the maximum of the approximation is the least-squares
+    solution of (relative − 2) @ π = 0 with π ≥ 0 and Σ π = 1 (Wang 2007). `nnls` solves it with the sum as one more
+    equation.
     """
     k = len(shares)
     triangle = np.linalg.qr((relative - 2.0) / np.sqrt(len(relative)), mode="r")
     try:
         target = nnls(np.vstack([triangle, np.ones(k)]), np.append(np.zeros(len(triangle)), 1.0))[0]
-    except RuntimeError:  # it found no end; EM goes on
+    except RuntimeError:  # nnls did not converge; use the EM step
         return []
     if not target.sum() > 0:
         return []
@@ -178,13 +179,13 @@ def _newton(shares: Float, relative: Float) -> list[Float]:
 
 
 def _covariance(shares: Float, relative: Float, counts: Float | None) -> tuple[Float, Float, Float]:
-    """The covariance of the shares, the information, and the moves that both are written in.
+    """Return the covariance of the prior, the information, and the directions that both are expressed in.
 
-    Moves are away from the shares toward each class but the likeliest, ``e_k − π`` (K − 1, K), along which a row's
-    log-likelihood climbs by ψ_k = p(x | k)/p(x) − 1; so that a class of share zero, too, has information: that of the
-    rows that are not of it. The information is I = Σ ψψᵀ. With densities estimated from n_c rows of each class, Σ ψ is
-    off by more than the rows' own chance, at most by n² Σ_c π_c² Cov_c(ψ)/n_c, where the densities follow their rows in
-    every respect that matters to the shares (those of a family follow in fewer).
+    The directions point from the prior towards each class except the most probable one, ``e_k − π`` (K − 1, K). Along
+    them the log-likelihood of a row has the slope ψ_k = p(x | k)/p(x) − 1, so a class of probability zero has
+    information too: from the rows of the other classes. The information is I = Σ ψψᵀ. If the densities are estimated
+    from n_c rows of each class, the variance of Σ ψ grows by at most n² Σ_c π_c² Cov_c(ψ)/n_c. The bound is reached by
+    densities that follow their rows in every respect that matters to the prior; those of a family follow in fewer.
     """
     n, k = relative.shape
     moved = np.flatnonzero(np.arange(k) != int(np.argmax(shares)))
@@ -192,7 +193,7 @@ def _covariance(shares: Float, relative: Float, counts: Float | None) -> tuple[F
     information = slope.T @ slope
     spread = information
     if counts is not None:
-        # A class without rows has the density of all rows.
+        # The density of a class without rows is estimated from all rows.
         rows = np.where(counts > 0, counts, counts.sum())
         belongs = relative * shares
         size = np.maximum(belongs.sum(axis=0), np.finfo(np.float64).tiny)
@@ -205,47 +206,48 @@ def _covariance(shares: Float, relative: Float, counts: Float | None) -> tuple[F
 
 
 def _standard_errors(shares: Float, relative: Float, counts: Float | None) -> Float:
-    """Standard error of each share (K,); ∞ where rows say nothing of it.
+    """Return the standard error of each class probability (K,); ∞ where the rows have no information about it.
 
-    Those of the classes that are there are what they would be without the others; that of a class of share zero is what
-    it would be beside them. With one class alone, it is the largest of what the others might take.
+    For classes of positive probability, the others are fixed at zero. For a class of probability zero, it is free along
+    with the positive ones. If only one class is positive, its error is the largest of the others'.
     """
-    free = shares > 0
-    errors = _errors_among(np.flatnonzero(free), shares, relative, counts)
-    for k in np.flatnonzero(~free):
-        errors[k] = _errors_among(np.append(np.flatnonzero(free), k), shares, relative, counts)[k]
-    if free.sum() == 1 and len(shares) > 1:
-        errors[free] = errors[~free].max()
+    positive = shares > 0
+    errors = _errors_among(np.flatnonzero(positive), shares, relative, counts)
+    for k in np.flatnonzero(~positive):
+        errors[k] = _errors_among(np.append(np.flatnonzero(positive), k), shares, relative, counts)[k]
+    if positive.sum() == 1 and len(shares) > 1:
+        errors[positive] = errors[~positive].max()
     return errors
 
 
-def _errors_among(classes: NDArray[np.intp], shares: Float, relative: Float, counts: Float | None) -> Float:
-    """Standard errors (K,) where the shares of these classes alone are not known."""
+def _errors_among(classes: Index, shares: Float, relative: Float, counts: Float | None) -> Float:
+    """Return standard errors (K,) if only the probabilities of these classes are free; zero for the others."""
     part = None if counts is None else counts[classes]
-    covariance, information, moves = _covariance(shares[classes], relative[:, classes], part)
+    covariance, information, directions = _covariance(shares[classes], relative[:, classes], part)
     values, vectors = np.linalg.eigh(information)
     tiny = len(classes) * np.finfo(np.float64).eps
-    unknown = values <= tiny * max(float(values.max(initial=0.0)), float(len(relative)))
-    lost = ((vectors[:, unknown].T @ moves) ** 2).sum(axis=0) > tiny
-    variance = np.einsum("ik,ij,jk->k", moves, covariance, moves)
+    no_information = values <= tiny * max(float(values.max(initial=0.0)), float(len(relative)))
+    undetermined = ((vectors[:, no_information].T @ directions) ** 2).sum(axis=0) > tiny
+    variance = np.einsum("ik,ij,jk->k", directions, covariance, directions)
     errors = np.zeros(len(shares))
-    errors[classes] = np.where(lost, np.inf, np.sqrt(np.maximum(variance, 0.0)))
+    errors[classes] = np.where(undetermined, np.inf, np.sqrt(np.maximum(variance, 0.0)))
     return errors
 
 
-def shift_test(log_ratios: Float, found: Shares, trained: Float, counts: Float | None = None) -> tuple[float, float]:
-    """Likelihood-ratio statistic and p-value of no shift away from the shares of training.
+def shift_test(log_ratios: Float, estimate: Shares, trained: Float, counts: Float | None = None) -> tuple[float, float]:
+    """Return the likelihood-ratio statistic and p-value of no shift from the training prior.
 
-    Twice the log-likelihood gained is χ² with one degree of freedom for each class less one, if p(x | y) and the shares
-    of training are known. Estimated from rows of these ``counts``, they make it larger by a factor, by which it is
-    divided (Rao and Scott 1984). A class that neither the training rows nor these have is no degree of freedom.
+    If p(x | y) and the training prior are known, twice the gain in log-likelihood has a χ² distribution with one degree
+    of freedom fewer than classes. If they are estimated from training rows with these ``counts``, the gain is larger by
+    a factor, and the statistic is divided by it (Rao and Scott 1984). A class of probability zero both in training and
+    in these rows adds no degree of freedom.
 
     >>> rows = np.log([[0.9, 0.1]] * 30 + [[0.1, 0.9]] * 70)
-    >>> found = estimate_shares(rows)
-    >>> statistic, p_value = shift_test(rows, found, np.array([0.5, 0.5]))
+    >>> estimate = estimate_shares(rows)
+    >>> statistic, p_value = shift_test(rows, estimate, np.array([0.5, 0.5]))
     >>> round(statistic, 3), round(p_value, 6)
     (16.457, 5e-05)
-    >>> statistic, p_value = shift_test(rows, found, np.array([0.5, 0.5]), np.array([20, 20]))
+    >>> statistic, p_value = shift_test(rows, estimate, np.array([0.5, 0.5]), np.array([20, 20]))
     >>> round(statistic, 3), round(p_value, 3)
     (3.878, 0.049)
     """
@@ -253,16 +255,16 @@ def shift_test(log_ratios: Float, found: Shares, trained: Float, counts: Float |
     ratios = np.exp(log_ratios - top[:, None])
     with np.errstate(divide="ignore"):
         before = float((top + np.log(ratios @ trained)).sum())
-    statistic = max(2 * (found.log_likelihood - before), 0.0)
-    freedom = int(((trained > 0) | (found.shares > 0)).sum()) - 1
+    statistic = max(2 * (estimate.log_likelihood - before), 0.0)
+    freedom = int(((trained > 0) | (estimate.shares > 0)).sum()) - 1
     if freedom < 1:
         return 0.0, 1.0
     if counts is not None:
-        relative = ratios / (ratios @ found.shares)[:, None]
-        covariance, information, moves = _covariance(found.shares, relative, counts)
+        relative = ratios / (ratios @ estimate.shares)[:, None]
+        covariance, information, directions = _covariance(estimate.shares, relative, counts)
         whole = counts.sum()
-        if np.allclose(trained, counts / whole, rtol=1e-6, atol=0.0):  # counted shares, with their own chance
-            back = np.linalg.pinv(moves.T)
+        if np.allclose(trained, counts / whole, rtol=1e-6, atol=0.0):  # an estimated prior, with its own variance
+            back = np.linalg.pinv(directions.T)
             covariance = covariance + back @ ((np.diag(trained) - np.outer(trained, trained)) / whole) @ back.T
         rank = max(int(np.linalg.matrix_rank(information, hermitian=True)), 1)
         statistic /= max(float(np.sum(information * covariance)) / rank, 1.0)

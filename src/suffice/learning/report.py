@@ -1,9 +1,8 @@
-"""What a fit of a source has read, and how good its model is."""
+"""`FitReport`: what a fit of a source has read, and the scores of its model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from suffice.learning.scores import Scores
 
@@ -12,22 +11,23 @@ __all__ = ["FitReport"]
 
 @dataclass(frozen=True)
 class FitReport:
-    """What a fit of a source has read, and how good the model is.
+    """What a fit of a source has read, and the scores of the model.
 
     Attributes
     ----------
     source : str
-        What was read, in words.
+        Description of the source.
     files : list of str
     n_rows, skipped : int
-        Rows that were learned, and rows that were left out because they are bad.
+        Number of rows learned, and of bad rows skipped.
     faults : list of str
-        A sentence for each of the first of those.
+        One sentence for each of the first problems with skipped rows.
     types : dict of str to str
-        What each column was read as.
+        The type that each column was read as.
     seconds : float
     scores : Scores or None
-        None where they were not asked for, or there are none (``why_no_scores`` says why).
+        None if scores were not requested or could not be computed; ``why_no_scores`` gives the reason.
+    why_no_scores : str
     """
 
     source: str
@@ -39,4 +39,3 @@ class FitReport:
     seconds: float
     scores: Scores | None = None
     why_no_scores: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Bytes to and from the disk: a file is replaced as a whole or not at all, and only a regular file is read."""
+"""Files on disk: writing replaces a file completely or not at all; reading accepts only regular files."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import contextlib
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from suffice.exceptions import ModelFileError, ModelFileMissingError
 
@@ -15,9 +16,12 @@ __all__ = ["NOTHING_CHANGED", "NotAFileError", "OpenFile", "as_path", "place_of"
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
+NOTHING_CHANGED = "Nothing was changed; give a path in an existing, writable folder with enough free space."
+NONBLOCKING = 0 if sys.platform == "win32" else os.O_NONBLOCK
+
 
 def as_path(path: Path) -> str:
-    """The path as a text.
+    """Return the path as a string.
 
     >>> import pathlib
     >>> as_path(pathlib.PurePosixPath("models/mail.suffice"))
@@ -26,56 +30,52 @@ def as_path(path: Path) -> str:
     return os.fsdecode(path)
 
 
-def write_whole(path: str, content: Any) -> None:
-    """Put ``content`` in the place of the file, so that at any moment there is the old file or the new one."""
+def write_whole(path: str, content: bytes | bytearray) -> None:
+    """Write ``content`` in place of the file; at any moment either the old file or the new one is there."""
     try:
         with replacing(path) as file:
             file.write(content)
     except NotAFileError as error:
-        raise ModelFileError(f"The model cannot be saved to {path!r}: {error}") from None
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it
-        raise ModelFileError(f"The model cannot be saved to {path!r}: {reason(error)}. {NOTHING_CHANGED}") from error
-
-
-NOTHING_CHANGED = (
-    "Nothing was changed there; give a path in a folder that exists, may be written to, and has space left."
-)
+        raise ModelFileError(f"The model cannot be saved to {path!r}: {error}", file=path) from None
+    except (OSError, ValueError) as error:  # ValueError: a path that contains NUL
+        raise ModelFileError(
+            f"The model cannot be saved to {path!r}: {reason(error)}. {NOTHING_CHANGED}", file=path
+        ) from error
 
 
 class NotAFileError(Exception):
-    """There is something else where a file is to be written; ``str`` says what, and what to do."""
+    """The path to write to is not a regular file; the message names what it is and what to do."""
 
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
-    """A new file, which takes the place of the old one as a whole when the block ends; an error leaves the old one.
+    """Open a new file that replaces the old one when the block ends; after an error the old file stays.
 
-    The bytes are written to a file beside it, forced to the disk, and renamed. A link stays, and what it points to is
-    replaced; the permissions of an old file stay, too.
+    The bytes are written to a file in the same folder, flushed to disk, and renamed. A symbolic link is kept and its
+    target replaced; the new file gets the permissions of the old one.
 
     Raises
     ------
     NotAFileError, OSError, ValueError
-        As the system has them: who writes knows what to call it.
+        Unchanged, so that the caller can name what it was writing.
     """
     target, mode = place_of(path)
     folder = os.path.dirname(target)
-    beside = os.path.join(folder, f".suffice-{secrets.token_hex(8)}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    temporary = os.path.join(folder, f".suffice-{secrets.token_hex(8)}.tmp")
     try:
-        # The system takes the umask off these permissions, as from those of any new file.
-        with os.fdopen(os.open(beside, flags, 0o666), "wb") as file:
+        # The system applies the umask to these permissions, as for any new file.
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             yield file
             file.flush()
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
-        os.replace(beside, target)
+        os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(beside)
+            os.unlink(temporary)
         raise
-    # The new name lasts through a power cut only once the folder is on the disk; some systems have no such call.
+    # The rename survives a power failure only once the folder is on disk; some systems cannot sync a folder.
     with contextlib.suppress(OSError):
         entry = os.open(folder, os.O_RDONLY)
         try:
@@ -85,51 +85,55 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
 
 def place_of(path: str) -> tuple[str, int | None]:
-    """Where a file is written, links followed, and the permissions of one that is there; None if there is none."""
+    """Return the path to write to, with links resolved, and the permissions of an existing file; None without one."""
     target = os.path.realpath(path)
     try:
-        found = os.stat(target)
+        status = os.stat(target)
     except FileNotFoundError:
         if os.path.basename(path) in ("", ".", ".."):
             raise
         return target, None
-    if not stat.S_ISREG(found.st_mode):
-        raise NotAFileError(f"there is {_kind(found.st_mode)}, not a file. Give the path of a file.")
-    return target, stat.S_IMODE(found.st_mode)
+    if not stat.S_ISREG(status.st_mode):
+        raise NotAFileError(f"the path is {_kind(status.st_mode)}, not a file. Give the path of a file.")
+    return target, stat.S_IMODE(status.st_mode)
 
 
 class OpenFile:
-    """A regular file that is open for reading, with its size: a context manager.
+    """A regular file opened for reading, with its size; a context manager.
 
-    A directory, a pipe or a device is refused without waiting for it or reading from it.
+    Directories, pipes and devices are refused without waiting for them or reading from them.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         try:
             self._check(os.stat(path))
-            # What was a file a moment ago may be a pipe now: do not wait for its writer.
-            flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-            self._file = os.fdopen(os.open(path, flags), "rb", buffering=0)
+            # The file may have been replaced by a pipe since: O_NONBLOCK avoids waiting for a writer.
+            self._file = os.fdopen(os.open(path, os.O_RDONLY | NONBLOCKING), "rb", buffering=0)
         except ModelFileError:
             raise
         except FileNotFoundError as error:
-            raise ModelFileMissingError(f"There is no file {path!r}. Give the path of a saved model.") from error
+            raise ModelFileMissingError(
+                f"There is no file {path!r}. Give the path of a saved model.", file=path
+            ) from error
         except (OSError, ValueError) as error:
-            raise ModelFileError(f"The file {path!r} cannot be read: {reason(error)}.") from error
+            raise self._unreadable(error) from error
         try:
-            found = os.fstat(self._file.fileno())
-            self._check(found)
+            status = os.fstat(self._file.fileno())
+            self._check(status)
         except BaseException:
             self._file.close()
             raise
-        self.size = found.st_size
+        self.size = status.st_size
 
-    def _check(self, found: os.stat_result) -> None:
-        if not stat.S_ISREG(found.st_mode):
+    def _check(self, status: os.stat_result) -> None:
+        if not stat.S_ISREG(status.st_mode):
             raise ModelFileError(
-                f"{self.path!r} is {_kind(found.st_mode)}, not a file. Give the path of a saved model."
+                f"{self.path!r} is {_kind(status.st_mode)}, not a file. Give the path of a saved model.", file=self.path
             )
+
+    def _unreadable(self, error: Exception) -> ModelFileError:
+        return ModelFileError(f"The file {self.path!r} cannot be read: {reason(error)}.", file=self.path)
 
     def __enter__(self) -> OpenFile:
         return self
@@ -138,17 +142,17 @@ class OpenFile:
         self._file.close()
 
     def read(self, size: int) -> bytearray:
-        """The next bytes; fewer where the file ends."""
+        """Return the next ``size`` bytes; fewer at the end of the file."""
         out = bytearray(size)
         view, done = memoryview(out), 0
         try:
             while done < size:
-                got = self._file.readinto(view[done:])
-                if not got:
+                count = self._file.readinto(view[done:])
+                if not count:
                     break
-                done += got
+                done += count
         except OSError as error:
-            raise ModelFileError(f"The file {self.path!r} cannot be read: {reason(error)}.") from error
+            raise self._unreadable(error) from error
         view.release()
         del out[done:]
         return out
@@ -162,9 +166,10 @@ def _kind(mode: int) -> str:
         stat.S_IFCHR: "a device",
         stat.S_IFBLK: "a device",
     }
-    return kinds.get(stat.S_IFMT(mode), "something else")
+    return kinds.get(stat.S_IFMT(mode), "a special file")
 
 
 def reason(error: Exception) -> str:
-    """What the system says is wrong, as the middle of a sentence."""
-    return (getattr(error, "strerror", None) or str(error)).rstrip(".").lower()
+    """Return the system's description of an error, in lower case and without a full stop."""
+    described = error.strerror if isinstance(error, OSError) else None
+    return (described or str(error)).rstrip(".").lower()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from suffice.model_file.values import NotStorableError, Reader, Writer, storable
+from suffice.model_file.encoding import NotStorableError, ValueReader, ValueWriter, storable
 
 PLAIN = (
     st.none()
@@ -41,9 +41,9 @@ LISTS = st.lists(st.text(st.characters()), min_size=10, max_size=40) | st.lists(
 
 
 def there_and_back(value):
-    writer = Writer()
+    writer = ValueWriter()
     text = json.dumps(writer.value(value, "x"), ensure_ascii=True, allow_nan=False)
-    reader = Reader(writer.arrays)
+    reader = ValueReader(writer.arrays)
     found = reader.value(json.loads(text))
     assert not reader.arrays
     return found
@@ -112,7 +112,7 @@ def test_scalars_of_numpy(scalar):
 )
 def test_other_values_are_refused(value):
     with pytest.raises(NotStorableError):
-        Writer().value([{"a": value}], "x")
+        ValueWriter().value([{"a": value}], "x")
 
 
 def test_two_classes_of_one_name_are_refused():
