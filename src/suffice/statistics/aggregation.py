@@ -14,9 +14,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
+from suffice.numerics.types import Float
 from suffice.statistics.classes import ClassAxis, Membership
 
 __all__ = [
@@ -34,7 +34,6 @@ __all__ = [
     "value_counts",
 ]
 
-Float = NDArray[np.float64]
 Answer = Mapping[str, Sequence[Any]]
 """The rows that a query gave, by column."""
 CLASS, ROWS = "(class)", "(rows)"

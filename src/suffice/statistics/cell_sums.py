@@ -12,11 +12,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.numerics.compensated import add, product
+from suffice.numerics.types import Float
 from suffice.statistics.class_sums import class_sums, value_flags_of
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByColumn, Statistic
@@ -29,7 +29,6 @@ from suffice.tables.thresholded import ThresholdedMatrix, yes_or_no
 
 __all__ = ["CellSums", "identity"]
 
-Float = NDArray[np.float64]
 Function = Callable[[Any], Any]
 SPARSE_CELLS = 1 << 19  # of which functions are made at a time
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.kernels import ValueFlags
+from suffice.numerics.types import Float
 from suffice.statistics.classes import Membership
 from suffice.tables.table import is_sparse
 
 __all__ = ["ValueFlags", "class_sums", "class_sums_of_cells", "value_flags_of"]
-
-Float = NDArray[np.float64]
 
 
 def class_sums(

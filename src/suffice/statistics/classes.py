@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import ClassError, InputError, listed
+from suffice.numerics.types import Array, Codes, Float, Mask
 
 __all__ = ["ClassAxis", "Membership"]
-
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +26,10 @@ class ClassAxis:
     ['ham', 'news', 'spam']
     """
 
-    labels: NDArray[Any]
+    labels: Array
 
     @classmethod
-    def of(cls, labels: Sequence[Any] | NDArray[Any]) -> ClassAxis:
+    def of(cls, labels: Sequence[Any] | Array) -> ClassAxis:
         """The axis of the distinct labels among ``labels``."""
         return cls(_sorted_labels(np.asarray(labels)))
 
@@ -78,7 +75,7 @@ class ClassAxis:
         narrower = mine.kind == theirs.kind and mine.kind in "biuU" and theirs.itemsize <= mine.itemsize
         return narrower and len(other) <= len(self) and bool((self.positions(other.labels) >= 0).all())
 
-    def positions(self, labels: NDArray[Any]) -> Codes:
+    def positions(self, labels: Array) -> Codes:
         """Position of each label on this axis; −1 for a label that is not on it."""
         if len(self) == 0 or len(labels) == 0:
             return np.full(len(labels), -1, dtype=np.int64)
@@ -104,7 +101,7 @@ class ClassAxis:
         return at
 
 
-def _kind(labels: NDArray[Any]) -> str:
+def _kind(labels: Array) -> str:
     """Labels of one kind sort together: numbers, or texts, or anything else by its type."""
     if labels.dtype.kind in "iuf":
         return "number"
@@ -113,7 +110,7 @@ def _kind(labels: NDArray[Any]) -> str:
     return str(labels.dtype)
 
 
-def _sorted_labels(labels: NDArray[Any]) -> NDArray[Any]:
+def _sorted_labels(labels: Array) -> Array:
     try:
         return np.unique(labels)
     except TypeError:
@@ -175,7 +172,7 @@ class Membership:
         assert self.soft is not None
         return self.soft.sum(axis=0) if self.weights is None else self.weights @ self.soft
 
-    def without(self, some: NDArray[np.bool_]) -> Membership:
+    def without(self, some: Mask) -> Membership:
         """The membership in which some of the rows are left out."""
         if self.codes is not None:
             return Membership(self.classes, codes=np.where(some, -1, self.codes), weights=self.weights)

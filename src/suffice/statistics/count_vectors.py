@@ -10,12 +10,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.numerics.compensated import add, product
+from suffice.numerics.types import Float, Index
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
@@ -25,8 +25,6 @@ from suffice.tables.sparse_cells import same_cells
 from suffice.tables.table import is_sparse
 
 __all__ = ["CountVectors", "log_coefficients", "log_factorial"]
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +76,7 @@ class CountVectors(Statistic):
         """Number of columns."""
         return self.total.shape[1:]
 
-    def _columns(self, at: NDArray[np.intp]) -> Self:
+    def _columns(self, at: Index) -> Self:
         if len(at) < self.shape[0]:
             raise InputError(
                 "The multinomial coefficients that CountVectors keep are of whole rows: its columns come in another "

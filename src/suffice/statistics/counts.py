@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import MergeError, columns_at, listed
 from suffice.numerics.compensated import add, product
+from suffice.numerics.types import Codes, Float, Index
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
 from suffice.statistics.subtraction import remaining_weight
@@ -30,8 +30,6 @@ from suffice.tables.stored_columns import (
 
 __all__ = ["Counts", "class_counts", "scaled_counts"]
 
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
 MOST_CELLS = 1 << 20  # of classes and numbers, counted before it is known which numbers occur
 
 
@@ -94,7 +92,7 @@ class Counts(Statistic):
         names = ("count", "missing", "count_low", "missing_low")
         return cls(axis, levels=levels, **{name: np.hstack([getattr(part, name) for part in wide]) for name in names})
 
-    def _columns(self, at: NDArray[np.intp]) -> Counts:
+    def _columns(self, at: Index) -> Counts:
         bounds = [np.arange(self.offsets[j], self.offsets[j + 1]) for j in at]
         places = np.concatenate([np.empty(0, dtype=np.int64), *bounds])
         parts = {name: getattr(self, name)[:, places] for name in ("count", "count_low")}

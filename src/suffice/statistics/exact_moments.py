@@ -10,15 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
+from suffice.numerics.types import Float
 from suffice.statistics.classes import Membership
 from suffice.statistics.weights import cell_weights
 
 __all__ = ["EXACT_CELLS", "class_moments"]
 
-Float = NDArray[np.float64]
 EXACT_CELLS = 1 << 20
 FIRST_ROWS = 256
 

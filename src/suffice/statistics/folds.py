@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.numerics.types import Codes
 from suffice.statistics.classes import ClassAxis, Membership
 
 __all__ = ["by_fold", "of_folds"]
 
 
-def of_folds(members: Membership, folds: NDArray[np.int64], n_folds: int) -> Membership:
+def of_folds(members: Membership, folds: Codes, n_folds: int) -> Membership:
     """The same rows with a class for each fold and class, ``fold · K + class``; a fold of −1 leaves a row out.
 
     >>> members = Membership(ClassAxis.of(["a", "b"]), codes=np.array([0, 1, 1]))

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.numerics.compensated import add, join_means, part_mean
 from suffice.numerics.double_double import DoubleDouble
 from suffice.numerics.number_range import SMALLEST, check_squares
+from suffice.numerics.types import Float
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.scatter import Scatter, still_varies
@@ -29,7 +29,6 @@ from suffice.statistics.weights import class_weights
 
 __all__ = ["FourthMoments"]
 
-Float = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 22  # of centred rows
 EXACT_PRODUCTS = 1 << 23  # up to so many, products are summed in two doubles, in milliseconds

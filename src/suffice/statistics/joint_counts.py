@@ -8,10 +8,10 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed
 from suffice.numerics.compensated import add
+from suffice.numerics.types import Codes, Float, Index
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.counts import class_counts, scaled_counts
 from suffice.statistics.statistic import LOW, ByClass, Statistic
@@ -19,9 +19,6 @@ from suffice.statistics.subtraction import remaining_weight
 from suffice.tables.levels import Coded, Levels
 
 __all__ = ["JointCounts", "distinct_cells"]
-
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +87,7 @@ class JointCounts(Statistic):
         missing, missing_low = add(self.missing, self.missing_low, other.missing, other.missing_low)
         return JointCounts(self.classes, count, missing, levels, cells, count_low=low, missing_low=missing_low)
 
-    def _columns(self, at: NDArray[np.intp]) -> JointCounts:
+    def _columns(self, at: Index) -> JointCounts:
         if len(at) < len(self.levels) and self.missing.any():
             raise InputError(
                 "Rows with a hole in one column of a joint table are counted in no cell, so that its other columns "

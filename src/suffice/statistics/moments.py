@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.numerics.compensated import Group, add, part_mean, product, two_sum
 from suffice.numerics.number_range import SMALLEST_SQUARE, check_squares
+from suffice.numerics.types import Float
 from suffice.statistics.aggregation import Answer, by_class
 from suffice.statistics.class_sums import class_sums_of_cells
 from suffice.statistics.classes import ClassAxis, Membership
@@ -29,7 +29,6 @@ from suffice.tables.table import is_sparse
 
 __all__ = ["Moments"]
 
-Float = NDArray[np.float64]
 ONE_CLASS = ClassAxis(np.array([0]))
 
 

@@ -14,13 +14,13 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 
 from suffice import kernels
 from suffice.exceptions import MergeError, columns_at
 from suffice.numerics.compensated import Group, Joint, add, part_mean, product
 from suffice.numerics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.folds import of_folds
@@ -30,7 +30,6 @@ from suffice.statistics.weights import class_weights
 
 __all__ = ["PooledScatter", "Scatter", "centred_pass", "still_varies"]
 
-Float = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 24  # of centred rows, at most
 OWN_COLUMNS, OWN_BYTES = 256, 1 << 23  # up to so many, and of so much memory, our own products are quicker than BLAS
@@ -262,7 +261,7 @@ class PooledScatter(_ClassMeans):
 
     @classmethod
     def summarize_folds(
-        cls, x: Float, members: Membership, folds: NDArray[np.int64], n_folds: int, columns: Sequence[object]
+        cls, x: Float, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> list[PooledScatter]:
         """The statistic of each fold of the rows, in one pass; a fold of −1 leaves a row out."""
         if _is_small(x, members):
@@ -312,7 +311,7 @@ class PooledScatter(_ClassMeans):
         return PooledScatter(self.classes, weight, self.mean, self.mean_low, *scatter, weight_low=low)
 
 
-def _in_one_read(x: Float, members: Membership, matrix_of: NDArray[np.int64]) -> kernels.ScatterSums:
+def _in_one_read(x: Float, members: Membership, matrix_of: Codes) -> kernels.ScatterSums:
     """Class means, and the scatter of the classes of each matrix; classes of one matrix follow one another."""
     n, d = int(matrix_of.max(initial=0)) + 1, x.shape[1]
     k = len(members.classes)
@@ -321,7 +320,7 @@ def _in_one_read(x: Float, members: Membership, matrix_of: NDArray[np.int64]) ->
     scatter, low = np.zeros((2, n, d, d))
     bounds = np.searchsorted(matrix_of, np.arange(n + 1))
 
-    def add_groups(rows: Float, offsets: NDArray[np.int64]) -> None:
+    def add_groups(rows: Float, offsets: Codes) -> None:
         ends = offsets[bounds]
         for m in np.flatnonzero(np.diff(ends)):
             _add_products(rows[ends[m] : ends[m + 1]], scatter[m], low[m])
@@ -331,7 +330,7 @@ def _in_one_read(x: Float, members: Membership, matrix_of: NDArray[np.int64]) ->
 
 
 def centred_pass(
-    x: Float, members: Membership, add_block: Callable[[Float, NDArray[np.int64]], None], groups: int = 1
+    x: Float, members: Membership, add_block: Callable[[Float, Codes], None], groups: int = 1
 ) -> kernels.CentredBlocks:
     """Read ``x`` once in blocks, centred by class, and hand each block to ``add_block(rows, offsets)``.
 
@@ -386,9 +385,7 @@ def _summed(parts: Float, parts_low: Float) -> tuple[Float, Float]:
     return high, low
 
 
-def still_varies(
-    whole: Scatter | PooledScatter, left: tuple[Float, Float], columns: Sequence[object]
-) -> NDArray[np.bool_]:
+def still_varies(whole: Scatter | PooledScatter, left: tuple[Float, Float], columns: Sequence[object]) -> Mask:
     """Entries (..., d, d) of columns that vary in what is left; elsewhere there is only rounding."""
     before, after, after_low = (np.diagonal(each, axis1=-2, axis2=-1) for each in (whole.scatter, *left))
     mean, weight = whole.mean, whole.weight[:, None]

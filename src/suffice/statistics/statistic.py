@@ -15,14 +15,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, NamedTuple, Self, get_args, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed
+from suffice.numerics.types import Float, Index, Mask
 from suffice.statistics.classes import ClassAxis
 
 __all__ = ["LOW", "ByClass", "ByColumn", "ByPair", "Pairs", "Statistic"]
-
-Float = NDArray[np.float64]
 
 
 class _Axes(NamedTuple):
@@ -32,13 +30,13 @@ class _Axes(NamedTuple):
     columns: int
 
 
-ByClass = Annotated[NDArray[np.float64], _Axes(True, 0)]
+ByClass = Annotated[Float, _Axes(True, 0)]
 """The type of a statistic's field whose first axis is the class axis."""
-ByColumn = Annotated[NDArray[np.float64], _Axes(True, 1)]
+ByColumn = Annotated[Float, _Axes(True, 1)]
 """The same, and the last axis is that of the columns."""
-ByPair = Annotated[NDArray[np.float64], _Axes(True, 2)]
+ByPair = Annotated[Float, _Axes(True, 2)]
 """The same, and the last two axes are those of the columns."""
-Pairs = Annotated[NDArray[np.float64], _Axes(False, 2)]
+Pairs = Annotated[Float, _Axes(False, 2)]
 """The type of a field (d, d) that all classes share."""
 LOW: Any = None
 """The default of the low part of a sum: zero, of a sum that is known to one double."""
@@ -129,7 +127,7 @@ class Statistic(ABC):
         inner: dict[str, Any] = {name: part.relabelled(axis) for name, part in self._inner().items()}
         return replace(self, classes=axis, **inner)
 
-    def emptied(self, where: NDArray[np.bool_]) -> Self:
+    def emptied(self, where: Mask) -> Self:
         """The statistic with nothing in the classes where a mask is true, which have no rows."""
         if not (where & (self.class_weights() > 0)).any():
             return self
@@ -140,7 +138,7 @@ class Statistic(ABC):
                 left[name][where] = 0.0
         return replace(self, **left)
 
-    def columns(self, at: Sequence[int] | NDArray[np.intp]) -> Self:
+    def columns(self, at: Sequence[int] | Index) -> Self:
         """The statistic of some of the columns, in the order given.
 
         Parameters
@@ -154,7 +152,7 @@ class Statistic(ABC):
             raise InputError(f"Columns are taken by positions from 0 to {d - 1}, none twice; got {listed(list(at))}.")
         return self if np.array_equal(places, np.arange(d)) else self._columns(places)
 
-    def _columns(self, at: NDArray[np.intp]) -> Self:
+    def _columns(self, at: Index) -> Self:
         taken: dict[str, Any] = {name: part.columns(at) for name, part in self._inner().items()}
         for name, axes in _axes_of(type(self)).items():
             values = getattr(self, name)

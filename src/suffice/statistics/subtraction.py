@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import MergeError
 from suffice.numerics.compensated import add
+from suffice.numerics.types import Float, Mask
 
 __all__ = ["ALIKE", "nothing_left", "remaining", "remaining_squares", "remaining_weight"]
 
-Float = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 NOTHING = 1e-13  # of a sum of weights that are not whole numbers
 # Of a sum of squares: so far below zero it is no rounding, also not of a large table with outliers that was summed in
@@ -56,7 +55,7 @@ def remaining_weight(
 
 def remaining_squares(
     whole: Float, left: Float, left_low: Float, mean: Float, weight: Float, place: Callable[..., str]
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Where columns (K, d) vary in what is left; elsewhere there is only rounding.
 
     Parameters
@@ -80,7 +79,7 @@ def remaining_squares(
     return np.asarray(total > FLAT * whole)
 
 
-def nothing_left(whole: Float, left: Float) -> NDArray[np.bool_]:
+def nothing_left(whole: Float, left: Float) -> Mask:
     """Where a plain sum is only rounding of what it was; whole numbers have none.
 
     >>> nothing_left(np.array([1e15 + 7, 1e15 + 0.5]), np.array([7.0, 0.5]))

@@ -10,7 +10,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.numerics.compensated import add, product
@@ -22,8 +21,6 @@ from suffice.statistics.weights import class_weights
 from suffice.tables.table import is_sparse
 
 __all__ = ["Sums"]
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

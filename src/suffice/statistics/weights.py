@@ -9,15 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.numerics.compensated import add, two_sum
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics.classes import Membership
 
 __all__ = ["cell_weights", "class_weights", "counted"]
-
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 def counted(codes: Codes, weights: Float | None, size: int) -> tuple[Float, Float]:
@@ -62,7 +59,7 @@ def cell_weights(members: Membership, n_columns: int, missing: Any = None) -> tu
     return high, low
 
 
-def _by_class(members: Membership, where: NDArray[np.bool_] | None) -> tuple[Float, Float]:
+def _by_class(members: Membership, where: Mask | None) -> tuple[Float, Float]:
     k = len(members.classes)
     some = members if where is None else members.take(where)
     if some.codes is not None:

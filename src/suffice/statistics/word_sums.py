@@ -12,12 +12,12 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed, short
 from suffice.kernels.text import Documents, Reading, count_words
 from suffice.numerics.compensated import add, product
-from suffice.numerics.equal_sums import evened
+from suffice.numerics.rounded_sums import rounded_sums
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByClass, Statistic
@@ -28,7 +28,6 @@ from suffice.tables.word_rows import WordRows
 
 __all__ = ["WordSums", "counted_directly"]
 
-Float = NDArray[np.float64]
 
 MOST_CLASSES = 16  # whose tables of all words are counted side by side
 NOTHING = 1e-12  # of a sum of weights that are not whole numbers
@@ -118,7 +117,7 @@ class WordSums(Statistic):
         count: Float,
         documents: Float,
         words: Vocabulary,
-        missing: NDArray[np.bool_],
+        missing: Mask,
         members: Membership,
         settings: tuple[str, ...],
     ) -> WordSums:
@@ -149,7 +148,7 @@ class WordSums(Statistic):
         """The statistic of some of the classes, and of the words that these have."""
         return super().taking(at)._pruned()
 
-    def emptied(self, where: NDArray[np.bool_]) -> Self:
+    def emptied(self, where: Mask) -> Self:
         """The statistic with nothing in the classes where a mask is true, and of the words that the others have."""
         return super().emptied(where)._pruned()
 
@@ -170,9 +169,11 @@ class WordSums(Statistic):
             raise InputError(f"min_count is a count of words, at least 0; got {min_count!r}.")
         if self.vocabulary.slots:
             raise InputError("Words that are hashed to slots are not pruned: the number of slots is fixed.")
-        return self._of_words(np.asarray(evened(self.count.sum(axis=0)) >= evened(np.array(float(min_count)))))
+        return self._of_words(
+            np.asarray(rounded_sums(self.count.sum(axis=0)) >= rounded_sums(np.array(float(min_count))))
+        )
 
-    def _of_words(self, keep: NDArray[np.bool_]) -> Self:
+    def _of_words(self, keep: Mask) -> Self:
         if keep.all():
             return self
         parts: dict[str, Any] = {name: getattr(self, name)[:, keep] for name in ("count", "documents")}
@@ -182,7 +183,7 @@ class WordSums(Statistic):
         """Without the words that no document has: weight zero is absence."""
         return self if self.vocabulary.slots else self._of_words(np.asarray(self.documents.any(axis=0)))
 
-    def _spread(self, name: str, at: NDArray[np.int64], size: int) -> Float:
+    def _spread(self, name: str, at: Codes, size: int) -> Float:
         """Counts of each word among more words (K, size)."""
         values: Float = getattr(self, name)
         if values.shape[1] == size:

@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.kernels import ArrowColumn
+from suffice.numerics.types import Array
 
 __all__ = ["ColumnMatrix", "Part"]
 
-Part = NDArray[Any] | ArrowColumn | Callable[[int, int], NDArray[Any]]
+Part = Array | ArrowColumn | Callable[[int, int], Array]
 """A column: an array of any real type, numbers with bits for those that are there, or a function from two rows to a
 copy of what lies between them.
 """
@@ -47,13 +47,13 @@ class ColumnMatrix:
         return all(isinstance(part, np.ndarray) for part in self._parts)
 
     @property
-    def lying(self) -> list[NDArray[Any] | ArrowColumn] | None:
+    def lying(self) -> list[Array | ArrowColumn] | None:
         """The columns where they lie, some with bits; None if some have to be copied."""
         lying = [part for part in self._parts if isinstance(part, np.ndarray | ArrowColumn)]
         return lying if len(lying) == len(self._parts) else None
 
     @cached_property
-    def columns(self) -> list[NDArray[Any]]:
+    def columns(self) -> list[Array]:
         """The columns as arrays: what the kernels read."""
         stop, holed = self._start + self.shape[0], sum(isinstance(part, ArrowColumn) for part in self._parts)
         room = iter(np.empty((holed, self.shape[0])))  # in one piece: memory that is new costs more than the copy
@@ -79,7 +79,7 @@ class ColumnMatrix:
         for start in range(0, len(self), max(step, 1)):
             yield start, self.rows(start, start + step)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         out = np.empty(self.shape[::-1], dtype=np.float64 if dtype is None else dtype)
         for j, column in enumerate(self.columns):
             out[j] = column

@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from suffice.numerics.types import Array, Codes, Mask
 
 __all__ = [
     "Coded",
@@ -25,7 +26,6 @@ __all__ = [
     "level_places",
 ]
 
-Codes = NDArray[np.int64]
 EXACT = 2.0**53  # up to here whole numbers are exact in float64
 
 
@@ -90,7 +90,7 @@ class Levels:
         place = self.place
         return np.array([place.get(value, -1) for value in values], dtype=np.int64)
 
-    def taking(self, keep: NDArray[np.bool_]) -> Levels:
+    def taking(self, keep: Mask) -> Levels:
         """The levels where ``keep`` is true."""
         return Levels(tuple(value for value, kept in zip(self.values, keep, strict=True) if kept), self.declared)
 
@@ -148,7 +148,7 @@ class CodedColumn:
 
     levels: Levels
     codes: Codes
-    rows: NDArray[np.int64] | None = None
+    rows: Codes | None = None
     rest: int = -1
 
     def dense(self, n: int) -> Codes:
@@ -202,7 +202,7 @@ class Coded:
         return np.column_stack([column.dense(self.n_rows) for column in self.columns]).reshape(self.shape)
 
 
-def coded_numbers(values: NDArray[Any]) -> tuple[Levels, Codes]:
+def coded_numbers(values: Array) -> tuple[Levels, Codes]:
     """Levels and codes of a column of numbers, where NaN is missing; whole numbers become ``int``.
 
     >>> levels, codes = coded_numbers(np.array([7.0, np.nan, 1e9, 7.0]))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.numerics.types import Array
 from suffice.tables.table import Table
 
 __all__ = ["in_blocks"]
@@ -16,9 +15,7 @@ BLOCK_CELLS = 1 << 21  # of a table, or of four numbers for each class
 LEAST_ROWS = 1 << 10
 
 
-def in_blocks(
-    table: Table, n_classes: int, evaluate: Callable[[Table, NDArray[Any] | None], NDArray[Any]]
-) -> NDArray[Any]:
+def in_blocks(table: Table, n_classes: int, evaluate: Callable[[Table, Array | None], Array]) -> Array:
     """``evaluate(rows, out)`` of all rows of a table, where each result has a row for each row of its block.
 
     It may write to ``out`` or return an array of its own. ``out`` is None where the type is not known yet.

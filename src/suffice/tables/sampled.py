@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.numerics.types import Array
 from suffice.tables.levels import CodedColumn
 
 __all__ = ["as_matrix"]
 
 
-def as_matrix(columns: Sequence[Any], left_out: float = np.nan) -> NDArray[Any]:
+def as_matrix(columns: Sequence[Any], left_out: float = np.nan) -> Array:
     """Drawn columns as one array (n, d): of numbers, or of objects where a level is not a number.
 
     Parameters

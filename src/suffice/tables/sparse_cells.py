@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice import kernels
+from suffice.numerics.types import Array, Codes, Float
 
 __all__ = [
     "cell_columns",
@@ -19,8 +19,6 @@ __all__ = [
     "same_cells",
     "some_rows",
 ]
-
-Float = NDArray[np.float64]
 
 
 def is_canonical(x: Any) -> bool:
@@ -41,21 +39,21 @@ def left_of(whole: Float, part: Float) -> Float:
     return np.where(left <= 1e-12 * whole, 0.0, left)
 
 
-def cell_rows(x: Any) -> NDArray[np.int64]:
+def cell_rows(x: Any) -> Codes:
     """The row of each stored cell."""
     return np.asarray(_major(x) if x.format == "csr" else x.indices, dtype=np.int64)
 
 
-def cell_columns(x: Any) -> NDArray[np.int64]:
+def cell_columns(x: Any) -> Codes:
     """The column of each stored cell."""
     return np.asarray(x.indices if x.format == "csr" else _major(x), dtype=np.int64)
 
 
-def _major(x: Any) -> NDArray[np.int64]:
+def _major(x: Any) -> Codes:
     return np.repeat(np.arange(len(x.indptr) - 1), np.diff(x.indptr))
 
 
-def same_cells(x: Any, data: NDArray[Any]) -> Any:
+def same_cells(x: Any, data: Array) -> Any:
     """A sparse matrix that stores other numbers in the cells of x."""
     return _alike(x, (data, x.indices, x.indptr), x.shape)
 
@@ -76,7 +74,7 @@ def _alike(x: Any, parts: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
     return out
 
 
-def nonzero_cells(x: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Float]:
+def nonzero_cells(x: Any) -> tuple[Codes, Codes, Float]:
     """Row, column and value of each cell that is not zero."""
     if sparse.issparse(x):
         rows, columns, values = cell_rows(x), cell_columns(x), x.data

@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
+from suffice.numerics.types import Array, Codes, Mask
 from suffice.tables.levels import EXACT, Coded, CodedColumn, Levels, coded_numbers
 
 __all__ = [
@@ -27,8 +27,6 @@ __all__ = [
     "stored_places",
 ]
 
-Codes = NDArray[np.int64]
-
 
 class NumberColumn(CodedColumn):
     """A column of numbers of any real type, where NaN is missing; every number is a level.
@@ -37,10 +35,10 @@ class NumberColumn(CodedColumn):
     (5, 7)
     """
 
-    def __init__(self, values: NDArray[Any]) -> None:
+    def __init__(self, values: Array) -> None:
         self.__dict__["stored"] = values
 
-    stored: NDArray[Any]
+    stored: Array
 
     @cached_property
     def _found(self) -> tuple[Levels, Codes]:
@@ -74,10 +72,10 @@ class StoredCodes(CodedColumn):
         The last entry is −1, and answers for code −1.
     """
 
-    def __init__(self, levels: Levels, stored: NDArray[Any], where: Codes) -> None:
+    def __init__(self, levels: Levels, stored: Array, where: Codes) -> None:
         self.__dict__.update(levels=levels, stored=stored, where=where)
 
-    stored: NDArray[Any]
+    stored: Array
     where: Codes
 
     @cached_property
@@ -107,12 +105,12 @@ class StoredCodes(CodedColumn):
 class NumberRows(Coded):
     """A batch of rows that are one matrix of numbers (n, d); every column is a `NumberColumn`."""
 
-    def __init__(self, x: NDArray[Any], ranges: kernels.Ranges | None = None) -> None:
+    def __init__(self, x: Array, ranges: kernels.Ranges | None = None) -> None:
         self.__dict__.update(n_rows=len(x), x=x)
         if ranges is not None:
             self.__dict__["ranges"] = ranges
 
-    x: NDArray[Any]
+    x: Array
 
     @cached_property
     def ranges(self) -> kernels.Ranges:
@@ -140,19 +138,19 @@ class Places(NamedTuple):
     ``where`` is None for numbers that are levels themselves.
     """
 
-    stored: NDArray[Any]
+    stored: Array
     low: int
     size: int
     where: Codes | None
 
 
-def countable(ranges: kernels.Ranges, n_rows: int) -> NDArray[np.bool_]:
+def countable(ranges: kernels.Ranges, n_rows: int) -> Mask:
     """Which columns hold whole numbers of so small a range that they are counted, and need not be sorted."""
     low, high = ranges.low, ranges.high
     empty = low > high
     with np.errstate(invalid="ignore"):
         small = (high - low < 1000 + 2 * n_rows) & (low > -EXACT) & (high < EXACT)
-    out: NDArray[np.bool_] = ranges.whole & (small | empty)
+    out: Mask = ranges.whole & (small | empty)
     return out
 
 

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice import kernels
 from suffice.exceptions import InputError
+from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.tables.levels import Coded, CodedColumn, coded_numbers
 from suffice.tables.sparse_cells import some_rows
 from suffice.tables.stored_columns import NumberRows
@@ -67,7 +67,7 @@ class Table(ABC):
         """The rows start..stop−1."""
 
     @abstractmethod
-    def take(self, index: NDArray[np.intp]) -> Table:
+    def take(self, index: Index) -> Table:
         """The rows at those places."""
 
     @abstractmethod
@@ -99,7 +99,7 @@ class MatrixTable(Table):
     kind: Kind = "number"
     exact: Any = None  # the same numbers in a type that tells all of them apart, for categories
     above: float | None = None  # numbers above it are yes, others no
-    most: NDArray[np.float64] | None = None  # no number of a column is larger, if that is known (d,)
+    most: Float | None = None  # no number of a column is larger, if that is known (d,)
 
     @cached_property
     def ranges(self) -> kernels.Ranges:
@@ -134,7 +134,7 @@ class MatrixTable(Table):
     def _by_row(self) -> Any:
         return self.x if self.x.format == "csr" else self.x.tocsr()
 
-    def take(self, index: NDArray[np.intp]) -> MatrixTable:
+    def take(self, index: Index) -> MatrixTable:
         """The rows at those places; a view where they follow one another."""
         if len(index) and index[-1] - index[0] + 1 == len(index) and (np.diff(index) == 1).all():
             return self.rows(int(index[0]), int(index[-1]) + 1)
@@ -180,7 +180,7 @@ def as_table(x: Any) -> Table:
     return x if isinstance(x, Table) else MatrixTable(x)
 
 
-def present_rows(codes: NDArray[np.int64] | None, weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:
+def present_rows(codes: Codes | None, weights: Float | None) -> Mask | None:
     """Which rows count at all, None for all of them."""
     out = None if codes is None or codes.min(initial=0) >= 0 else codes >= 0
     if weights is not None and not (weights > 0).all():

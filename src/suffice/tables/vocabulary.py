@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError
 from suffice.kernels.text import Lookup, Words, join_words, word_places, word_slot
+from suffice.numerics.types import Codes, Mask
 
 __all__ = ["MOST_SLOTS", "Vocabulary"]
 
-Places = NDArray[np.int64]
+Places = Codes
 
 MOST_SLOTS = 1 << 28
 
@@ -134,7 +135,7 @@ class Vocabulary:
             return np.arange(len(other))
         return word_places(self.raw, other.raw)
 
-    def taking(self, at: Places | NDArray[np.bool_]) -> Vocabulary:
+    def taking(self, at: Places | Mask) -> Vocabulary:
         """Some of the words, by rising places or by a mask."""
         if self.slots:
             raise InputError("Slots are of a fixed number: none can be taken without the others.")

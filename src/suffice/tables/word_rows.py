@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.kernels.text import Documents, Reading, encode_words
+from suffice.numerics.types import Array, Codes, Mask
 from suffice.tables.vocabulary import Vocabulary
 
 __all__ = ["WordRows"]
@@ -39,7 +39,7 @@ class WordRows:
 
     vocabulary: Vocabulary
     counts: Any
-    missing: NDArray[np.bool_]
+    missing: Mask
 
     @classmethod
     def read(cls, documents: Documents, reading: Reading, slots: int = 0) -> WordRows:
@@ -62,7 +62,7 @@ class WordRows:
         return some_columns(self.counts, vocabulary.positions(self.vocabulary), len(vocabulary))
 
 
-def some_columns(x: Any, where: NDArray[np.int64], size: int) -> Any:
+def some_columns(x: Any, where: Codes, size: int) -> Any:
     """A CSR array with its columns at other places, which rise, of so many; those at −1 are left out."""
     columns = where[x.indices]
     keep = columns >= 0
@@ -72,7 +72,7 @@ def some_columns(x: Any, where: NDArray[np.int64], size: int) -> Any:
     return rows_of(x.data[keep], columns[keep], kept[x.indptr], (x.shape[0], size))
 
 
-def rows_of(data: NDArray[Any], columns: NDArray[Any], starts: NDArray[Any], shape: tuple[int, int]) -> Any:
+def rows_of(data: Array, columns: Array, starts: Array, shape: tuple[int, int]) -> Any:
     """A CSR array of cells in order, none of which is there twice."""
     kind = np.int32 if max(len(data), *shape) <= SMALL else np.int64
     out = sparse.csr_array(shape, dtype=data.dtype)
