@@ -82,7 +82,7 @@ def test_columns_of_whole_rows():
 def test_columns_beside_each_other(kind):
     few = Membership(ClassAxis.of(["b"]), codes=np.zeros(60, dtype=np.int64), weights=WEIGHTS)
     parts = [summarize(kind, X[:, :2], MEMBERS), summarize(kind, X[:, 2:], few)]
-    found = type(parts[0]).beside(parts)
+    found = type(parts[0]).concatenate_columns(parts)
     assert found.shape[0] == 3
     assert found.classes.labels.tolist() == ["a", "b"]
     assert_equal(found.columns([0, 1]), parts[0])
@@ -93,7 +93,7 @@ def test_columns_beside_each_other(kind):
 def test_whole_rows_are_not_made_of_columns(kind):
     parts = [summarize(kind, X[:, :1], MEMBERS), summarize(kind, X[:, 1:], MEMBERS)]
     with pytest.raises(MergeError, match="whole rows"):
-        kind.beside(parts)
+        kind.concatenate_columns(parts)
 
 
 @pytest.mark.parametrize("kind", [*NUMERIC, *CODED])

@@ -123,7 +123,7 @@ def test_what_was_read_differently_does_not_join():
         MergeError, match="lowercase=True, min_length=3 here, and lowercase=False, the default min_length there"
     ):
         words.merge(capitals)
-    with pytest.raises(MergeError, match="kept as they are cannot be joined with words that are hashed to 8 slots"):
+    with pytest.raises(MergeError, match="Cannot merge words that are not hashed with words hashed to 8 slots"):
         summed(["one"], members).merge(summed(["one"], members, 8))
     with pytest.raises(MergeError, match="hashed to 4 slots"):
         summed(["one"], members, 4).subtract(summed(["one"], members, 8))
@@ -188,7 +188,7 @@ def test_vocabularies():
         (b"ab", [1], 0, "end where"),
         (b"\xff", [1], 0, "UTF-8"),
         (b"ab", [2], 8, "both words and slots"),
-        (b"", [], -1, "no number"),
+        (b"", [], -1, "number of slots is invalid"),
     ],
 )
 def test_what_is_no_vocabulary(text, ends, slots, flaw):

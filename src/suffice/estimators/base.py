@@ -31,7 +31,7 @@ from suffice.sources.arrays import encode, explain_values, read_rows, read_train
 from suffice.sources.files import is_labelled_source
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import MatrixTable, Table
-from suffice.tables.sampled import as_matrix
+from suffice.tables.sampled import sampled_matrix
 from suffice.tables.table import Schema
 
 __all__ = ["GenerativeClassifier", "Later", "declared", "seen_classes"]
@@ -215,7 +215,7 @@ class GenerativeClassifier(Answers, Verbs, Saving, Streaming, ClassifierMixin, B
 
     def _write_rows(self, columns: list[Any]) -> Any:
         """Drawn columns, in the form in which rows came."""
-        return as_matrix(columns)
+        return sampled_matrix(columns)
 
     def _check_columns(self, model: Model, table: Table) -> None:
         """Raise or warn if a column of the first rows is of no use."""

@@ -17,7 +17,7 @@ from suffice.model import Conditional, Estimate, LinearForm, Model, generator, r
 from suffice.sources.arrays import read_weights
 from suffice.statistics import ClassAxis
 from suffice.tables import Table
-from suffice.tables.row_blocks import in_blocks
+from suffice.tables.row_blocks import evaluate_in_blocks
 
 __all__ = ["Answers"]
 
@@ -104,7 +104,7 @@ class Answers:
             return self._as_said(method, model.classes, found, X)
 
         try:
-            return in_blocks(table, len(model.classes), answer)
+            return evaluate_in_blocks(table, len(model.classes), answer)
         except ValueError:
             # A row has no answer. All rows together tell which, and whether a value of it is to blame.
             joint = self._joint_of(model, solved, table, relative=True)

@@ -126,7 +126,7 @@ class IndependentColumns(ABC):
             if hasattr(family, "check"):
                 family.check(values, [name])
             parts.append(family.summarize(values, members, [name]))
-        return type(parts[0]).beside(parts)
+        return type(parts[0]).concatenate_columns(parts)
 
 
 def _column(x: Any, j: int) -> Any:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from suffice.model import Model
 from suffice.statistics import Membership
+from suffice.statistics.classes import present_rows
 from suffice.tables import Table
-from suffice.tables.table import present_rows
 
 __all__ = ["alone", "closed_form", "left_out_joint", "on_its_classes"]
 

@@ -39,7 +39,7 @@ class _Binary(Bernoulli):
     def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
         """How many cells there are, and how many are yes."""
         return (
-            CellSums.of_answers(x, members)
+            CellSums.of_thresholded(x, members)
             if isinstance(x, ThresholdedMatrix)
             else super().summarize(x, members, columns)
         )

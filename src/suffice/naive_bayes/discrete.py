@@ -20,7 +20,7 @@ from suffice.model import Estimate, Model
 from suffice.model.leave_one_out import left_out_prior
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
 from suffice.statistics import Membership
-from suffice.statistics.class_sums import value_flags_of
+from suffice.statistics.class_sums import value_flags
 from suffice.tables import MatrixTable, Table
 from suffice.tables.sparse_cells import cell_rows
 from suffice.tables.table import is_sparse
@@ -173,7 +173,7 @@ class NotNegative(DiscreteDropIn):
 
     def _checked(self, table: Table) -> Table:
         assert isinstance(table, MatrixTable)
-        met = value_flags_of(table.x)
+        met = value_flags(table.x)
         if met.negative or met.infinite or met.missing:
             self._explain_training(table)
         return table
@@ -186,7 +186,7 @@ class NotNegative(DiscreteDropIn):
 
 def check_not_negative(x: Any, name: str) -> None:
     """Raise scikit-learn's error if a value is negative."""
-    if value_flags_of(x).negative:
+    if value_flags(x).negative:
         raise negative_values(x, name)
 
 

@@ -31,6 +31,7 @@ class SparseMatrix(Protocol):
     indices: Array
     indptr: Array
     nnz: int
+    has_canonical_format: bool
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.numerics.rounded_sums import rounded_sums
-from suffice.statistics.subtraction import remaining
-from suffice.tables.sparse_cells import cell_rows, left_of
+from suffice.statistics.subtraction import subtract_part
+from suffice.tables.sparse_cells import cell_rows
 
 __all__ = ["LeftOutWords"]
 
@@ -64,12 +64,12 @@ class LeftOutWords:
         rank[order] = np.arange(v)
         rows = cell_rows(x)
         w = weights[rows]
-        used = remaining(documents[columns], w) > 0
+        used = subtract_part(documents[columns], w) > 0
         gone = np.bincount(rows, ~used, minlength=n).astype(np.int64)
         if most is None or v <= most:
             return cls(order, rank, np.full(n, v), used, v - gone)
         cut, size = np.full(n, most), np.minimum(v - gone, most)
-        left = rounded_sums(left_of(count[columns], w * x.data))
+        left = rounded_sums(subtract_part(count[columns], w * x.data))
         before = rank[columns] < most
         # A word that keeps more than the most frequent of those that are not used has nothing to fear.
         doubtful = np.zeros(n, dtype=bool)
