@@ -241,7 +241,7 @@ class WordSums(Statistic):
         if exact and wrong.any():
             k, j = (int(i) for i in np.argwhere(wrong)[0])
             raise MergeError(
-                f"Cannot remove these documents: {word(k, j)}, would occur {count[k, j]:.6g} times in "
+                f"Cannot remove these documents: {word(k, j)} would occur {count[k, j]:.6g} times in "
                 f"{documents[k, j]:.6g} of {weight[k]:.6g} documents. Some of these documents were not in the model. "
                 "Nothing was changed.",
                 column=columns[0],
