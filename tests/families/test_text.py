@@ -370,7 +370,7 @@ def test_a_model_of_texts():
 
 
 def test_numbers_where_text_is_due():
-    for names, sentence in ((["a"], "Column 'a' holds numbers, where text is due"), (["a", "b"], "of one column")):
+    for names, sentence in ((["a"], "Column 'a' holds numbers; expected text"), (["a", "b"], "of one column")):
         with pytest.raises(InputError, match=sentence):
             Block(Text(), slice(None), names).take(np.ones((3, len(names))))
     table = TextTable(Texts(["some text"]))

@@ -9,7 +9,7 @@ from instruction_sets import SETS, assert_same_bits, run_script
 from suffice import bayes, kernels
 from suffice.exceptions import InputError
 from suffice.families.multivariate_gaussian.parameters import _triangle
-from suffice.tables.row_blocks import in_blocks
+from suffice.tables.row_blocks import evaluate_in_blocks
 from suffice.tables.table import MatrixTable
 
 N, D, K = 203, 13, 7  # no multiple of any width
@@ -288,7 +288,7 @@ def test_blocks_are_put_together(rows):
         np.multiply(part.x, 2, out=out)
         return out
 
-    np.testing.assert_array_equal(in_blocks(MatrixTable(x), 10**6, evaluate), 2 * x)
+    np.testing.assert_array_equal(evaluate_in_blocks(MatrixTable(x), 10**6, evaluate), 2 * x)
     assert max(sizes) <= 1024
 
 

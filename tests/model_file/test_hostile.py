@@ -174,10 +174,10 @@ WORDS = "statistics.0.vocabulary"
     [
         (turn(f"{WORDS}.text", fill(0xFF)), "its words are not UTF-8"),
         (turn(f"{WORDS}.text", fill(ord("~"))), "its words are not sorted and distinct"),
-        (turn(f"{WORDS}.text", lambda x: x[:-1]), "its words do not end where they should"),
+        (turn(f"{WORDS}.text", lambda x: x[:-1]), "its words have invalid ends"),
         (turn(f"{WORDS}.text", lambda x: x.astype(np.int8)), "its words are not packed"),
-        (turn(f"{WORDS}.ends", lambda x: x[::-1]), "its words do not end where they should"),
-        (turn(f"{WORDS}.ends", lambda x: x + 10**12), "its words do not end where they should"),
+        (turn(f"{WORDS}.ends", lambda x: x[::-1]), "its words have invalid ends"),
+        (turn(f"{WORDS}.ends", lambda x: x + 10**12), "its words have invalid ends"),
         (turn("statistics.0.count", lambda x: x[:, 1:]), "the counts do not match the words"),
         (turn("statistics.0.documents", lambda x: 0 * x), "some words occur in no document"),
         (turn("statistics.0.documents", fill(-1.0)), "documents holds a negative number"),
@@ -186,7 +186,10 @@ WORDS = "statistics.0.vocabulary"
             "the settings read documents differently",
         ),
         (put(["statistics", 0, "WordSums", "vocabulary", "Vocabulary", "slots"], 7), "both words and slots"),
-        (put(["statistics", 0, "WordSums", "vocabulary", "Vocabulary", "slots"], 1.5), "its slots are no number"),
+        (
+            put(["statistics", 0, "WordSums", "vocabulary", "Vocabulary", "slots"], 1.5),
+            "its number of slots is invalid",
+        ),
         (put(["statistics", 0, "WordSums", "vocabulary"], {"tuple": []}), "vocabulary is a tuple"),
         (put(["parameters", "families", "family", 1, "slots"], 2**60), "slots is a number"),
         (

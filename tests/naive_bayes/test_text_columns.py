@@ -196,7 +196,7 @@ def test_what_is_no_text(body, message):
 
 
 def test_numbers_where_text_is_due():
-    with pytest.raises(InputError, match="Column 1 holds numbers, where text is due"):
+    with pytest.raises(InputError, match="Column 1 holds numbers; expected text"):
         NaiveBayes({1: "text"}).fit(np.zeros((4, 2)), [0, 1, 0, 1])
     assert NoColumn(2).documents("body").listed() == [None, None]
 

@@ -1,4 +1,4 @@
-"""Limits of BLAS threads that several threads of Python set at once."""
+"""Limits of BLAS threads, set by several Python threads at once."""
 
 from threading import Barrier, Thread
 
@@ -13,7 +13,7 @@ def threads():
     return [each.num_threads for each in ThreadpoolController().select(user_api="blas").lib_controllers]
 
 
-def test_limits_of_many_threads_leave_what_was_before():
+def test_concurrent_limits_are_restored():
     before, seen, meet = threads(), [], Barrier(4)
 
     @single_threaded_blas(len)
@@ -31,11 +31,11 @@ def test_limits_of_many_threads_leave_what_was_before():
     for each in workers:
         each.join()
     assert len(seen) == 100
-    assert all(set(found) == {1} for found in seen)
+    assert all(set(each) == {1} for each in seen)
     assert threads() == before
 
 
-def test_limits_within_limits():
+def test_nested_limits():
     before = threads()
 
     @single_threaded_blas(len)

@@ -1,4 +1,4 @@
-"""Columns, classes, weights and rounding of statistics, against exact fractions; models are in tests/test_merge.py."""
+"""Columns, classes, weights and rounding of statistics against exact fractions."""
 
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ from suffice.statistics import (
     Scatter,
     Sums,
 )
-from suffice.statistics.weights import cell_weights, counted
+from suffice.statistics.weights import cell_weights, weighted_counts
 from suffice.tables import Coded, CodedColumn
 from suffice.tables.levels import coded_numbers
 
@@ -52,48 +52,48 @@ def assert_equal(a, b):
 
 @pytest.mark.parametrize("kind", [*NUMERIC, *CODED])
 def test_columns_in_another_order(kind):
-    found = summarize(kind, X, MEMBERS).columns([2, 0, 1])
-    assert_equal(found, summarize(kind, np.ascontiguousarray(X[:, [2, 0, 1]]), MEMBERS))
+    reordered = summarize(kind, X, MEMBERS).columns([2, 0, 1])
+    assert_equal(reordered, summarize(kind, np.ascontiguousarray(X[:, [2, 0, 1]]), MEMBERS))
     if kind is RowMoments:
-        assert_equal(found.rows, RowMoments.summarize(X[:, [2, 0, 1]], MEMBERS).rows)
+        assert_equal(reordered.rows, RowMoments.summarize(X[:, [2, 0, 1]], MEMBERS).rows)
     for wrong in ([0, 0, 1], [0, 3], [-1]):
-        with pytest.raises(InputError, match="positions from 0 to 2, none twice"):
-            found.columns(wrong)
+        with pytest.raises(InputError, match="distinct positions of columns from 0 to 2"):
+            reordered.columns(wrong)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in [*NUMERIC, *CODED] if kind is not CountVectors])
 def test_some_of_the_columns(kind):
-    found = summarize(kind, X, MEMBERS).columns([2, 0])
-    assert_equal(found, summarize(kind, np.ascontiguousarray(X[:, [2, 0]]), MEMBERS))
+    some = summarize(kind, X, MEMBERS).columns([2, 0])
+    assert_equal(some, summarize(kind, np.ascontiguousarray(X[:, [2, 0]]), MEMBERS))
 
 
 def test_columns_of_whole_rows():
-    with pytest.raises(InputError, match=r"of whole rows.*2 of 3 were asked for"):
+    with pytest.raises(InputError, match=r"Cannot select 2 of 3 columns.*whole rows"):
         CountVectors.summarize(X, MEMBERS).columns([0, 1])
     holes = X.copy()
     holes[0, 2] = np.nan
     table = summarize(JointCounts, holes, MEMBERS)
     assert_equal(table.columns([1, 2, 0]), summarize(JointCounts, holes[:, [1, 2, 0]], MEMBERS))
-    with pytest.raises(InputError, match="hole in one column"):
+    with pytest.raises(InputError, match="joint table with missing values"):
         table.columns([0, 1])
 
 
 @pytest.mark.parametrize("kind", [CellSums, Counts, Moments, RowMoments])
-def test_columns_beside_each_other(kind):
+def test_concatenated_columns(kind):
     few = Membership(ClassAxis.of(["b"]), codes=np.zeros(60, dtype=np.int64), weights=WEIGHTS)
     parts = [summarize(kind, X[:, :2], MEMBERS), summarize(kind, X[:, 2:], few)]
-    found = type(parts[0]).beside(parts)
-    assert found.shape[0] == 3
-    assert found.classes.labels.tolist() == ["a", "b"]
-    assert_equal(found.columns([0, 1]), parts[0])
-    assert_equal(found.columns([2]), parts[1].on(found.classes))
+    joined = type(parts[0]).concatenate_columns(parts)
+    assert joined.shape[0] == 3
+    assert joined.classes.labels.tolist() == ["a", "b"]
+    assert_equal(joined.columns([0, 1]), parts[0])
+    assert_equal(joined.columns([2]), parts[1].on(joined.classes))
 
 
 @pytest.mark.parametrize("kind", [Sums, Scatter, CountVectors])
-def test_whole_rows_are_not_made_of_columns(kind):
+def test_statistics_of_whole_rows_do_not_concatenate(kind):
     parts = [summarize(kind, X[:, :1], MEMBERS), summarize(kind, X[:, 1:], MEMBERS)]
     with pytest.raises(MergeError, match="whole rows"):
-        kind.beside(parts)
+        kind.concatenate_columns(parts)
 
 
 @pytest.mark.parametrize("kind", [*NUMERIC, *CODED])
@@ -102,7 +102,7 @@ def test_taking_classes(kind):
     here = MEMBERS.codes == 1
     alone = Membership(ClassAxis.of(["b"]), codes=np.zeros(here.sum(), dtype=np.int64), weights=WEIGHTS[here])
     if kind is PooledScatter:
-        with pytest.raises(MergeError, match="share one scatter matrix"):
+        with pytest.raises(MergeError, match="shared scatter matrix"):
             both.taking([1])
         both = both.subtract(summarize(kind, X[~here], MEMBERS.take(~here)))
     for at in ([1], np.array([False, True])):
@@ -111,7 +111,7 @@ def test_taking_classes(kind):
 
 
 @pytest.mark.parametrize("kind", [*NUMERIC, *CODED])
-def test_weights_taken_out_leave_nothing(kind):
+def test_removing_all_rows_leaves_zero(kind):
     whole = summarize(kind, X, MEMBERS)
     for i in np.random.default_rng(1).permutation(60).reshape(-1, 3):
         whole = whole.subtract(summarize(kind, X[i], MEMBERS.take(i)))
@@ -122,7 +122,7 @@ def test_weights_taken_out_leave_nothing(kind):
 def test_sums_of_weights_are_exact():
     codes = RNG.integers(0, 3, 5000)
     weights = RNG.random(5000) * 10.0 ** RNG.integers(-8, 9, 5000)
-    high, low = counted(codes, weights, 4)
+    high, low = weighted_counts(codes, weights, 4)
     for k in range(4):
         exact = sum((Fraction(w) for w in weights[codes == k]), Fraction(0))
         assert abs(Fraction(high[k]) + Fraction(low[k]) - exact) <= abs(exact) / 2**75
@@ -134,7 +134,7 @@ def test_sums_of_weights_are_exact():
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e8])
-def test_moments_in_exact_fractions_after_an_outlier_left(offset):
+def test_moments_after_removing_outliers_against_exact_fractions(offset):
     x = (offset + RNG.standard_normal((40, 1))) * 1.0
     x[:4] += 1e9
     weights = RNG.random(40)
@@ -145,9 +145,8 @@ def test_moments_in_exact_fractions_after_an_outlier_left(offset):
     m2 = sum(w * (v - mean) ** 2 for w, v in rest)
     for kind in (Moments, Scatter, PooledScatter):
         left = kind.summarize(x, members).subtract(kind.summarize(x[:4], members.rows(0, 4)))
-        found = left.arrays()
         square = "m2" if kind is Moments else "scatter"
-        values = {name: Fraction(float(array.ravel()[0])) for name, array in found.items()}
+        values = {name: Fraction(float(array.ravel()[0])) for name, array in left.arrays().items()}
         assert abs(float((values["weight"] + values["weight_low"]) / size - 1)) < 1e-22
         assert abs(float(values["mean"] + values["mean_low"] - mean)) < 1e-12
         assert abs(float((values[square] + values[f"{square}_low"]) / m2 - 1)) < 1e-9
@@ -156,14 +155,14 @@ def test_moments_in_exact_fractions_after_an_outlier_left(offset):
 def test_exact_kernels_in_fractions():
     x = np.column_stack([1e8 + RNG.standard_normal(30), RNG.standard_normal(30) * 1e-5, 1e6 * RNG.random(30)])
     codes, weights = RNG.integers(0, 2, 30), RNG.random(30)
-    found = kernels.class_moments(x, 2, codes=codes, weights=weights)
+    moments = kernels.class_moments(x, 2, codes=codes, weights=weights)
     total, total_low, square, square_low = kernels.exact_moments(
-        x, found.mean, found.mean_low, codes=codes, weights=weights
+        x, moments.mean, moments.mean_low, codes=codes, weights=weights
     )
     scatter, scatter_low = np.zeros((2, 2, 3, 3))
-    kernels.exact_scatter(x, found.mean, found.mean_low, scatter, scatter_low, codes=codes, weights=weights)
+    kernels.exact_scatter(x, moments.mean, moments.mean_low, scatter, scatter_low, codes=codes, weights=weights)
     for k in range(2):
-        centre = [Fraction(float(found.mean[k, j])) + Fraction(float(found.mean_low[k, j])) for j in range(3)]
+        centre = [Fraction(float(moments.mean[k, j])) + Fraction(float(moments.mean_low[k, j])) for j in range(3)]
         z = [
             (Fraction(w), [Fraction(float(v)) - c for v, c in zip(row, centre, strict=True)])
             for w, row in zip(weights[codes == k].tolist(), x[codes == k], strict=True)
@@ -181,7 +180,7 @@ def test_exact_kernels_in_fractions():
                 assert abs(value - exact) <= size / 2**95
 
 
-def test_large_batches_keep_honest_removals():
+def test_removing_most_of_a_large_batch():
     rng = np.random.default_rng(3)
     x = rng.standard_normal((300_000, 4)) + 1e6
     members = Membership(ClassAxis.of([0, 1]), codes=rng.integers(0, 2, 300_000), weights=rng.random(300_000))
@@ -192,6 +191,6 @@ def test_large_batches_keep_honest_removals():
         name = "m2" if kind is Moments else "scatter"
         size = np.abs(rest.arrays()[name]).max()
         np.testing.assert_allclose(left.arrays()[name], rest.arrays()[name], rtol=0, atol=1e-12 * size)
-        nothing = left.subtract(rest)
-        assert not nothing.arrays()[name].any()
-        assert not nothing.arrays()["weight"].any()
+        empty = left.subtract(rest)
+        assert not empty.arrays()[name].any()
+        assert not empty.arrays()["weight"].any()

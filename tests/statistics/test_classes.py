@@ -1,4 +1,4 @@
-"""Axes that hold one another, and rows that move between them."""
+"""Unions of class axes, and memberships on them."""
 
 import copy
 import dataclasses
@@ -22,7 +22,7 @@ from suffice.statistics import ClassAxis, Membership, Moments, PooledScatter
         ([False, True], [True]),
     ],
 )
-def test_an_axis_that_holds_another_is_their_union(wide, narrow):
+def test_union_with_a_subset_is_the_axis_itself(wide, narrow):
     a, b = ClassAxis.of(wide), ClassAxis.of(narrow)
     assert a.union(b) is a
     assert b.union(a) == a
@@ -32,26 +32,26 @@ def test_an_axis_that_holds_another_is_their_union(wide, narrow):
 @pytest.mark.parametrize(
     ("one", "other"), [([1, 2], [3]), ([1, 2], [2.0]), (["a"], ["spam"]), ([1], np.array([1], dtype=np.uint64))]
 )
-def test_other_axes_are_united_label_by_label(one, other):
+def test_union_of_other_axes(one, other):
     a, b = ClassAxis.of(one), ClassAxis.of(other)
     both = a.union(b)
     assert both.labels.tolist() == sorted(set(a.labels.tolist()) | set(b.labels.tolist()))
     assert both == b.union(a)
 
 
-def test_true_is_no_one():
-    with pytest.raises(ClassError, match="different kinds"):
+def test_true_and_one_are_different_labels():
+    with pytest.raises(ClassError, match="labels of different types"):
         ClassAxis.of([0, 1]).union(ClassAxis.of([True]))
 
 
-def test_rows_move_to_a_wider_axis():
+def test_membership_on_a_wider_axis():
     rows = Membership(ClassAxis.of(["b", "d"]), codes=np.array([0, 1, -1]), weights=np.array([1.0, 2.0, 3.0]))
     moved = rows.on(ClassAxis.of(["a", "b", "c", "d"]))
     assert moved.codes.tolist() == [1, 3, -1]
     assert moved.weights is rows.weights
 
 
-def test_a_stream_of_single_rows_is_a_fit():
+def test_a_stream_of_single_rows_equals_a_fit():
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((30, 2)), rng.choice(["a", "bb", "ccc"], 30)
     whole, stream = NaiveBayes().fit(x, y), NaiveBayes()
@@ -63,13 +63,13 @@ def test_a_stream_of_single_rows_is_a_fit():
 
 
 @pytest.mark.parametrize("kind", [Moments, PooledScatter])
-def test_a_copy_of_a_statistic_is_made_of_its_fields(kind):
+def test_copies_of_statistics_have_only_fields(kind):
     rows = np.random.default_rng(1).standard_normal((9, 2))
-    found = kind.summarize(rows, Membership(ClassAxis.of([0, 1, 2]), codes=np.arange(9) % 3))
-    fields = set(found.__dataclass_fields__)
-    for other in (pickle.loads(pickle.dumps(found)), copy.copy(found)):
+    statistic = kind.summarize(rows, Membership(ClassAxis.of([0, 1, 2]), codes=np.arange(9) % 3))
+    fields = set(statistic.__dataclass_fields__)
+    for other in (pickle.loads(pickle.dumps(statistic)), copy.copy(statistic)):
         assert set(vars(other)) == fields
-        assert np.array_equal(other.merge(found).mean, found.merge(other).mean)
+        assert np.array_equal(other.merge(statistic).mean, statistic.merge(other).mean)
 
 
 def test_memberships_compare_and_count():
@@ -84,5 +84,5 @@ def test_memberships_compare_and_count():
     for dtype in ("i4", "i1", ">i8"):
         assert Membership(axis, codes=codes.astype(dtype)).row_counts.tolist() == [2, 1]
     assert dataclasses.replace(hard, codes=codes[:1]).row_counts.tolist() == [1, 0]
-    with pytest.raises(ValueError, match="A code of 7"):
+    with pytest.raises(ValueError, match="Code 7 is out of range for 2 classes"):
         Membership(axis, codes=np.array([0, 7]))

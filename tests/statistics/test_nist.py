@@ -1,7 +1,7 @@
 """NIST's reference sets for mean and variance, through the estimators.
 
-The four made-up sets are made here; the measured ones are read from ../shared where it stands beside the
-checkout. Digits are those of the exact mean and variance of the float64 values.
+The four synthetic sets are generated here; the measured ones are read from ../shared if it exists beside the checkout.
+Digits are counted against the exact mean and variance of the float64 values.
 """
 
 import json
@@ -28,14 +28,14 @@ if FILE.exists():
     }
 
 
-def digits(found, exact):
-    error = abs(Fraction(float(found)) / exact - 1)
+def digits(value, exact):
+    error = abs(Fraction(float(value)) / exact - 1)
     return 15.0 if error < Fraction(1, 10**15) else -np.log10(float(error))
 
 
 @pytest.fixture(params=SETS)
 def case(request):
-    """A class with the set's values, and another of two rows, which a classifier needs."""
+    """A class with the values of the set, and a second class of two rows, which a classifier needs."""
     values = SETS[request.param]
     exact = [Fraction(v) for v in values]
     mean = sum(exact) / len(exact)
@@ -61,6 +61,6 @@ def test_digits(case, make, read):
         streamed.partial_fit(X[i : i + 1], y[i : i + 1], **more)
         merged.merge(make().partial_fit(X[i : i + 1], y[i : i + 1], **more))
     for model, least in ((make().fit(X, y), 15), (streamed, 13), (merged, 13)):
-        found = read(model)
-        assert digits(found[0], mean) >= least
-        assert digits(found[1], variance) >= least
+        model_mean, model_variance = read(model)
+        assert digits(model_mean, mean) >= least
+        assert digits(model_variance, variance) >= least

@@ -26,10 +26,10 @@ from suffice.families.linear import Linear
 from suffice.numerics.gamma_function import log_rise
 from suffice.statistics import ClassAxis, Counts, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
-from suffice.statistics.subtraction import remaining
+from suffice.statistics.subtraction import subtract_part
 from suffice.tables import Coded, CodedColumn, Levels
 from suffice.tables.levels import EXACT, coded_values, level_kind
-from suffice.tables.stored_columns import NumberColumn, NumberRows, StoredCodes, coded_places, stored_places
+from suffice.tables.stored_columns import NumberColumn, NumberRows, StoredCodes, code_range, code_ranges
 
 __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen", "kind_of_levels"]
 
@@ -307,7 +307,7 @@ class Categorical(Family):
             columns.append(found)
             if found.rows is not None:
                 continue
-            place = stored_places([found])[0] if not isinstance(found, NumberColumn) else coded_places(found)
+            place = code_ranges([found])[0] if not isinstance(found, NumberColumn) else code_range(found)
             assert place is not None
             assert place.where is not None
             if place.size > MOST_NUMBERS + len(x):
@@ -354,11 +354,11 @@ class Categorical(Family):
                 codes = np.where(codes < 0, count.shape[1] - 1, codes)
             there = codes >= 0
             at, k, gone = codes[there], c[there], w[there]
-            left = remaining(count[k, at], gone)
-            size = remaining(count.sum(axis=1)[k], gone) + alpha * n_levels + spare
+            left = subtract_part(count[k, at], gone)
+            size = subtract_part(count.sum(axis=1)[k], gone) + alpha * n_levels + spare
             with np.errstate(divide="ignore", invalid="ignore"):
                 own[there] += np.log(left + alpha) - np.log(size)
-            lost[there] |= (size == 0) | ((remaining(count.sum(axis=0)[at], gone) == 0) & ~stays[at])
+            lost[there] |= (size == 0) | ((subtract_part(count.sum(axis=0)[at], gone) == 0) & ~stays[at])
         out = self.log_likelihood(parameters, x)
         out[np.arange(len(x)), c] = own
         out[lost] = np.nan
@@ -457,7 +457,7 @@ class Categorical(Family):
         for answer in answers:
             column = CodedColumn(*coded_values(answer[value(0)]))
             parts.append(Counts.summarize(Coded(len(column.codes), (column,)), members_of(answer)))
-        return Counts.beside(parts)
+        return Counts.concatenate_columns(parts)
 
     def level_table(self, parameters: CategoricalParameters, j: int) -> tuple[list[Any], Float]:
         """The levels, and what else speaks, with their shares in each class (L, K)."""

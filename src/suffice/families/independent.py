@@ -124,7 +124,7 @@ class IndependentColumns(Family):
             members = members_of(answer)
             self.check(values, [name])
             parts.append(self.summarize(values, members, [name]))
-        return type(parts[0]).beside(parts)
+        return type(parts[0]).concatenate_columns(parts)
 
 
 def _column(x: Any, j: int) -> Any:

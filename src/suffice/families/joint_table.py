@@ -26,7 +26,7 @@ from suffice.numerics.gamma_function import log_rise
 from suffice.statistics import ClassAxis, JointCounts, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.joint_counts import distinct_cells
-from suffice.statistics.subtraction import remaining
+from suffice.statistics.subtraction import subtract_part
 from suffice.tables import Coded, CodedColumn, Levels
 from suffice.tables.levels import coded_values
 
@@ -227,8 +227,8 @@ class JointTable(Family):
         c, w = c[whole], np.ones(len(whole)) if members.weights is None else members.weights[whole]
         _, place = distinct_cells(np.vstack([p.cells, codes[whole]]), p.levels)
         here = np.argsort(place[: len(p.cells)])[place[len(p.cells) :]]
-        left = remaining(statistic.count[c, here], w)
-        rest = remaining(statistic.count.sum(axis=1)[c], w)
+        left = subtract_part(statistic.count[c, here], w)
+        rest = subtract_part(statistic.count.sum(axis=1)[c], w)
         with np.errstate(divide="ignore"):
             prior = np.log(p.alpha) + _log_product(p.levels)
             out[whole, c] = np.log(left + p.alpha) - np.logaddexp(np.log(rest), prior)
@@ -237,7 +237,7 @@ class JointTable(Family):
             held = np.bincount(p.cells[:, j], statistic.count.sum(axis=0), minlength=len(levels))
             fixed = np.array([value in levels.declared for value in levels.values])
             at = codes[whole, j]
-            lost |= (remaining(held[at], w) == 0) & ~fixed[at]
+            lost |= (subtract_part(held[at], w) == 0) & ~fixed[at]
         out[whole[lost]] = np.nan
         return out
 

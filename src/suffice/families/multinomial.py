@@ -37,7 +37,7 @@ from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_coefficients, log_factorial
-from suffice.statistics.subtraction import remaining
+from suffice.statistics.subtraction import subtract_part
 from suffice.tables.sparse_cells import nonzero_cells
 from suffice.tables.table import is_sparse
 
@@ -195,14 +195,14 @@ class Multinomial(Family):
         if alpha == 0 and not total.any(axis=1).all():
             return None  # a class without draws takes the shares of all rows, in which every row has a part
         lengths = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
-        size = remaining(total.sum(axis=1)[c], w * lengths) + alpha * total.shape[1]
+        size = subtract_part(total.sum(axis=1)[c], w * lengths) + alpha * total.shape[1]
         out = self.relative_log_likelihood(parameters, x)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.estimation != "bayes" and not is_sparse(x):
                 own = self._dense_left_out(parameters, x, total, c, w) - lengths * np.log(size)
             else:
                 rows, at, values = nonzero_cells(x)
-                left = remaining(total[c[rows], at], w[rows] * values) + alpha
+                left = subtract_part(total[c[rows], at], w[rows] * values) + alpha
                 if self.estimation == "bayes":
                     share, risen = rise(left, values), log_rise(np.where(size > 0, size, 1.0), lengths)
                 else:

@@ -12,8 +12,8 @@ from suffice.learning.training_rows import summarize_batch
 from suffice.model import Model
 from suffice.numerics.types import Float, Index
 from suffice.statistics import Membership
+from suffice.statistics.classes import present_rows
 from suffice.tables import Table
-from suffice.tables.table import present_rows
 
 __all__ = ["closed_form", "held_out_joint", "joint", "only_rows", "without_empty_classes"]
 

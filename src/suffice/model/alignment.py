@@ -103,7 +103,7 @@ def _in_block(block: Block, theirs: Sequence[Block], others: Sequence[Statistic]
             for name, column in zip(names, row.tolist(), strict=True):
                 place[name, m] = width + column
         width += parts[-1].shape[0]
-    whole = parts[0] if len(parts) == 1 else type(parts[0]).beside(parts)
+    whole = parts[0] if len(parts) == 1 else type(parts[0]).concatenate_columns(parts)
     rows = len(_places(block))
     return whole.columns([place[name, m] for m in range(rows) for name in block.names])
 

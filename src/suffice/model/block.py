@@ -11,7 +11,7 @@ import numpy as np
 from suffice.exceptions import InputError, listed
 from suffice.families import Family
 from suffice.tables.column_matrix import ColumnMatrix
-from suffice.tables.table import Columns, as_table
+from suffice.tables.table import ColumnSelection, as_table
 
 __all__ = ["Block"]
 
@@ -30,7 +30,7 @@ class Block:
     """
 
     family: Family
-    columns: Columns
+    columns: ColumnSelection
     names: Sequence[object]
 
     def take(self, x: Any) -> Any:

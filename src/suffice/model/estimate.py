@@ -16,7 +16,7 @@ from suffice.model.conditional import Conditional
 from suffice.model.linear_form import LinearForm
 from suffice.statistics import ClassAxis
 from suffice.tables import Coded
-from suffice.tables.sampled import as_matrix
+from suffice.tables.sampled import sampled_matrix
 from suffice.tables.table import as_table
 
 __all__ = ["Estimate"]
@@ -146,4 +146,4 @@ class Estimate:
     def conditional(self, k: int, dim: int | None = None, read: Any = as_table, write: Any = None) -> Conditional:
         """p(x | y = class k) as a distribution; ``read`` and ``write`` turn rows into tables and drawn columns back."""
         width = self.n_columns if dim is None else dim
-        return Conditional(self, k, width, read, as_matrix if write is None else write)
+        return Conditional(self, k, width, read, sampled_matrix if write is None else write)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from suffice.model.block import Block
 from suffice.model.model import Model
 from suffice.statistics import Membership, Statistic, Sums
+from suffice.statistics.classes import present_rows
 from suffice.statistics.folds import by_fold, of_folds
-from suffice.tables.table import present_rows
 
 __all__ = ["fold_models", "training_models"]
 

@@ -15,7 +15,7 @@ from suffice.model.alignment import aligned
 from suffice.model.block import Block
 from suffice.model.estimate import Estimate
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
-from suffice.tables.table import present_rows
+from suffice.statistics.classes import present_rows
 
 __all__ = ["Model"]
 

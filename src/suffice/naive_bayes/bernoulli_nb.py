@@ -41,7 +41,7 @@ class _Binary(Bernoulli):
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
         """Number of cells, and of cells above the threshold."""
         return (
-            CellSums.of_answers(x, members)
+            CellSums.of_thresholded(x, members)
             if isinstance(x, ThresholdedMatrix)
             else super().summarize(x, members, columns)
         )

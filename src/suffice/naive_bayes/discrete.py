@@ -21,7 +21,7 @@ from suffice.numerics.types import Float, Matrix
 from suffice.sources.arrays import MatrixReader
 from suffice.sources.row_reader import ReadRows, RowLayout
 from suffice.statistics import Membership
-from suffice.statistics.class_sums import value_flags_of
+from suffice.statistics.class_sums import value_flags
 from suffice.tables import MatrixTable, Table
 from suffice.tables.sparse_cells import cell_rows
 from suffice.tables.table import is_sparse
@@ -201,14 +201,14 @@ class CountReader(MatrixReader):
 
     def _check(self, table: Table, layout: RowLayout) -> None:
         assert isinstance(table, MatrixTable)
-        flags = value_flags_of(table.x)
+        flags = value_flags(table.x)
         if flags.negative or flags.infinite or flags.missing:
             self.explain_training_values(table, layout)
 
 
 def check_not_negative(x: Matrix, estimator: str) -> None:
     """Raise scikit-learn's error if a value is negative."""
-    if value_flags_of(x).negative:
+    if value_flags(x).negative:
         raise negative_values(x, estimator)
 
 

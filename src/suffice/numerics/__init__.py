@@ -1,1 +1,1 @@
-"""Arithmetic beyond one double: compensated sums, double-double numbers, exact products; and special functions."""
+"""Arithmetic beyond float64 (compensated sums, double-double numbers, exact products), special functions, types."""

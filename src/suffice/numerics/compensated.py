@@ -1,8 +1,8 @@
-"""Numbers kept as an unevaluated sum of two doubles, ``high + low``.
+"""Numbers stored as an unevaluated sum of two doubles, ``high + low``.
 
-A class mean of 1e8 known to one double is known to 1.5e-8; two orders of summation then give posteriors
-that differ in the eighth digit. A covariance matrix of condition 1e6 known to sixteen digits gives
-posteriors known to ten. Two doubles cost one more array, and remove the question.
+One double stores a class mean of 1e8 to 1.5e-8, so two orders of summation give posteriors that differ in the eighth
+digit. A covariance matrix of condition 1e6 with sixteen digits gives posteriors with ten. A second double costs one
+more array and removes both problems.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from suffice.numerics.types import Float
 
 __all__ = [
     "Group",
@@ -26,13 +27,11 @@ __all__ = [
     "two_sum",
 ]
 
-Float = NDArray[np.float64]
-
 LARGE = 2.0**990
 
 
 def two_sum(a: Float, b: Float) -> tuple[Float, Float]:
-    """The rounded sum and its error: ``sum + error == a + b`` exactly (Knuth).
+    """Return the rounded sum and its error: ``sum + error == a + b`` exactly (Knuth).
 
     >>> total, error = two_sum(np.array(1e16), np.array(1.0))
     >>> float(total), float(error)
@@ -44,7 +43,7 @@ def two_sum(a: Float, b: Float) -> tuple[Float, Float]:
 
 
 def two_product(a: Float, b: Float) -> tuple[Float, Float]:
-    """The rounded product and its error: ``product + error == a b`` exactly (Dekker)."""
+    """Return the rounded product and its error: ``product + error == a b`` exactly (Dekker)."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
@@ -52,7 +51,7 @@ def two_product(a: Float, b: Float) -> tuple[Float, Float]:
 
 def _halves(a: Float) -> tuple[Float, Float]:
     if LARGE < np.max(np.abs(a), initial=0.0) < np.inf:
-        # So that the products here stay within the range of a double; powers of two change no digit.
+        # Scaling keeps the products below within the range of a double; a power of two changes no digit.
         high, low = _halves(np.asarray(a * 2.0**-32))
         return high * 2.0**32, low * 2.0**32
     scaled = 134217729.0 * a  # 2^27 + 1
@@ -103,7 +102,7 @@ def product(a: Float, a_low: Float, b: Float, b_low: Float | float = 0.0) -> tup
 
 
 def quotient(a: Float, a_low: Float, b: Float, b_low: Float | float = 0.0) -> tuple[Float, Float]:
-    """``(a + a_low) / (b + b_low)`` in two doubles; zero where b is not above zero."""
+    """``(a + a_low) / (b + b_low)`` in two doubles; zero where b is not positive."""
     some = b > 0
     divisor = np.where(some, b, 1.0)
     high = a / divisor
@@ -113,7 +112,7 @@ def quotient(a: Float, a_low: Float, b: Float, b_low: Float | float = 0.0) -> tu
 
 
 class Group(NamedTuple):
-    """Weight and mean of rows, each an unevaluated sum."""
+    """Weight and mean of a group of rows, each an unevaluated sum."""
 
     weight: Float
     weight_low: Float
@@ -122,16 +121,16 @@ class Group(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """Two groups a and b that are joined, each pair of arrays an unevaluated sum.
+    """The union of two groups a and b of rows; each pair of arrays is an unevaluated sum.
 
     Attributes
     ----------
     weight, weight_low, mean, mean_low : array
-        Of the joined group (`join_means`), or of group a (`part_mean`).
+        Weight and mean of the union (`join_means`) or of group a (`part_mean`).
     delta, delta_low : array
-        ``δ = mean_b − mean_a``, zero where either group is empty.
+        ``δ = mean_b − mean_a``; zero where either group is empty.
     cross, cross_low : array
-        ``n_a n_b/(n_a + n_b)``: what multiplies δδᵀ in the scatter of the joined group.
+        ``n_a n_b/(n_a + n_b)``, the factor of δδᵀ in the scatter of the union.
     """
 
     weight: Float
@@ -144,13 +143,13 @@ class Joint(NamedTuple):
     cross_low: Float
 
     def squares(self) -> tuple[Float, Float]:
-        """``cross δ²`` in two doubles: what joining the groups adds to the sum of squares."""
+        """``cross δ²`` in two doubles: the sum of squares that the union adds to those of a and b."""
         square = product(self.delta, self.delta_low, self.delta, self.delta_low)
         return product(*square, self.cross, self.cross_low)
 
 
 def join_means(a: Group, b: Group) -> Joint:
-    """Two groups joined: their mean is ``mean_a + δ n_b/(n_a + n_b)`` (Chan, Golub and LeVeque 1979)."""
+    """Return the union of two groups; its mean is ``mean_a + δ n_b/(n_a + n_b)`` (Chan, Golub and LeVeque 1979)."""
     both, only_b = (a.weight > 0) & (b.weight > 0), (a.weight == 0) & (b.weight > 0)
     total = add(a.weight, a.weight_low, b.weight, b.weight_low)
     delta, delta_low = (np.where(both, part, 0.0) for part in add(b.mean, b.mean_low, -a.mean, -a.mean_low))
@@ -161,16 +160,16 @@ def join_means(a: Group, b: Group) -> Joint:
 
 
 def part_mean(whole: Group, b: Group, left: Float, left_low: Float) -> Joint:
-    """The inverse of `join_means`: group a, of weight ``left + left_low``, given the joined group and group b.
+    """Invert `join_means`: return group a, of weight ``left + left_low``, given the union and group b.
 
-    δ and cross are those of the join that is undone. Where nothing is left of a, all are zero.
+    δ and cross are those of the union. All results are zero where a is empty.
     """
     some = left > 0
     met = some & (b.weight > 0)
     away = add(whole.mean, whole.mean_low, -b.mean, -b.mean_low)
     step = quotient(*product(*away, b.weight, b.weight_low), left, left_low)
     moved = add(whole.mean, whole.mean_low, *step)
-    # Rows that are all zero have a mean of zero, and not of the rounding of those that went.
+    # If all remaining rows are zero, their mean is zero, not the rounding error of the rows removed.
     nothing = np.abs(moved[0]) <= 2.0**-80 * np.abs(whole.mean)
     pairs = zip(moved, (whole.mean, whole.mean_low), strict=True)
     mean, low = (np.where(met, np.where(nothing, 0.0, new), np.where(some, old, 0.0)) for new, old in pairs)

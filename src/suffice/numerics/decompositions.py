@@ -1,6 +1,7 @@
-"""Eigenvectors and singular vectors of small matrices, by the routines that SciPy calls and without its preparations.
+"""Eigenvectors and singular vectors of small matrices, computed by LAPACK without SciPy's preparations.
 
-Those take longer than the decomposition of a matrix of a few columns. What SciPy would refuse is left to it.
+For a matrix of a few columns, the preparations take longer than the decomposition. Matrices that SciPy rejects are
+passed on to SciPy, which raises its own errors.
 """
 
 from __future__ import annotations
@@ -9,30 +10,29 @@ from functools import lru_cache
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dgesdd, dgesdd_lwork, dsyevr, dsyevr_lwork
 
-__all__ = ["eigh", "svd"]
+from suffice.numerics.types import Float
 
-Float = NDArray[np.float64]
+__all__ = ["eigh", "svd"]
 
 
 @lru_cache(maxsize=64)
 def _symmetric_space(n: int) -> tuple[int, int]:
-    """How much memory LAPACK wants for a symmetric matrix."""
+    """Return the sizes of the two workspaces that LAPACK needs for a symmetric matrix."""
     size, whole, _ = dsyevr_lwork(n, lower=1)
     return int(size), int(whole)
 
 
 @lru_cache(maxsize=64)
 def _space(rows: int, columns: int) -> int:
-    """How much memory LAPACK wants for a matrix."""
+    """Return the size of the workspace that LAPACK needs for a matrix."""
     size, _ = dgesdd_lwork(rows, columns, compute_uv=1, full_matrices=0)
     return int(size)
 
 
 def eigh(a: Float) -> tuple[Float, Float]:
-    """Eigenvalues, from the least to the largest, and eigenvectors, in columns, of a symmetric matrix.
+    """Return eigenvalues in ascending order and eigenvectors in columns of a symmetric matrix.
 
     >>> eigh(np.array([[2.0, 0.0], [0.0, 1.0]]))[0]
     array([1., 2.])
@@ -42,12 +42,12 @@ def eigh(a: Float) -> tuple[Float, Float]:
         values, vectors, _, _, failed = dsyevr(a, lower=1, lwork=size, liwork=whole)
         if not failed:
             return values, vectors
-    found: tuple[Float, Float] = scipy.linalg.eigh(a)
-    return found
+    decomposition: tuple[Float, Float] = scipy.linalg.eigh(a)
+    return decomposition
 
 
 def svd(a: Float) -> tuple[Float, Float, Float]:
-    """Left singular vectors in columns, singular values from the largest to the least, right ones in rows.
+    """Return left singular vectors in columns, singular values in descending order, right singular vectors in rows.
 
     >>> svd(np.array([[3.0], [4.0]]))[1]
     array([5.])
@@ -56,5 +56,5 @@ def svd(a: Float) -> tuple[Float, Float, Float]:
         left, values, right, failed = dgesdd(a, compute_uv=1, full_matrices=0, lwork=_space(*a.shape))
         if not failed:
             return left, values, right
-    found: tuple[Float, Float, Float] = scipy.linalg.svd(a, full_matrices=False)
-    return found
+    decomposition: tuple[Float, Float, Float] = scipy.linalg.svd(a, full_matrices=False)
+    return decomposition

@@ -1,18 +1,17 @@
-"""Arrays of two doubles with the usual signs, for formulas of many terms."""
+"""Arrays of double-double numbers with arithmetic operators, for formulas of many terms."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.numerics.compensated import add, product
+from suffice.numerics.types import Float
 
 __all__ = ["DoubleDouble"]
 
-Float = NDArray[np.float64]
+_Axes = slice | None | tuple[slice | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +27,8 @@ class DoubleDouble:
     low: Float
 
     @classmethod
-    def of(cls, value: Any) -> DoubleDouble:
-        """A plain number or array, or one that is doubled already."""
+    def of(cls, value: DoubleDouble | Float | float) -> DoubleDouble:
+        """Convert a number or an array; a `DoubleDouble` is returned unchanged."""
         if isinstance(value, DoubleDouble):
             return value
         high = np.asarray(value, dtype=np.float64)
@@ -45,13 +44,13 @@ class DoubleDouble:
         by = DoubleDouble.of(other)
         return DoubleDouble(*product(self.high, self.low, by.high, by.low))
 
-    def __getitem__(self, index: Any) -> DoubleDouble:
+    def __getitem__(self, index: _Axes) -> DoubleDouble:
         return DoubleDouble(self.high[index], self.low[index])
 
     def transposed(self) -> DoubleDouble:
-        """The last two axes exchanged."""
+        """Swap the last two axes."""
         return DoubleDouble(np.swapaxes(self.high, -1, -2), np.swapaxes(self.low, -1, -2))
 
     def diagonal(self) -> DoubleDouble:
-        """Of the last two axes."""
+        """Return the diagonal of the last two axes."""
         return DoubleDouble(*(np.diagonal(part, axis1=-2, axis2=-1) for part in (self.high, self.low)))

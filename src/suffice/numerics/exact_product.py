@@ -1,21 +1,19 @@
-"""Matrix products with twice the digits, made of ordinary ones.
+"""Matrix products with twice the digits, computed from ordinary matrix products.
 
-A matrix is cut into slices of so few bits that BLAS multiplies two of them without rounding anything; the
-slice products are then summed in two doubles (Ozaki, Ogita, Oishi and Rump 2012).
+A matrix is cut into slices with so few bits that BLAS multiplies two slices without rounding; the products of the
+slices are summed in two doubles (Ozaki, Ogita, Oishi and Rump 2012).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.numerics.compensated import two_sum
+from suffice.numerics.types import Float
 
 __all__ = ["exact_product"]
 
-Float = NDArray[np.float64]
-
-SLICES = 4  # of at least 20 bits for up to 8,000 columns
+SLICES = 4  # each of at least 20 bits for up to 8,000 columns
 
 
 def exact_product(a: Float, b: Float) -> tuple[Float, Float]:
@@ -30,7 +28,7 @@ def exact_product(a: Float, b: Float) -> tuple[Float, Float]:
     high = np.zeros((a.shape[0], b.shape[1]))
     low = np.zeros_like(high)
     left, right = _slices(a), [part.T for part in _slices(b.T)]
-    # From the smallest products to the largest; those beyond have no digit in common with the result.
+    # From the smallest products to the largest; smaller ones share no digit with the result.
     for depth in range(SLICES, -1, -1):
         for i in range(max(0, depth - len(right) + 1), min(depth + 1, len(left))):
             high, error = two_sum(high, left[i] @ right[depth - i])
@@ -39,7 +37,7 @@ def exact_product(a: Float, b: Float) -> tuple[Float, Float]:
 
 
 def _slices(matrix: Float) -> list[Float]:
-    """At most `SLICES` matrices that sum to ``matrix``, each with few enough bits in a row."""
+    """Return at most `SLICES` matrices that sum to ``matrix``, each with few enough bits per row."""
     bits = int((53 - np.log2(matrix.shape[1])) // 2)
     out: list[Float] = []
     rest = matrix
@@ -47,7 +45,7 @@ def _slices(matrix: Float) -> list[Float]:
         if len(out) == SLICES - 1:
             return [*out, rest]
         _, exponent = np.frexp(np.abs(rest).max(axis=1, keepdims=True))
-        # Adding and taking away a large power of two rounds to a multiple of its last digit.
+        # Adding and subtracting a large power of two rounds to a multiple of its last digit.
         anchor = np.ldexp(1.0, exponent + 53 - bits)
         part = (rest + anchor) - anchor
         out.append(part)

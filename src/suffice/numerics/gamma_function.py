@@ -1,23 +1,22 @@
-"""Ratios of gamma functions that keep their digits where the functions themselves are huge."""
+"""Ratios of gamma functions, computed without cancellation where the functions themselves are huge."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
+from suffice.numerics.types import Float
+
 __all__ = ["excess", "log_rise", "stirling_gap"]
 
-LARGE = 16.0  # from here Stirling's series has sixteen digits
+LARGE = 16.0  # Stirling's series has sixteen digits from here on
 
 
-def log_rise(a: Any, x: Any) -> Any:
+def log_rise(a: Float | float, x: Float | float) -> Float:
     """log Γ(a + x)/Γ(a) for a > 0 and x ≥ 0.
 
-    A difference of two log-gammas loses as many digits as they have in common; for a large ``a`` the
-    difference is taken of Stirling's series, term by term.
-
+    A difference of two log-gammas loses the leading digits that they share. For a large ``a``, this function subtracts
+    Stirling's series term by term instead.
     >>> float(log_rise(1e15, 1.0)) == float(np.log(1e15))
     True
     """
@@ -27,10 +26,10 @@ def log_rise(a: Any, x: Any) -> Any:
     end = big + x
     series = (big - 0.5) * np.log1p(x / big) + x * (np.log(end) - 1) + _correction(end) - _correction(big)
     small = np.where(large, 1.0, a)
-    return np.where(large, series, gammaln(small + x) - gammaln(small))
+    return np.asarray(np.where(large, series, gammaln(small + x) - gammaln(small)))
 
 
-def stirling_gap(a: Any) -> Any:
+def stirling_gap(a: Float | float) -> Float:
     """a log a − a − log Γ(a), for a > 0."""
     a = np.asarray(a, dtype=np.float64)
     large = a >= LARGE
@@ -39,8 +38,8 @@ def stirling_gap(a: Any) -> Any:
     return np.where(large, series, small * np.log(small) - small - gammaln(small))
 
 
-def excess(t: Any) -> Any:
-    """t − log(1 + t), for t > −1, right to the last digits also where it is nearly t²/2.
+def excess(t: Float | float) -> Float:
+    """t − log(1 + t) for t > −1, accurate to the last digits also near zero, where it is about t²/2.
 
     >>> float(excess(1e-9))
     4.999999996666667e-19
@@ -53,7 +52,7 @@ def excess(t: Any) -> Any:
     return np.where(near, series, far - np.log1p(far))
 
 
-def _correction(z: Any) -> Any:
-    """What Stirling's formula misses: the series 1/12z − 1/360z³ and so on."""
+def _correction(z: Float) -> Float:
+    """Return the correction to Stirling's formula, 1/12z − 1/360z³ + …."""
     s = 1 / (z * z)
     return (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188)))) / z

@@ -1,7 +1,7 @@
-"""The range of numbers whose squares float64 can hold.
+"""The range of numbers whose squares float64 can represent.
 
-Second moments square their data: differences beyond 1e154 overflow, differences below 1e-146 lose digits
-or vanish. Both are refused in a sentence; neither becomes an infinite or a zero variance.
+Second moments square the data: differences beyond 1e154 overflow, differences below 1e-146 lose digits or vanish. Both
+raise an error instead of giving an infinite or a zero variance.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, columns_at
+from suffice.numerics.types import Float
 
 __all__ = ["check_squares"]
 
-SMALLEST = 5e-324  # stands for a square that underflowed
-# Below this a double sum of squares has fewer than 53 bits.
+SMALLEST = 5e-324  # marks a square that underflowed
+# A smaller sum of squares has fewer than 53 bits.
 SMALLEST_SQUARE = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 
 
-def check_squares(m2: NDArray[np.float64], columns: Sequence[object]) -> None:
-    """Raise if a centred sum of squares (..., d) over- or underflowed, naming the columns.
+def check_squares(m2: Float, columns: Sequence[object]) -> None:
+    """Raise `InputError` naming the columns if a centred sum of squares (..., d) overflowed or underflowed.
 
-    What counts is a column's spread over all rows: one class may well vary too little to be measured.
+    The spread of a column over all rows decides; the values of one class may be too close to measure.
     """
     axes = tuple(range(m2.ndim - 1))
     too_large = ~np.isfinite(m2).all(axis=axes)

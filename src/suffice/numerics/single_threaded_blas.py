@@ -1,7 +1,7 @@
-"""Matrix work whose last digits do not depend on the number of threads.
+"""Matrix decompositions whose last digits do not depend on the number of threads.
 
-BLAS and LAPACK split large matrices among threads, and sum in another order then. Decompositions are made once for a
-fit, and one thread is enough for them.
+BLAS and LAPACK split large matrices among threads, which changes the order of summation. A fit decomposes a matrix only
+once, so one thread is enough.
 """
 
 from __future__ import annotations
@@ -10,28 +10,30 @@ import os
 from collections.abc import Callable
 from functools import cache, wraps
 from threading import RLock
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 __all__ = ["single_threaded_blas"]
 
+Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-SMALL = 64  # columns, up to which no BLAS takes a second thread
+SMALL = 64  # columns; BLAS libraries use a single thread up to this size
 
 
 @cache
-def _blas() -> Any:
+def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-# The limit is one of the whole process, and threadpoolctl lets only the thread that set it take it away: two threads
-# that limit at once would leave it behind. So they take turns; as decompositions nest, the lock is recursive.
+# The limit applies to the whole process, and threadpoolctl restores it only for the thread that set it: two threads
+# that set it at the same time would leave it in place. A lock makes them take turns; it is recursive because
+# decompositions nest.
 _turn = RLock()
 
 
 def _after_fork() -> None:
-    """A child has one thread, which does not hold the lock that another one held while it was forked."""
+    """Replace the lock in a forked child, because the thread that held it exists only in the parent."""
     global _turn
     _turn = RLock()
 
@@ -40,8 +42,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def single_threaded_blas(size: Callable[..., int]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """A decorator for functions that decompose matrices; ``size`` tells the number of columns from their arguments.
+def single_threaded_blas(
+    size: Callable[..., int],
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Return a decorator for functions that decompose matrices; ``size(*args)`` is the number of columns.
 
     >>> @single_threaded_blas(len)
     ... def trace(matrix):
@@ -50,9 +54,9 @@ def single_threaded_blas(size: Callable[..., int]) -> Callable[[Callable[..., Re
     3
     """
 
-    def decorated(function: Callable[..., Result]) -> Callable[..., Result]:
+    def decorated(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         @wraps(function)
-        def limited(*args: Any, **options: Any) -> Result:
+        def limited(*args: Parameters.args, **options: Parameters.kwargs) -> Result:
             if size(*args) <= SMALL:
                 return function(*args, **options)
             with _turn, _blas().limit(limits=1):

@@ -16,7 +16,7 @@ from suffice.exceptions import InputError
 from suffice.tables import Coded, CodedColumn, Table
 from suffice.tables.column_matrix import ColumnMatrix, Part
 from suffice.tables.levels import Levels, coded_values, is_missing
-from suffice.tables.table import Columns, Kind
+from suffice.tables.table import ColumnSelection, Kind
 from suffice.text.texts import Texts
 
 __all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "not_a_number", "numbers_of"]
@@ -90,15 +90,15 @@ class ColumnTable(Table):
         """The rows at those places."""
         return ColumnTable(len(index), [column.take(index) for column in self.columns], self.names)
 
-    def _chosen(self, columns: Columns) -> list[Column]:
+    def _chosen(self, columns: ColumnSelection) -> list[Column]:
         return list(self.columns[columns] if isinstance(columns, slice) else [self.columns[j] for j in columns])
 
-    def numbers(self, columns: Columns, names: Sequence[object]) -> ColumnMatrix:
+    def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> ColumnMatrix:
         """Those columns, each where it lies."""
         chosen = zip(self._chosen(columns), names, strict=True)
         return ColumnMatrix(self.n_rows, [column.part(name) for column, name in chosen])
 
-    def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
+    def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
         """Those columns as codes of levels."""
         found = []
         for column, name in zip(self._chosen(columns), names, strict=True):
@@ -111,7 +111,7 @@ class ColumnTable(Table):
                 ) from None
         return Coded(self.n_rows, tuple(found))
 
-    def documents(self, columns: Columns, names: Sequence[object]) -> Texts:
+    def documents(self, columns: ColumnSelection, names: Sequence[object]) -> Texts:
         """The only one of those columns as texts."""
         (column,) = self._chosen(columns)
         return column.documents(names[0])

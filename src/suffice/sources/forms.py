@@ -14,7 +14,7 @@ from scipy import sparse
 
 from suffice.exceptions import InputError
 from suffice.sources.frames import frame_of
-from suffice.tables.sampled import as_matrix
+from suffice.tables.sampled import sampled_matrix
 
 __all__ = ["ArrayForm", "Form", "FrameForm", "SparseForm", "StoredFrameForm"]
 
@@ -39,7 +39,7 @@ class ArrayForm:
 
     def __call__(self, columns: list[Any]) -> NDArray[Any]:
         """Drawn columns as rows."""
-        x = as_matrix(columns)
+        x = sampled_matrix(columns)
         if x.dtype.kind == "O":
             texts = self.dtype.kind == "U" and all(isinstance(value, str) for value in x.flat)
             return x.astype(str) if texts else x
@@ -59,7 +59,7 @@ class SparseForm:
 
     def __call__(self, columns: list[Any]) -> Any:
         """Drawn columns as rows."""
-        return getattr(sparse, self.kind)(_as_type(as_matrix(columns, left_out=0.0), self.dtype))
+        return getattr(sparse, self.kind)(_as_type(sampled_matrix(columns, fill=0.0), self.dtype))
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class StoredFrameForm:
         try:
             template = self.template()
         except ImportError:
-            return as_matrix(columns)
+            return sampled_matrix(columns)
         return frame_of(template, columns)
 
     def template(self) -> Any:

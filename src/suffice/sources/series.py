@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.tables import CodedColumn
-from suffice.tables.levels import Levels, coded_numbers, coded_values, level_places
+from suffice.tables.levels import Levels, coded_numbers, coded_values, level_positions
 from suffice.tables.stored_columns import NumberColumn, StoredCodes
 from suffice.text.texts import Texts
 
@@ -103,7 +103,7 @@ def _of_numbers(values: NDArray[Any]) -> CodedColumn:
 
 def _stored(met: Sequence[Any], codes: NDArray[Any], *, declared: bool = False) -> StoredCodes:
     """A column as codes of the entries of a dictionary, in any order and with missing ones among them."""
-    levels, where = level_places(met, declared=declared)
+    levels, where = level_positions(met, declared=declared)
     return StoredCodes(levels, codes, where)
 
 

@@ -1,7 +1,6 @@
-"""Per-class sums over the cells that are there: ``n_kj = Σ w`` and ``t_kj = Σ w f(x_j)``.
+"""Per-class sums over the cells that are not missing: ``n_kj = Σ w`` and ``t_kj = Σ w f(x_j)``.
 
-What every exponential family with independent columns needs: each ``f`` is one of its sufficient
-statistics.
+They serve every exponential family with independent columns: each ``f`` is one of its sufficient statistics.
 """
 
 from __future__ import annotations
@@ -9,33 +8,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.numerics.compensated import add, product
-from suffice.statistics.class_sums import class_sums, value_flags_of
+from suffice.numerics.types import Array, Float, Matrix, SparseMatrix
+from suffice.statistics.class_sums import class_sums, value_flags
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByColumn, Statistic
-from suffice.statistics.subtraction import nothing_left, remaining_weight
+from suffice.statistics.subtraction import is_rounding_error, subtract_part, subtract_weights
 from suffice.statistics.weights import cell_weights
 from suffice.tables.column_matrix import ColumnMatrix
-from suffice.tables.sparse_cells import left_of, same_cells, some_rows
+from suffice.tables.sparse_cells import same_cells, some_rows
 from suffice.tables.table import is_sparse
-from suffice.tables.thresholded import ThresholdedMatrix, yes_or_no
+from suffice.tables.thresholded import ThresholdedMatrix, thresholded
 
 __all__ = ["CellSums", "identity"]
 
-Float = NDArray[np.float64]
-Function = Callable[[Any], Any]
-SPARSE_CELLS = 1 << 19  # of which functions are made at a time
+Function = Callable[[Array], Array]
+SPARSE_CELLS = 1 << 19  # cells that functions are evaluated on at a time
 
 
-def identity(x: Any) -> Any:
-    """x itself."""
+def identity(x: Array) -> Array:
+    """Return x unchanged."""
     return x
 
 
@@ -46,7 +43,7 @@ class CellSums(Statistic):
     Attributes
     ----------
     weight, weight_low : array of shape (K, d)
-        Sum of the weights of the cells that were there, the unevaluated sum of the two.
+        Sum of the weights of the cells that are not missing, stored as the sum ``weight + weight_low``.
     total : array of shape (K, m, d)
         Sum of each of the m functions.
 
@@ -66,55 +63,55 @@ class CellSums(Statistic):
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int, n_functions: int = 1) -> CellSums:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         k = len(classes)
         return cls(classes, np.zeros((k, n_columns)), np.zeros((k, n_functions, n_columns)))
 
     @classmethod
-    def summarize(cls, x: Any, members: Membership, functions: Sequence[Function] = (identity,)) -> CellSums:
-        """The statistic of a batch of rows (n, d).
+    def summarize(cls, x: Matrix, members: Membership, functions: Sequence[Function] = (identity,)) -> CellSums:
+        """Return the statistic of a batch of rows (n, d).
 
-        Each function takes an array of cells and is zero at zero where x is sparse.
+        Each function takes an array of cells; if x is sparse, it must be zero at zero.
         """
         if is_sparse(x):
             return cls._of_sparse(x, members, functions)
         if isinstance(x, ColumnMatrix) and not x.is_stored:
-            found = cls.zero(members.classes, x.shape[1], len(functions))
+            sums = cls.zero(members.classes, x.shape[1], len(functions))
             for start, rows in x.blocks():
                 some = members.rows(start, start + len(rows))
-                found = found.merge(cls.summarize(rows.copied(), some, functions))
-            return found
+                sums = sums.merge(cls.summarize(rows.copied(), some, functions))
+            return sums
         if tuple(functions) == (identity,):
-            total, met = class_sums(x, members)
-            if not met.missing:
+            total, flags = class_sums(x, members)
+            if not flags.missing:
                 weight, low = cell_weights(members, x.shape[1])
                 return cls(members.classes, weight, total[:, None], weight_low=low)
         return cls._of_blocks(x, members, functions)
 
     @classmethod
-    def of_answers(cls, answers: ThresholdedMatrix, members: Membership) -> CellSums:
-        """The statistic of the zeros and ones that answers are.
+    def of_thresholded(cls, matrix: ThresholdedMatrix, members: Membership) -> CellSums:
+        """Return the statistic of the zeros and ones of a thresholded matrix.
 
-        Raises `InputError` if a value of any row is infinite.
+        Raises `InputError` if any value is infinite.
         """
-        x, above = answers.x, answers.above
-        total, met = class_sums(x, members, above=above)
-        if met.infinite:
-            raise InputError("Some values are infinite, which is neither yes nor no.")
-        if met.missing and not is_sparse(x):
-            return cls._of_blocks(x, members, (lambda values: yes_or_no(values, above),))
-        weight, low = _known_weights(x, members, missing=met.missing)
+        x, above = matrix.x, matrix.above
+        total, flags = class_sums(x, members, above=above)
+        if flags.infinite:
+            raise InputError("Some values are infinite; expected finite numbers to compare with the threshold.")
+        if flags.missing and not is_sparse(x):
+            return cls._of_blocks(x, members, (lambda values: thresholded(values, above),))
+        weight, low = _known_weights(x, members, missing=flags.missing)
         return cls(members.classes, weight, total[:, None], weight_low=low)
 
     @classmethod
-    def _of_blocks(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
-        # Functions, and cells counted one by one where there are holes, of blocks of rows: no copy of x is made.
-        found = cls.zero(members.classes, x.shape[1], len(functions))
+    def _of_blocks(cls, x: Matrix, members: Membership, functions: Sequence[Function]) -> CellSums:
+        # Blocks of rows need no copy of x, neither for the functions nor to count the missing cells.
+        sums = cls.zero(members.classes, x.shape[1], len(functions))
         step = max(1024, (1 << 18) // max(x.shape[1], 1))
         for start in range(0, len(x), step):
             part = np.ascontiguousarray(x[start : start + step], dtype=np.float64)
-            found = found.merge(cls._of_block(part, members.rows(start, start + step), functions))
-        return found
+            sums = sums.merge(cls._of_block(part, members.rows(start, start + step), functions))
+        return sums
 
     @classmethod
     def _of_block(cls, x: Float, members: Membership, functions: Sequence[Function]) -> CellSums:
@@ -123,13 +120,13 @@ class CellSums(Statistic):
         weight, low = cell_weights(members, x.shape[1], missing if holes else None)
         total = []
         for function in functions:
-            with np.errstate(all="ignore"):  # rows that do not count may hold anything
+            with np.errstate(all="ignore"):  # excluded rows may hold any value
                 values = function(x)
             total.append(_class_sums(np.where(missing, 0.0, values) if holes else values, members))
         return cls(members.classes, weight, np.stack(total, axis=1), weight_low=low)
 
     @classmethod
-    def _of_sparse(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
+    def _of_sparse(cls, x: SparseMatrix, members: Membership, functions: Sequence[Function]) -> CellSums:
         if x.format != "csr" or tuple(functions) == (identity,):
             return cls._of_cells(x, members, functions)
         whole = cls.zero(members.classes, x.shape[1], len(functions))
@@ -139,19 +136,19 @@ class CellSums(Statistic):
         return whole
 
     @classmethod
-    def _of_cells(cls, x: Any, members: Membership, functions: Sequence[Function]) -> CellSums:
+    def _of_cells(cls, x: SparseMatrix, members: Membership, functions: Sequence[Function]) -> CellSums:
         total, holes = [], False
         for function in functions:
             cells = x
             if function is not identity:
                 data = np.where(np.isnan(x.data), 0, x.data).astype(np.float64)
-                with np.errstate(all="ignore"):  # rows that do not count may hold anything
+                with np.errstate(all="ignore"):  # excluded rows may hold any value
                     cells = same_cells(x, np.asarray(function(data), dtype=np.float64))
-            found, met = class_sums(cells, members)
-            holes |= met.missing
-            total.append(found)
+            sums, flags = class_sums(cells, members)
+            holes |= flags.missing
+            total.append(sums)
         if identity not in functions:
-            holes = value_flags_of(x).missing
+            holes = value_flags(x).missing
         weight, low = _known_weights(x, members, missing=holes)
         return cls(members.classes, weight, np.stack(total, axis=1), weight_low=low)
 
@@ -161,7 +158,7 @@ class CellSums(Statistic):
         return self.total.shape[2], self.total.shape[1]
 
     def pooled(self) -> CellSums:
-        """All classes as one, on an axis of one unnamed class."""
+        """Return the statistic of all classes as one, on an axis of one unnamed class."""
         return CellSums(ClassAxis.of([0]), self.weight.sum(axis=0)[None], self.total.sum(axis=0)[None])
 
     def _merged(self, other: CellSums) -> CellSums:
@@ -169,11 +166,11 @@ class CellSums(Statistic):
         return CellSums(self.classes, weight, self.total + other.total, weight_low=low)
 
     def _subtracted(self, other: CellSums, columns: Sequence[object]) -> CellSums:
-        weight, low = remaining_weight(
+        weight, low = subtract_weights(
             self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
         )
         total = self.total - other.total
-        total = np.where((weight[:, None] > 0) & ~nothing_left(self.total, total), total, 0.0)
+        total = np.where((weight[:, None] > 0) & ~is_rounding_error(self.total, total), total, 0.0)
         return CellSums(self.classes, weight, total, weight_low=low)
 
     def _scaled(self, factor: float) -> CellSums:
@@ -181,16 +178,16 @@ class CellSums(Statistic):
         return CellSums(self.classes, weight, self.total * factor, weight_low=low)
 
 
-def _known_weights(x: Any, members: Membership, *, missing: bool) -> tuple[Float, Float]:
-    """Sums of the weights of the cells that are there (K, d), in two doubles; with some ``missing`` x is sparse."""
+def _known_weights(x: Matrix, members: Membership, *, missing: bool) -> tuple[Float, Float]:
+    """Return the sums of the weights of present cells (K, d), in two doubles; if some are ``missing``, x is sparse."""
     weight, low = cell_weights(members, x.shape[1])
     if not missing:
         return weight, low
-    weight = left_of(weight, class_sums(x, members, missing=True)[0])
+    weight = subtract_part(weight, class_sums(x, members, missing=True)[0])
     return weight, np.where(weight > 0, low, 0.0)
 
 
-def _class_sums(x: Any, members: Membership) -> Float:
+def _class_sums(x: Matrix, members: Membership) -> Float:
     x = x if isinstance(x, ColumnMatrix) else np.asarray(x)
     x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
     return kernels.class_sums(x, len(members.classes), codes=members.codes, soft=members.soft, weights=members.weights)

@@ -1,49 +1,44 @@
-"""Class sums of dense or sparse rows, and what lies among their values, in one read."""
+"""Class sums of dense or sparse rows, and flags for unusual values, in one pass."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.kernels import ValueFlags
+from suffice.numerics.types import Float, Matrix, SparseMatrix
 from suffice.statistics.classes import Membership
 from suffice.tables.table import is_sparse
 
-__all__ = ["ValueFlags", "class_sums", "class_sums_of_cells", "value_flags_of"]
-
-Float = NDArray[np.float64]
+__all__ = ["ValueFlags", "class_sums", "class_sums_of_cells", "value_flags"]
 
 
 def class_sums(
-    x: Any, members: Membership, *, above: float | None = None, missing: bool = False
+    x: Matrix, members: Membership, *, above: float | None = None, missing: bool = False
 ) -> tuple[Float, ValueFlags]:
-    """``Σ_i w_i x_ij`` of each class and column (K, d), and what was met among the values of all rows.
+    """Return ``Σ_i w_i x_ij`` for each class and column (K, d), and flags for the values of all rows.
 
-    With ``above`` a cell counts for one if its value is above that, with ``missing`` if it is missing. A missing cell
-    of a sparse matrix counts for nothing; one of a dense matrix makes its sum NaN.
+    With ``above``, a cell counts as 1 if its value exceeds it; with ``missing``, if the cell is missing. A missing cell
+    of a sparse matrix is ignored; one of a dense matrix makes its sum NaN.
     """
-    who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
     if is_sparse(x):
-        return kernels.sparse_sums(kernels.Cells.of(x), len(members.classes), above=above, missing=missing, **who)
-    return kernels.looked_sums(x, len(members.classes), above=above, missing=missing, **who)
+        cells = kernels.Cells.of(x)
+        return kernels.sparse_sums(cells, len(members.classes), above=above, missing=missing, **members.arrays)
+    return kernels.looked_sums(x, len(members.classes), above=above, missing=missing, **members.arrays)
 
 
-def value_flags_of(x: Any) -> ValueFlags:
-    """What lies among the values of some rows.
+def value_flags(x: Matrix) -> ValueFlags:
+    """Return flags for negative, missing and infinite values.
 
-    >>> value_flags_of(np.array([[1.0, -np.inf]]))
+    >>> value_flags(np.array([[1.0, -np.inf]]))
     ValueFlags(negative=True, missing=False, infinite=True)
     """
-    nobody = np.empty((x.shape[0], 0))  # rows that are in no class are looked at, and no more
+    no_class = np.empty((x.shape[0], 0))  # the kernels check all rows and sum none
     if is_sparse(x):
-        return kernels.sparse_sums(kernels.Cells.of(x), 0, soft=nobody)[1]
-    return kernels.looked_sums(x, 0, soft=nobody)[1]
+        return kernels.sparse_sums(kernels.Cells.of(x), 0, soft=no_class)[1]
+    return kernels.looked_sums(x, 0, soft=no_class)[1]
 
 
-def class_sums_of_cells(x: Any, members: Membership) -> Float:
-    """``Σ_i w_i x_ij`` of each class and column (K, d), over the stored cells of rows that count."""
-    who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
-    return kernels.sparse_sums(kernels.Cells.of(x), len(members.classes), **who)[0]
+def class_sums_of_cells(x: SparseMatrix, members: Membership) -> Float:
+    """Return ``Σ_i w_i x_ij`` for each class and column (K, d) over the stored cells."""
+    return kernels.sparse_sums(kernels.Cells.of(x), len(members.classes), **members.arrays)[0]

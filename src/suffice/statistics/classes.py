@@ -1,21 +1,18 @@
-"""The class axis: which row of a statistic belongs to which label, and how two axes unite."""
+"""The class axis, which labels the rows of a statistic, and the classes of a batch of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import ClassError, InputError, listed
+from suffice.numerics.types import Array, Codes, Float, Mask, Selection
 
-__all__ = ["ClassAxis", "Membership"]
-
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
+__all__ = ["ClassAxis", "Membership", "MembershipArrays", "present_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +26,11 @@ class ClassAxis:
     ['ham', 'news', 'spam']
     """
 
-    labels: NDArray[Any]
+    labels: Array
 
     @classmethod
-    def of(cls, labels: Sequence[Any] | NDArray[Any]) -> ClassAxis:
-        """The axis of the distinct labels among ``labels``."""
+    def of(cls, labels: Sequence[object] | Array) -> ClassAxis:
+        """Return the axis of the distinct labels among ``labels``."""
         return cls(_sorted_labels(np.asarray(labels)))
 
     def __len__(self) -> int:
@@ -44,14 +41,14 @@ class ClassAxis:
             return NotImplemented
         if self is other:
             return True
-        # True equals 1 in NumPy; as class labels they are different things.
-        alike = self.labels.dtype == other.labels.dtype or _kind(self.labels) == _kind(other.labels)
-        return alike and bool(np.array_equal(self.labels, other.labels))
+        # NumPy compares True and 1 as equal, but they are different class labels.
+        comparable = self.labels.dtype == other.labels.dtype or _kind(self.labels) == _kind(other.labels)
+        return comparable and bool(np.array_equal(self.labels, other.labels))
 
     __hash__ = None  # type: ignore[assignment]
 
     def union(self, other: ClassAxis) -> ClassAxis:
-        """The axis of the labels of both."""
+        """Return the axis of the labels of both."""
         if self == other or len(other) == 0:
             return self
         if len(self) == 0:
@@ -61,51 +58,53 @@ class ClassAxis:
         kinds = {_kind(self.labels), _kind(other.labels)}
         if len(kinds) > 1:
             raise ClassError(
-                f"Class labels of different kinds cannot be sorted together: {listed(self.labels.tolist(), 3)} "
+                f"Cannot merge class labels of different types: {listed(self.labels.tolist(), 3)} "
                 f"and {listed(other.labels.tolist(), 3)}. Convert the labels to one type."
             )
         both = ClassAxis.of(np.concatenate([self.labels, other.labels]))
         if len(both) < len(set(self.labels.tolist()) | set(other.labels.tolist())):
             raise ClassError(
-                f"Labels of type {self.labels.dtype} and {other.labels.dtype} cannot be united without taking some "
-                "for equal that are not. Convert the labels to one type."
+                f"Cannot merge class labels of type {self.labels.dtype} and {other.labels.dtype}: some different "
+                "labels would become equal. Convert the labels to one type."
             )
         return both
 
     def holds(self, other: ClassAxis) -> bool:
-        """Whether all labels of another axis, of the same type or a narrower one, are on this one."""
+        """Whether this axis has all labels of another axis of the same type or a narrower one."""
         mine, theirs = self.labels.dtype, other.labels.dtype
         narrower = mine.kind == theirs.kind and mine.kind in "biuU" and theirs.itemsize <= mine.itemsize
         return narrower and len(other) <= len(self) and bool((self.positions(other.labels) >= 0).all())
 
-    def positions(self, labels: NDArray[Any]) -> Codes:
-        """Position of each label on this axis; −1 for a label that is not on it."""
+    def positions(self, labels: Array) -> Codes:
+        """Return the position of each label on this axis; −1 for a label that is not on it."""
         if len(self) == 0 or len(labels) == 0:
             return np.full(len(labels), -1, dtype=np.int64)
         try:
             at = np.searchsorted(self.labels, labels)
         except TypeError:
             raise ClassError(
-                f"Labels {listed(labels.tolist(), 3)} cannot be compared with the classes "
-                f"{listed(self.labels.tolist(), 3)}. Give labels of the type the model was fitted with."
+                f"Cannot compare labels {listed(labels.tolist(), 3)} with the classes "
+                f"{listed(self.labels.tolist(), 3)}. Pass labels of the type that the model was fitted with."
             ) from None
         at[at == len(self)] = 0
         return np.where(self.labels[at] == labels, at, -1)
 
-    def label(self, k: int) -> Any:
-        """The label at a position, as Python has it."""
-        return self.labels[k : k + 1].tolist()[0]
+    def label(self, k: int) -> object:
+        """Return the label at a position as a Python object."""
+        label: object = self.labels[k : k + 1].tolist()[0]
+        return label
 
-    def position(self, label: Any) -> int:
-        """Position of one label; a sentence if it is not on this axis."""
-        at = int(self.positions(np.asarray([label]))[0]) if np.ndim(label) == 0 else -1
+    def position(self, label: object) -> int:
+        """Return the position of one label; raises `ClassError` if it is not on this axis."""
+        values = np.asarray([label])
+        at = int(self.positions(values)[0]) if values.ndim == 1 else -1
         if at < 0:
             raise ClassError(f"{label!r} is not a class of this model. Its classes are {listed(self.labels.tolist())}.")
         return at
 
 
-def _kind(labels: NDArray[Any]) -> str:
-    """Labels of one kind sort together: numbers, or texts, or anything else by its type."""
+def _kind(labels: Array) -> str:
+    """Return the kind of labels: number, text, or the type of other labels. Labels of one kind sort together."""
     if labels.dtype.kind in "iuf":
         return "number"
     if labels.dtype.kind in "UT" or all(isinstance(label, str) for label in labels.tolist()):
@@ -113,13 +112,21 @@ def _kind(labels: NDArray[Any]) -> str:
     return str(labels.dtype)
 
 
-def _sorted_labels(labels: NDArray[Any]) -> NDArray[Any]:
+def _sorted_labels(labels: Array) -> Array:
     try:
         return np.unique(labels)
     except TypeError:
         raise ClassError(
             f"Class labels must be of one type, all numbers or all strings; got {listed(labels.tolist(), 4)}."
         ) from None
+
+
+class MembershipArrays(TypedDict):
+    """The arrays of a `Membership`, as keyword arguments of the kernels."""
+
+    codes: Codes | None
+    soft: Float | None
+    weights: Float | None
 
 
 @dataclass(frozen=True)
@@ -130,16 +137,16 @@ class Membership:
     ----------
     classes : ClassAxis
     codes : array of shape (n,), optional
-        Hard membership: the position of each row's label on the axis; −1 leaves the row out.
+        Hard membership: the position of each row's label on the axis; −1 excludes the row.
     soft : array of shape (n, K), optional
         Soft membership: a weight for each row and class. A one-hot row is the same as a code.
     weights : array of shape (n,), optional
-        Weight of each row. No weight means weight one; weight k is the row k times.
+        Weight of each row; one by default. A row of weight k counts as k rows.
 
     Attributes
     ----------
     row_counts : array of shape (K,)
-        How many rows have each class as their code.
+        Number of rows with each code.
     """
 
     classes: ClassAxis
@@ -150,22 +157,28 @@ class Membership:
 
     def __post_init__(self) -> None:
         if (self.codes is None) == (self.soft is None):
-            raise TypeError("give either codes or soft, not both")
+            raise TypeError("pass either codes or soft, not both")
         if self.weights is not None and len(self.weights) != len(self):
-            raise InputError(f"There are {len(self.weights)} weights for {len(self)} rows.")
+            raise InputError(f"Got {len(self.weights)} weights for {len(self)} rows.")
         codes = np.empty(0, dtype=np.int64) if self.codes is None else self.codes
         counts, beyond = kernels.code_counts(codes, len(self.classes))
         if beyond >= 0:
-            raise InputError(f"A code of {beyond} is not a position among {len(self.classes)} classes.")
+            raise InputError(f"Code {beyond} is out of range for {len(self.classes)} classes.")
         object.__setattr__(self, "row_counts", counts)
         if self.soft is not None and self.soft.shape[1:] != (len(self.classes),):
-            raise InputError(f"soft has shape {self.soft.shape} for {len(self.classes)} classes.")
+            shape = len(self), len(self.classes)
+            raise InputError(f"soft has shape {self.soft.shape}; expected {shape}.", argument="soft")
 
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else len(self.soft)  # type: ignore[arg-type]
 
+    @property
+    def arrays(self) -> MembershipArrays:
+        """Codes or soft membership, and weights, as keyword arguments of the kernels."""
+        return {"codes": self.codes, "soft": self.soft, "weights": self.weights}
+
     def class_weights(self) -> Float:
-        """Sum of weights of each class, (K,)."""
+        """Return the sum of weights of each class (K,)."""
         if self.codes is not None and self.weights is None:
             return self.row_counts.astype(np.float64)
         if self.codes is not None and self.weights is not None:
@@ -175,29 +188,37 @@ class Membership:
         assert self.soft is not None
         return self.soft.sum(axis=0) if self.weights is None else self.weights @ self.soft
 
-    def without(self, some: NDArray[np.bool_]) -> Membership:
-        """The membership in which some of the rows are left out."""
+    def without(self, excluded: Mask) -> Membership:
+        """Return the membership without some of the rows."""
         if self.codes is not None:
-            return Membership(self.classes, codes=np.where(some, -1, self.codes), weights=self.weights)
-        weights = np.where(some, 0.0, 1.0 if self.weights is None else self.weights)
+            return Membership(self.classes, codes=np.where(excluded, -1, self.codes), weights=self.weights)
+        weights = np.where(excluded, 0.0, 1.0 if self.weights is None else self.weights)
         return Membership(self.classes, soft=self.soft, weights=weights)
 
     def on(self, axis: ClassAxis) -> Membership:
-        """The same rows, which have codes, on an axis that holds their classes."""
+        """Return the same hard membership on an axis that has all its classes."""
         assert self.codes is not None
-        places = np.full(len(self.classes) + 1, -1, dtype=np.int64)  # the last is that of a code of −1
-        places[:-1] = axis.positions(self.classes.labels)
-        return Membership(axis, codes=places[self.codes], weights=self.weights)
+        positions = np.full(len(self.classes) + 1, -1, dtype=np.int64)  # code −1 indexes the last entry
+        positions[:-1] = axis.positions(self.classes.labels)
+        return Membership(axis, codes=positions[self.codes], weights=self.weights)
 
     def rows(self, start: int, stop: int) -> Membership:
-        """The membership of rows start..stop−1."""
+        """Return the membership of rows start..stop−1."""
         return self.take(slice(start, stop))
 
-    def take(self, index: Any) -> Membership:
-        """The membership of some of the rows."""
+    def take(self, index: Selection) -> Membership:
+        """Return the membership of the selected rows."""
         return Membership(
             self.classes,
             codes=None if self.codes is None else self.codes[index],
             soft=None if self.soft is None else self.soft[index],
             weights=None if self.weights is None else self.weights[index],
         )
+
+
+def present_rows(codes: Codes | None, weights: Float | None) -> Mask | None:
+    """Return which rows have a class and a positive weight; None if all do."""
+    out = None if codes is None or codes.min(initial=0) >= 0 else codes >= 0
+    if weights is not None and not (weights > 0).all():
+        out = weights > 0 if out is None else out & (weights > 0)
+    return out

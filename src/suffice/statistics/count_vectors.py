@@ -1,42 +1,40 @@
-"""Per-class sums of vectors of counts, with the logarithms of their multinomial coefficients.
+"""Per-class sums of count vectors and of the logarithms of their multinomial coefficients.
 
-``t_k = Σ w x``, and ``c_k = Σ w log( (Σ_j x_j)! / Π_j x_j! )``, which the evidence of a multinomial needs.
+``t_k = Σ w x`` and ``c_k = Σ w log( (Σ_j x_j)! / Π_j x_j! )``. The evidence of a multinomial needs the second.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.numerics.compensated import add, product
+from suffice.numerics.types import Array, Float, Index, Matrix
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
-from suffice.statistics.subtraction import nothing_left, remaining_weight
+from suffice.statistics.subtraction import is_rounding_error, subtract_weights
 from suffice.statistics.weights import class_weights
 from suffice.tables.sparse_cells import same_cells
 from suffice.tables.table import is_sparse
 
 __all__ = ["CountVectors", "log_coefficients", "log_factorial"]
 
-Float = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class CountVectors(Statistic):
-    """Per-class sums of vectors of counts.
+    """Per-class sums of count vectors.
 
     Attributes
     ----------
     weight, weight_low : array of shape (K,)
-        The weight is the unevaluated sum of the two.
+        Weight, stored as the sum ``weight + weight_low``.
     total : array of shape (K, d)
     log_coefficient : array of shape (K,)
 
@@ -57,19 +55,18 @@ class CountVectors(Statistic):
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> CountVectors:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         k = len(classes)
         return cls(classes, np.zeros(k), np.zeros((k, n_columns)), np.zeros(k))
 
     @classmethod
-    def summarize(cls, x: Any, members: Membership) -> CountVectors:
-        """The statistic of a batch of rows (n, d)."""
-        who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
+    def summarize(cls, x: Matrix, members: Membership) -> CountVectors:
+        """Return the statistic of a batch of rows (n, d)."""
         k = len(members.classes)
         total, _ = class_sums(x, members)
-        with np.errstate(over="ignore", invalid="ignore"):  # rows that do not count may hold anything
+        with np.errstate(over="ignore", invalid="ignore"):  # excluded rows may hold any value
             coefficients = log_coefficients(x)
-        each = kernels.class_sums(coefficients[:, None], k, **who)
+        each = kernels.class_sums(coefficients[:, None], k, **members.arrays)
         weight, low = class_weights(members)
         return cls(members.classes, weight, total, each[:, 0], weight_low=low)
 
@@ -78,11 +75,11 @@ class CountVectors(Statistic):
         """Number of columns."""
         return self.total.shape[1:]
 
-    def _columns(self, at: NDArray[np.intp]) -> Self:
+    def _columns(self, at: Index) -> Self:
         if len(at) < self.shape[0]:
             raise InputError(
-                "The multinomial coefficients that CountVectors keep are of whole rows: its columns come in another "
-                f"order, but not without some; {len(at)} of {self.shape[0]} were asked for."
+                f"Cannot select {len(at)} of {self.shape[0]} columns of CountVectors: its multinomial coefficients are "
+                "those of whole rows. Select all columns, in any order."
             )
         return super()._columns(at)
 
@@ -92,14 +89,14 @@ class CountVectors(Statistic):
         return CountVectors(self.classes, weight, self.total + other.total, coefficient, weight_low=low)
 
     def _subtracted(self, other: CountVectors, columns: Sequence[object]) -> CountVectors:
-        weight, low = remaining_weight(
+        weight, low = subtract_weights(
             self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
         )
         left = weight > 0
         coefficient = self.log_coefficient - other.log_coefficient
-        coefficient = np.where(left & ~nothing_left(self.log_coefficient, coefficient), coefficient, 0.0)
+        coefficient = np.where(left & ~is_rounding_error(self.log_coefficient, coefficient), coefficient, 0.0)
         total = self.total - other.total
-        total = np.where(left[:, None] & ~nothing_left(self.total, total), total, 0.0)
+        total = np.where(left[:, None] & ~is_rounding_error(self.total, total), total, 0.0)
         return CountVectors(self.classes, weight, total, coefficient, weight_low=low)
 
     def _scaled(self, factor: float) -> CountVectors:
@@ -107,11 +104,11 @@ class CountVectors(Statistic):
         return CountVectors(self.classes, weight, self.total * factor, self.log_coefficient * factor, weight_low=low)
 
 
-SMALL = gammaln(np.arange(1.0, 4097.0))  # log 0!, log 1!, … : most counts are small, and looking up is quick
+SMALL = gammaln(np.arange(1.0, 4097.0))  # log 0!, log 1!, …: most counts are small, and a lookup is fast
 
 
-def log_factorial(x: Any) -> Any:
-    """log x! of each value; of what is no count, whatever log Γ(x + 1) is.
+def log_factorial(x: Array) -> Float:
+    """Return log x! of each value; log Γ(x + 1) for values that are not counts.
 
     >>> np.exp(log_factorial(np.array([0.0, 3.0, 0.5]))).round(6)
     array([1.      , 6.      , 0.886227])
@@ -119,15 +116,15 @@ def log_factorial(x: Any) -> Any:
     x = np.asarray(x, dtype=np.float64)
     small = (x >= 0) & (x < len(SMALL))
     at = np.where(small, x, 0.0).astype(np.intp) if not small.all() else x.astype(np.intp)
-    out = SMALL.take(at)
+    out: Float = SMALL.take(at)
     odd = ~small | (at != x)
     if odd.any():
         out[odd] = gammaln(x[odd] + 1)
     return out
 
 
-def log_coefficients(x: Any) -> Float:
-    """log (Σ_j x_j)! / Π_j x_j! of each row (n,)."""
+def log_coefficients(x: Matrix) -> Float:
+    """Return log (Σ_j x_j)! / Π_j x_j! of each row (n,)."""
     if is_sparse(x):
         lengths = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
         each = np.asarray(same_cells(x, log_factorial(x.data)).sum(axis=1)).ravel()

@@ -6,33 +6,30 @@ import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import MergeError, columns_at, listed
 from suffice.numerics.compensated import add, product
+from suffice.numerics.types import Codes, Float, Index, Matrix, Selection
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
-from suffice.statistics.subtraction import remaining_weight
-from suffice.statistics.weights import class_weights, counted
+from suffice.statistics.subtraction import subtract_weights
+from suffice.statistics.weights import class_weights, weighted_counts
 from suffice.tables.levels import Coded, CodedColumn, Levels
 from suffice.tables.stored_columns import (
     NumberColumn,
     NumberRows,
-    bounds,
-    coded_places,
+    code_range,
+    code_ranges,
     countable,
-    stored_places,
+    value_bounds,
 )
 
-__all__ = ["Counts", "class_counts", "scaled_counts"]
+__all__ = ["Counts", "class_counts"]
 
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
-MOST_CELLS = 1 << 20  # of classes and numbers, counted before it is known which numbers occur
+MOST_CELLS = 1 << 20  # classes times numbers in a range, most of which may not occur
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +39,11 @@ class Counts(Statistic):
     Attributes
     ----------
     count, count_low : array of shape (K, C)
-        C is the number of levels of all columns together. The count is the unevaluated sum of the two; and so is
-        the next.
+        Weight of each level, stored as the sum ``count + count_low``. C is the total number of levels of all columns.
     missing, missing_low : array of shape (K, d)
-        Weight of the cells that were not there.
+        Weight of the missing cells, stored as the sum ``missing + missing_low``.
     levels : tuple of Levels
-        One for each column. They unite in `merge`.
+        Levels of each column. `merge` takes their union.
 
     Examples
     --------
@@ -69,40 +65,45 @@ class Counts(Statistic):
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Counts:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         k = len(classes)
         return cls(classes, np.zeros((k, 0)), np.zeros((k, n_columns)), (Levels(()),) * n_columns)
 
     @classmethod
     def summarize(cls, x: Coded, members: Membership) -> Counts:
-        """The statistic of a batch of rows."""
+        """Return the statistic of a batch of rows."""
         k = len(members.classes)
-        found = _counted(x, members)
+        counted = _column_counts(x, members)
         parts = {}
         for at, end in enumerate(("", "_low")):
-            some = [each[1][at] for each in found]
+            some = [counts[at] for _, counts in counted]
             parts[f"count{end}"] = np.hstack([np.zeros((k, 0)), *(each[:, :-1] for each in some)])
             parts[f"missing{end}"] = np.hstack([np.zeros((k, 0)), *(each[:, -1:] for each in some)])
-        return cls(members.classes, levels=tuple(each[0] for each in found), **parts)._pruned()
+        return cls(members.classes, levels=tuple(levels for levels, _ in counted), **parts)._pruned()
 
     @classmethod
-    def beside(cls, parts: Sequence[Counts]) -> Counts:
-        """The statistic of several columns, from those of one or some each."""
+    def concatenate_columns(cls, parts: Sequence[Counts]) -> Counts:
+        """Return the statistic of all columns of several statistics."""
         axis = functools.reduce(ClassAxis.union, (part.classes for part in parts))
         wide = [part.on(axis) for part in parts]
         levels = tuple(levels for part in wide for levels in part.levels)
-        names = ("count", "missing", "count_low", "missing_low")
-        return cls(axis, levels=levels, **{name: np.hstack([getattr(part, name) for part in wide]) for name in names})
+        arrays = [part.arrays() for part in wide]
+        return cls(axis, levels=levels, **{name: np.hstack([each[name] for each in arrays]) for name in arrays[0]})
 
-    def _columns(self, at: NDArray[np.intp]) -> Counts:
-        bounds = [np.arange(self.offsets[j], self.offsets[j + 1]) for j in at]
-        places = np.concatenate([np.empty(0, dtype=np.int64), *bounds])
-        parts = {name: getattr(self, name)[:, places] for name in ("count", "count_low")}
-        parts |= {name: getattr(self, name)[:, at] for name in ("missing", "missing_low")}
-        return Counts(self.classes, levels=tuple(self.levels[j] for j in at), **parts)
+    def _columns(self, at: Index) -> Counts:
+        ranges = [np.arange(self.offsets[j], self.offsets[j + 1]) for j in at]
+        positions = np.concatenate([np.empty(0, dtype=np.int64), *ranges])
+        return Counts(
+            self.classes,
+            self.count[:, positions],
+            self.missing[:, at],
+            tuple(self.levels[j] for j in at),
+            count_low=self.count_low[:, positions],
+            missing_low=self.missing_low[:, at],
+        )
 
-    def taking(self, at: Any) -> Counts:
-        """The statistic of some of the classes, and of the levels that these have."""
+    def taking(self, at: Selection) -> Counts:
+        """Return the statistic of some of the classes and of the levels that occur in them."""
         return super().taking(at)._pruned()
 
     @property
@@ -112,32 +113,32 @@ class Counts(Statistic):
 
     @cached_property
     def offsets(self) -> Codes:
-        """Where each column's levels begin among all, and where the last end (d + 1,)."""
+        """Start of the levels of each column among all levels, and the end of the last (d + 1,)."""
         return np.concatenate([[0], np.cumsum([len(each) for each in self.levels])]).astype(np.int64)
 
     def of_column(self, j: int) -> Float:
-        """Counts of the levels of one column (K, L)."""
+        """Return the counts of the levels of one column (K, L)."""
         return self.count[:, self.offsets[j] : self.offsets[j + 1]]
 
     def axes(self) -> tuple[object, ...]:
-        """Classes, and the levels of each column."""
+        """Return the classes and the levels of each column."""
         return self.classes, self.levels
 
     def class_weights(self) -> Float:
-        """Weight of each class (K,); the most of its columns where they differ."""
+        """Return the weight of each class (K,); the largest of its columns if they differ."""
         if not self.levels:
             return np.zeros(len(self.classes))
         present = [self.of_column(j).sum(axis=1) + self.missing[:, j] for j in range(len(self.levels))]
         return np.asarray(np.max(present, axis=0))
 
     def _on_levels(self, levels: Sequence[Levels]) -> Counts:
-        """The same counts on wider levels."""
+        """Return the same counts on wider levels."""
         if all(mine is wider for mine, wider in zip(self.levels, levels, strict=True)):
             return self
         starts = np.concatenate([[0], np.cumsum([len(each) for each in levels])]).astype(np.int64)
         pairs = zip(self.levels, levels, starts[:-1], strict=True)
-        places = [start + wider.positions(mine.values) for mine, wider, start in pairs]
-        at = np.concatenate([np.empty(0, dtype=np.int64), *places])
+        positions = [start + wider.positions(mine.values) for mine, wider, start in pairs]
+        at = np.concatenate([np.empty(0, dtype=np.int64), *positions])
         count, low = np.zeros((2, len(self.classes), starts[-1]))
         count[:, at], low[:, at] = self.count, self.count_low
         return replace(self, count=count, count_low=low, levels=tuple(levels))
@@ -153,11 +154,12 @@ class Counts(Statistic):
         other = other._pruned()
         for j, (mine, theirs) in enumerate(zip(self.levels, other.levels, strict=True)):
             held = other.of_column(j).sum(axis=0) > 0
-            strange = [value for value, has in zip(theirs.values, held, strict=True) if has and value not in mine.place]
-            if strange:
+            unknown = [value for value, has in zip(theirs.values, held, strict=True) if has and value not in mine.place]
+            if unknown:
                 raise MergeError(
-                    f"Rows with {listed(strange)} in {columns_at(columns, [j])} cannot be taken out: there are none. "
-                    "Nothing was changed."
+                    f"Cannot remove rows with {listed(unknown)} in {columns_at(columns, [j])}: there are none. "
+                    "Nothing was changed.",
+                    column=columns[j],
                 )
         levels = [a.union(b) for a, b in zip(self.levels, other.levels, strict=True)]
         a, b = self._on_levels(levels), other._on_levels(levels)
@@ -167,19 +169,23 @@ class Counts(Statistic):
             j = int(np.searchsorted(a.offsets, c, side="right")) - 1
             return f"{place(k, j)}, level {levels[j].values[c - a.offsets[j]]!r}"
 
-        def hole(k: int, j: int) -> str:
-            return f"{place(k, j)}, among missing cells"
+        def missing_cells(k: int, j: int) -> str:
+            return f"{place(k, j)}, missing cells"
 
-        count, low = remaining_weight(a.count, a.count_low, b.count, b.count_low, level)
-        missing, missing_low = remaining_weight(a.missing, a.missing_low, b.missing, b.missing_low, hole)
+        count, low = subtract_weights(a.count, a.count_low, b.count, b.count_low, level)
+        missing, missing_low = subtract_weights(a.missing, a.missing_low, b.missing, b.missing_low, missing_cells)
         left = Counts(self.classes, count, missing, tuple(levels), count_low=low, missing_low=missing_low)
         return left._pruned()
 
     def _scaled(self, factor: float) -> Counts:
-        return replace(self, **scaled_counts(self, factor))._pruned()
+        by = np.asarray(factor)
+        count, low = product(self.count, self.count_low, by)
+        missing, missing_low = product(self.missing, self.missing_low, by)
+        scaled = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
+        return scaled._pruned()
 
     def _pruned(self) -> Counts:
-        """Without the levels that no row has, unless they are declared: weight zero is absence."""
+        """Return the statistic without levels of weight zero, except declared ones."""
         held = self.count.sum(axis=0) > 0
         if held.all():
             return self
@@ -197,69 +203,60 @@ class Counts(Statistic):
         return replace(self, count=self.count[:, keep], count_low=self.count_low[:, keep], levels=levels)
 
 
-def scaled_counts(counts: Any, factor: float) -> dict[str, Any]:
-    """Counts of levels or cells, and missing ones, with every weight times ``factor``."""
-    out: dict[str, Any] = {}
-    for name in ("count", "missing"):
-        parts = getattr(counts, name), getattr(counts, f"{name}_low")
-        out[name], out[f"{name}_low"] = product(*parts, np.asarray(factor))
-    return out
-
-
-Counted = tuple[Levels, tuple[Float, Float]]
+ColumnCounts = tuple[Levels, tuple[Float, Float]]
 """The levels of a column, and the counts of each (K, L + 1), the missing cells last, in two doubles."""
 
 
-def _counted(x: Coded, members: Membership) -> list[Counted]:
-    """The counts of each column. All that are dense are counted in one read."""
+def _column_counts(x: Coded, members: Membership) -> list[ColumnCounts]:
+    """Return the counts of each column; one pass counts all dense columns."""
     if isinstance(x, NumberRows) and x.x.size and countable(x.ranges, x.n_rows).all():
-        each = [bounds(x.ranges, j) for j in range(x.shape[1])]
+        each = [value_bounds(x.ranges, j) for j in range(x.shape[1])]
         low, size = (np.array(part, dtype=np.int64) for part in zip(*each, strict=True))
         if _fits(size, members):
             parts = _split(x.x, low, size, members)
             return [_of_numbers(first, *part) for first, part in zip(low.tolist(), parts, strict=True)]
-    places = stored_places(x.columns)
+    ranges = code_ranges(x.columns)
     for j, column in enumerate(x.columns):
-        place = places[j]
-        if isinstance(column, NumberColumn) and (place is None or not _fits(np.array([place.size]), members)):
-            places[j] = coded_places(CodedColumn(column.levels, column.codes))
-    dense = [place for place in places if place is not None]
-    low, size = (np.array([getattr(each, name) for each in dense], dtype=np.int64) for name in ("low", "size"))
-    some = iter(_split([each.stored for each in dense], low, size, members) if dense else ())
-    found: list[Counted] = []
-    for column, place in zip(x.columns, places, strict=True):
-        if place is None:
-            found.append((column.levels, _sparse_counts(column, members)))
-        elif place.where is None:
-            found.append(_of_numbers(place.low, *next(some)))
+        span = ranges[j]
+        if isinstance(column, NumberColumn) and (span is None or not _fits(np.array([span.size]), members)):
+            ranges[j] = code_range(CodedColumn(column.levels, column.codes))
+    dense = [span for span in ranges if span is not None]
+    low = np.array([span.low for span in dense], dtype=np.int64)
+    size = np.array([span.size for span in dense], dtype=np.int64)
+    some = iter(_split([span.stored for span in dense], low, size, members) if dense else ())
+    counted: list[ColumnCounts] = []
+    for column, span in zip(x.columns, ranges, strict=True):
+        if span is None:
+            counted.append((column.levels, _sparse_counts(column, members)))
+        elif span.where is None:
+            counted.append(_of_numbers(span.low, *next(some)))
         else:
-            found.append(_of_levels(column.levels, place.where, *next(some)))
-    return found
+            counted.append(_of_levels(column.levels, span.where, *next(some)))
+    return counted
 
 
 def _fits(size: Codes, members: Membership) -> bool:
-    """Whether a table of so many numbers, of which perhaps few occur, is small beside what a batch may take."""
+    """Whether a table for this range of numbers fits into the memory of a batch, even if few of them occur."""
     return int(size.sum()) * len(members.classes) <= MOST_CELLS
 
 
-def _split(x: Any, low: Codes, size: Codes, members: Membership) -> Iterator[tuple[Float, Float]]:
-    """Counts of each column's places (K, size + 2), in two doubles."""
-    who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
-    high, rest = kernels.class_counts(x, low, size, len(members.classes), **who)
+def _split(x: Matrix, low: Codes, size: Codes, members: Membership) -> Iterator[tuple[Float, Float]]:
+    """Yield the counts of the range of each column (K, size + 2), in two doubles."""
+    high, rest = kernels.class_counts(x, low, size, len(members.classes), **members.arrays)
     ends = np.cumsum(size + 2).tolist()
     for start, stop in zip([0, *ends[:-1]], ends, strict=True):
         yield high[:, start:stop], rest[:, start:stop]
 
 
-def _of_numbers(first: int, high: Float, low: Float) -> Counted:
-    """Levels are the numbers that some row has."""
+def _of_numbers(first: int, high: Float, low: Float) -> ColumnCounts:
+    """Return the counts of a column of numbers; its levels are the numbers that occur."""
     present = np.flatnonzero(high[:, :-2].any(axis=0))
     kept = np.append(present, high.shape[1] - 1)
     return Levels(tuple((present + first).tolist())), (high[:, kept], low[:, kept])
 
 
-def _of_levels(levels: Levels, where: Codes, high: Float, low: Float) -> Counted:
-    """Counts of stored codes as those of the levels that they stand for; what is no level counts as missing."""
+def _of_levels(levels: Levels, where: Codes, high: Float, low: Float) -> ColumnCounts:
+    """Return the counts of levels from the counts of stored codes; codes without a level count as missing."""
     to = np.concatenate([where, [-1, -1]])
     to[to < 0] = len(levels)
     out, out_low = np.zeros((2, len(high), len(levels) + 1))
@@ -267,7 +264,7 @@ def _of_levels(levels: Levels, where: Codes, high: Float, low: Float) -> Counted
         out[:, to[:-2]], out_low[:, to[:-2]] = high[:, :-2], low[:, :-2]
         extra = [len(to) - 2, len(to) - 1]
     else:
-        extra = list(range(len(to)))  # two entries of a dictionary may be one level
+        extra = list(range(len(to)))  # two dictionary entries may stand for one level
     for i in extra:
         if high[:, i].any():
             out[:, to[i]], out_low[:, to[i]] = add(out[:, to[i]], out_low[:, to[i]], high[:, i], low[:, i])
@@ -275,8 +272,9 @@ def _of_levels(levels: Levels, where: Codes, high: Float, low: Float) -> Counted
 
 
 def _sparse_counts(column: CodedColumn, members: Membership) -> tuple[Float, Float]:
-    """Counts of each level (K, L + 1), the missing cells last, of a column of which only some rows are stored."""
+    """Return the counts of each level of a sparse column (K, L + 1), the missing cells last."""
     size = len(column.levels) + 1
+    assert column.rows is not None
     stored = np.zeros(len(members), dtype=bool)
     stored[column.rows] = True
     high, low = class_counts(column.codes, size, members.take(column.rows))
@@ -286,7 +284,7 @@ def _sparse_counts(column: CodedColumn, members: Membership) -> tuple[Float, Flo
 
 
 def class_counts(codes: Codes, size: int, members: Membership) -> tuple[Float, Float]:
-    """Weight of the rows of each class and code (K, size), in two doubles; code −1 counts as the last."""
+    """Return the weight of the rows of each class and code (K, size), in two doubles; code −1 counts as the last."""
     k = len(members.classes)
     codes = np.where(codes < 0, size - 1, codes) if len(codes) and codes.min() < 0 else codes
     if members.codes is not None:
@@ -295,11 +293,11 @@ def class_counts(codes: Codes, size: int, members: Membership) -> tuple[Float, F
         if len(joint) and members.codes.min() < 0:
             here = members.codes >= 0
             joint, weights = joint[here], None if weights is None else weights[here]
-        high, low = counted(joint, weights, k * size)
+        high, low = weighted_counts(joint, weights, k * size)
         return high.reshape(k, size), low.reshape(k, size)
     assert members.soft is not None
     weights = members.soft if members.weights is None else members.soft * members.weights[:, None]
     high, low = np.zeros((2, k, size))
     for i in range(k):
-        high[i], low[i] = counted(codes, np.ascontiguousarray(weights[:, i]), size)
+        high[i], low[i] = weighted_counts(codes, np.ascontiguousarray(weights[:, i]), size)
     return high, low

@@ -1,19 +1,22 @@
-"""Statistics of all folds of the rows from one summary: the fold and the class of a row as one code."""
+"""Statistics of all folds of the rows from one pass, which codes the fold and the class of a row together."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.numerics.types import Codes
 from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.statistic import Statistic
 
 __all__ = ["by_fold", "of_folds"]
 
+Summary = TypeVar("Summary", bound=Statistic)
 
-def of_folds(members: Membership, folds: NDArray[np.int64], n_folds: int) -> Membership:
-    """The same rows with a class for each fold and class, ``fold · K + class``; a fold of −1 leaves a row out.
+
+def of_folds(members: Membership, folds: Codes, n_folds: int) -> Membership:
+    """Return the same rows with the class ``fold · K + class``; a fold of −1 excludes a row.
 
     >>> members = Membership(ClassAxis.of(["a", "b"]), codes=np.array([0, 1, 1]))
     >>> of_folds(members, np.array([0, 0, 1]), 2).codes
@@ -25,7 +28,7 @@ def of_folds(members: Membership, folds: NDArray[np.int64], n_folds: int) -> Mem
     return Membership(ClassAxis(np.arange(n_folds * k)), codes=codes, weights=members.weights)
 
 
-def by_fold(statistic: Any, classes: ClassAxis, n_folds: int) -> list[Any]:
-    """A statistic of folds and classes, fold by fold."""
+def by_fold(statistic: Summary, classes: ClassAxis, n_folds: int) -> list[Summary]:
+    """Split a statistic of folds and classes into one statistic per fold."""
     k = len(classes)
     return [statistic.taking(np.arange(f * k, (f + 1) * k)).relabelled(classes) for f in range(n_folds)]

@@ -2,9 +2,9 @@
 
     scatter_ij = Σ w z_i z_j      cubic_ij = Σ w z_i² z_j      quartic_ij = Σ w z_i² z_j²
 
-where z = x − mean of the class. The best amount of shrinkage depends on Σ ‖D z‖⁴ for column scales D
-that are known only at the end; these three matrices hold it for every D, and they add: moving a group's
-centre by s expands the products, and terms in Σ z vanish.
+where z = x − mean of the class. The best amount of shrinkage depends on Σ ‖D z‖⁴ for column scales D that are known
+only at the end. These three matrices give it for every D, and they add: moving the centre of a group by s expands the
+products, and terms in Σ z vanish.
 """
 
 from __future__ import annotations
@@ -14,37 +14,36 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.numerics.compensated import add, join_means, part_mean
 from suffice.numerics.double_double import DoubleDouble
 from suffice.numerics.number_range import SMALLEST, check_squares
+from suffice.numerics.types import Float
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.exact_moments import class_moments
-from suffice.statistics.scatter import Scatter, still_varies
+from suffice.statistics.scatter import Scatter, varying_pairs
 from suffice.statistics.statistic import ByPair
-from suffice.statistics.subtraction import remaining_weight
+from suffice.statistics.subtraction import subtract_weights
 from suffice.statistics.weights import class_weights
 
 __all__ = ["FourthMoments"]
 
-Float = NDArray[np.float64]
 
-BLOCK_BYTES = 1 << 22  # of centred rows
-EXACT_PRODUCTS = 1 << 23  # up to so many, products are summed in two doubles, in milliseconds
+BLOCK_BYTES = 1 << 22  # of centred rows in a block
+EXACT_PRODUCTS = 1 << 23  # up to this number, products are summed in two doubles, within milliseconds
 
 
 @dataclass(frozen=True, eq=False)
 class FourthMoments(Scatter):
-    """Per-class scatter, with the products of the squares.
+    """Per-class scatter, and the sums of products with squares.
 
     Attributes
     ----------
     weight : array of shape (K,)
     mean, mean_low : array of shape (K, d)
     scatter, scatter_low, cubic, cubic_low, quartic, quartic_low : array of shape (K, d, d)
-        Each an unevaluated sum of two: a fourth power leaves few digits of what it is taken from.
+        Each stored as the sum of two arrays, because a fourth power has few digits relative to its terms.
     """
 
     cubic: ByPair
@@ -54,17 +53,17 @@ class FourthMoments(Scatter):
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> FourthMoments:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         k, d = len(classes), n_columns
         return cls(classes, np.zeros(k), *np.zeros((2, k, d)), *np.zeros((6, k, d, d)))
 
     @classmethod
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> FourthMoments:
-        """The statistic of a batch of rows (n, d)."""
+        """Return the statistic of a batch of rows (n, d)."""
         n, d = x.shape
         k = len(members.classes)
         if n * d**2 * (1 if members.soft is None else k) <= EXACT_PRODUCTS:
-            return cls._exactly(x, members).looking_again(x).check(columns)
+            return cls._exactly(x, members).marking_underflow(x).check(columns)
         soft = members.soft is not None
         step = max(256, 4 * k, BLOCK_BYTES // (8 * max(d, 1))) // (k if soft else 1) + 1
         whole = cls.zero(members.classes, d)
@@ -78,7 +77,7 @@ class FourthMoments(Scatter):
                 group = slice(blocks.offsets[c], blocks.offsets[c + 1])
                 root_z = rows[group]
                 z = root_z / np.sqrt(weights[group, None])
-                with np.errstate(over="ignore", invalid="ignore"):  # found out below
+                with np.errstate(over="ignore", invalid="ignore"):  # `check` below raises an error
                     root_square = z * root_z
                     products[0, c] = root_z.T @ root_z
                     products[2, c] = root_square.T @ root_z
@@ -88,21 +87,21 @@ class FourthMoments(Scatter):
             block = cls(members.classes, blocks.weight, blocks.mean, blocks.mean_low, *products)
             with np.errstate(over="ignore", invalid="ignore"):
                 whole = block if start == 0 else whole._merged(block)
-        return whole.looking_again(x).check(columns)
+        return whole.marking_underflow(x).check(columns)
 
     @classmethod
     def _exactly(cls, x: Float, members: Membership) -> FourthMoments:
-        """In two doubles throughout: the products of (z, z²) hold all three matrices."""
+        """Return the statistic computed in two doubles; the products of (z, z²) contain all three matrices."""
         k, d = len(members.classes), x.shape[1]
-        found, _ = class_moments(x, members, missing=False)
+        moments, _ = class_moments(x, members, missing=False)
         weight, weight_low = class_weights(members)
         parts = np.zeros((6, k, d, d))
         above = np.triu_indices(d, 1)
         for c in range(k):
             rows, weights = _rows_of(x, members, c)
-            mean, low = (np.broadcast_to(part[c], rows.shape) for part in (found.mean, found.mean_low))
+            mean, low = (np.broadcast_to(part[c], rows.shape) for part in (moments.mean, moments.mean_low))
             total, total_low = np.zeros((2, 1, 2 * d, 2 * d))
-            with np.errstate(over="ignore", invalid="ignore"):  # found out by `check`
+            with np.errstate(over="ignore", invalid="ignore"):  # `check` raises an error
                 z = DoubleDouble(rows, np.zeros_like(rows)) - DoubleDouble(mean, low)
                 square = z * z
                 high, low = (np.hstack(pair) for pair in ((z.high, square.high), (z.low, square.low)))
@@ -112,21 +111,21 @@ class FourthMoments(Scatter):
                 for matrix in (part[:d, :d], part[d:, d:]):
                     matrix[above] = matrix.T[above]
                 parts[at, c], parts[2 + at, c], parts[4 + at, c] = part[:d, :d], part[d:, :d], part[d:, d:]
-        return cls(members.classes, weight, found.mean, found.mean_low, *parts, weight_low=weight_low)
+        return cls(members.classes, weight, moments.mean, moments.mean_low, *parts, weight_low=weight_low)
 
     def check(self, columns: Sequence[object] | None = None) -> Self:
-        """Raise if a column's squares or fourth powers over- or underflowed."""
+        """Raise `InputError` if squares or fourth powers of a column overflowed or underflowed."""
         checked = super().check(columns)
         with np.errstate(over="ignore", invalid="ignore"):
             whole = checked.pooled()
         fourth, second = np.diagonal(whole.quartic[0]), np.diagonal(whole.scatter[0])
-        # A fourth power vanishes long before a square does.
+        # A fourth power underflows long before a square.
         fourth = np.where((second > 0) & (fourth == 0), SMALLEST, fourth)
         check_squares(fourth, range(self.shape[0]) if columns is None else columns)
         return checked
 
     def pooled(self) -> FourthMoments:
-        """All classes as one, about the common mean, on an axis of one unnamed class."""
+        """Return the statistic of all classes as one, about the common mean, on an axis of one unnamed class."""
         grand = self.grand_mean()
         parts = _moved(self, DoubleDouble.of(grand.away))
         return FourthMoments(
@@ -138,7 +137,7 @@ class FourthMoments(Scatter):
         )
 
     def rounding(self) -> dict[str, Float]:
-        """The size of the numbers that each entry was summed from; odd products cancel in their sum."""
+        """Return the magnitude of the terms of each entry; odd products cancel in their sum."""
         squares = np.diagonal(self.scatter, axis1=1, axis2=2)
         fourth = np.diagonal(self.quartic, axis1=1, axis2=2)
         cubic = np.sqrt(fourth)[:, :, None] * np.sqrt(squares)[:, None, :]
@@ -153,14 +152,14 @@ class FourthMoments(Scatter):
         return FourthMoments(self.classes, weight, mean.high, mean.low, *parts, weight_low=low)
 
     def _subtracted(self, other: FourthMoments, columns: Sequence[object]) -> FourthMoments:  # type: ignore[override]
-        weight, weight_low = remaining_weight(
+        weight, weight_low = subtract_weights(
             self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
         )
         joint = part_mean(self.group(), other.group(), weight[:, None], weight_low[:, None])
         mean = DoubleDouble(joint.mean, joint.mean_low)
         whole, part = (_moved(each, _shift(each, mean)) for each in (self, other))
         parts = [each for a, b in zip(whole, part, strict=True) for each in _both(a - b)]
-        left = (weight[:, None, None] > 0) & still_varies(self, (parts[0], parts[1]), columns)
+        left = (weight[:, None, None] > 0) & varying_pairs(self, (parts[0], parts[1]), columns)
         kept = (np.where(left, each, 0.0) for each in parts)
         return FourthMoments(self.classes, weight, mean.high, mean.low, *kept, weight_low=weight_low)
 
@@ -173,7 +172,7 @@ class FourthMoments(Scatter):
 
 
 def _rows_of(x: Float, members: Membership, k: int) -> tuple[Float, Float]:
-    """The rows that belong to a class, and their weights."""
+    """Return the rows of a class and their weights."""
     if members.codes is not None:
         weights = np.ones(len(members)) if members.weights is None else members.weights
         here = (members.codes == k) & (weights > 0)
@@ -185,7 +184,7 @@ def _rows_of(x: Float, members: Membership, k: int) -> tuple[Float, Float]:
 
 
 def _group_weights(part: Membership) -> Float:
-    """Weight of each centred row, in the order in which the kernel groups them by class."""
+    """Return the weight of each centred row, in the order in which the kernel groups rows by class."""
     if part.codes is not None:
         weights = np.ones(len(part)) if part.weights is None else part.weights
         here = (part.codes >= 0) & (weights > 0)
@@ -209,12 +208,12 @@ def _products(m: FourthMoments) -> tuple[DoubleDouble, DoubleDouble, DoubleDoubl
 
 
 def _shift(m: FourthMoments, mean: DoubleDouble) -> DoubleDouble:
-    """How far each class mean lies from another point; zero for a class without rows."""
+    """Return the offset of each class mean from another point; zero for a class without rows."""
     return (DoubleDouble(m.mean, m.mean_low) - mean) * np.where(m.weight[:, None] > 0, 1.0, 0.0)
 
 
 def _moved(m: FourthMoments, s: DoubleDouble) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
-    """The products about the point ``mean − s`` of each class, with s of shape (K, d)."""
+    """Return the products about the point ``mean − s`` of each class, with s of shape (K, d)."""
     n = DoubleDouble(m.weight, m.weight_low)[:, None, None]
     scatter, cubic, quartic = _products(m)
     variance = scatter.diagonal()

@@ -1,43 +1,39 @@
-"""Per-class counts of combinations of levels: ``n_kc = Σ w [x = c]`` for each cell c that was ever seen."""
+"""Per-class counts of combinations of levels: ``n_kc = Σ w [x = c]`` for each combination c that occurs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed
-from suffice.numerics.compensated import add
+from suffice.numerics.compensated import add, product
+from suffice.numerics.types import Codes, Float, Index, Selection
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.counts import class_counts, scaled_counts
+from suffice.statistics.counts import class_counts
 from suffice.statistics.statistic import LOW, ByClass, Statistic
-from suffice.statistics.subtraction import remaining_weight
+from suffice.statistics.subtraction import subtract_weights
 from suffice.tables.levels import Coded, Levels
 
 __all__ = ["JointCounts", "distinct_cells"]
 
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class JointCounts(Statistic):
-    """Per-class counts of the cells of a joint table; cells that no row has are not stored.
+    """Per-class counts of the cells of a joint table; empty cells are not stored.
 
     Attributes
     ----------
     count, count_low : array of shape (K, C)
-        The count is the unevaluated sum of the two; and so is the next.
+        Weight of each cell, stored as the sum ``count + count_low``.
     missing, missing_low : array of shape (K, 1)
-        Weight of the rows with a hole, which are in no cell.
+        Weight of the rows with missing values, which belong to no cell; stored as the sum ``missing + missing_low``.
     levels : tuple of Levels
-        One for each column.
+        Levels of each column.
     cells : array of int of shape (C, d)
-        The codes of each cell's levels, in lexicographic order.
+        Codes of the levels of each cell, in lexicographic order.
     """
 
     count: ByClass
@@ -50,20 +46,20 @@ class JointCounts(Statistic):
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> JointCounts:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         k = len(classes)
         nothing = np.zeros((0, n_columns), dtype=np.int64)
         return cls(classes, np.zeros((k, 0)), np.zeros((k, 1)), (Levels(()),) * n_columns, nothing)
 
     @classmethod
     def summarize(cls, x: Coded, members: Membership) -> JointCounts:
-        """The statistic of a batch of rows."""
+        """Return the statistic of a batch of rows."""
         codes = x.matrix()
         whole = (codes >= 0).all(axis=1)
         levels = tuple(column.levels for column in x.columns)
-        cells, place = distinct_cells(codes[whole], levels)
+        cells, positions = distinct_cells(codes[whole], levels)
         where = np.full(len(codes), -1, dtype=np.int64)
-        where[whole] = place
+        where[whole] = positions
         high, low = class_counts(where, len(cells) + 1, members)
         lows = {"count_low": low[:, :-1], "missing_low": low[:, -1:]}
         return cls(members.classes, high[:, :-1], high[:, -1:], levels, cells, **lows)._pruned()
@@ -74,79 +70,83 @@ class JointCounts(Statistic):
         return (len(self.levels),)
 
     def axes(self) -> tuple[object, ...]:
-        """Classes, the levels of each column, and the cells that were seen."""
+        """Return the classes, the levels of each column, and the stored cells."""
         return self.classes, self.levels, self.cells.tolist()
 
     def class_weights(self) -> Float:
-        """Weight of each class (K,)."""
+        """Return the weight of each class (K,)."""
         weights: Float = self.count.sum(axis=1) + self.missing[:, 0]
         return weights
 
     def _merged(self, other: JointCounts) -> JointCounts:
         levels, mine, theirs = self._united(other)
-        cells, place = distinct_cells(np.vstack([mine, theirs]), levels)
-        ours = _spread(self, place[: len(mine)], len(cells))
-        count, low = add(*ours, *_spread(other, place[len(mine) :], len(cells)))
+        cells, positions = distinct_cells(np.vstack([mine, theirs]), levels)
+        ours = _spread(self, positions[: len(mine)], len(cells))
+        count, low = add(*ours, *_spread(other, positions[len(mine) :], len(cells)))
         missing, missing_low = add(self.missing, self.missing_low, other.missing, other.missing_low)
         return JointCounts(self.classes, count, missing, levels, cells, count_low=low, missing_low=missing_low)
 
-    def _columns(self, at: NDArray[np.intp]) -> JointCounts:
+    def _columns(self, at: Index) -> JointCounts:
         if len(at) < len(self.levels) and self.missing.any():
             raise InputError(
-                "Rows with a hole in one column of a joint table are counted in no cell, so that its other columns "
-                "cannot be told without it. Take all columns, in any order."
+                "Cannot select some columns of a joint table with missing values: a row with a missing value is "
+                "counted in no cell. Select all columns, in any order."
             )
         levels = tuple(self.levels[j] for j in at)
-        cells, place = distinct_cells(self.cells[:, at], levels)
+        cells, positions = distinct_cells(self.cells[:, at], levels)
         count, low = np.zeros((2, len(self.classes), len(cells)))
-        for i, j in enumerate(place.tolist()):
+        for i, j in enumerate(positions.tolist()):
             count[:, j], low[:, j] = add(count[:, j], low[:, j], self.count[:, i], self.count_low[:, i])
         return replace(self, count=count, count_low=low, levels=levels, cells=cells)
 
-    def taking(self, at: Any) -> JointCounts:
-        """The statistic of some of the classes, and of the cells that these have."""
+    def taking(self, at: Selection) -> JointCounts:
+        """Return the statistic of some of the classes and of the cells that occur in them."""
         return super().taking(at)._pruned()
 
     def _subtracted(self, other: JointCounts, columns: Sequence[object]) -> JointCounts:
         other = other._pruned()
         levels, mine, theirs = self._united(other)
-        cells, place = distinct_cells(np.vstack([mine, theirs]), levels)
+        cells, positions = distinct_cells(np.vstack([mine, theirs]), levels)
         names = columns_at(columns, range(len(levels)))
 
         def combination(c: int) -> str:
             return listed([each.values[code] for each, code in zip(levels, cells[c], strict=True)])
 
         if len(cells) > len(mine):
-            new = int(np.setdiff1d(place[len(mine) :], place[: len(mine)])[0])
+            new = int(np.setdiff1d(positions[len(mine) :], positions[: len(mine)])[0])
             raise MergeError(
-                f"Rows with {combination(new)} in {names} cannot be taken out: there are none. Nothing was changed."
+                f"Cannot remove rows with {combination(new)} in {names}: there are none. Nothing was changed."
             )
         where = self._place(columns)
-        count, low = remaining_weight(
-            *_spread(self, place[: len(mine)], len(cells)),
-            *_spread(other, place[len(mine) :], len(cells)),
+        count, low = subtract_weights(
+            *_spread(self, positions[: len(mine)], len(cells)),
+            *_spread(other, positions[len(mine) :], len(cells)),
             lambda k, c: f"{where(k)}, {names}, {combination(c)}",
         )
-        missing, missing_low = remaining_weight(
+        missing, missing_low = subtract_weights(
             self.missing,
             self.missing_low,
             other.missing,
             other.missing_low,
-            lambda k, _: f"{where(k)}, rows with a hole in {names}",
+            lambda k, _: f"{where(k)}, rows with a missing value in {names}",
         )
         left = JointCounts(self.classes, count, missing, levels, cells, count_low=low, missing_low=missing_low)
         return left._pruned()
 
     def _scaled(self, factor: float) -> JointCounts:
-        return replace(self, **scaled_counts(self, factor))._pruned()
+        by = np.asarray(factor)
+        count, low = product(self.count, self.count_low, by)
+        missing, missing_low = product(self.missing, self.missing_low, by)
+        scaled = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
+        return scaled._pruned()
 
     def _united(self, other: JointCounts) -> tuple[tuple[Levels, ...], Codes, Codes]:
-        """The levels of both, and the cells of each as codes of those."""
+        """Return the levels of both, and the cells of each as codes of those levels."""
         levels = tuple(a.union(b) for a, b in zip(self.levels, other.levels, strict=True))
         return levels, _recoded(self.cells, self.levels, levels), _recoded(other.cells, other.levels, levels)
 
     def _pruned(self) -> JointCounts:
-        """Without the cells that no row has, and without the levels of no cell, unless they are declared."""
+        """Return the statistic without empty cells and without levels that occur in no cell, except declared ones."""
         held = self.count.sum(axis=0) > 0
         cells = self.cells[held]
         levels = []
@@ -157,12 +157,12 @@ class JointCounts(Statistic):
         if held.all() and all(a is b for a, b in zip(levels, self.levels, strict=True)):
             return self
         cells = _recoded(cells, self.levels, levels)
-        parts = {name: getattr(self, name)[:, held] for name in ("count", "count_low")}
-        return replace(self, levels=tuple(levels), cells=cells, **parts)
+        count, low = self.count[:, held], self.count_low[:, held]
+        return replace(self, count=count, count_low=low, levels=tuple(levels), cells=cells)
 
 
 def distinct_cells(codes: Codes, levels: Sequence[Levels]) -> tuple[Codes, Codes]:
-    """The distinct rows of codes (C, d) in lexicographic order, and which of them each row is (n,).
+    """Return the distinct rows of codes (C, d) in lexicographic order, and the position of each row among them (n,).
 
     >>> distinct_cells(np.array([[1, 0], [0, 2], [1, 0]]), [Levels(("a", "b")), Levels(("a", "b", "c"))])
     (array([[0, 2],
@@ -170,28 +170,28 @@ def distinct_cells(codes: Codes, levels: Sequence[Levels]) -> tuple[Codes, Codes
     """
     sizes = [max(len(each), 1) for each in levels]
     if math.prod(sizes) < 2**62:
-        # One whole number for each row, whose order is that of the rows.
+        # One integer for each row; integers sort like rows.
         key = np.zeros(len(codes), dtype=np.int64)
         for j, size in enumerate(sizes):
             key = key * size + codes[:, j]
-        found, place = np.unique(key, return_inverse=True)
-        cells = np.empty((len(found), len(sizes)), dtype=np.int64)
+        rest, positions = np.unique(key, return_inverse=True)
+        cells = np.empty((len(rest), len(sizes)), dtype=np.int64)
         for j in reversed(range(len(sizes))):
-            found, cells[:, j] = np.divmod(found, sizes[j])
-        return cells, place.ravel()
-    cells, place = np.unique(codes, axis=0, return_inverse=True)
-    return cells.reshape(-1, len(sizes)), place.ravel()
+            rest, cells[:, j] = np.divmod(rest, sizes[j])
+        return cells, positions.ravel()
+    cells, positions = np.unique(codes, axis=0, return_inverse=True)
+    return cells.reshape(-1, len(sizes)), positions.ravel()
 
 
-def _spread(counts: JointCounts, place: Codes, size: int) -> tuple[Float, Float]:
-    """Counts among more cells (K, size), in two doubles."""
+def _spread(counts: JointCounts, positions: Codes, size: int) -> tuple[Float, Float]:
+    """Return the counts among more cells (K, size), in two doubles."""
     high, low = np.zeros((2, len(counts.classes), size))
-    high[:, place], low[:, place] = counts.count, counts.count_low
+    high[:, positions], low[:, positions] = counts.count, counts.count_low
     return high, low
 
 
 def _recoded(cells: Codes, old: tuple[Levels, ...], new: tuple[Levels, ...] | list[Levels]) -> Codes:
-    """Cells as codes of other levels, in which theirs are; levels are sorted, so that the order of cells stays."""
+    """Return cells as codes of wider levels. Levels are sorted, so cells stay in order."""
     out = np.empty_like(cells)
     for j, (mine, theirs) in enumerate(zip(old, new, strict=True)):
         out[:, j] = theirs.positions(mine.values)[cells[:, j]]

@@ -1,6 +1,6 @@
 """Per-class mean and centred sum of squares of each column: ``m2_kj = Σ w (x_j − mean_kj)²``.
 
-Joined by Chan's formula ``m2 = m2_a + m2_b + n_a n_b/(n_a + n_b) δ²``, never by Σx², which cancels.
+Merging uses Chan's formula ``m2 = m2_a + m2_b + n_a n_b/(n_a + n_b) δ²``, never Σx², which cancels.
 """
 
 from __future__ import annotations
@@ -8,28 +8,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.numerics.compensated import Group, add, part_mean, product, two_sum
 from suffice.numerics.number_range import SMALLEST_SQUARE, check_squares
+from suffice.numerics.types import Float, Matrix, SparseMatrix
 from suffice.statistics.aggregation import Answer, by_class
 from suffice.statistics.class_sums import class_sums_of_cells
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.exact_moments import EXACT_CELLS, class_moments
 from suffice.statistics.statistic import LOW, ByColumn, Statistic
-from suffice.statistics.subtraction import ALIKE, remaining_squares, remaining_weight
+from suffice.statistics.subtraction import CONSTANT, subtract_part, subtract_weights, varying_columns
 from suffice.tables.column_matrix import ColumnMatrix
-from suffice.tables.sparse_cells import cell_columns, cell_rows, left_of, same_cells
+from suffice.tables.sparse_cells import cell_columns, cell_rows, same_cells
 from suffice.tables.table import is_sparse
 
 __all__ = ["Moments"]
 
-Float = NDArray[np.float64]
 ONE_CLASS = ClassAxis(np.array([0]))
 
 
@@ -40,12 +38,11 @@ class Moments(Statistic):
     Attributes
     ----------
     weight, weight_low : array of shape (K, d)
-        Sum of the weights of the cells that were there; a missing value is not counted. It is the unevaluated sum of
-        the two.
+        Sum of the weights of the cells that are not missing, stored as the sum ``weight + weight_low``.
     mean, mean_low : array of shape (K, d)
-        The mean, and so is this.
+        Mean, stored as the sum ``mean + mean_low``.
     m2, m2_low : array of shape (K, d)
-        Centred sum of squares, and so is this: taking rows out leaves all its digits.
+        Centred sum of squares, stored as the sum ``m2 + m2_low``, so that removing rows keeps all its digits.
 
     Examples
     --------
@@ -66,14 +63,14 @@ class Moments(Statistic):
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Moments:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return cls(classes, *(np.zeros((len(classes), n_columns)) for _ in range(5)))
 
     @classmethod
     def summarize(
-        cls, x: Any, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
+        cls, x: Matrix, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
     ) -> Moments:
-        """The statistic of a batch of rows (n, d); NaN is a missing value unless ``missing`` is false."""
+        """Return the statistic of a batch of rows (n, d); NaN is a missing cell unless ``missing`` is false."""
         if is_sparse(x) and x.shape[0] * x.shape[1] <= EXACT_CELLS:
             x = x.toarray().astype(np.float64, copy=False)
         if is_sparse(x):
@@ -85,24 +82,24 @@ class Moments(Statistic):
                 some = members.rows(start, start + len(part))
                 total = total.merge(cls.summarize(part.copied(), some, columns, missing=missing))
             return total.check(columns)
-        found, low = class_moments(x, members, missing=missing)
-        return cls(members.classes, *found, weight_low=low).check(columns)
+        moments, low = class_moments(x, members, missing=missing)
+        return cls(members.classes, *moments, weight_low=low).check(columns)
 
     @classmethod
-    def _of_sparse(cls, x: Any, members: Membership, *, missing: bool) -> Moments:
-        """From the stored cells alone: their moments, joined with those of as many zeros as there are others."""
+    def _of_sparse(cls, x: SparseMatrix, members: Membership, *, missing: bool) -> Moments:
+        """Merge the moments of the stored cells with those of the zeros that are not stored."""
         holes = np.isnan(x.data)
         if holes.any() and not missing:
-            raise InputError("X holds NaN, and this model has no missing values.")
+            raise InputError("X holds NaN, but this model does not support missing values.")
         stored = same_cells(x, (~holes).astype(np.float64))
         data = np.where(holes, 0.0, x.data).astype(np.float64)
         size = class_sums_of_cells(stored, members)
         safe = np.where(size > 0, size, 1.0)
         lost = class_sums_of_cells(same_cells(x, holes.astype(np.float64)), members) if holes.any() else 0.0
-        zeros = left_of(np.broadcast_to(members.class_weights()[:, None], size.shape), size + lost)
+        zeros = subtract_part(np.broadcast_to(members.class_weights()[:, None], size.shape), size + lost)
         mean, low, m2 = class_sums_of_cells(same_cells(x, data), members) / safe, *np.zeros((2, *size.shape))
         if members.codes is not None:
-            # Centred on the mean of the class and column, as a second look at the stored cells.
+            # A second pass over the stored cells centres them on the mean of their class and column.
             rows, columns = cell_rows(x), cell_columns(x)
             away = np.where(holes, 0.0, data - mean[np.maximum(members.codes[rows], 0), columns])
             low = class_sums_of_cells(same_cells(x, away), members) / safe
@@ -120,7 +117,7 @@ class Moments(Statistic):
 
     @classmethod
     def of_answer(cls, answer: Answer, names: Sequence[str]) -> Moments:
-        """From counts, means and variances that a query engine gave for each class; see `moments_by_class`."""
+        """Return the statistic from counts, means and variances computed by a query engine; see `moments_by_class`."""
         axis, count = by_class(answer, "count", len(names), names)
         _, mean = by_class(answer, "mean", len(names), names)
         _, variance = by_class(answer, "variance", len(names), names)
@@ -133,7 +130,10 @@ class Moments(Statistic):
         return self.mean.shape[1:]
 
     def check(self, columns: Sequence[object] | None = None) -> Moments:
-        """Raise if the squares of a column over- or underflowed; a class that varies far less than all is flat."""
+        """Raise `InputError` if the squares of a column overflowed or underflowed.
+
+        In a class that varies far less than all rows together, the squares are set to zero.
+        """
         pooled, in_range = self._pool
         if in_range:
             return self
@@ -144,13 +144,13 @@ class Moments(Statistic):
         return replace(self, m2=np.where(tiny, 0.0, self.m2), m2_low=np.where(tiny, 0.0, self.m2_low))
 
     def rounding(self) -> dict[str, Float]:
-        """The size of the numbers that each entry was summed from; deviations cancel in their sum."""
+        """Return the magnitude of the terms of each entry; deviations cancel in their sum."""
         sizes = super().rounding()
         spread = np.sqrt(self.m2 / np.where(self.weight > 0, self.weight, 1.0)).max(axis=0, initial=0.0)
         return sizes | {"mean": sizes["mean"] + spread}
 
     def pooled(self) -> Moments:
-        """All classes as one: the moments about the common mean, on an axis of one unnamed class."""
+        """Return the moments of all classes as one, about the common mean, on an axis of one unnamed class."""
         return self._pooled
 
     @cached_property
@@ -160,7 +160,7 @@ class Moments(Statistic):
 
     @cached_property
     def _pool(self) -> tuple[Float, bool]:
-        """Weight, mean, its low part and m2 (4, d), and whether these squares and each class's are in range."""
+        """Weight, mean, its low part and m2 of all rows (4, d), and whether all squares are in range."""
         return kernels.pool_moments(self.weight, self.mean, self.mean_low, self.m2)
 
     def _group(self) -> Group:
@@ -175,19 +175,19 @@ class Moments(Statistic):
 
     def _subtracted(self, other: Moments, columns: Sequence[object]) -> Moments:
         place = self._place(columns)
-        left = remaining_weight(self.weight, self.weight_low, other.weight, other.weight_low, place)
+        left = subtract_weights(self.weight, self.weight_low, other.weight, other.weight_low, place)
         joint = part_mean(self._group(), other._group(), *left)
         m2 = add(self.m2, self.m2_low, -other.m2, -other.m2_low)
         m2 = add(*m2, *(-part for part in joint.squares()))
-        varies = remaining_squares(self.m2, *m2, self.mean, self.weight, place) & (joint.weight > 0)
+        varies = varying_columns(self.m2, *m2, self.mean, self.weight, place) & (joint.weight > 0)
         squares = (np.where(varies, part, 0.0) for part in m2)
-        found = Moments(self.classes, joint.weight, joint.mean, joint.mean_low, *squares, weight_low=joint.weight_low)
-        return found.levelled(self)
+        moments = Moments(self.classes, joint.weight, joint.mean, joint.mean_low, *squares, weight_low=joint.weight_low)
+        return moments.levelled(self)
 
     def levelled(self, before: Moments) -> Moments:
-        """With one mean for all classes in columns that are constant now, where means differ by rounding alone."""
+        """Set the class means of columns that have become constant to their common mean; they differ by rounding."""
         pooled = self.pooled()
-        still = (pooled.m2 > 0) & (pooled.m2 <= ALIKE * before.pooled().m2)
+        still = (pooled.m2 > 0) & (pooled.m2 <= CONSTANT * before.pooled().m2)
         if not still.any():
             return self
         parts = (self.mean, pooled.mean), (self.mean_low, pooled.mean_low), (self.m2, 0.0), (self.m2_low, 0.0)
@@ -203,6 +203,6 @@ class Moments(Statistic):
 
 
 def _is_read_in_place(x: ColumnMatrix, members: Membership) -> bool:
-    """Whether one pass over columns with bits is all that is needed: weights and small tables are looked at again."""
+    """Whether one pass over columns with validity bitmaps is enough; weights and small tables need a second one."""
     plain = members.weights is None and members.soft is None
     return plain and x.lying is not None and x.shape[0] * x.shape[1] > EXACT_CELLS

@@ -1,15 +1,15 @@
-"""Moments of weighted rows, with those of the same rows at weight one beside them.
+"""Moments of weighted rows together with the moments of the same rows without weights.
 
-scikit-learn's ``GaussianNB`` adds a share of the largest column variance to every variance, and takes that
-variance of the rows as they are, whatever their weights. Both sides add, so that models of it merge.
+scikit-learn's ``GaussianNB`` adds a fraction of the largest column variance to every variance and computes that
+variance without weights. Both moments add, so such models merge.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from suffice.numerics.types import Matrix
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.moments import Moments
 
@@ -18,12 +18,12 @@ __all__ = ["RowMoments"]
 
 @dataclass(frozen=True, eq=False)
 class RowMoments(Moments):
-    """Per-class moments, and those of the same rows each of weight one.
+    """Per-class moments, and the moments of the same rows with weight one.
 
     Attributes
     ----------
     rows : Moments
-        The moments whatever the weights. Where rows have none, the same as the others.
+        The moments without weights. If no row has a weight, they equal the weighted moments.
 
     Examples
     --------
@@ -39,14 +39,14 @@ class RowMoments(Moments):
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> RowMoments:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return cls._with(Moments.zero(classes, n_columns))
 
     @classmethod
     def summarize(
-        cls, x: Any, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
+        cls, x: Matrix, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
     ) -> RowMoments:
-        """The statistic of a batch of rows (n, d)."""
+        """Return the statistic of a batch of rows (n, d)."""
         moments = Moments.summarize(x, members, columns, missing=missing)
         if members.weights is None:
             return cls._with(moments)
@@ -60,20 +60,20 @@ class RowMoments(Moments):
 
     @property
     def _unweighted(self) -> bool:
-        """Whether both sides are one, because no row ever had a weight."""
+        """Whether both moments are the same arrays, because no row ever had a weight."""
         rows = self.rows
         return rows.weight is self.weight and rows.mean is self.mean and rows.m2 is self.m2
 
     def weighted(self) -> Moments:
-        """The weighted side alone."""
+        """Return the weighted moments alone."""
         return Moments(self.classes, **self.arrays())
 
     def pooled(self) -> Moments:
-        """All classes as one."""
+        """Return the moments of all classes as one."""
         return self.rows.pooled() if self._unweighted else super().pooled()
 
     def check(self, columns: Sequence[object] | None = None) -> RowMoments:
-        """Raise if the squares of a column over- or underflowed."""
+        """Raise `InputError` if the squares of a column overflowed or underflowed."""
         if self._unweighted and self.rows.check(columns) is self.rows:
             return self
         return self._with(self.weighted().check(columns), self.rows)
@@ -90,5 +90,5 @@ class RowMoments(Moments):
         return self._with(self.weighted()._subtracted(other.weighted(), columns), rows)
 
     def _scaled(self, factor: float) -> RowMoments:
-        # Rows are counted whatever their weight, until nothing is left of it.
+        # Rows count fully as long as their weight is positive.
         return self._with(self.weighted()._scaled(factor), self.rows if factor > 0 else self.rows._scaled(factor))

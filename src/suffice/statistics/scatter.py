@@ -1,44 +1,42 @@
 """Per-class mean and scatter matrix: ``S_k = Σ w (x − mean_k)(x − mean_k)ᵀ``.
 
-Kept for each class (`Scatter`, K matrices d×d), or summed over the classes (`PooledScatter`, one), which
-is all that a shared covariance needs. Rows are centred on the class means of their own block, then
-multiplied: exactly where they are few, by a kernel where they are many, and by BLAS (dsyrk) where columns are. One
-read of the data is enough, and nothing cancels.
+`Scatter` has a matrix (d, d) for each class; `PooledScatter` has their sum, which is all that a shared covariance
+needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk
 
 from suffice import kernels
 from suffice.exceptions import MergeError, columns_at
 from suffice.numerics.compensated import Group, Joint, add, part_mean, product
 from suffice.numerics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
+from suffice.numerics.types import Codes, Float, Mask, Selection
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.folds import of_folds
+from suffice.statistics.scatter_sums import (
+    completed,
+    exact_scatter,
+    is_small,
+    outer_products,
+    scatter_in_one_pass,
+    summed,
+)
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, ByPair, Pairs, Statistic
-from suffice.statistics.subtraction import ALIKE, remaining_squares, remaining_weight
+from suffice.statistics.subtraction import CONSTANT, subtract_weights, varying_columns
 from suffice.statistics.weights import class_weights
 
-__all__ = ["PooledScatter", "Scatter", "centred_pass", "still_varies"]
-
-Float = NDArray[np.float64]
-
-BLOCK_BYTES = 1 << 24  # of centred rows, at most
-OWN_COLUMNS, OWN_BYTES = 256, 1 << 23  # up to so many, and of so much memory, our own products are quicker than BLAS
-EXACT_PRODUCTS = 1 << 25  # up to so many, products are summed exactly, in milliseconds; beyond, BLAS does it
+__all__ = ["PooledScatter", "Scatter", "varying_pairs"]
 
 
 class GrandMean(NamedTuple):
-    """Mean of all rows, ``mean + low`` (d,), and how far each class mean lies from it (K, d)."""
+    """Mean of all rows, ``mean + low`` (d,), and the offset ``away`` of each class mean from it (K, d)."""
 
     mean: Float
     low: Float
@@ -46,7 +44,7 @@ class GrandMean(NamedTuple):
 
 
 class _Grand(NamedTuple):
-    """That, whether squares over- or underflowed, and whether a column has next to none in any matrix."""
+    """Grand mean, whether squares overflowed or underflowed, and whether a column hardly varies in any matrix."""
 
     mean: GrandMean
     strange: bool
@@ -55,7 +53,7 @@ class _Grand(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _ClassMeans(Statistic):
-    """The part that both layouts share: weight and mean of each class."""
+    """Weight and mean of each class, which both layouts share."""
 
     weight: ByClass
     mean: ByColumn
@@ -69,11 +67,11 @@ class _ClassMeans(Statistic):
         return self.mean.shape[1:]
 
     def group(self) -> Group:
-        """Weight and mean, as they are joined."""
+        """Return weight and mean in the form that `join_means` takes."""
         return Group(self.weight[:, None], self.weight_low[:, None], self.mean, self.mean_low)
 
     def rounding(self) -> dict[str, Float]:
-        """The size of the numbers that each entry was summed from; deviations cancel in their sums."""
+        """Return the magnitude of the terms of each entry; deviations cancel in their sums."""
         sizes = super().rounding()
         root = np.sqrt(np.abs(np.diagonal(self.arrays()["scatter"], axis1=-2, axis2=-1))).reshape(-1, *self.shape)
         products = (root[:, :, None] * root[:, None, :]).max(axis=0, initial=0.0)
@@ -81,7 +79,10 @@ class _ClassMeans(Statistic):
         return sizes | {"mean": sizes["mean"] + spread, "scatter": products}
 
     def check(self, columns: Sequence[object] | None = None) -> Self:
-        """Raise if the squares of a column over- or underflowed; a class that varies far less than all is flat."""
+        """Raise `InputError` if the squares of a column overflowed or underflowed.
+
+        In a class that varies far less than all rows together, the products are set to zero.
+        """
         if not self._grand.strange:
             return self
         scatter = self.arrays()["scatter"]
@@ -99,10 +100,10 @@ class _ClassMeans(Statistic):
         parts = {
             name: np.where(flat, 0.0, array) for name, array in self.arrays().items() if array.shape == scatter.shape
         }
-        return replace(self, **parts)  # type: ignore[arg-type]
+        return self._replaced({}, parts)
 
-    def looking_again(self, x: Float) -> Self:
-        """Mark squares that underflowed in the products: the moments' kernel tells them from a constant."""
+    def marking_underflow(self, x: Float) -> Self:
+        """Mark squares that underflowed in the products; a second pass distinguishes them from a constant column."""
         if len(x) < 2 or not self._grand.flat:
             return self
         scatter = self.arrays()["scatter"]
@@ -116,13 +117,12 @@ class _ClassMeans(Statistic):
         lost = still[(again.m2[0] > 0) & (again.m2[0] < SMALLEST_SQUARE)]
         marked = scatter.copy()
         marked[..., lost, lost] = SMALLEST
-        changed: Any = {"scatter": marked}
-        return replace(self, **changed) if len(lost) else self
+        return self._replaced({}, {"scatter": marked}) if len(lost) else self
 
     def levelled(self, before: _ClassMeans) -> Self:
-        """With one mean for all classes in columns that are constant now, where means differ by rounding alone."""
+        """Set the class means of columns that have become constant to their common mean; they differ by rounding."""
         mine, theirs = self._total_squares(), before._total_squares()
-        still = (mine > 0) & (mine <= ALIKE * theirs)
+        still = (mine > 0) & (mine <= CONSTANT * theirs)
         if not still.any():
             return self
         grand = self.grand_mean()
@@ -130,12 +130,12 @@ class _ClassMeans(Statistic):
         return replace(self, mean=mean, mean_low=low)
 
     def _total_squares(self) -> Float:
-        """Squares of each column about the mean of all rows (d,)."""
+        """Return the sum of squares of each column about the mean of all rows (d,)."""
         squares = np.diagonal(self.arrays()["scatter"], axis1=-2, axis2=-1).reshape(-1, *self.shape).sum(axis=0)
         return np.asarray(squares + self.weight @ self.grand_mean().away ** 2)
 
     def grand_mean(self) -> GrandMean:
-        """Mean of all rows, and each class mean's offset from it."""
+        """Return the mean of all rows and the offset of each class mean from it."""
         return self._grand.mean
 
     @cached_property
@@ -148,7 +148,7 @@ class _ClassMeans(Statistic):
         return _Grand(GrandMean(mean[0], mean[1], away), strange, flat)
 
     def _joined(self, other: _ClassMeans) -> dict[str, Float]:
-        """The fields of the statistic of the rows of both."""
+        """Return the fields of the merged statistic."""
         weight, mean, *scatter = kernels.join_scatter(self._parts(), other._parts())
         if self.arrays()["scatter"].ndim == 2:
             scatter = [part[0] for part in scatter]
@@ -168,10 +168,12 @@ class Scatter(_ClassMeans):
 
     Attributes
     ----------
-    weight : array of shape (K,)
+    weight, weight_low : array of shape (K,)
+        Weight, stored as the sum ``weight + weight_low``.
     mean, mean_low : array of shape (K, d)
-        The mean is the unevaluated sum of the two; and so is the scatter.
+        Mean, stored as the sum ``mean + mean_low``.
     scatter, scatter_low : array of shape (K, d, d)
+        Scatter, stored as the sum ``scatter + scatter_low``.
     """
 
     scatter: ByPair
@@ -179,13 +181,13 @@ class Scatter(_ClassMeans):
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Scatter:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         k, d = len(classes), n_columns
         return cls(classes, np.zeros(k), *np.zeros((2, k, d)), *np.zeros((2, k, d, d)))
 
     @classmethod
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> Scatter:
-        """The statistic of a batch of rows (n, d).
+        """Return the statistic of a batch of rows (n, d).
 
         >>> rows = np.array([[0.0, 0.0], [2.0, 4.0]])
         >>> one = Membership(ClassAxis.of(["a"]), codes=np.array([0, 0]))
@@ -194,18 +196,18 @@ class Scatter(_ClassMeans):
                [4., 8.]])
         """
         k = len(members.classes)
-        if _is_small(x, members):
-            *parts, low = _exactly(x, members, matrices=k)
-            return cls(members.classes, *parts, weight_low=low).looking_again(x).check(columns)
-        done = _in_one_read(x, members, np.arange(k))
-        scatter, low = _completed(done.total, done.total_low, (done.squares, done.squares_low))
+        if is_small(x, members):
+            *parts, low = exact_scatter(x, members, matrices=k)
+            return cls(members.classes, *parts, weight_low=low).marking_underflow(x).check(columns)
+        done = scatter_in_one_pass(x, members, np.arange(k))
+        scatter, low = completed(done.total, done.total_low, (done.squares, done.squares_low))
         weight, weight_low = class_weights(members)
-        found = cls(members.classes, weight, done.mean, done.mean_low, scatter, low, weight_low=weight_low)
-        return found.looking_again(x).check(columns)
+        statistic = cls(members.classes, weight, done.mean, done.mean_low, scatter, low, weight_low=weight_low)
+        return statistic.marking_underflow(x).check(columns)
 
     def within(self) -> tuple[Float, Float]:
-        """Scatter about the class means, summed over the classes (d, d), in two doubles."""
-        return _summed(self.scatter, self.scatter_low)
+        """Return the scatter about the class means, summed over the classes (d, d), in two doubles."""
+        return summed(self.scatter, self.scatter_low)
 
     def _merged(self, other: Scatter) -> Scatter:
         return Scatter(self.classes, **self._joined(other))
@@ -213,8 +215,8 @@ class Scatter(_ClassMeans):
     def _subtracted(self, other: Scatter, columns: Sequence[object]) -> Scatter:
         joint = _part(self, other, columns)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
-        scatter = add(*scatter, *(-part for part in _outer(joint, len(self.classes))))
-        left = (joint.weight[:, :, None] > 0) & still_varies(self, scatter, columns)
+        scatter = add(*scatter, *(-part for part in outer_products(joint, len(self.classes))))
+        left = (joint.weight[:, :, None] > 0) & varying_pairs(self, scatter, columns)
         parts = (np.where(left, part, 0.0) for part in scatter)
         return Scatter(self.classes, *_means(joint), *parts, weight_low=joint.weight_low[:, 0]).levelled(self)
 
@@ -232,10 +234,12 @@ class PooledScatter(_ClassMeans):
 
     Attributes
     ----------
-    weight : array of shape (K,)
+    weight, weight_low : array of shape (K,)
+        Weight, stored as the sum ``weight + weight_low``.
     mean, mean_low : array of shape (K, d)
-        The mean is the unevaluated sum of the two; and so is the scatter.
+        Mean, stored as the sum ``mean + mean_low``.
     scatter, scatter_low : array of shape (d, d)
+        Scatter, stored as the sum ``scatter + scatter_low``.
     """
 
     scatter: Pairs
@@ -243,53 +247,53 @@ class PooledScatter(_ClassMeans):
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> PooledScatter:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         k, d = len(classes), n_columns
         return cls(classes, np.zeros(k), *np.zeros((2, k, d)), *np.zeros((2, d, d)))
 
     @classmethod
     def summarize(cls, x: Float, members: Membership, columns: Sequence[object] | None = None) -> PooledScatter:
-        """The statistic of a batch of rows (n, d)."""
-        if _is_small(x, members):
-            weight, mean, mean_low, scatter, low, weight_low = _exactly(x, members, matrices=1)
-            found = cls(members.classes, weight, mean, mean_low, scatter[0], low[0], weight_low=weight_low)
-            return found.looking_again(x).check(columns)
-        done = _in_one_read(x, members, np.zeros(len(members.classes), dtype=np.int64))
-        scatter, low = _completed(done.total[0], done.total_low[0], _summed(done.squares, done.squares_low))
+        """Return the statistic of a batch of rows (n, d)."""
+        if is_small(x, members):
+            weight, mean, mean_low, scatter, low, weight_low = exact_scatter(x, members, matrices=1)
+            statistic = cls(members.classes, weight, mean, mean_low, scatter[0], low[0], weight_low=weight_low)
+            return statistic.marking_underflow(x).check(columns)
+        done = scatter_in_one_pass(x, members, np.zeros(len(members.classes), dtype=np.int64))
+        scatter, low = completed(done.total[0], done.total_low[0], summed(done.squares, done.squares_low))
         weight, weight_low = class_weights(members)
-        found = cls(members.classes, weight, done.mean, done.mean_low, scatter, low, weight_low=weight_low)
-        return found.looking_again(x).check(columns)
+        statistic = cls(members.classes, weight, done.mean, done.mean_low, scatter, low, weight_low=weight_low)
+        return statistic.marking_underflow(x).check(columns)
 
     @classmethod
     def summarize_folds(
-        cls, x: Float, members: Membership, folds: NDArray[np.int64], n_folds: int, columns: Sequence[object]
+        cls, x: Float, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> list[PooledScatter]:
-        """The statistic of each fold of the rows, in one pass; a fold of −1 leaves a row out."""
-        if _is_small(x, members):
-            places = [np.flatnonzero(folds == f) for f in range(n_folds)]
-            return [cls.summarize(x[rows], members.take(rows), columns) for rows in places]
+        """Return the statistic of each fold of the rows, in one pass; a fold of −1 excludes a row."""
+        if is_small(x, members):
+            rows_of_fold = [np.flatnonzero(folds == f) for f in range(n_folds)]
+            return [cls.summarize(x[rows], members.take(rows), columns) for rows in rows_of_fold]
         k = len(members.classes)
-        done = _in_one_read(x, of_folds(members, folds, n_folds), np.repeat(np.arange(n_folds), k))
+        done = scatter_in_one_pass(x, of_folds(members, folds, n_folds), np.repeat(np.arange(n_folds), k))
         out = []
         for f in range(n_folds):
             here = slice(f * k, (f + 1) * k)
-            whole = _completed(done.total[f], done.total_low[f], _summed(done.squares[here], done.squares_low[here]))
-            found = cls(members.classes, done.weight[here], done.mean[here], done.mean_low[here], *whole)
-            flat = (np.diagonal(found.scatter) < SMALLEST_SQUARE).any()
-            out.append((found.looking_again(x[folds == f]) if flat else found).check(columns))
+            whole = completed(done.total[f], done.total_low[f], summed(done.squares[here], done.squares_low[here]))
+            fold = cls(members.classes, done.weight[here], done.mean[here], done.mean_low[here], *whole)
+            flat = (np.diagonal(fold.scatter) < SMALLEST_SQUARE).any()
+            out.append((fold.marking_underflow(x[folds == f]) if flat else fold).check(columns))
         return out
 
     def within(self) -> tuple[Float, Float]:
-        """Scatter about the class means, summed over the classes (d, d), in two doubles."""
+        """Return the scatter about the class means, summed over the classes (d, d), in two doubles."""
         return self.scatter, self.scatter_low
 
-    def taking(self, at: Any) -> Self:
-        """The statistic of some of the classes, where the others have no rows."""
+    def taking(self, at: Selection) -> Self:
+        """Return the statistic of some of the classes; the others must be empty."""
         kept = super().taking(at)
         if kept.weight.sum() < self.weight.sum():
             raise MergeError(
-                "Classes that share one scatter matrix cannot be dropped while they have rows: what they added to it "
-                "is not known. Take their rows out first."
+                "Cannot drop classes with rows from a shared scatter matrix: their contribution is not stored "
+                "separately. Remove their rows first."
             )
         return kept
 
@@ -299,8 +303,8 @@ class PooledScatter(_ClassMeans):
     def _subtracted(self, other: PooledScatter, columns: Sequence[object]) -> PooledScatter:
         joint = _part(self, other, columns)
         scatter = add(self.scatter, self.scatter_low, -other.scatter, -other.scatter_low)
-        scatter = add(*scatter, *(-part[0] for part in _outer(joint, 1)))
-        left = bool(joint.weight.any()) & still_varies(self, scatter, columns)
+        scatter = add(*scatter, *(-part[0] for part in outer_products(joint, 1)))
+        left = bool(joint.weight.any()) & varying_pairs(self, scatter, columns)
         parts = (np.where(left, part, 0.0) for part in scatter)
         return PooledScatter(self.classes, *_means(joint), *parts, weight_low=joint.weight_low[:, 0]).levelled(self)
 
@@ -312,123 +316,22 @@ class PooledScatter(_ClassMeans):
         return PooledScatter(self.classes, weight, self.mean, self.mean_low, *scatter, weight_low=low)
 
 
-def _in_one_read(x: Float, members: Membership, matrix_of: NDArray[np.int64]) -> kernels.ScatterSums:
-    """Class means, and the scatter of the classes of each matrix; classes of one matrix follow one another."""
-    n, d = int(matrix_of.max(initial=0)) + 1, x.shape[1]
-    k = len(members.classes)
-    if members.codes is not None and d <= OWN_COLUMNS and 16 * n * d * d + 80 * k * d <= OWN_BYTES:
-        return kernels.scatter_pass(x, members.codes, members.weights, matrix_of)
-    scatter, low = np.zeros((2, n, d, d))
-    bounds = np.searchsorted(matrix_of, np.arange(n + 1))
-
-    def add_groups(rows: Float, offsets: NDArray[np.int64]) -> None:
-        ends = offsets[bounds]
-        for m in np.flatnonzero(np.diff(ends)):
-            _add_products(rows[ends[m] : ends[m + 1]], scatter[m], low[m])
-
-    done = centred_pass(x, members, add_groups, groups=n)
-    return kernels.ScatterSums(done.weight, done.mean, done.mean_low, done.squares, done.squares_low, scatter, low)
-
-
-def centred_pass(
-    x: Float, members: Membership, add_block: Callable[[Float, NDArray[np.int64]], None], groups: int = 1
-) -> kernels.CentredBlocks:
-    """Read ``x`` once in blocks, centred by class, and hand each block to ``add_block(rows, offsets)``.
-
-    The size of a block depends on the shape of the data alone, and blocks are taken in order, so that the
-    number of threads does not decide what is summed with what. Blocks are short, since within one BLAS sums
-    plainly, but long enough for the products to outweigh what is done once for each of ``groups`` matrices.
-    """
-    n, d = x.shape
-    k = len(members.classes)
-    copies = k if members.soft is not None else 1
-    wanted = max(512 * groups, 1024, 2 * d, 4 * k)
-    step = max(256, min(wanted, BLOCK_BYTES // (8 * max(d, 1)))) // copies + 1
-    blocks = kernels.CentredBlocks(k, d, min(step, n), soft=members.soft is not None)
-    for start in range(0, n, step):
-        part = members.rows(start, start + step)
-        rows = blocks.centre(x[start : start + step], part.codes, part.soft, part.weights)
-        if len(rows):
-            add_block(rows, blocks.offsets)
-    return blocks
-
-
-def _add_products(rows: Float, total: Float, total_low: Float) -> None:
-    """Add rowsᵀ rows to the lower triangle of ``total + total_low``, in place."""
-    # BLAS counts columns first: the upper triangle of what it returns is our lower one.
-    kernels.accumulate(dsyrk(1.0, rows.T, lower=0).T, total, total_low)
-
-
-def _exactly(x: Float, members: Membership, matrices: int) -> tuple[Float, Float, Float, Float, Float, Float]:
-    """Weight, mean and scatter of each class, or one scatter for all (1, d, d), and the low part of the weight.
-
-    An entry that BLAS sums is wrong by a rounding or two, which an ill-conditioned matrix magnifies, and so does taking
-    out a row that lies far away.
-    """
-    found, _ = class_moments(x, members, missing=False)
-    weight, weight_low = class_weights(members)
-    scatter, low = np.zeros((2, matrices, x.shape[1], x.shape[1]))
-    who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
-    kernels.exact_scatter(x, found.mean, found.mean_low, scatter, low, **who)
-    return weight, found.mean, found.mean_low, *_completed(scatter, low, None), weight_low
-
-
-def _is_small(x: Float, members: Membership) -> bool:
-    copies = len(members.classes) if members.soft is not None else 1
-    return bool(x.shape[0] * x.shape[1] ** 2 * copies <= EXACT_PRODUCTS)
-
-
-def _summed(parts: Float, parts_low: Float) -> tuple[Float, Float]:
-    """Sum over the first axis, in two doubles."""
-    high, low = np.zeros((2, *parts.shape[1:]))
-    for part, part_low in zip(parts, parts_low, strict=True):
-        high, low = add(high, low, part, part_low)
-    return high, low
-
-
-def still_varies(
-    whole: Scatter | PooledScatter, left: tuple[Float, Float], columns: Sequence[object]
-) -> NDArray[np.bool_]:
-    """Entries (..., d, d) of columns that vary in what is left; elsewhere there is only rounding."""
+def varying_pairs(whole: Scatter | PooledScatter, left: tuple[Float, Float], columns: Sequence[object]) -> Mask:
+    """Return where both columns of an entry (..., d, d) vary after a subtraction; elsewhere it is a rounding error."""
     before, after, after_low = (np.diagonal(each, axis1=-2, axis2=-1) for each in (whole.scatter, *left))
     mean, weight = whole.mean, whole.weight[:, None]
     if before.ndim == 2:
-        varies = remaining_squares(before, after, after_low, mean, weight, whole._place(columns))
+        varies = varying_columns(before, after, after_low, mean, weight, whole._place(columns))
     else:
-        size, most = weight.sum(), np.abs(mean).max(axis=0, initial=0.0)
-        varies = remaining_squares(
-            before, after, after_low, most, size, lambda j: f"the classes together, {columns_at(columns, [j])}"
+        size, largest = weight.sum(), np.abs(mean).max(axis=0, initial=0.0)
+        varies = varying_columns(
+            before, after, after_low, largest, size, lambda j: f"all classes, {columns_at(columns, [j])}"
         )
     return np.asarray(varies[..., :, None] & varies[..., None, :])
 
 
-def _completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> tuple[Float, Float]:
-    """Matrices (..., d, d) from their lower triangles, with the diagonal (..., d) that was summed better; in place."""
-    if squares is not None:
-        d = np.arange(high.shape[-1])
-        high[..., d, d], low[..., d, d] = squares
-    kernels.complete(*(each if each.ndim == 3 else each[None] for each in (high, low)))
-    return high, low
-
-
-def _outer(joint: Joint, matrices: int) -> tuple[Float, Float]:
-    """``cross_k δ_k δ_kᵀ`` of each class (K, d, d), or their sum (1, d, d), in two doubles.
-
-    A square that underflows is the smallest number, not zero.
-    """
-    d = joint.delta.shape[1]
-    high, low = np.zeros((2, matrices, d, d))
-    cross, cross_low = (np.ascontiguousarray(part[:, 0]) for part in (joint.cross, joint.cross_low))
-    kernels.outer(cross, cross_low, joint.delta, joint.delta_low, high, low)
-    apart = (joint.delta != 0) & (joint.cross > 0)
-    apart = apart if matrices == len(apart) else apart.any(axis=0, keepdims=True)
-    k, j = np.nonzero(apart & (np.diagonal(high, axis1=1, axis2=2) == 0))
-    high[k, j, j] = SMALLEST
-    return _completed(high, low, None)
-
-
 def _part(whole: _ClassMeans, part: _ClassMeans, columns: Sequence[object]) -> Joint:
-    left, low = remaining_weight(whole.weight, whole.weight_low, part.weight, part.weight_low, whole._place(columns))
+    left, low = subtract_weights(whole.weight, whole.weight_low, part.weight, part.weight_low, whole._place(columns))
     return part_mean(whole.group(), part.group(), left[:, None], low[:, None])
 
 

@@ -1,11 +1,10 @@
-"""Scatter matrices from a query engine: class means, and sums of products about them."""
+"""Scatter matrices computed by a query engine: class means and sums of products about them."""
 
 from __future__ import annotations
 
 import functools
 import operator
 from collections.abc import Sequence
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -17,7 +16,7 @@ __all__ = ["scatter_by_class", "scatter_of_answer"]
 
 
 def scatter_by_class(columns: Sequence[str]) -> Aggregation:
-    """Count and mean of each column in each class, and sums of products about the class means; of whole rows alone."""
+    """Ask for count and mean of each column by class, and sums of products about the class means, of complete rows."""
     d = len(columns)
     whole = functools.reduce(operator.and_, (~number(name).is_null() for name in columns))
     rows: dict[str, nw.Expr] = {value(j): nw.when(whole).then(number(name)) for j, name in enumerate(columns)}
@@ -32,8 +31,10 @@ def scatter_by_class(columns: Sequence[str]) -> Aggregation:
     return Aggregation((rows, centred, products), asked)
 
 
-def scatter_of_answer(answer: Answer, columns: Sequence[str], kind: type[Any]) -> Any:
-    """The statistic, each class with its own matrix (`Scatter`) or all with one (`PooledScatter`)."""
+def scatter_of_answer(
+    answer: Answer, columns: Sequence[str], kind: type[Scatter] | type[PooledScatter]
+) -> Scatter | PooledScatter:
+    """Return the statistic with a matrix for each class (`Scatter`) or one for all (`PooledScatter`)."""
     d = len(columns)
     axis, mean = by_class(answer, "mean", d, columns)
     _, weight = by_class(answer, "count", 1, columns)
@@ -41,11 +42,9 @@ def scatter_of_answer(answer: Answer, columns: Sequence[str], kind: type[Any]) -
     scatter = np.zeros((len(axis), d, d))
     for at, (i, j) in enumerate(_lower_triangle(d)):
         scatter[:, i, j] = scatter[:, j, i] = sums[:, d + at]
-    if kind is PooledScatter:
-        within = scatter.sum(axis=0)
-        pooled = PooledScatter(axis, weight[:, 0], mean, np.zeros_like(mean), within, np.zeros_like(within))
-        return pooled.check(columns)
-    return Scatter(axis, weight[:, 0], mean, np.zeros_like(mean), scatter, np.zeros_like(scatter)).check(columns)
+    if issubclass(kind, PooledScatter):
+        scatter = scatter.sum(axis=0)
+    return kind(axis, weight[:, 0], mean, np.zeros_like(mean), scatter, np.zeros_like(scatter)).check(columns)
 
 
 def _lower_triangle(d: int) -> list[tuple[int, int]]:

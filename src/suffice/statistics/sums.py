@@ -7,23 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.numerics.compensated import add, product
+from suffice.numerics.types import Matrix
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
-from suffice.statistics.subtraction import nothing_left, remaining_weight
+from suffice.statistics.subtraction import is_rounding_error, subtract_weights
 from suffice.statistics.weights import class_weights
 from suffice.tables.table import is_sparse
 
 __all__ = ["Sums"]
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +30,7 @@ class Sums(Statistic):
     Attributes
     ----------
     weight, weight_low : array of shape (K,)
-        The weight is the unevaluated sum of the two.
+        Weight, stored as the sum ``weight + weight_low``.
     total : array of shape (K, d)
 
     Examples
@@ -52,26 +49,26 @@ class Sums(Statistic):
 
     @classmethod
     def zero(cls, classes: ClassAxis, n_columns: int) -> Sums:
-        """The statistic of no rows."""
+        """Return the statistic of no rows."""
         return cls(classes, np.zeros(len(classes)), np.zeros((len(classes), n_columns)))
 
     @classmethod
-    def summarize(cls, x: Any, members: Membership, *, frequencies: bool = False) -> Sums:
-        """The statistic of a batch of rows (n, d).
+    def summarize(cls, x: Matrix, members: Membership, *, frequencies: bool = False) -> Sums:
+        """Return the statistic of a batch of rows (n, d).
 
-        Raises `InputError` if they are ``frequencies``, and a value of any row is negative, missing or infinite.
+        Raises `InputError` if ``frequencies`` is true and any value is negative, missing or infinite.
         """
         weight, low = class_weights(members)
-        total, met = class_sums(x, members)
-        if frequencies and any(met):
-            raise InputError("A frequency is a finite number of at least 0; some values are not.")
-        if met.missing and is_sparse(x):  # as in a dense matrix, a sum with a missing cell is none
+        total, flags = class_sums(x, members)
+        if frequencies and any(flags):
+            raise InputError("Frequencies must be finite numbers of at least 0; some values are not.")
+        if flags.missing and is_sparse(x):  # a sum with a missing cell is NaN, as in a dense matrix
             total[class_sums(x, members, missing=True)[0] > 0] = np.nan
         return cls(members.classes, weight, total, weight_low=low)
 
     @classmethod
     def of_classes(cls, members: Membership) -> Sums:
-        """The class weights alone."""
+        """Return the statistic without columns: the class weights alone."""
         weight, low = class_weights(members)
         return cls(members.classes, weight, np.zeros((len(members.classes), 0)), weight_low=low)
 
@@ -85,11 +82,11 @@ class Sums(Statistic):
         return Sums(self.classes, weight, self.total + other.total, weight_low=low)
 
     def _subtracted(self, other: Sums, columns: Sequence[object]) -> Sums:
-        weight, low = remaining_weight(
+        weight, low = subtract_weights(
             self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
         )
         total = self.total - other.total
-        total = np.where((weight[:, None] > 0) & ~nothing_left(self.total, total), total, 0.0)
+        total = np.where((weight[:, None] > 0) & ~is_rounding_error(self.total, total), total, 0.0)
         return Sums(self.classes, weight, total, weight_low=low)
 
     def _scaled(self, factor: float) -> Sums:

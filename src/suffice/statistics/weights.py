@@ -1,29 +1,24 @@
-"""Sums of weights in two doubles, so that weights taken out again leave nothing.
+"""Sums of weights in two doubles, so that removing all rows leaves exactly zero.
 
-A sum of 10⁵ is known to 10⁻¹¹, which is no rounding to a row of weight 10⁻³ that stays behind. Whole numbers are exact
-as they are; other weights are cut in two slices, the upper of so few bits that its sum is exact.
+One double stores a sum of 10⁵ to 10⁻¹¹, which is not negligible beside a remaining row of weight 10⁻³. Sums of whole
+numbers are exact anyway; other weights are cut into two slices, the upper with so few bits that its sum is exact.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.numerics.compensated import add, two_sum
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics.classes import Membership
 
-__all__ = ["cell_weights", "class_weights", "counted"]
-
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
+__all__ = ["cell_weights", "class_weights", "weighted_counts"]
 
 
-def counted(codes: Codes, weights: Float | None, size: int) -> tuple[Float, Float]:
-    """Sum of the weights of each code (size,), in two doubles.
+def weighted_counts(codes: Codes, weights: Float | None, size: int) -> tuple[Float, Float]:
+    """Return the sum of the weights of each code (size,), in two doubles.
 
-    >>> high, low = counted(np.array([0, 0, 1]), np.array([1e3, 1e-15, 0.1]), 2)
+    >>> high, low = weighted_counts(np.array([0, 0, 1]), np.array([1e3, 1e-15, 0.1]), 2)
     >>> high, low
     (array([1.e+03, 1.e-01]), array([1.e-15, 0.e+00]))
     """
@@ -35,34 +30,34 @@ def counted(codes: Codes, weights: Float | None, size: int) -> tuple[Float, Floa
 
 
 def _slices(weights: Float) -> tuple[Float, Float]:
-    """Two arrays that sum to the weights: any sum of the first is exact."""
+    """Return two arrays that sum to the weights; any sum of the first is exact."""
     _, exponent = np.frexp(weights.max())
-    # Adding and taking away a large power of two rounds to a multiple of its last digit.
+    # Adding and subtracting a large power of two rounds to a multiple of its last digit.
     anchor = np.ldexp(1.0, int(exponent) + int(np.ceil(np.log2(len(weights)))) + 1)
     upper = (weights + anchor) - anchor
     return upper, weights - upper
 
 
 def class_weights(members: Membership) -> tuple[Float, Float]:
-    """Sum of the weights of each class (K,), in two doubles."""
+    """Return the sum of the weights of each class (K,), in two doubles."""
     return _by_class(members, None)
 
 
-def cell_weights(members: Membership, n_columns: int, missing: Any = None) -> tuple[Float, Float]:
-    """Sum of the weights of the cells that are there (K, d), where ``missing`` (n, d) marks those that are not."""
+def cell_weights(members: Membership, n_columns: int, missing: Mask | None = None) -> tuple[Float, Float]:
+    """Return the sum of the weights of the cells that are not ``missing`` (n, d), for each class and column (K, d)."""
     high, low = (np.repeat(part[:, None], n_columns, axis=1) for part in class_weights(members))
     if missing is None:
         return high, low
     for j in np.flatnonzero(missing.any(axis=0)):
         lost = _by_class(members, missing[:, j])
         left = add(high[:, j], low[:, j], -lost[0], -lost[1])
-        # Where all cells are missing, the sums of the same weights may differ in their last digit.
+        # If all cells are missing, the two sums of the same weights may differ in their last digit.
         none = left[0] <= 1e-20 * high[:, j]
         high[:, j], low[:, j] = (np.where(none, 0.0, part) for part in left)
     return high, low
 
 
-def _by_class(members: Membership, where: NDArray[np.bool_] | None) -> tuple[Float, Float]:
+def _by_class(members: Membership, where: Mask | None) -> tuple[Float, Float]:
     k = len(members.classes)
     some = members if where is None else members.take(where)
     if some.codes is not None:
@@ -72,8 +67,9 @@ def _by_class(members: Membership, where: NDArray[np.bool_] | None) -> tuple[Flo
         if codes.min(initial=0) < 0:
             here = codes >= 0
             codes, weights = codes[here], weights[here]
-        return counted(codes, weights, k)
+        return weighted_counts(codes, weights, k)
     assert some.soft is not None
     soft = some.soft if some.weights is None else some.soft * some.weights[:, None]
-    parts = [counted(np.zeros(len(soft), dtype=np.int64), np.ascontiguousarray(soft[:, i]), 1) for i in range(k)]
+    one = np.zeros(len(soft), dtype=np.int64)
+    parts = [weighted_counts(one, np.ascontiguousarray(soft[:, i]), 1) for i in range(k)]
     return np.array([part[0][0] for part in parts]), np.array([part[1][0] for part in parts])

@@ -1,60 +1,55 @@
-"""Per-class sums of the words of documents: ``t_kj = Σ w x_j``, and ``d_kj = Σ w [x_j > 0]``, over words that are met.
+"""Per-class word counts of documents: ``t_kj = Σ w x_j`` and ``d_kj = Σ w [x_j > 0]`` for each word that occurs.
 
-Which words there are is part of the statistic, and unites in a merge; so filters that were trained apart, each on words
-of its own, become the filter of all documents.
+The vocabulary is part of the statistic, and `merge` takes the union. Filters that were trained on different documents,
+each with its own words, therefore merge into the filter of all documents.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed, short
 from suffice.kernels.text import Documents, Reading, count_words
 from suffice.numerics.compensated import add, product
-from suffice.numerics.equal_sums import evened
+from suffice.numerics.rounded_sums import rounded_sums
+from suffice.numerics.types import Codes, Float, Mask, Selection
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByClass, Statistic
-from suffice.statistics.subtraction import remaining_weight
+from suffice.statistics.subtraction import subtract_part, subtract_weights
 from suffice.statistics.weights import class_weights
 from suffice.tables.vocabulary import Vocabulary
 from suffice.tables.word_rows import WordRows
 
 __all__ = ["WordSums", "counted_directly"]
 
-Float = NDArray[np.float64]
 
-MOST_CLASSES = 16  # whose tables of all words are counted side by side
-NOTHING = 1e-12  # of a sum of weights that are not whole numbers
-UNSURE = 1e-9
+MOST_CLASSES = 16  # whose word counts are kept side by side while documents are read
+UNSURE = 1e-9  # relative error of a sum of weights that are not whole numbers
 
 
 @dataclass(frozen=True, eq=False)
 class WordSums(Statistic):
-    """Per-class counts of words, and of the documents that have them.
+    """Per-class counts of words and of the documents that have them.
 
     Attributes
     ----------
     weight, weight_low : array of shape (K,)
-        Weight of the documents that are there, with or without words. It is the unevaluated sum of the two; and so
-        is the next.
+        Weight of the documents that are not missing, with or without words; stored as the sum ``weight + weight_low``.
     missing, missing_low : array of shape (K,)
-        Weight of the documents that are not there.
+        Weight of the missing documents, stored as the sum ``missing + missing_low``.
     count : array of shape (K, V)
-        How often each word is there, Σ w x.
+        Weighted number of occurrences of each word, Σ w x.
     documents : array of shape (K, V)
-        Weight of the documents that have it.
+        Weight of the documents that have the word.
     vocabulary : Vocabulary
-        The words, each of which a document has; or slots.
+        The words that occur, or slots.
     settings : tuple of str
-        How the documents were read, where it was not by default. Sums of documents that were read differently do not
-        join.
+        Settings of reading that differ from the defaults. Statistics with different settings cannot merge.
 
     Examples
     --------
@@ -81,7 +76,7 @@ class WordSums(Statistic):
 
     @classmethod
     def zero(cls, classes: ClassAxis, slots: int = 0, settings: tuple[str, ...] = ()) -> WordSums:
-        """The statistic of no documents."""
+        """Return the statistic of no documents."""
         k = len(classes)
         words = Vocabulary.empty(slots)
         count, documents = np.zeros((2, k, len(words)))
@@ -96,18 +91,18 @@ class WordSums(Statistic):
         slots: int = 0,
         settings: tuple[str, ...] = (),
     ) -> WordSums:
-        """The statistic of a batch of documents."""
+        """Return the statistic of a batch of documents."""
         if not counted_directly(members):
             return cls.of_rows(WordRows.read(documents, reading, slots), members, settings)
         assert members.codes is not None
         codes = np.ascontiguousarray(members.codes, dtype=np.int64)
-        found = count_words(documents, reading, codes, len(members.classes), slots=slots)
-        words = Vocabulary.empty(slots) if found.words is None else Vocabulary.packed(found.words)
-        return cls._of(found.count, found.documents, words, documents.missing, members, settings)
+        counted = count_words(documents, reading, codes, len(members.classes), slots=slots)
+        words = Vocabulary.empty(slots) if counted.words is None else Vocabulary.packed(counted.words)
+        return cls._of(counted.count, counted.documents, words, documents.missing, members, settings)
 
     @classmethod
     def of_rows(cls, rows: WordRows, members: Membership, settings: tuple[str, ...] = ()) -> WordSums:
-        """The statistic of documents that are rows already. A document without weight has no words."""
+        """Return the statistic of documents given as rows. A document without weight adds no words."""
         count, _ = class_sums(rows.counts, members)
         documents, _ = class_sums(rows.counts, members, above=0.0)
         return cls._of(count, documents, rows.vocabulary, rows.missing, members, settings)._pruned()
@@ -118,46 +113,46 @@ class WordSums(Statistic):
         count: Float,
         documents: Float,
         words: Vocabulary,
-        missing: NDArray[np.bool_],
+        missing: Mask,
         members: Membership,
         settings: tuple[str, ...],
     ) -> WordSums:
         k = len(members.classes)
         lost, lost_low = np.zeros((2, k))
-        there = members
+        present = members
         if missing.any():
             lost, lost_low = class_weights(members.take(missing))
-            there = members.take(~missing)
-        weight, low = class_weights(there)
+            present = members.take(~missing)
+        weight, low = class_weights(present)
         lows = {"weight_low": low, "missing_low": lost_low}
         return cls(members.classes, weight, lost, count, documents, words, settings=settings, **lows)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One column."""
+        """One column: the documents."""
         return (1,)
 
     def axes(self) -> tuple[object, ...]:
-        """Classes, and words."""
+        """Return the classes, the words and the settings."""
         return self.classes, self.vocabulary, self.settings
 
     def class_weights(self) -> Float:
-        """Weight of each class (K,), with that of documents that are not there."""
+        """Return the weight of each class (K,), including missing documents."""
         return np.asarray(self.weight + self.missing)
 
-    def taking(self, at: Any) -> Self:
-        """The statistic of some of the classes, and of the words that these have."""
+    def taking(self, at: Selection) -> Self:
+        """Return the statistic of some of the classes and of the words that occur in them."""
         return super().taking(at)._pruned()
 
-    def emptied(self, where: NDArray[np.bool_]) -> Self:
-        """The statistic with nothing in the classes where a mask is true, and of the words that the others have."""
+    def emptied(self, where: Mask) -> Self:
+        """Return the statistic with zero weight in the classes where a mask is true, and the words of the others."""
         return super().emptied(where)._pruned()
 
     def prune(self, min_count: float) -> Self:
-        """Without the words of a total count below ``min_count``.
+        """Return the statistic without words of a total count below ``min_count``.
 
-        That loses them for good: they are no longer among the words to choose from, their earlier counts are not
-        known if they come again, and a document that has one of them can no longer be taken out.
+        This discards the words permanently: feature selection no longer sees them, they start from zero if they occur
+        again, and documents that contain them can no longer be removed.
 
         >>> axis = ClassAxis.of(["ham"])
         >>> texts = Documents.of_strings(["rare common", "common"])
@@ -167,126 +162,149 @@ class WordSums(Statistic):
         """
         number = isinstance(min_count, int | float | np.number) and not isinstance(min_count, bool)
         if not (number and 0 <= min_count < np.inf):
-            raise InputError(f"min_count is a count of words, at least 0; got {min_count!r}.")
+            raise InputError(f"min_count must be a number of at least 0; got {min_count!r}.", argument="min_count")
         if self.vocabulary.slots:
-            raise InputError("Words that are hashed to slots are not pruned: the number of slots is fixed.")
-        return self._of_words(np.asarray(evened(self.count.sum(axis=0)) >= evened(np.array(float(min_count)))))
+            raise InputError("Cannot prune words that are hashed to slots: the number of slots is fixed.")
+        return self._of_words(
+            np.asarray(rounded_sums(self.count.sum(axis=0)) >= rounded_sums(np.array(float(min_count))))
+        )
 
-    def _of_words(self, keep: NDArray[np.bool_]) -> Self:
+    def _of_words(self, keep: Mask) -> Self:
         if keep.all():
             return self
-        parts: dict[str, Any] = {name: getattr(self, name)[:, keep] for name in ("count", "documents")}
-        return replace(self, vocabulary=self.vocabulary.taking(keep), **parts)
+        count, documents = self.count[:, keep], self.documents[:, keep]
+        return replace(self, count=count, documents=documents, vocabulary=self.vocabulary.taking(keep))
 
     def _pruned(self) -> Self:
-        """Without the words that no document has: weight zero is absence."""
+        """Return the statistic without words of weight zero."""
         return self if self.vocabulary.slots else self._of_words(np.asarray(self.documents.any(axis=0)))
 
-    def _spread(self, name: str, at: NDArray[np.int64], size: int) -> Float:
-        """Counts of each word among more words (K, size)."""
-        values: Float = getattr(self, name)
-        if values.shape[1] == size:
-            return values  # places rise
-        out = np.zeros((len(self.classes), size))
-        out[:, at] = values
-        return out
-
     def check_joins(self, other: Statistic) -> None:
-        """Raise unless the other is of words that were read and are kept in the same way."""
+        """Raise `MergeError` unless both read and store words in the same way."""
         super().check_joins(other)
         assert isinstance(other, WordSums)
-        self.vocabulary.check_alike(other.vocabulary)
+        self.vocabulary.check_mergeable(other.vocabulary)
         if self.settings != other.settings:
             different = sorted({each.split("=")[0] for each in set(self.settings) ^ set(other.settings)})
             raise MergeError(
-                "Words of documents that were read in different ways cannot be joined: "
-                f"{_short(self.settings, different)} here, and {_short(other.settings, different)} there."
+                "Cannot merge word counts of documents that were read with different settings: "
+                f"{_shown(self.settings, different)} and {_shown(other.settings, different)}."
             )
 
     def _merged(self, other: Self) -> Self:
         words, mine, theirs = self.vocabulary.joined(other.vocabulary)
-        parts: dict[str, Any] = {
-            name: self._spread(name, mine, len(words)) + other._spread(name, theirs, len(words))
-            for name in ("count", "documents")
-        }
-        for name in ("weight", "missing"):
-            low = f"{name}_low"
-            parts[name], parts[low] = add(*(getattr(each, part) for each in (self, other) for part in (name, low)))
-        return replace(self, vocabulary=words, **parts)
+        n = len(words)
+        weight, weight_low = add(self.weight, self.weight_low, other.weight, other.weight_low)
+        missing, missing_low = add(self.missing, self.missing_low, other.missing, other.missing_low)
+        return replace(
+            self,
+            weight=weight,
+            weight_low=weight_low,
+            missing=missing,
+            missing_low=missing_low,
+            count=_spread(self.count, mine, n) + _spread(other.count, theirs, n),
+            documents=_spread(self.documents, mine, n) + _spread(other.documents, theirs, n),
+            vocabulary=words,
+        )
 
     def _subtracted(self, other: Self, columns: Sequence[object]) -> Self:
         other = other._pruned()
         words, mine, theirs = self.vocabulary.joined(other.vocabulary)
         if len(words) > len(self.vocabulary):
-            strange = np.setdiff1d(np.arange(len(words)), mine)
+            unknown = np.setdiff1d(np.arange(len(words)), mine)
             raise MergeError(
-                f"Documents with {listed([words.word(int(i)) for i in strange[:9]])} in {columns_at(columns, [0])} "
-                "cannot be taken out: there are none. Nothing was changed."
+                f"Cannot remove documents with {listed([words.word(int(i)) for i in unknown[:9]])} in "
+                f"{columns_at(columns, [0])}: there are none. Nothing was changed.",
+                column=columns[0],
             )
         where = self._place(columns)
 
         def word(k: int, j: int) -> str:
             return f"{where(k, 0)}, word {short(words.word(j))}"
 
-        parts: dict[str, Any] = {}
-        for name, what in (("weight", "documents"), ("missing", "missing documents")):
-            low = f"{name}_low"
-            mine_of, theirs_of = ((getattr(each, name), getattr(each, low)) for each in (self, other))
-            place = functools.partial(_among, what, where)
-            parts[name], parts[low] = remaining_weight(*mine_of, *theirs_of, place)
-        taken = {name: other._spread(name, theirs, len(words)) for name in ("count", "documents")}
+        weight, weight_low = subtract_weights(
+            self.weight, self.weight_low, other.weight, other.weight_low, lambda k: f"the documents of {where(k, 0)}"
+        )
+        missing, missing_low = subtract_weights(
+            self.missing,
+            self.missing_low,
+            other.missing,
+            other.missing_low,
+            lambda k: f"the missing documents of {where(k, 0)}",
+        )
         exact = all((each == np.floor(each)).all() for one in (self, other) for each in (one.count, one.documents))
-        for name, part in taken.items():
-            parts[name] = _remaining(getattr(self, name), part, exact, word)
-        some, often = parts["documents"] > 0, parts["count"] > 0
-        held = some & often
-        wrong = (parts["documents"] > parts["weight"][:, None] * (1 + UNSURE)) | (some != often)
-        wrong |= parts["count"] < parts["documents"] * (1 - UNSURE)
+        count = _subtract_counts(self.count, _spread(other.count, theirs, len(words)), exact, word)
+        documents = _subtract_counts(self.documents, _spread(other.documents, theirs, len(words)), exact, word)
+        held = (documents > 0) & (count > 0)
+        wrong = (documents > weight[:, None] * (1 + UNSURE)) | ((documents > 0) != (count > 0))
+        wrong |= count < documents * (1 - UNSURE)
         if exact and wrong.any():
             k, j = (int(i) for i in np.argwhere(wrong)[0])
             raise MergeError(
-                f"What would be left of {word(k, j)}, no documents can have: it would be there "
-                f"{parts['count'][k, j]:.6g} times in {parts['documents'][k, j]:.6g} of {parts['weight'][k]:.6g} "
-                "documents. These documents were not all in the model; nothing was changed."
+                f"Cannot remove these documents: {word(k, j)} would occur {count[k, j]:.6g} times in "
+                f"{documents[k, j]:.6g} of {weight[k]:.6g} documents. Some of these documents were not in the model. "
+                "Nothing was changed.",
+                column=columns[0],
             )
-        parts |= {name: np.where(held, parts[name], 0.0) for name in taken}
-        return replace(self, **parts)._pruned()
+        left = replace(
+            self,
+            weight=weight,
+            weight_low=weight_low,
+            missing=missing,
+            missing_low=missing_low,
+            count=np.where(held, count, 0.0),
+            documents=np.where(held, documents, 0.0),
+        )
+        return left._pruned()
 
     def _scaled(self, factor: float) -> Self:
-        parts: dict[str, Any] = {"count": self.count * factor, "documents": self.documents * factor}
-        for name in ("weight", "missing"):
-            low = f"{name}_low"
-            parts[name], parts[low] = product(getattr(self, name), getattr(self, low), np.asarray(factor))
-        return replace(self, **parts)._pruned()
+        by = np.asarray(factor)
+        weight, weight_low = product(self.weight, self.weight_low, by)
+        missing, missing_low = product(self.missing, self.missing_low, by)
+        scaled = replace(
+            self,
+            weight=weight,
+            weight_low=weight_low,
+            missing=missing,
+            missing_low=missing_low,
+            count=self.count * factor,
+            documents=self.documents * factor,
+        )
+        return scaled._pruned()
 
 
 def counted_directly(members: Membership) -> bool:
-    """Whether words are counted while documents are read; otherwise these become rows, whose sums are taken.
+    """Whether words are counted while documents are read; otherwise documents become rows, which are summed.
 
-    Sums of weights are rounded, and those of rows do not depend on how many threads there are.
+    Sums of weights are rounded; sums of rows do not depend on the number of threads.
     """
     return members.codes is not None and members.weights is None and 0 < len(members.classes) <= MOST_CLASSES
 
 
-def _among(what: str, where: Callable[..., str], k: int) -> str:
-    return f"{what} of {where(k, 0)}"
+def _spread(values: Float, at: Codes, size: int) -> Float:
+    """Return the counts of words (K, V) at ascending positions among more words (K, size)."""
+    if values.shape[1] == size:
+        return values
+    out = np.zeros((len(values), size))
+    out[:, at] = values
+    return out
 
 
-def _remaining(whole: Float, part: Float, exact: bool, place: Any) -> Float:
-    """``whole − part`` of sums in one double; what is left of rounding is zero."""
+def _subtract_counts(whole: Float, part: Float, exact: bool, place: Callable[[int, int], str]) -> Float:
+    """Return ``whole − part`` of sums in one double; differences within rounding become zero."""
     left = whole - part
     wrong = left < (0.0 if exact else -UNSURE * whole)
     if wrong.any():
-        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        k, j = (int(i) for i in np.argwhere(wrong)[0])
         raise MergeError(
-            f"More would be taken out than there is of {place(*at)}: {part[at]:.6g} of {whole[at]:.6g}. These "
-            "documents were not all in the model, or not with these weights; nothing was changed."
+            f"Cannot remove a weight of {part[k, j]:.6g} from {place(k, j)}, which has {whole[k, j]:.6g}. Some of "
+            "these documents were not in the model, or had other weights. Nothing was changed."
         )
-    return left if exact else np.where(left <= NOTHING * whole, 0.0, left)
+    return left if exact else subtract_part(whole, part)
 
 
-def _short(settings: Sequence[str], names: Sequence[str]) -> str:
-    """Some of the settings, which are by default if they are not there."""
+def _shown(settings: Sequence[str], names: Sequence[str]) -> str:
+    """Return the settings of these names, which have default values if they are not among ``settings``."""
     known = {each.split("=")[0]: each for each in settings}
     shown = [known.get(name, f"the default {name}") for name in names]
     return ", ".join(each if len(each) <= 60 else f"{each[:57]}..." for each in shown)

@@ -1,4 +1,4 @@
-"""What rows look like in memory: tables and their schema, column matrices, levels, words, listings."""
+"""Rows in memory: tables and their schema, column matrices, levels, words, listings."""
 
 from suffice.tables.levels import Coded, CodedColumn, Levels
 from suffice.tables.table import MatrixTable, Table

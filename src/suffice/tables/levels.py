@@ -1,7 +1,7 @@
-"""The levels of a categorical column, and columns whose cells are codes of levels.
+"""Levels of categorical columns, and columns stored as codes of levels.
 
-A level is any hashable value: a text, a number, a truth value, a date. Its code is its position among the
-sorted levels seen, so that a level of 10⁹ or of a megabyte costs no more than any other.
+A level is any hashable value: a string, a number, a boolean, a date. Its code is its position among the sorted levels
+seen, so a level of 10⁹ or of a megabyte costs no more than any other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from suffice.numerics.types import Array, Codes, Mask, Selection
 
 __all__ = [
     "Coded",
@@ -22,22 +23,21 @@ __all__ = [
     "coded_values",
     "is_missing",
     "level_kind",
-    "level_places",
+    "level_positions",
 ]
 
-Codes = NDArray[np.int64]
-EXACT = 2.0**53  # up to here whole numbers are exact in float64
+EXACT = 2.0**53  # whole numbers below are exact in float64
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Sorted, distinct levels of one column. Numbers come before texts, and anything else by its type.
+    """Sorted, distinct levels of one column: numbers, then strings, then other values grouped by type.
 
     Parameters
     ----------
     values : tuple
     declared : frozenset
-        Levels that the column's type lists, so that they count even if no row has them.
+        Levels that the column's type lists. They are kept even if no row has them.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Levels:
 
     @classmethod
     def of(cls, values: Iterable[Hashable], *, declared: bool = False) -> Levels:
-        """The distinct levels among ``values``."""
+        """Return the distinct levels among ``values``."""
         distinct = set(values)
         return cls(tuple(in_order(distinct)), frozenset(distinct) if declared else frozenset())
 
@@ -78,7 +78,7 @@ class Levels:
         return frozenset(map(level_kind, self.values))
 
     def union(self, other: Levels) -> Levels:
-        """The levels of both."""
+        """Return the levels of both."""
         if self is other or (other.declared <= self.declared and all(value in self.place for value in other.values)):
             return self
         if self.declared <= other.declared and all(value in other.place for value in self.values):
@@ -86,29 +86,29 @@ class Levels:
         return Levels(tuple(in_order({*self.values, *other.values})), self.declared | other.declared)
 
     def positions(self, values: Iterable[Hashable]) -> Codes:
-        """Position of each value on this axis; −1 for a value that is not on it."""
+        """Return the position of each value; −1 for a value that is not a level."""
         place = self.place
         return np.array([place.get(value, -1) for value in values], dtype=np.int64)
 
-    def taking(self, keep: NDArray[np.bool_]) -> Levels:
-        """The levels where ``keep`` is true."""
+    def taking(self, keep: Mask) -> Levels:
+        """Return the levels where ``keep`` is true."""
         return Levels(tuple(value for value, kept in zip(self.values, keep, strict=True) if kept), self.declared)
 
 
 def level_kind(value: object) -> str:
-    """The kind of a level: levels of one kind sort together."""
+    """Return the kind of a level; levels of one kind sort together."""
     if isinstance(value, bool | int | float | np.number | np.bool_):
         return "number"
     return "text" if isinstance(value, str) else type(value).__name__
 
 
-def in_order(values: Iterable[Hashable]) -> list[Any]:
-    """Levels sorted: numbers, then texts, then anything else by its type, and by its text if it has no order."""
+def in_order(values: Iterable[Hashable]) -> list[Hashable]:
+    """Sort levels: numbers, then strings, then other values by type; values without an order by their string."""
     groups: dict[str, list[Any]] = {}
     for value in values:
         groups.setdefault(level_kind(value), []).append(value)
     rank = {"number": "0", "text": "1"}
-    out: list[Any] = []
+    out: list[Hashable] = []
     for kind in sorted(groups, key=lambda kind: (rank.get(kind, "2"), kind)):
         try:
             out += sorted(groups[kind])
@@ -118,7 +118,7 @@ def in_order(values: Iterable[Hashable]) -> list[Any]:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a cell holds nothing: None, NaN, NA or NaT."""
+    """Whether a cell is missing: None, NaN, NA or NaT."""
     if value is None:
         return True
     if isinstance(value, str | bytes | int | bool):
@@ -126,7 +126,7 @@ def is_missing(value: object) -> bool:
     try:
         return bool(value != value)
     except TypeError:
-        return True  # neither equal to itself nor not: NA
+        return True  # comparing NA gives NA, which is neither true nor false
     except ValueError:
         return False  # an array
 
@@ -139,20 +139,20 @@ class CodedColumn:
     ----------
     levels : Levels
     codes : array of int of shape (n,), or (m,) with ``rows``
-        Positions among the levels; −1 is a cell that is missing.
+        Positions among the levels; −1 for a missing cell.
     rows : array of int of shape (m,), optional
-        The rows the codes are of, where only some are stored (sparse).
+        Rows of the codes if only some rows are stored (sparse).
     rest : int
-        The code of all other rows.
+        Code of all other rows.
     """
 
     levels: Levels
     codes: Codes
-    rows: NDArray[np.int64] | None = None
+    rows: Codes | None = None
     rest: int = -1
 
     def dense(self, n: int) -> Codes:
-        """The code of every row (n,)."""
+        """Return the code of every row (n,)."""
         if self.rows is None:
             return self.codes
         out = np.full(n, self.rest, dtype=np.int64)
@@ -160,20 +160,20 @@ class CodedColumn:
         return out
 
     def on(self, levels: Levels) -> CodedColumn:
-        """The same column as codes of other levels; −2 marks a level that is not among them."""
+        """Return the column as codes of other levels; −2 marks a level that is not among them."""
         if levels is self.levels or levels.values == self.levels.values:
             return self
-        where = np.append(levels.positions(self.levels.values), -1)  # the last entry answers for code −1
+        where = np.append(levels.positions(self.levels.values), -1)  # code −1 indexes the last entry
         where[:-1][where[:-1] < 0] = -2
         return CodedColumn(levels, where[self.codes], self.rows, int(where[self.rest]))
 
-    def values(self, n: int) -> list[Any]:
-        """The level of every row, None where the cell is missing."""
+    def values(self, n: int) -> list[Hashable]:
+        """Return the level of every row; None for a missing cell."""
         names = [*self.levels.values, None]
         return [names[code] for code in self.dense(n).tolist()]
 
-    def take(self, n: int, index: Any) -> CodedColumn:
-        """Some of the rows."""
+    def take(self, n: int, index: Selection) -> CodedColumn:
+        """Return the selected rows."""
         return CodedColumn(self.levels, self.dense(n)[index])
 
 
@@ -189,21 +189,21 @@ class Coded:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Number of rows and columns."""
         return self.n_rows, len(self.columns)
 
-    def take(self, index: Any) -> Coded:
-        """Some of the rows."""
+    def take(self, index: Selection) -> Coded:
+        """Return the selected rows."""
         columns = tuple(column.take(self.n_rows, index) for column in self.columns)
         return Coded(len(np.arange(self.n_rows)[index]), columns)
 
     def matrix(self) -> Codes:
-        """The code of every cell (n, d)."""
+        """Return the code of every cell (n, d)."""
         return np.column_stack([column.dense(self.n_rows) for column in self.columns]).reshape(self.shape)
 
 
-def coded_numbers(values: NDArray[Any]) -> tuple[Levels, Codes]:
-    """Levels and codes of a column of numbers, where NaN is missing; whole numbers become ``int``.
+def coded_numbers(values: Array) -> tuple[Levels, Codes]:
+    """Return levels and codes of a column of numbers; NaN is missing, and whole numbers become ``int``.
 
     >>> levels, codes = coded_numbers(np.array([7.0, np.nan, 1e9, 7.0]))
     >>> levels.values, codes
@@ -231,39 +231,36 @@ def coded_numbers(values: NDArray[Any]) -> tuple[Levels, Codes]:
             code[present] = np.arange(len(present))
             return Levels(tuple((present + low).tolist())), code[place]
     distinct, codes = np.unique(values, return_inverse=True)
-    return Levels(tuple(_plain(value) for value in distinct.tolist())), codes.astype(np.int64).ravel()
+    return Levels(tuple(_whole(value) for value in distinct.tolist())), codes.astype(np.int64).ravel()
 
 
-def _plain(value: Any) -> Any:
-    """A float that is a whole number as that number: 1.0 and 1 are one level."""
+def _whole(value: Hashable) -> Hashable:
+    """Convert a float that is a whole number to ``int``, because 1.0 and 1 are one level."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def coded_values(values: Sequence[Any]) -> tuple[Levels, Codes]:
-    """Levels and codes of a column of any values, in the order of the levels.
+def coded_values(values: Sequence[Hashable]) -> tuple[Levels, Codes]:
+    """Return the levels of a column of any values in order, and its codes.
 
     >>> levels, codes = coded_values(["b", None, "a", "b"])
     >>> levels.values, codes
     (('a', 'b'), array([ 1, -1,  0,  1]))
     """
-    met: dict[Any, int] = {}
-    codes = np.fromiter((met.setdefault(value, len(met)) for value in values), dtype=np.int64, count=len(values))
-    return sorted_levels(list(met), codes)
+    code: dict[Hashable, int] = {}  # in the order in which values occur
+    codes = np.fromiter((code.setdefault(value, len(code)) for value in values), dtype=np.int64, count=len(values))
+    levels, positions = level_positions(list(code))
+    return levels, positions[codes]
 
 
-def sorted_levels(met: Sequence[Any], codes: Codes, *, declared: bool = False) -> tuple[Levels, Codes]:
-    """Levels in order, and the codes that refer to them, from levels in any order with missing ones among them."""
-    levels, where = level_places(met, declared=declared)
-    return levels, where[codes]
+def level_positions(distinct: Sequence[Hashable], *, declared: bool = False) -> tuple[Levels, Codes]:
+    """Return the levels in order, and the position of each distinct value among them followed by an entry of −1.
 
+    The position of a missing value is −1. Code −1 indexes the last entry, so it stays −1.
 
-def level_places(met: Sequence[Any], *, declared: bool = False) -> tuple[Levels, Codes]:
-    """Levels in order, and where each of those met stands among them: −1 if it is missing, as is one after the last.
-
-    >>> levels, where = level_places(["b", None, "a"])
-    >>> levels.values, where
+    >>> levels, positions = level_positions(["b", None, "a"])
+    >>> levels.values, positions
     (('a', 'b'), array([ 1, -1,  0, -1]))
     """
-    plain = [None if is_missing(value) else _plain(value) for value in met]
-    levels = Levels.of((value for value in plain if value is not None), declared=declared)
-    return levels, np.array([-1 if value is None else levels.place[value] for value in plain] + [-1], dtype=np.int64)
+    values = [None if is_missing(value) else _whole(value) for value in distinct]
+    levels = Levels.of((value for value in values if value is not None), declared=declared)
+    return levels, np.array([-1 if value is None else levels.place[value] for value in values] + [-1], dtype=np.int64)

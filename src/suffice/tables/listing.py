@@ -1,10 +1,11 @@
-"""A small table of named columns that shows itself as text, as HTML, and as a data frame."""
+"""A small table of named columns that prints as text or HTML and converts to a data frame."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
+from types import ModuleType
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -13,7 +14,8 @@ from suffice.exceptions import InputError
 
 __all__ = ["Listing"]
 
-WIDEST = 80  # characters of a cell that are shown
+FrameBackend = Literal["pandas", "polars", "pyarrow"] | ModuleType
+WIDEST = 80  # characters shown of a cell
 
 
 class Listing(Mapping[str, Any]):
@@ -28,17 +30,17 @@ class Listing(Mapping[str, Any]):
     def __init__(self, columns: Mapping[Any, Sequence[Any]]) -> None:
         self._columns = dict(columns)
 
-    def __getitem__(self, name: Any) -> Any:
+    def __getitem__(self, name: object) -> Any:
         return self._columns[name]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
 
     def __len__(self) -> int:
         return len(self._columns)
 
-    def to_frame(self, backend: Any = None) -> Any:
-        """The table as a data frame.
+    def to_frame(self, backend: FrameBackend | None = None) -> Any:
+        """Return the table as a data frame.
 
         Parameters
         ----------
@@ -50,16 +52,17 @@ class Listing(Mapping[str, Any]):
             return nw.from_dict(data, backend=backend or "pandas").to_native()
         except (ImportError, ModuleNotFoundError):
             raise InputError(
-                f"{backend or 'pandas'} is not installed; name another engine, as in to_frame('polars')."
+                f"{backend or 'pandas'} is not installed. Choose another backend, for example to_frame('polars').",
+                argument="backend",
             ) from None
 
     def _cells(self, limit: int = 40) -> list[list[str]]:
-        """Text of the head and of the first rows."""
+        """Return the text of the header and of the first rows."""
         columns = [[str(name), *(_shown(value) for value in values[:limit])] for name, values in self._columns.items()]
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def _left(self, limit: int = 40) -> int:
-        """How many rows are not shown."""
+    def _hidden(self, limit: int = 40) -> int:
+        """Number of rows that are not shown."""
         return max((len(values) for values in self._columns.values()), default=0) - limit
 
     def __repr__(self) -> str:
@@ -70,20 +73,20 @@ class Listing(Mapping[str, Any]):
             "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, wide, right, strict=True)).rstrip()
             for row in cells
         ]
-        return "\n".join([*lines, f"… and {self._left()} more rows"] if self._left() > 0 else lines)
+        return "\n".join([*lines, f"… and {self._hidden()} more rows"] if self._hidden() > 0 else lines)
 
     def to_html(self) -> str:
         """The table as HTML."""
         head, *rows = self._cells()
         body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
-        more = f"<p>… and {self._left()} more rows</p>" if self._left() > 0 else ""
+        more = f"<p>… and {self._hidden()} more rows</p>" if self._hidden() > 0 else ""
         return f"<table><tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>{body}</table>{more}"
 
     def _repr_html_(self) -> str:
         return self.to_html()
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
     text = str(value)

@@ -1,30 +1,28 @@
-"""Tables in blocks of rows: what is computed in between stays in cache, and takes no memory to speak of."""
+"""Evaluation of a table in blocks of rows, so that intermediate results stay in cache and need little memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.numerics.types import Array
 from suffice.tables.table import Table
 
-__all__ = ["in_blocks"]
+__all__ = ["evaluate_in_blocks"]
 
-BLOCK_CELLS = 1 << 21  # of a table, or of four numbers for each class
+BLOCK_CELLS = 1 << 21  # of the table, or of four numbers for each row and class
 LEAST_ROWS = 1 << 10
 
 
-def in_blocks(
-    table: Table, n_classes: int, evaluate: Callable[[Table, NDArray[Any] | None], NDArray[Any]]
-) -> NDArray[Any]:
-    """``evaluate(rows, out)`` of all rows of a table, where each result has a row for each row of its block.
+def evaluate_in_blocks(table: Table, n_classes: int, evaluate: Callable[[Table, Array | None], Array]) -> Array:
+    """Return ``evaluate(rows, out)`` for all rows of a table; each result has one row for each row of its block.
 
-    It may write to ``out`` or return an array of its own. ``out`` is None where the type is not known yet.
+    ``evaluate`` may write to ``out`` or return an array of its own. ``out`` is None for the first block, when the type
+    of the result is not known yet.
 
     >>> from suffice.tables.table import MatrixTable
-    >>> in_blocks(MatrixTable(np.array([[1.0], [2.0]])), 1, lambda rows, out: 2 * rows.x)
+    >>> evaluate_in_blocks(MatrixTable(np.array([[1.0], [2.0]])), 1, lambda rows, out: 2 * rows.x)
     array([[2.],
            [4.]])
     """
@@ -37,7 +35,7 @@ def in_blocks(
     whole[:step] = first
     for start in range(step, n, step):
         stop = min(n, start + step)
-        found = evaluate(table.rows(start, stop), whole[start:stop])
-        if found.base is not whole:
-            whole[start:stop] = found
+        block = evaluate(table.rows(start, stop), whole[start:stop])
+        if block.base is not whole:
+            whole[start:stop] = block
     return whole

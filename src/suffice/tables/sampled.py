@@ -1,40 +1,39 @@
-"""Columns that a model drew, as an array."""
+"""Columns sampled from a model, as one array."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.numerics.types import Array
 from suffice.tables.levels import CodedColumn
 
-__all__ = ["as_matrix"]
+__all__ = ["sampled_matrix"]
 
 
-def as_matrix(columns: Sequence[Any], left_out: float = np.nan) -> NDArray[Any]:
-    """Drawn columns as one array (n, d): of numbers, or of objects where a level is not a number.
+def sampled_matrix(columns: Sequence[Array | CodedColumn | None], fill: float = np.nan) -> Array:
+    """Return sampled columns as one array (n, d): of numbers, or of objects if a level is not a number.
 
     Parameters
     ----------
     columns : sequence of array, CodedColumn or None
-        None is a column that was left out.
-    left_out : float
-        What stands in its place.
+        None is a column that the model ignores.
+    fill : float
+        Value of all cells of an ignored column.
 
     Examples
     --------
-    >>> as_matrix([np.array([1.0, 2.0]), None])
+    >>> sampled_matrix([np.array([1.0, 2.0]), None])
     array([[ 1., nan],
            [ 2., nan]])
     """
-    whole = [column.values(len(column.codes)) if isinstance(column, CodedColumn) else column for column in columns]
-    n = max((len(column) for column in whole if column is not None), default=0)
-    whole = [np.full(n, left_out) if column is None else column for column in whole]
+    known = [column.values(len(column.codes)) if isinstance(column, CodedColumn) else column for column in columns]
+    n = max((len(column) for column in known if column is not None), default=0)
+    whole = [np.full(n, fill) if column is None else column for column in known]
     try:
-        # None becomes NaN; a text does not become a number, even if it could.
-        if not any(isinstance(value, str) for column in whole if _of_objects(column) for value in column):
+        # None becomes NaN; a string does not become a number, even if it could.
+        if not any(isinstance(value, str) for column in whole if _holds_objects(column) for value in column):
             return np.column_stack([np.asarray(column, dtype=np.float64) for column in whole])
     except (TypeError, ValueError):
         pass
@@ -44,5 +43,5 @@ def as_matrix(columns: Sequence[Any], left_out: float = np.nan) -> NDArray[Any]:
     return out
 
 
-def _of_objects(column: Any) -> bool:
+def _holds_objects(column: Array | list[Hashable]) -> bool:
     return isinstance(column, list) or column.dtype.kind == "O"

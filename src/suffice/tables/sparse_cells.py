@@ -1,84 +1,89 @@
-"""The cells that a sparse matrix stores: their rows, columns and values."""
+"""The stored cells of a sparse matrix: their rows, columns and values."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice import kernels
+from suffice.numerics.types import Array, Codes, Float, Matrix, SparseMatrix
 
 __all__ = [
     "cell_columns",
     "cell_rows",
     "is_canonical",
-    "left_of",
+    "is_sparse",
     "nonzero_cells",
     "same_cells",
     "some_rows",
 ]
 
-Float = NDArray[np.float64]
+
+def is_sparse(x: object) -> bool:
+    """Whether x is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(x))
 
 
-def is_canonical(x: Any) -> bool:
-    """Whether cells are in order and each is stored once; SciPy is told, so that it need not look again.
+def is_canonical(x: SparseMatrix) -> bool:
+    """Whether cells are sorted and each is stored once. SciPy caches the result on x.
 
     >>> is_canonical(sparse.csr_array((np.ones(2), [1, 0], [0, 2]), shape=(1, 2)))
     False
     """
-    known = getattr(x, "_has_canonical_format", None)
+    known = _known_canonical(x)
     if known is None:
-        known = x.has_canonical_format = kernels.rises(kernels.Cells.of(x))
-    return bool(known)
+        known = kernels.rises(kernels.Cells.of(x))
+        x.has_canonical_format = known
+    return known
 
 
-def left_of(whole: Float, part: Float) -> Float:
-    """``whole − part`` of sums of weights; where only rounding is left, nothing is."""
-    left = whole - part
-    return np.where(left <= 1e-12 * whole, 0.0, left)
+def _known_canonical(x: SparseMatrix) -> bool | None:
+    """Return what SciPy has cached about the order of cells; None if it has not looked yet."""
+    known: bool | None = vars(x).get("_has_canonical_format")
+    return known
 
 
-def cell_rows(x: Any) -> NDArray[np.int64]:
-    """The row of each stored cell."""
+def cell_rows(x: SparseMatrix) -> Codes:
+    """Return the row of each stored cell."""
     return np.asarray(_major(x) if x.format == "csr" else x.indices, dtype=np.int64)
 
 
-def cell_columns(x: Any) -> NDArray[np.int64]:
-    """The column of each stored cell."""
+def cell_columns(x: SparseMatrix) -> Codes:
+    """Return the column of each stored cell."""
     return np.asarray(x.indices if x.format == "csr" else _major(x), dtype=np.int64)
 
 
-def _major(x: Any) -> NDArray[np.int64]:
+def _major(x: SparseMatrix) -> Codes:
     return np.repeat(np.arange(len(x.indptr) - 1), np.diff(x.indptr))
 
 
-def same_cells(x: Any, data: NDArray[Any]) -> Any:
-    """A sparse matrix that stores other numbers in the cells of x."""
-    return _alike(x, (data, x.indices, x.indptr), x.shape)
+def same_cells(x: SparseMatrix, data: Array) -> SparseMatrix:
+    """Return a sparse matrix with the cells of x and other values."""
+    return _with_parts(x, data, x.indices, x.indptr, x.shape)
 
 
-def some_rows(x: Any, start: int, stop: int) -> Any:
-    """The rows start..stop−1 of a matrix by rows, which share its memory."""
+def some_rows(x: SparseMatrix, start: int, stop: int) -> SparseMatrix:
+    """Return the rows start..stop−1 of a CSR matrix, as a view."""
     start, stop, _ = slice(start, stop).indices(x.shape[0])
     bounds = x.indptr[start : max(stop, start) + 1]
     here = slice(bounds[0], bounds[-1])
-    return _alike(x, (x.data[here], x.indices[here], bounds - bounds[0]), (len(bounds) - 1, x.shape[1]))
+    return _with_parts(x, x.data[here], x.indices[here], bounds - bounds[0], (len(bounds) - 1, x.shape[1]))
 
 
-def _alike(x: Any, parts: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
-    out = type(x)(shape, dtype=parts[0].dtype)
-    out.data, out.indices, out.indptr = parts  # by its constructor, SciPy would copy a part of less than half
-    if getattr(x, "_has_canonical_format", False):  # what is known of the whole holds of its parts
+def _with_parts(x: SparseMatrix, data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> SparseMatrix:
+    """Return a matrix of the type of x with these arrays."""
+    make: type[sparse.csr_array] = type(x)
+    out: SparseMatrix = make(shape, dtype=data.dtype)
+    # SciPy's constructor would copy a view of less than half of an array.
+    out.data, out.indices, out.indptr = data, indices, indptr
+    if _known_canonical(x):  # some rows of sorted cells, or other values in them, are sorted too
         out.has_canonical_format = True
     return out
 
 
-def nonzero_cells(x: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Float]:
-    """Row, column and value of each cell that is not zero."""
-    if sparse.issparse(x):
+def nonzero_cells(x: Matrix) -> tuple[Codes, Codes, Float]:
+    """Return row, column and value of each cell that is not zero."""
+    if is_sparse(x):
         rows, columns, values = cell_rows(x), cell_columns(x), x.data
         here = values != 0
         return rows[here], columns[here], values[here].astype(np.float64)

@@ -1,4 +1,4 @@
-"""A batch of rows, by column: what sources make and blocks take their columns from."""
+"""A batch of rows with access by column. Sources produce tables, and the blocks of a model read their columns."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
 from suffice import kernels
 from suffice.exceptions import InputError
+from suffice.numerics.types import Array, Float, Index, Matrix, SparseMatrix
 from suffice.tables.levels import Coded, CodedColumn, coded_numbers
-from suffice.tables.sparse_cells import some_rows
+from suffice.tables.sparse_cells import is_sparse, some_rows
 from suffice.tables.stored_columns import NumberRows
 from suffice.tables.thresholded import ThresholdedMatrix
 
-__all__ = ["Columns", "Kind", "MatrixTable", "Schema", "Table", "as_table", "is_sparse", "present_rows"]
+__all__ = ["ColumnSelection", "Kind", "MatrixTable", "Schema", "Table", "as_table", "is_sparse"]
 
 Kind = Literal["number", "bool", "time", "duration", "category", "text", "empty"]
-"""What a column's type says of it: a number (whole or not), yes or no, a time or a length of it, a category by
-declaration, a text that may be one, or nothing because all its cells are missing."""
-Columns = slice | list[int]
+"""The type group of a column: numbers (whole or not), booleans, points in time, lengths of time, a declared category,
+strings (which may be a category), or empty because all cells are missing."""
+ColumnSelection = slice | list[int]
+"""Columns of a table by position."""
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table: their names, and what their types say of them."""
+    """Names and kinds of the columns of a table."""
 
     names: Sequence[object]
     kinds: Sequence[Kind]
-    named: bool = False  # whether columns have names, and are found by them
+    named: bool = False  # whether columns have names and are matched by name
 
     def __len__(self) -> int:
         return len(self.names)
 
 
 class Table(ABC):
-    """A batch of rows. Each column can be read as numbers (NaN where missing), as codes of levels, or as documents."""
+    """A batch of rows. Each column can be read as numbers (NaN for missing cells), codes of levels, or documents."""
 
-    names: Sequence[object] | None = None  # of its columns, if they have any
+    names: Sequence[object] | None = None  # of the columns, if they have names
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -50,60 +50,66 @@ class Table(ABC):
     @property
     @abstractmethod
     def kinds(self) -> Sequence[Kind]:
-        """What the type of each column says of it."""
+        """Kind of each column."""
+
+    @property
+    def dtype(self) -> np.dtype[np.floating[Any]]:
+        """Floating type of the numbers: float64, or the type of a matrix of floating-point numbers."""
+        return np.dtype(np.float64)
 
     @property
     def cells_of_row(self) -> int:
-        """How many cells a row has, as far as they are stored."""
+        """Number of cells stored for a row."""
         return len(self.kinds)
 
     @property
     def divisible(self) -> bool:
-        """Whether rows that follow one another are found without looking at all."""
+        """Whether `rows` is cheap, because consecutive rows are stored together."""
         return True
 
     @abstractmethod
     def rows(self, start: int, stop: int) -> Table:
-        """The rows start..stop−1."""
+        """Return the rows start..stop−1."""
 
     @abstractmethod
-    def take(self, index: NDArray[np.intp]) -> Table:
-        """The rows at those places."""
+    def take(self, index: Index) -> Table:
+        """Return the rows at these positions."""
 
     @abstractmethod
-    def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
-        """Those columns as a matrix of float64 or float32, dense or sparse (CSR or CSC); or as a `ColumnMatrix`."""
+    def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> Matrix:
+        """Return columns as a matrix of float64 or float32, dense or sparse (CSR or CSC), or as a `ColumnMatrix`."""
 
     @abstractmethod
-    def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
-        """Those columns as codes of levels."""
+    def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
+        """Return columns as codes of levels."""
 
-    def documents(self, columns: Columns, names: Sequence[object]) -> Any:
-        """The one column there is among those as texts, `suffice.text.texts.Texts`; raises where it holds none."""
+    def documents(self, columns: ColumnSelection, names: Sequence[object]) -> Any:
+        """Return the one selected column as `suffice.text.texts.Texts`; raises `InputError` if it holds numbers."""
         raise InputError(
-            f"Column {names[0]!r} holds numbers, where text is due. Give it as a column of texts (str, with None where "
-            "one is missing), or give the column another family."
+            f"Column {names[0]!r} holds numbers; expected text. Convert it to strings (None for a missing cell), or "
+            "choose another family for it.",
+            column=names[0],
         )
 
 
 @dataclass(frozen=True, eq=False)
 class MatrixTable(Table):
-    """Rows that come as one matrix of numbers, a NumPy array or a SciPy sparse one.
+    """Rows of one matrix of numbers, a NumPy array or a SciPy sparse matrix.
 
     >>> table = MatrixTable(np.array([[1.0, 7.0], [2.0, 5.0]]))
     >>> table.categories([1], ["size"]).columns[0].levels.values
     (5, 7)
     """
 
-    x: Any
+    x: Matrix
     kind: Kind = "number"
-    exact: Any = None  # the same numbers in a type that tells all of them apart, for categories
-    above: float | None = None  # numbers above it are yes, others no
-    most: NDArray[np.float64] | None = None  # no number of a column is larger, if that is known (d,)
+    exact: Array | None = None  # the same numbers in a type that distinguishes all of them, for categories
+    above: float | None = None  # threshold: numbers above count as 1, others as 0
+    most: Float | None = None  # upper bound of the numbers of each column (d,), if known
 
     @cached_property
     def ranges(self) -> kernels.Ranges:
-        """What the columns of a dense matrix hold."""
+        """Range of each column of a dense matrix."""
         return kernels.value_ranges(self.x)
 
     def __len__(self) -> int:
@@ -115,39 +121,46 @@ class MatrixTable(Table):
         return [self.kind] * self.x.shape[1]
 
     @property
+    def dtype(self) -> np.dtype[np.floating[Any]]:
+        """Type of the matrix if it is a floating type; float64 otherwise."""
+        dtype: np.dtype[np.floating[Any]] = self.x.dtype
+        return dtype if dtype.kind == "f" else super().dtype
+
+    @property
     def cells_of_row(self) -> int:
-        """Number of columns, or of a sparse matrix what a row has on average."""
+        """Number of columns; of a sparse matrix, the average number of cells stored for a row."""
         return int(self.x.nnz // max(len(self), 1) if is_sparse(self.x) else self.x.shape[1])
 
     @property
     def divisible(self) -> bool:
-        """Not where a sparse matrix is stored by columns."""
+        """False for a sparse matrix stored by columns."""
         return not is_sparse(self.x) or self.x.format == "csr"
 
     def rows(self, start: int, stop: int) -> MatrixTable:
-        """The rows start..stop−1."""
+        """Return the rows start..stop−1."""
         exact = None if self.exact is None else self.exact[start:stop]
         x = some_rows(self._by_row, start, stop) if is_sparse(self.x) else self.x[start:stop]
         return replace(self, x=x, exact=exact)
 
     @cached_property
-    def _by_row(self) -> Any:
-        return self.x if self.x.format == "csr" else self.x.tocsr()
+    def _by_row(self) -> SparseMatrix:
+        by_row: SparseMatrix = self.x if self.x.format == "csr" else self.x.tocsr()
+        return by_row
 
-    def take(self, index: NDArray[np.intp]) -> MatrixTable:
-        """The rows at those places; a view where they follow one another."""
+    def take(self, index: Index) -> MatrixTable:
+        """Return the rows at these positions; a view if they are consecutive."""
         if len(index) and index[-1] - index[0] + 1 == len(index) and (np.diff(index) == 1).all():
             return self.rows(int(index[0]), int(index[-1]) + 1)
         x = self._by_row[index] if is_sparse(self.x) else np.take(self.x, index, axis=0)
         return replace(self, x=x, exact=None if self.exact is None else self.exact[index])
 
-    def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
-        """Those columns, a view where they are a slice; as `ThresholdedMatrix` if there is a threshold."""
+    def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> Matrix:
+        """Return columns, a view if they are a slice; as `ThresholdedMatrix` if there is a threshold."""
         x = self.x if columns == slice(None) else self.x[:, columns]
         return x if self.above is None else ThresholdedMatrix(x, self.above)
 
-    def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
-        """Those columns as codes of the numbers in them; what a sparse matrix does not store is the level 0."""
+    def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
+        """Return columns as codes of their numbers; cells that a sparse matrix does not store have the level 0."""
         x = self.numbers(columns, names)
         if self.exact is not None:
             x = self.exact if columns == slice(None) else self.exact[:, columns]
@@ -157,32 +170,19 @@ class MatrixTable(Table):
         return NumberRows(x, self.__dict__.get("ranges") if x is self.x else None)
 
 
-def _sparse_column(x: Any, j: int) -> CodedColumn:
+def _sparse_column(x: SparseMatrix, j: int) -> CodedColumn:
     here = slice(x.indptr[j], x.indptr[j + 1])
     levels, codes = coded_numbers(np.append(x.data[here], 0))
     rows = x.indices[here].astype(np.int64)
     if len(rows) < x.shape[0]:
         return CodedColumn(levels, codes[:-1], rows, int(codes[-1]))
-    if not (codes[:-1] == codes[-1]).any():  # no cell is zero after all
+    if not (codes[:-1] == codes[-1]).any():  # every cell is stored, and none is zero
         zero = codes[-1]
         levels = levels.taking(np.arange(len(levels)) != zero)
         codes = codes - (codes > zero)
     return CodedColumn(levels, codes[:-1], rows)
 
 
-def is_sparse(x: Any) -> bool:
-    """Whether x is a SciPy sparse matrix or array."""
-    return bool(sparse.issparse(x))
-
-
-def as_table(x: Any) -> Table:
-    """A matrix as a table; a table as it is."""
+def as_table(x: Table | Matrix) -> Table:
+    """Convert a matrix to a table; a table is returned unchanged."""
     return x if isinstance(x, Table) else MatrixTable(x)
-
-
-def present_rows(codes: NDArray[np.int64] | None, weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:
-    """Which rows count at all, None for all of them."""
-    out = None if codes is None or codes.min(initial=0) >= 0 else codes >= 0
-    if weights is not None and not (weights > 0).all():
-        out = weights > 0 if out is None else out & (weights > 0)
-    return out

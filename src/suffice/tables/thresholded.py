@@ -1,27 +1,26 @@
-"""Numbers that are read as yes or no."""
+"""Numbers that a threshold turns into zeros and ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
-from suffice.tables.sparse_cells import same_cells
+from suffice.numerics.types import Array, Matrix
+from suffice.tables.sparse_cells import is_sparse, same_cells
 
-__all__ = ["ThresholdedMatrix"]
+__all__ = ["ThresholdedMatrix", "thresholded"]
 
 
 @dataclass(frozen=True, eq=False)
 class ThresholdedMatrix:
-    """A matrix whose values are yes if they are above a threshold of at least 0; no copy of it is made for that.
+    """A matrix whose values count as 1 above a threshold of at least 0 and as 0 elsewhere; x is not copied.
 
     >>> ThresholdedMatrix(np.array([[0.5, 2.0, np.nan]]), 1.0).plain()
     array([[ 0.,  1., nan]])
     """
 
-    x: Any
+    x: Matrix
     above: float
 
     @property
@@ -33,15 +32,15 @@ class ThresholdedMatrix:
     def __len__(self) -> int:
         return int(self.x.shape[0])
 
-    def plain(self) -> Any:
-        """The matrix of zeros and ones, with NaN where a value is missing."""
-        if issparse(self.x):
-            return same_cells(self.x, yes_or_no(self.x.data, self.above))
-        return yes_or_no(self.x, self.above)
+    def plain(self) -> Matrix:
+        """Return the matrix of zeros and ones, with NaN for missing cells."""
+        if is_sparse(self.x):
+            return same_cells(self.x, thresholded(self.x.data, self.above))
+        return thresholded(self.x, self.above)
 
 
-def yes_or_no(values: Any, above: float) -> Any:
-    """1 where a value is above the threshold, 0 where not, NaN where it is missing."""
-    answers = (values > above).astype(values.dtype)
+def thresholded(values: Array, above: float) -> Array:
+    """Return 1 for each value above the threshold, 0 for other values, NaN for missing ones."""
+    ones = (values > above).astype(values.dtype)
     missing = np.isnan(values)
-    return np.where(missing, values, answers) if missing.any() else answers
+    return np.where(missing, values, ones) if missing.any() else ones

@@ -1,40 +1,40 @@
-"""The words of a column of texts: which column of a table of counts is of which word, and how two of them unite."""
+"""The words of a text column: the word of each column of a table of counts, and the union of two vocabularies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError, MergeError
+from suffice.exceptions import Argument, InputError, MergeError
 from suffice.kernels.text import Lookup, Words, join_words, word_places, word_slot
+from suffice.numerics.types import Codes, Mask
 
 __all__ = ["MOST_SLOTS", "Vocabulary"]
 
-Places = NDArray[np.int64]
+Places = Codes
 
 MOST_SLOTS = 1 << 28
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Sorted, distinct words; or a fixed number of slots, in which words are found by a hash.
+    """Sorted, distinct words; or a fixed number of slots that words are hashed to.
 
-    Words are kept packed, so that a million of them cost what their letters do. Slots know no words: two words may
-    share one, and no stream of documents makes them more.
+    Words are stored packed, so a million words take the memory of their letters. Slots store no words: two words may
+    share a slot, and the number of slots never grows.
 
     Attributes
     ----------
     text : array of uint8
-        The UTF-8 of all words, one after another; of slots nothing.
+        All words in UTF-8, concatenated; empty for slots.
     ends : array of int64
-        Where each word ends.
+        End of each word in ``text``.
     slots : int
-        Their number; 0 where words are kept.
+        Number of slots; 0 if words are stored.
 
     Examples
     --------
@@ -53,34 +53,34 @@ class Vocabulary:
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Vocabulary:
-        """The distinct words among ``words``."""
+        """Return the vocabulary of the distinct words among ``words``."""
         return cls.packed(Words.of(sorted(set(words))))
 
     @classmethod
     def packed(cls, words: Words) -> Vocabulary:
-        """Of words that are sorted, distinct and packed already."""
+        """Return the vocabulary of words that are already sorted, distinct and packed."""
         return cls(words.text, words.ends)
 
     @classmethod
     def hashed(cls, slots: int) -> Vocabulary:
-        """Of so many slots."""
+        """Return a vocabulary of a number of slots."""
         if isinstance(slots, bool) or not isinstance(slots, int | np.integer) or not 1 <= slots <= MOST_SLOTS:
-            raise InputError(f"slots is the number of places to hash words to, from 1 to 2**28; got {slots!r}.")
+            raise InputError(f"slots must be an integer from 1 to 2**28; got {slots!r}.", argument="slots")
         nothing = Words.of([])
         return cls(nothing.text, nothing.ends, int(slots))
 
     @classmethod
     def empty(cls, slots: int = 0) -> Vocabulary:
-        """Without a word; or of so many slots."""
+        """Return a vocabulary without words, or one of a number of slots."""
         return cls.hashed(slots) if slots else cls.packed(Words.of([]))
 
     def __post_init__(self) -> None:
         for array in (self.text, self.ends):
-            if isinstance(array, np.ndarray):  # a file may say otherwise; see `flaw`
+            if isinstance(array, np.ndarray):  # values read from a file may have other types; see `flaw`
                 array.flags.writeable = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone, without what was made of them."""
+    def __getstate__(self) -> dict[str, object]:
+        """Return the fields without cached properties."""
         return {"text": self.text, "ends": self.ends, "slots": self.slots}
 
     def __len__(self) -> int:
@@ -101,16 +101,16 @@ class Vocabulary:
 
     @property
     def raw(self) -> Words:
-        """The words as the kernels take them."""
+        """The words in the form that the kernels take."""
         return Words(self.text, self.ends)
 
     @property
     def words(self) -> list[str]:
-        """The words; for each slot its number."""
+        """The words, or a name such as "slot 3" for each slot."""
         return [f"slot {i}" for i in range(self.slots)] if self.slots else self.raw.texts()
 
     def word(self, at: int) -> str:
-        """One of the words."""
+        """Return the word at a position."""
         if self.slots:
             return f"slot {at}"
         start = int(self.ends[at - 1]) if at else 0
@@ -118,35 +118,35 @@ class Vocabulary:
 
     @cached_property
     def lookup(self) -> Lookup:
-        """Finds the place of a word."""
+        """Table that finds the position of a word."""
         return Lookup(slots=self.slots) if self.slots else Lookup(self.raw)
 
     def place(self, word: str) -> int:
-        """The place of a word; −1 if it has none."""
+        """Return the position of a word; −1 if it is not in the vocabulary."""
         if self.slots:
             return word_slot(word, self.slots)
         return int(word_places(self.raw, Words.of([word]))[0])
 
     def positions(self, other: Vocabulary) -> Places:
-        """Where each word of another vocabulary is in this one; −1 for a word that is not."""
-        self.check_alike(other)
+        """Return the position of each word of another vocabulary; −1 for a word that is not in this one."""
+        self.check_mergeable(other)
         if self is other or self.slots:
             return np.arange(len(other))
         return word_places(self.raw, other.raw)
 
-    def taking(self, at: Places | NDArray[np.bool_]) -> Vocabulary:
-        """Some of the words, by rising places or by a mask."""
+    def taking(self, at: Places | Mask) -> Vocabulary:
+        """Return some of the words, by ascending positions or by a mask."""
         if self.slots:
-            raise InputError("Slots are of a fixed number: none can be taken without the others.")
+            raise InputError("Cannot select some slots: the number of slots is fixed.")
         return Vocabulary.packed(self.raw.taking(at))
 
     def union(self, other: Vocabulary) -> Vocabulary:
-        """The words of both."""
+        """Return the vocabulary of the words of both."""
         return self.joined(other)[0]
 
     def joined(self, other: Vocabulary) -> tuple[Vocabulary, Places, Places]:
-        """The words of both, and where those of each are among them."""
-        self.check_alike(other)
+        """Return the words of both, and the positions of the words of each in the result."""
+        self.check_mergeable(other)
         if self.slots or self == other:
             here = np.arange(len(self))
             return self, here, here
@@ -155,24 +155,25 @@ class Vocabulary:
             return self, mine, theirs
         return (other if both.size == len(other) else Vocabulary.packed(both)), mine, theirs
 
-    def check_alike(self, other: Vocabulary) -> None:
-        """Raise unless both keep words, or both are of as many slots."""
+    def check_mergeable(self, other: Vocabulary) -> None:
+        """Raise `MergeError` unless both store words or both have the same number of slots."""
         if self.slots != other.slots:
             raise MergeError(
-                f"Words that are {_kept(self)} cannot be joined with words that are {_kept(other)}. Read both with "
-                "the same slots."
+                f"Cannot merge {_storage(self)} with {_storage(other)}. Read both with the same number of ",
+                Argument("slots"),
+                ".",
             )
 
     def flaw(self) -> str | None:
-        """What is wrong with arrays that came from elsewhere; None if they are the words of a vocabulary."""
+        """Return what is wrong with fields that were read from a file; None if they are a valid vocabulary."""
         if type(self.slots) is not int or not 0 <= self.slots <= MOST_SLOTS:
-            return "its slots are no number"
+            return "its number of slots is invalid"
         for array, kind in ((self.text, np.uint8), (self.ends, np.int64)):
             if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != 1:
                 return "its words are not packed"
         starts = np.concatenate([[0], self.ends])
         if (np.diff(starts) < 0).any() or int(starts[-1]) != len(self.text):
-            return "its words do not end where they should"
+            return "its words have invalid ends"
         if self.slots:
             return "it has both words and slots" if len(self.ends) else None
         try:
@@ -182,5 +183,5 @@ class Vocabulary:
         return None if self.raw.first_unsorted() < 0 else "its words are not sorted and distinct"
 
 
-def _kept(vocabulary: Vocabulary) -> str:
-    return f"hashed to {vocabulary.slots} slots" if vocabulary.slots else "kept as they are"
+def _storage(vocabulary: Vocabulary) -> str:
+    return f"words hashed to {vocabulary.slots} slots" if vocabulary.slots else "words that are not hashed"

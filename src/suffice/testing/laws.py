@@ -202,7 +202,7 @@ def check_columns(family: Family, rows: Rows, rng: np.random.Generator) -> None:
         _assert_same_model(family, found, _summarize(family, _columns_of(rows, at)), _columns_of(rows, at), "columns")
     if family.independent and len(at_columns) == 1:
         single = [_summarize(family, _columns_of(rows, np.array([j]))) for j in range(n)]
-        assert_same(type(single[0]).beside(single), _summarize(family, rows), "columns beside each other")
+        assert_same(type(single[0]).concatenate_columns(single), _summarize(family, rows), "columns beside each other")
 
 
 def _columns_of(rows: Rows, at: NDArray[np.intp]) -> Rows:

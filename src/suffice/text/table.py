@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.tables.levels import Coded
-from suffice.tables.table import Columns, Kind, Table
+from suffice.tables.table import ColumnSelection, Kind, Table
 from suffice.text.texts import Texts
 
 __all__ = ["TextTable"]
@@ -52,14 +52,14 @@ class TextTable(Table):
         """The rows at those places."""
         return TextTable(self.texts.take(index), self.names)
 
-    def numbers(self, columns: Columns, names: Sequence[object]) -> Any:
+    def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> Any:
         """Raises: texts are no numbers."""
         raise InputError(f"Column {names[0]!r} holds texts, which are not numbers. Give it the family 'text'.")
 
-    def categories(self, columns: Columns, names: Sequence[object]) -> Coded:
+    def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
         """Raises: texts that are documents are no categories."""
         raise InputError(f"Column {names[0]!r} holds documents, which are no categories. Give it the family 'text'.")
 
-    def documents(self, columns: Columns, names: Sequence[object]) -> Texts:
+    def documents(self, columns: ColumnSelection, names: Sequence[object]) -> Texts:
         """The texts."""
         return self.texts

@@ -456,7 +456,7 @@ class MultivariateGaussian(Family):
         """The statistic of the rows that were aggregated."""
         if self.shrinkage == "ledoit_wolf":
             raise InputError("Ledoit and Wolf's shrinkage needs products of four columns, which no query is made for.")
-        return cast("Scatter | PooledScatter", scatter_of_answer(answers[0], columns, self._statistic))
+        return scatter_of_answer(answers[0], columns, self._statistic)
 
     def block_table(self, parameters: MultivariateGaussianParameters, names: Sequence[object]) -> dict[str, Any]:
         """Means, deviations and correlations of each class."""

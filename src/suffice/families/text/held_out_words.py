@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.numerics.equal_sums import evened
-from suffice.statistics.subtraction import remaining
-from suffice.tables.sparse_cells import cell_rows, left_of
+from suffice.numerics.rounded_sums import rounded_sums
+from suffice.statistics.subtraction import subtract_part
+from suffice.tables.sparse_cells import cell_rows
 
 __all__ = ["LeftOutWords"]
 
@@ -58,18 +58,18 @@ class LeftOutWords:
         (array([False,  True, False,  True, False]), array([2, 2, 2]))
         """
         (n, v), columns = x.shape, x.indices.astype(np.int64)
-        total = evened(count)
+        total = rounded_sums(count)
         order = np.lexsort((np.arange(v), -total))
         rank = np.empty(v, dtype=np.int64)
         rank[order] = np.arange(v)
         rows = cell_rows(x)
         w = weights[rows]
-        used = remaining(documents[columns], w) > 0
+        used = subtract_part(documents[columns], w) > 0
         gone = np.bincount(rows, ~used, minlength=n).astype(np.int64)
         if most is None or v <= most:
             return cls(order, rank, np.full(n, v), used, v - gone)
         cut, size = np.full(n, most), np.minimum(v - gone, most)
-        left = evened(left_of(count[columns], w * x.data))
+        left = rounded_sums(subtract_part(count[columns], w * x.data))
         before = rank[columns] < most
         # A word that keeps more than the most frequent of those that are not used has nothing to fear.
         doubtful = np.zeros(n, dtype=bool)

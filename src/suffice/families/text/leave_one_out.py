@@ -14,8 +14,8 @@ from suffice.families.text.held_out_words import LeftOutWords
 from suffice.families.text.parameters import document_weights
 from suffice.numerics.gamma_function import log_rise
 from suffice.statistics import Membership, WordSums
+from suffice.statistics.subtraction import subtract_part
 from suffice.tables import WordRows
-from suffice.tables.sparse_cells import left_of
 from suffice.tables.word_rows import some_columns
 
 __all__ = ["left_out_text"]
@@ -158,7 +158,7 @@ def _drawn_block(
     shift = np.log1p(n - w) - np.log1p(n) if family.idf else np.zeros(len(w))
     own_idf = np.ones(len(j))
     if family.idf:
-        own_idf = document_weights(n - w[row], left_of(left.documents.sum(axis=0)[j], w[row]))
+        own_idf = document_weights(n - w[row], subtract_part(left.documents.sum(axis=0)[j], w[row]))
     draws = np.where(used, own_idf * drawn, 0.0)
     if family.length:
         rest = np.where(used, everyone[j] - taken, 0.0) - np.where(block.above, everyone[j], 0.0)
@@ -178,10 +178,10 @@ def _drawn_block(
     for k, each in enumerate(tally):
         if family.event == "complement":
             mine = np.where(codes[row] == k, 0.0, taken)
-            counts, size, before = left_of(everyone[j] - each[j], mine), whole - sizes[k], whole
+            counts, size, before = subtract_part(everyone[j] - each[j], mine), whole - sizes[k], whole
         else:
             mine = np.where(codes[row] == k, taken, 0.0)
-            counts, size, before = left_of(each[j], mine), sizes[k], weighted[k, cut]
+            counts, size, before = subtract_part(each[j], mine), sizes[k], weighted[k, cut]
         size = np.where(size <= 1e-12 * before, 0.0, size) + prior
         empty |= size <= 0
         out[:, k] = _scored(family, block, draws, own_idf * counts + left.alpha, np.where(size > 0, size, 1.0))
@@ -217,7 +217,7 @@ def _bernoulli(left: _Left) -> Float | None:
     out = np.empty((len(left.codes), len(n)))
     order, cut = left.words.order, left.words.cut
     with np.errstate(divide="ignore"):
-        yes, no = (np.log(each + a) - np.log(n + 2 * a)[:, None] for each in (d, left_of(n[:, None], d)))
+        yes, no = (np.log(each + a) - np.log(n + 2 * a)[:, None] for each in (d, subtract_part(n[:, None], d)))
     for block in left.blocks():
         out[block.here] = _there(block, yes, no, order, cut[block.here])
     for w in different.tolist():
@@ -230,8 +230,8 @@ def _bernoulli(left: _Left) -> Float | None:
                 out[here] = np.nan  # without the document the class takes the chances of all documents
                 continue
             with np.errstate(divide="ignore"):
-                less = np.log(left_of(d[k], np.full_like(d[k], w)) + a) - np.log(rest + 2 * a)
-                none = np.log(left_of(np.full_like(d[k], rest), d[k]) + a) - np.log(rest + 2 * a)
+                less = np.log(subtract_part(d[k], np.full_like(d[k], w)) + a) - np.log(rest + 2 * a)
+                none = np.log(subtract_part(np.full_like(d[k], rest), d[k]) + a) - np.log(rest + 2 * a)
             for block in left.blocks():
                 some = here[block.here]
                 if some.any():

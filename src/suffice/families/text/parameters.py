@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from suffice.families.contract import read_only
 from suffice.families.text.word_form import WordForm
-from suffice.numerics.equal_sums import evened
+from suffice.numerics.rounded_sums import rounded_sums
 from suffice.statistics import WordSums
+from suffice.statistics.subtraction import subtract_part
 from suffice.tables import Vocabulary, WordRows
-from suffice.tables.sparse_cells import left_of
 from suffice.tables.word_rows import some_columns
 
 __all__ = ["TextParameters", "document_weights", "most_frequent", "word_chances", "words_used"]
@@ -114,7 +114,7 @@ def most_frequent(total: Float, most: int | None) -> Places:
     held = total > 0
     if most is None or most >= len(total) or np.count_nonzero(held) <= most:
         return np.asarray(np.flatnonzero(held))
-    total = evened(total)
+    total = rounded_sums(total)
     # Most words are rare, and many as rare as each other: by whole numbers it is soon known which few are in question.
     whole = np.minimum(total, LARGE).astype(np.int64)
     sizes = np.bincount(whole[held] if (whole == 0).any() else whole)
@@ -156,7 +156,7 @@ def word_chances(yes: Float, documents: Float, alpha: float) -> tuple[Float, Flo
     weight = documents[:, None] + 2 * alpha
     empty = weight <= 0
     pooled = float(documents.sum())
-    no = left_of(documents[:, None], yes)
+    no = subtract_part(documents[:, None], yes)
     yes, no = (np.where(empty, part.sum(axis=0), part) + alpha for part in (yes, no))
     size = np.log(np.where(empty, max(pooled, np.finfo(float).tiny), weight))
     with np.errstate(divide="ignore"):
