@@ -60,9 +60,9 @@ def sampled(source: Source, target: str, most: int) -> tuple[Any, NDArray[Any], 
         labels.learned(codes)
         return rows.select(columns), Membership(labels.axis, codes=codes)
 
-    with closing(source.batches()) as batches:  # type: ignore[type-var]
+    with closing(source.batches()) as batches:
         for batch in batches:
-            found = of_good_rows(batch, "compare", source.met, read)
+            found = of_good_rows(batch, "compare", source.skip_or_raise, read)
             if found is not None:
                 kept.add(*found)
                 n_rows += len(found[0])

@@ -68,7 +68,7 @@ class BatchReader:
 
     def read(self, batch: Batch) -> ReadBatch | None:
         """What was learned of a batch; None if there is no row in it, or no good one; see `of_good_rows`."""
-        return of_good_rows(batch, type(self.estimator).__name__, self.source.met, self._read)
+        return of_good_rows(batch, type(self.estimator).__name__, self.source.skip_or_raise, self._read)
 
     def _read(self, rows: Any) -> ReadBatch:
         codes, missing = self.labels.read(rows[self.labels.column])

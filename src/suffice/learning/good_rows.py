@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError, SufficeError
-from suffice.sources.files import Batch, Places
+from suffice.sources.files import Batch, RowLocations
 
 __all__ = ["of_good_rows", "weights_of"]
 
@@ -17,7 +17,9 @@ T = TypeVar("T")
 Index = NDArray[np.intp]
 
 
-def of_good_rows(batch: Batch, reader: str, met: Callable[[str, int], None], use: Callable[[Any], T]) -> T | None:
+def of_good_rows(
+    batch: Batch, reader: str, skip_or_raise: Callable[[SufficeError, int], None], use: Callable[[Any], T]
+) -> T | None:
     """What ``use`` makes of the rows of a batch; None if there is no row in it, or no good one.
 
     What is wrong with a row is an error that names its place, or the row is left out and counted. All rows that are
@@ -27,30 +29,30 @@ def of_good_rows(batch: Batch, reader: str, met: Callable[[str, int], None], use
     ----------
     reader : str
         Who reads the rows, for messages.
-    met : callable
-        Takes the sentence about bad rows and their number; it raises, or they are left out.
+    skip_or_raise : callable
+        Takes the error about bad rows and their number; counts the rows as skipped, or raises the error.
     use : callable
         Takes an Arrow table of good rows.
     """
-    rows, places = batch.rows, batch.places
+    rows, locations = batch.rows, batch.locations
     left: Index | None = None  # positions in the batch of the rows that are still used
     while len(rows):
         try:
             return use(rows)
         except ValueError as error:
-            located = _located(error, reader, places, left)
+            located = _located(error, reader, locations, left)
             if located is None:
                 raise
             if located.rows is None:
                 raise located from error
-            met(str(located), len(located.rows))
+            skip_or_raise(located, len(located.rows))
             good = np.setdiff1d(np.arange(len(rows)), located.rows)
             left = good if left is None else left[good]
             rows = rows.take(good)
     return None
 
 
-def _located(error: ValueError, reader: str, places: Places, left: Index | None) -> SufficeError | None:
+def _located(error: ValueError, reader: str, locations: RowLocations, left: Index | None) -> SufficeError | None:
     """The error with the place of its first row in the source; None for an error that concerns no rows."""
     if isinstance(error, MergeError):
         return None
@@ -60,13 +62,22 @@ def _located(error: ValueError, reader: str, places: Places, left: Index | None)
     if error.rows is None:
         return None
     row = int(error.rows[0])
-    located = error.located(places.of(row if left is None else int(left[row])))
+    location = locations.of(row if left is None else int(left[row]))
+    located = error.located(str(location), file=location.file, line=location.line)
     more: list[str] = []
     if "contains NaN" in str(error):
         more.append(f" {reader} takes no missing values; fill them in, or use NaiveBayes, which accepts them.")
     if len(error.rows) > 1:
         more.append(f" ({len(error.rows):,} rows of this batch have this problem.)")
-    return type(located)(*located.sentence, *more, rows=located.rows, column=located.column)
+    return type(located)(
+        *located.sentence,
+        *more,
+        rows=located.rows,
+        column=located.column,
+        argument=located.argument,
+        file=located.file,
+        line=located.line,
+    )
 
 
 def weights_of(rows: Any, name: str) -> NDArray[np.float64]:

@@ -93,7 +93,7 @@ def summed(
     reader = BatchReader(estimator, source, labels, columns, weights)
     read = list(dict.fromkeys([*columns, target, *([] if weights is None else [weights])]))
     tree, table, n_rows = _Tree(), None, 0
-    with closing(source.batches(read, coded=[target])) as batches:  # type: ignore[type-var]
+    with closing(source.batches(read, coded=[target])) as batches:
         for batch in batches:
             found = reader.read(batch)
             if found is not None:

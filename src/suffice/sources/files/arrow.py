@@ -64,9 +64,7 @@ def _options() -> ArrowFile:
 # ---------------------------------------------------------------------- the file format
 
 
-def _file_pieces(
-    raw: RawInput, requested: RequestedColumns, batch_rows: int
-) -> Iterator[tuple[ArrowRows, RowNumbers]]:
+def _file_pieces(raw: RawInput, requested: RequestedColumns, batch_rows: int) -> Iterator[tuple[ArrowRows, RowNumbers]]:
     """Yield at most ``batch_rows`` rows at a time, copied so that no batch of the file stays in memory."""
     import pyarrow as pa
 

@@ -98,9 +98,7 @@ class ByteBlock:
         )
 
 
-def read_blocks(
-    text: Utf8Reader, path: str, delimiter: str, quote: str, skipped: SkippedRows
-) -> Iterator[ByteBlock]:
+def read_blocks(text: Utf8Reader, path: str, delimiter: str, quote: str, skipped: SkippedRows) -> Iterator[ByteBlock]:
     """Read a text in blocks that end at the end of a record.
 
     A quote that is not closed before the end of the file, or within the length of the longest record, is an error. If

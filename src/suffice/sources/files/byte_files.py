@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["COMPRESSIONS", "BorrowedFile", "CountedFile", "DecompressedFile", "PeekableFile", "PipeFile"]
 
 
-class ByteStream(Protocol):
+class Closeable(Protocol):
+    """An object that can be closed."""
+
+    def close(self) -> None:
+        """Close it."""
+        ...
+
+
+class ByteStream(Closeable, Protocol):
     """The part of a binary file that the layers use."""
 
     def read(self, size: int, /) -> bytes:
@@ -30,10 +38,6 @@ class ByteStream(Protocol):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int | None:
         """Fill a buffer with the next bytes and return their number."""
-        ...
-
-    def close(self) -> None:
-        """Close the file."""
         ...
 
 
@@ -55,7 +59,7 @@ class Progress(Protocol):
 class FileLayer(io.RawIOBase):
     """A file on top of other files, which it closes together with itself."""
 
-    def __init__(self, *below: ByteStream) -> None:
+    def __init__(self, *below: Closeable) -> None:
         self._below = below
 
     def readable(self) -> bool:

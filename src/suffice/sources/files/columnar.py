@@ -179,8 +179,8 @@ class RequestedColumns:
             return returned
         if column not in self.requested and not _mergeable(target, returned.type):
             raise InputError(
-                f"Column {column!r} of {name} has the type {array.type} ({type_word(returned.type)}); in the first file "
-                f"it is {target} ({type_word(target)}). Use one type in all files, or request one with ",
+                f"Column {column!r} of {name} has the type {array.type} ({type_word(returned.type)}); in the first "
+                f"file it is {target} ({type_word(target)}). Use one type in all files, or request one with ",
                 Argument("types"),
                 ".",
                 column=column,

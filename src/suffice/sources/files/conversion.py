@@ -11,7 +11,7 @@ from suffice.numerics.types import Mask
 from suffice.sources.engine_types import ArrowArray, ArrowFile, ArrowType
 from suffice.sources.files.types import type_word
 
-__all__ = ["NO", "NULLS", "OBVIOUS", "YES", "all_convertible", "convert_cells", "convert_or_widen", "convert_options"]
+__all__ = ["NO", "NULLS", "OBVIOUS", "YES", "all_convertible", "convert_cells", "convert_options", "convert_or_widen"]
 
 NULLS = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),

@@ -122,7 +122,7 @@ def _check_names(names: Sequence[str], location: RowLocation) -> None:
     if empty:
         raise location.error(
             f"{'the name of column' if len(empty) == 1 else 'the names of columns'} {listed(empty)} "
-            f"{'is' if len(empty) == 1 else 'are'} empty. Add the missing names, or give the names of all columns with ",
+            f"{'is' if len(empty) == 1 else 'are'} empty. Add the missing names, or name all columns with ",
             Argument("names"),
             ".",
         )
@@ -133,7 +133,7 @@ def _check_names(names: Sequence[str], location: RowLocation) -> None:
     if repeated:
         raise location.error(
             f"more than one column is called {listed(repeated)} (columns {listed(positions[repeated[0]])}). Column "
-            "names must be unique; to rename them, give the names of all columns with ",
+            "names must be unique; to rename them, name all columns with ",
             Argument("names"),
             ".",
         )

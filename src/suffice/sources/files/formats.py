@@ -67,7 +67,7 @@ def format_by_bytes(head: bytes, name: str, given: str | None) -> str:
             _refuse_array(text, name, given)
     elif given in ("csv", "tsv", "jsonl"):
         raise InputError(
-            f"{name} is a {detected.title()} file, not {given}. Set ",
+            f"{name} is {'an Arrow' if detected == 'arrow' else 'a Parquet'} file, not {given}. Set ",
             Argument("format", detected),
             ", or rename the file.",
             file=name,

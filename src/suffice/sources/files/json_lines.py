@@ -54,14 +54,10 @@ def peek_json_lines(head: bytes, whole: bool, path: str, options: ReadOptions) -
         for name, value in (found or {}).items():
             values.setdefault(name, []).append(value)
     if block.blank:
-        raise HeadTooShortError(
-            f"{path}: the first line does not end within the first {len(data):,} bytes.", file=path
-        )
+        raise HeadTooShortError(f"{path}: the first line does not end within the first {len(data):,} bytes.", file=path)
     if not values:
-        error = first_error or InputError(f"{path}: the first objects have no keys.", file=path)
-        raise InputError(
-            *error.sentence, " JSON lines have one object on each line.", file=error.file, line=error.line
-        )
+        cause = first_error or InputError(f"{path}: the first objects have no keys.", file=path)
+        raise InputError(*cause.sentence, " JSON lines have one object on each line.", file=cause.file, line=cause.line)
     if "" in values:
         raise InputError(f"{path} has an empty key. Give it a name.", file=path)
     types = {name: _infer_type(cells) for name, cells in values.items()}

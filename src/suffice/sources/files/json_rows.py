@@ -89,9 +89,7 @@ DECODER = json.JSONDecoder(
 )
 
 
-def parse_block(
-    block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedRows
-) -> tuple[ArrowTable, Codes | None]:
+def parse_block(block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
     """Return the rows of a block, and the line of each row if some lines were skipped.
 
     If a column of whole numbers has fractions, its entry in ``types`` becomes float64.

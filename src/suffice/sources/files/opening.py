@@ -213,9 +213,7 @@ class Source:
         self._reader = weakref.ref(reader)
         return reader
 
-    def _read(
-        self, columns: Sequence[str], coded: Sequence[str], skipped: SkippedRows
-    ) -> Generator[Batch, None, None]:
+    def _read(self, columns: Sequence[str], coded: Sequence[str], skipped: SkippedRows) -> Generator[Batch, None, None]:
         read = join_small_batches(self._rows.read(columns, coded, skipped), self._options.batch_rows)
         if self._rows.prefetchable:
             read = prefetch(read, _size, self._rows.stop)
@@ -360,7 +358,7 @@ def _rows_of(data: object, format: str | None, options: ReadOptions) -> Rows:  #
     if isinstance(data, ArrowStream):
         return StreamRows(data, options)
     if is_path(data) or _is_path_list(data):
-        paths = [os.fsdecode(each) for each in ([data] if is_path(data) else data)]
+        paths = [os.fsdecode(each) for each in ([data] if isinstance(data, str | os.PathLike) else data)]
         folders = bool(paths) and all(map(os.path.isdir, paths))
         if format == "mails" or (format is None and folders and all(map(holds_mails, paths))):
             return MailRows(paths, options)

@@ -78,4 +78,6 @@ def arrow_errors(name: str, what: str) -> Iterator[None]:
         ) from error
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
-        raise InputError(f"{name} cannot be read as {what}: it is damaged or truncated ({reason}).", file=name) from error
+        raise InputError(
+            f"{name} cannot be read as {what}: it is damaged or truncated ({reason}).", file=name
+        ) from error

@@ -39,7 +39,7 @@ def find_files(data: Path | Iterable[Path], format: str | None = None) -> list[s
     ...     [os.path.basename(path) for path in find_files(folder)]
     ['part-2.csv', 'part-10.csv']
     """
-    if is_path(data):
+    if isinstance(data, str | os.PathLike):
         return _expand(os.fspath(data), format)
     files = [path for each in data for path in _expand(os.fspath(each), format)]
     if not files:

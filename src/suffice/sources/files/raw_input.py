@@ -171,7 +171,7 @@ class RawInput:
             first = counted.read(8)
             compression = self._compression(first)
             self._compressed = compression is not None
-            whole = io.BufferedReader(PeekableFile(counted, first), HEAD_BYTES)
+            whole: io.BufferedReader = io.BufferedReader(PeekableFile(counted, first), HEAD_BYTES)
             if compression is None:
                 return whole
             return io.BufferedReader(DecompressedFile(self.name, compression, whole), HEAD_BYTES)
@@ -237,7 +237,7 @@ def input_from_file(file: BinaryIO, name: str | None = None) -> RawInput:
     if name is None:
         given = getattr(file, "name", None)
         name = given if isinstance(given, str) else "the open file"
-    if isinstance(file, io.TextIOBase) or isinstance(file.read(0), str):
+    if _is_text(file):
         raise InputError(f"{name} is open in text mode. Open it in binary mode: open(path, 'rb').", file=name)
     try:
         begin = file.tell() if file.seekable() else None
@@ -251,6 +251,10 @@ def input_from_file(file: BinaryIO, name: str | None = None) -> RawInput:
         size = max(0, os.fstat(file.fileno()).st_size - begin)
     seekable = None if begin else file
     return RawInput(name, lambda: _borrow(file, begin), size=size, prefetchable=False, seekable=seekable)
+
+
+def _is_text(file: IO[bytes] | IO[str]) -> bool:
+    return isinstance(file, io.TextIOBase) or isinstance(file.read(0), str)
 
 
 def _open(path: str, name: str) -> io.FileIO:

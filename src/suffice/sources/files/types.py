@@ -85,9 +85,7 @@ def common_type(kind: ArrowType, other: ArrowType) -> ArrowType:
     return pa.string()
 
 
-def apply_requested(
-    requested: Mapping[str, str], inferred: Mapping[str, ArrowType], path: str
-) -> dict[str, ArrowType]:
+def apply_requested(requested: Mapping[str, str], inferred: Mapping[str, ArrowType], path: str) -> dict[str, ArrowType]:
     """Return the types of the columns, with the requested types in place of the inferred ones.
 
     Parameters
