@@ -157,6 +157,6 @@ def test_a_source_without_a_good_row_says_why(tmp_path):
     (tmp_path / "data.csv").write_text("x,label\n1\n2\n")
     source = open_source(tmp_path / "data.csv", bad_rows="skip")
     with pytest.raises(
-        InputError, match=r"No row of .*data.csv is good. The first fault: .*line 2, has 1 field where 2"
+        InputError, match=r"No row of .*data.csv is good. The first fault: .*line 2 has 1 field; expected 2"
     ):
         NaiveBayes().fit(source, "label")

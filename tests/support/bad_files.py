@@ -173,14 +173,14 @@ def labelled(cells: list[bytes]) -> bytes:
 
 BAD_FILES = [
     # ------------------------------------------------------------------ rows of CSV
-    bad_row("too few fields", b"1,2\n", "2 fields where 4 are due"),
-    bad_row("too many fields", b"1,2,x,a,5\n", "5 fields where 4 are due"),
-    bad_row("a line of blanks", b"   \n", "1 field where 4 are due"),
-    bad_row("a delimiter in a text without quotes", b"1,2,so, it goes,a\n", "5 fields where 4 are due"),
-    bad_row("two rows on a line", b"1,2,x,a,1,2,x,a\n", "8 fields where 4 are due"),
-    bad_row("a quoted row", b'"1,2,x,a"\n', "1 field where 4 are due"),
-    bad_row("a note between rows", b"# from here on: 2021\n", "1 field where 4 are due"),
-    bad_row("an end of line in a text without quotes", b"1,2,two\n", "3 fields where 4 are due"),
+    bad_row("too few fields", b"1,2\n", "2 fields; expected 4"),
+    bad_row("too many fields", b"1,2,x,a,5\n", "5 fields; expected 4"),
+    bad_row("a line of blanks", b"   \n", "1 field; expected 4"),
+    bad_row("a delimiter in a text without quotes", b"1,2,so, it goes,a\n", "5 fields; expected 4"),
+    bad_row("two rows on a line", b"1,2,x,a,1,2,x,a\n", "8 fields; expected 4"),
+    bad_row("a quoted row", b'"1,2,x,a"\n', "1 field; expected 4"),
+    bad_row("a note between rows", b"# from here on: 2021\n", "1 field; expected 4"),
+    bad_row("an end of line in a text without quotes", b"1,2,two\n", "3 fields; expected 4"),
     bad_row("a quote that is never closed", b'1,2,"open,a\n', "the quote that opens here is never closed"),
     bad_row("a word for a number", b"old,2,x,a\n", "column 'age'", "'old' is not a number", **NUMBER),
     bad_row("a comma for the point", b'"1,5",2,x,a\n', "column 'age'", "'1,5' is not a number", **NUMBER),
@@ -188,7 +188,7 @@ BAD_FILES = [
     bad_row("an error of a spreadsheet", b"#DIV/0!,2,x,a\n", "column 'age'", "'#DIV/0!'", **NUMBER),
     bad_row("a null of another kind", b"NA,2,x,a\n", "column 'age'", "'NA'", nulls=["-"], **NUMBER),
     bad_row("the header again", b"age,size,word,label\n", "column 'age'", "'age' is not a number", **NUMBER),
-    bad_row("latin-1 in UTF-8", b"1,2,caf\xe9,a\n", "byte 8 of the line", "0xe9", "not UTF-8", "encoding="),
+    bad_row("latin-1 in UTF-8", b"1,2,caf\xe9,a\n", "byte 8 of the line", "0xe9", "not UTF-8", "encoding='latin-1'"),
     bad_row("a character cut in half", b"1,2,\xc3,a\n", "byte 5 of the line", "0xc3"),
     bad_row("a surrogate in UTF-8", b"1,2,\xed\xa0\x80,a\n", "0xed"),
     BadFile(
@@ -217,7 +217,7 @@ BAD_FILES = [
     BadFile(
         "a bad row after rows of many lines",
         file("data.csv", b'text,label\n"a\nb\r\nc",x\n\n"d\n\ne",y\nf\n"g\nh",x\n'),
-        ("data.csv", "line 9", "1 field where 2 are due"),
+        ("data.csv", "line 9", "1 field; expected 2"),
         skipped=1,
         left=3,
     ),
@@ -237,7 +237,7 @@ BAD_FILES = [
     ),
     # ------------------------------------------------------------------ files of CSV
     bad_csv("empty", b"", "is empty"),
-    bad_csv("only ends of lines", b"\n\n\r\n", "nothing but blanks"),
+    bad_csv("only ends of lines", b"\n\n\r\n", "only blanks"),
     bad_csv("two columns of one name", b"a,b,a,label\n1,2,3,x\n", "line 1", "'a'", "columns 1, 3"),
     bad_csv("a column without a name", b"a,,label\n1,2,x\n", "line 1", "column 2 is empty"),
     bad_csv("an index without a name", b",a,label\n0,1,x\n1,2,y\n", "line 1", "column 1 is empty"),
@@ -267,18 +267,18 @@ BAD_FILES = [
     ),
     BadFile("a second file without a header", two_files(GOOD_CSV.partition(b"\n")[2]), ("part-2.csv", "'age'")),
     BadFile(
-        "compressed, and cut short", file("data.csv.gz", gzip.compress(GOOD_CSV)[:-20]), ("data.csv.gz", "cut short")
+        "compressed, and cut short", file("data.csv.gz", gzip.compress(GOOD_CSV)[:-20]), ("data.csv.gz", "truncated")
     ),
     BadFile("compressed by its name alone", file("data.csv.gz", GOOD_CSV), ("data.csv.gz", "not compressed")),
     BadFile("Parquet by another name", parquet("data.csv", bytes), ("data.csv", "Parquet")),
     BadFile("a workbook", file("data.csv", b"PK\x03\x04" + b"\0" * 100), ("data.csv", "spreadsheet")),
     # ------------------------------------------------------------------ lines of JSON
-    bad_line("a line cut short", b'{"age": 1, "si', "this is not JSON"),
-    bad_line("single quotes", b"{'age': 1}", "this is not JSON"),
-    bad_line("a comma too many", b'{"age": 1,}', "this is not JSON"),
-    bad_line("two objects on a line", b'{"age": 1} {"age": 2}', "this is not JSON"),
-    bad_line("a list for an object", b"[1, 2]", "a list, where an object is due"),
-    bad_line("a text for an object", b'"row"', "a text, where an object is due"),
+    bad_line("a line cut short", b'{"age": 1, "si', "the line is not JSON"),
+    bad_line("single quotes", b"{'age': 1}", "the line is not JSON"),
+    bad_line("a comma too many", b'{"age": 1,}', "the line is not JSON"),
+    bad_line("two objects on a line", b'{"age": 1} {"age": 2}', "the line is not JSON"),
+    bad_line("a list for an object", b"[1, 2]", "expected an object; the line holds a list"),
+    bad_line("a text for an object", b'"row"', "expected an object; the line holds a text"),
     bad_line(
         "a text for a number in JSON",
         b'{"age": "old", "label": "a"}',
@@ -287,12 +287,17 @@ BAD_FILES = [
         **NUMBER,
     ),
     bad_line("a truth value for a number", b'{"age": true, "label": "a"}', "column 'age'", "is not a number", **NUMBER),
-    bad_line("a list for a cell", b'{"age": [1], "label": "a"}', "column 'age'", "a list is no cell"),
+    bad_line("a list for a cell", b'{"age": [1], "label": "a"}', "column 'age'", "a list cannot be a cell"),
     bad_line("a key twice", b'{"age": 1, "age": 2, "label": "a"}', "the key 'age' more than once"),
     bad_line("latin-1 in JSON", b'{"word": "caf\xe9", "label": "a"}', "0xe9", "not UTF-8"),
-    bad_line("half a character in JSON", rb'{"word": "\ud800", "label": "a"}', "column 'word'", "half a character"),
+    bad_line(
+        "half a character in JSON",
+        rb'{"word": "\ud800", "label": "a"}',
+        "column 'word'",
+        "half of a UTF-16 surrogate pair",
+    ),
     BadFile("no lines", file("data.jsonl", b""), ("data.jsonl", "is empty")),
-    BadFile("objects without keys", file("data.jsonl", b"{}\n{}\n"), ("data.jsonl", "no key")),
+    BadFile("objects without keys", file("data.jsonl", b"{}\n{}\n"), ("data.jsonl", "no keys")),
     BadFile("an array of JSON", file("data.json", b'[{"a": 1, "label": "x"}]'), ("data.json", "array")),
     BadFile(
         "an object over many lines", file("data.json", b'{\n "a": 1,\n "label": "x"\n}\n'), ("data.json", "line 1")
@@ -300,11 +305,11 @@ BAD_FILES = [
     BadFile(
         "a column of lists",
         file("data.jsonl", b'{"tags": ["x"], "label": "a"}\n{"tags": [], "label": "b"}\n'),
-        ("data.jsonl", "'tags'", "lists or objects", "Ignore it"),
+        ("data.jsonl", "'tags'", "lists or objects", "Ignore the column"),
     ),
     BadFile("NUL in JSON", file("data.jsonl", GOOD_JSON + b"\0"), ("data.jsonl", "NUL", f"line {len(ROWS) + 1}")),
     # ------------------------------------------------------------------ Parquet and Arrow
-    BadFile("Parquet cut short", parquet("data.parquet", lambda data: data[:-30]), ("data.parquet", "cut short")),
+    BadFile("Parquet cut short", parquet("data.parquet", lambda data: data[:-30]), ("data.parquet", "truncated")),
     BadFile("Parquet without an end", parquet("data.parquet", lambda _: b"PAR1"), ("data.parquet",)),
     BadFile("Parquet of nothing", file("data.parquet", b""), ("data.parquet", "empty")),
     BadFile("text named Parquet", file("data.parquet", GOOD_CSV), ("data.parquet", "not a Parquet file")),
@@ -323,7 +328,7 @@ BAD_FILES = [
     BadFile("a file that is not there", lambda folder: folder / "none.csv", ("none.csv", "There is no file")),
     BadFile("a glob of nothing", lambda folder: os.fspath(folder / "none-*.csv"), ("none-*.csv", "No file matches")),
     BadFile("a file of another", unreadable, ("secret.csv", "cannot be read"), root_reads=True),
-    BadFile("an address", lambda _: "https://example.com/data.csv", ("https://example.com/data.csv", "address")),
+    BadFile("an address", lambda _: "https://example.com/data.csv", ("https://example.com/data.csv", "URL")),
     BadFile("two formats", two_formats, ("several formats",)),
     # ------------------------------------------------------------------ what a fit refuses
     BadFile("a header alone", file("data.csv", b"age,label\n"), ("data.csv", "row"), level="fit"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -72,6 +71,7 @@ def command(
     import suffice
     from suffice.exceptions import InputError
     from suffice.sources.files import Batch
+    from suffice.sources.files.batch import SelectedLocations
 
     loaded = suffice.load(model)
     first, second = label_of(loaded, label), label_of(loaded, against)
@@ -85,12 +85,12 @@ def command(
         for batch in source.batches(read):
             here = sorted(row for row in waiting if seen <= row < seen + len(batch))
             for row in here:
-                place = batch.places.of(row - seen)
-                only = Batch(batch.rows.slice(row - seen, 1), OnePlace(place))
+                locations = SelectedLocations(batch.locations, [row - seen])
+                only = Batch(batch.rows.slice(row - seen, 1), locations)
                 said = of_rows(loaded, source, only, read, lambda _, asked: _explained(loaded, asked, first, second))
                 if said is None:
                     raise InputError(source.faults[-1])
-                found[row] = {"row": row, "place": place} | said
+                found[row] = {"row": row, "place": str(locations.of(0))} | said
             waiting.difference_update(here)
             seen += len(batch)
             if not waiting:
@@ -104,17 +104,6 @@ def command(
         page = Page()
         for each in result:
             _show(page, each, most)
-
-
-@dataclass(frozen=True)
-class OnePlace:
-    """Where the only row of a batch is."""
-
-    place: str
-
-    def of(self, row: int) -> str:
-        """That place."""
-        return self.place
 
 
 def _explained(model: Any, row: Any, label: Any, against: Any) -> dict[str, Any]:

@@ -268,7 +268,7 @@ def of_rows(model: Any, source: Any, batch: Any, read: Sequence[str], use: Calla
     def used(rows: Any) -> T:
         return use(rows, model._rows_of_source(rows.select(list(read))))
 
-    return of_good_rows(batch, type(model).__name__, source.met, used)
+    return of_good_rows(batch, type(model).__name__, source.skip_or_raise, used)
 
 
 def label_of(model: Any, text: str | None) -> Any:

@@ -66,9 +66,9 @@ def sampled(source: Source, target: str, most: int) -> tuple[pa.Table, Array, in
         labels.learned(codes)
         return rows.select(columns), Membership(labels.axis, codes=codes)
 
-    with closing(source.batches()) as batches:  # type: ignore[type-var]
+    with closing(source.batches()) as batches:
         for batch in batches:
-            good = of_good_rows(batch, "compare", source.met, read)
+            good = of_good_rows(batch, source.skip_or_raise, read)
             if good is not None:
                 kept.add(*good)
                 n_rows += len(good[0])

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from suffice.exceptions import InputError, MergeError, SufficeError
 from suffice.numerics.types import Float, Index
-from suffice.sources.files import Batch, Places
+from suffice.sources.engine_types import ArrowTable
+from suffice.sources.files import Batch, RowLocations
 
 __all__ = ["of_good_rows", "weights_of"]
 
 T = TypeVar("T")
-ArrowTable: TypeAlias = Any
 
 
-def of_good_rows(batch: Batch, skip_or_raise: Callable[[str, int], None], use: Callable[[ArrowTable], T]) -> T | None:
+def of_good_rows(batch: Batch, skip_or_raise: Callable[[SufficeError, int], None], use: Callable[[ArrowTable], T]) -> T | None:
     """The result of ``use`` for the rows of a batch; None if the batch has no good row.
 
     An error of ``use`` that knows its rows becomes an error with their place in the source, or those rows are skipped
@@ -30,7 +30,7 @@ def of_good_rows(batch: Batch, skip_or_raise: Callable[[str, int], None], use: C
     use : callable
         Takes an Arrow table of rows.
     """
-    rows, locations = batch.rows, batch.places
+    rows, locations = batch.rows, batch.locations
     used: Index | None = None  # positions in the batch of the rows that are still used
     while len(rows):
         try:
@@ -41,14 +41,14 @@ def of_good_rows(batch: Batch, skip_or_raise: Callable[[str, int], None], use: C
                 raise
             if located.rows is None:
                 raise located from error
-            skip_or_raise(str(located), len(located.rows))
+            skip_or_raise(located, len(located.rows))
             good = np.setdiff1d(np.arange(len(rows)), located.rows)
             used = good if used is None else used[good]
             rows = rows.take(good)
     return None
 
 
-def _located(error: ValueError, locations: Places, used: Index | None) -> SufficeError | None:
+def _located(error: ValueError, locations: RowLocations, used: Index | None) -> SufficeError | None:
     """The error with the place of its first row in the source; None for an error that is about no rows."""
     if isinstance(error, MergeError):
         return None

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from suffice.learning.labels import LabelReader, check_labels
 from suffice.learning.specification import Specification
 from suffice.model import Block, Model
 from suffice.numerics.types import Array, Codes
+from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import Batch, Source, is_labelled_source, open_source
 from suffice.sources.labels import encode, read_weights
 from suffice.sources.row_reader import RowLayout, RowReader
@@ -40,7 +41,6 @@ __all__ = [
     "training_rows",
 ]
 
-ArrowTable: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +256,7 @@ class LabelledSource(TrainingRows):
         columns = expected.specification.reader.source_columns(self.source, others, expected.layout)
         read = list(dict.fromkeys([*columns, self.target, *([] if self.weights is None else [self.weights])]))
         first = _SourceBatch(self, expected, columns)
-        with closing(self.source.batches(read, coded=[self.target])) as batches:  # type: ignore[type-var]
+        with closing(self.source.batches(read, coded=[self.target])) as batches:
             for batch in batches:
                 found = first.read(batch)
                 if found is not None:
@@ -311,7 +311,7 @@ class _SourceBatch:
     def read(self, batch: Batch) -> LabelledBatch | None:
         """The batch without its bad rows; None if it has no good row."""
         source = self.rows.source
-        return of_good_rows(batch, source.met, self._read)
+        return of_good_rows(batch, source.skip_or_raise, self._read)
 
     def _read(self, rows: ArrowTable) -> LabelledBatch:
         labels, weights = self.rows.labels, self.rows.weights

@@ -1,1 +1,1 @@
-"""Where rows come from, one file for each kind of source."""
+"""Where rows come from: arrays, data frames, queries and files, one module for each kind of source."""

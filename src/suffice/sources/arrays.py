@@ -22,7 +22,7 @@ from suffice.sources.labels import check_not_missing, checked_classes, is_plain_
 from suffice.sources.named_rows import NamedRows, matrix_of_arrow
 from suffice.sources.row_reader import DOUBLE, ReadRows, RowLayout, RowReader, stand_in
 from suffice.tables import MatrixTable, Table
-from suffice.tables.sampled import as_matrix
+from suffice.tables.sampled import sampled_matrix
 from suffice.tables.sparse_cells import cell_columns, cell_rows, is_canonical
 from suffice.tables.table import Schema
 
@@ -75,7 +75,7 @@ class MatrixReader(RowReader):
 
     def write(self, columns: list[object], layout: RowLayout) -> object:
         """Sampled columns as a matrix."""
-        return as_matrix(columns)
+        return sampled_matrix(columns)
 
     def explain_values(self, table: Table, layout: RowLayout) -> None:
         """Raise scikit-learn's error if a value is infinite, or NaN where that is not a missing cell."""

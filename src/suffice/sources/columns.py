@@ -1,4 +1,4 @@
-"""Tables made of columns of different types, each read as numbers or as categories when a family asks for it."""
+"""Tables of columns of different types; each column is converted when a family reads it as numbers or categories."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
+from suffice.numerics.types import Float, Index
 from suffice.tables import Coded, CodedColumn, Table
 from suffice.tables.column_matrix import ColumnMatrix, Part
 from suffice.tables.levels import Levels, coded_values, is_missing
 from suffice.tables.table import ColumnSelection, Kind
 from suffice.text.texts import Texts
 
-__all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "not_a_number", "numbers_of"]
-
-Float = NDArray[np.float64]
+__all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "numbers_of"]
 
 
 class Column(ABC):
@@ -31,43 +28,43 @@ class Column(ABC):
 
     @abstractmethod
     def numbers(self, name: object) -> Float:
-        """The column as float64, with NaN where a cell is missing (n,)."""
+        """The column as float64 (n,), with NaN for missing cells."""
 
     def part(self, name: object) -> Part:
-        """The same as a part of a `ColumnMatrix`."""
+        """The column as a part of a `ColumnMatrix`."""
         return self.numbers(name)
 
     @abstractmethod
     def coded(self) -> CodedColumn:
-        """The column as codes of levels, with −1 where a cell is missing."""
+        """The column as codes of levels, with −1 for missing cells."""
 
     def documents(self, name: object) -> Texts:
-        """The column as texts, with None where a cell is missing; kept, since it is read again and again."""
-        kept: Texts | None = self.__dict__.get("_texts")
-        if kept is None:
-            kept = self.__dict__["_texts"] = Texts.of(self.listed(), name=name)
-        return kept
+        """The column as texts, with None for missing cells; cached because it is read repeatedly."""
+        cached: Texts | None = self.__dict__.get("_texts")
+        if cached is None:
+            cached = self.__dict__["_texts"] = Texts.of(self.listed(), name=name)
+        return cached
 
     @abstractmethod
-    def listed(self) -> Sequence[Any]:
-        """The cells as Python has them."""
+    def listed(self) -> Sequence[object]:
+        """The cells as Python objects."""
 
     @abstractmethod
     def rows(self, start: int, stop: int) -> Column:
         """The cells of rows start..stop−1."""
 
     @abstractmethod
-    def take(self, index: NDArray[np.intp]) -> Column:
-        """The cells of the rows at those places."""
+    def take(self, index: Index) -> Column:
+        """The cells of the rows at these positions."""
 
-    def unhashable(self) -> tuple[int, Any]:
-        """The first cell that cannot be a category, and its row."""
-        return next((i, value) for i, value in enumerate(self.listed()) if type(value).__hash__ is None)
+    def unhashable(self) -> list[int]:
+        """The rows whose cells cannot be categories because they are not hashable."""
+        return [row for row, value in enumerate(self.listed()) if type(value).__hash__ is None]
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnTable(Table):
-    """Rows that come column by column."""
+    """Rows that are stored column by column."""
 
     n_rows: int
     columns: Sequence[Column]
@@ -78,7 +75,7 @@ class ColumnTable(Table):
 
     @property
     def kinds(self) -> Sequence[Kind]:
-        """What the type of each column says of it."""
+        """The kind of each column."""
         return [column.kind for column in self.columns]
 
     def rows(self, start: int, stop: int) -> ColumnTable:
@@ -86,99 +83,98 @@ class ColumnTable(Table):
         stop = min(stop, self.n_rows)
         return ColumnTable(stop - start, [column.rows(start, stop) for column in self.columns], self.names)
 
-    def take(self, index: NDArray[np.intp]) -> ColumnTable:
-        """The rows at those places."""
+    def take(self, index: Index) -> ColumnTable:
+        """The rows at these positions."""
         return ColumnTable(len(index), [column.take(index) for column in self.columns], self.names)
 
     def _chosen(self, columns: ColumnSelection) -> list[Column]:
         return list(self.columns[columns] if isinstance(columns, slice) else [self.columns[j] for j in columns])
 
     def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> ColumnMatrix:
-        """Those columns, each where it lies."""
+        """These columns as a matrix, without copying them where possible."""
         chosen = zip(self._chosen(columns), names, strict=True)
         return ColumnMatrix(self.n_rows, [column.part(name) for column, name in chosen])
 
     def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
-        """Those columns as codes of levels."""
-        found = []
+        """These columns as codes of levels."""
+        coded = []
         for column, name in zip(self._chosen(columns), names, strict=True):
             try:
-                found.append(column.coded())
+                coded.append(column.coded())
             except TypeError:
-                row, value = column.unhashable()
-                raise InputError(
-                    f"Column {name!r}, row {row} holds {value!r}, which cannot be a category (it is not hashable)."
-                ) from None
-        return Coded(self.n_rows, tuple(found))
+                rows = column.unhashable()
+                problem = f"holds {column.listed()[rows[0]]!r}, which cannot be a category because it is not hashable."
+                raise InputError.in_row(problem, rows=rows, column=name) from None
+        return Coded(self.n_rows, tuple(coded))
 
     def documents(self, columns: ColumnSelection, names: Sequence[object]) -> Texts:
-        """The only one of those columns as texts."""
+        """A single column as texts."""
         (column,) = self._chosen(columns)
         return column.documents(names[0])
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectColumn(Column):
-    """A column of Python objects, of an array of objects or of texts."""
+    """A column of an array of Python objects or texts."""
 
-    values: Sequence[Any]
+    values: Sequence[object]
 
     @cached_property
     def kind(self) -> Kind:  # type: ignore[override]
-        """What the values are."""
+        """Kind of the values."""
         return kind_of_values(self.values)
 
     def numbers(self, name: object) -> Float:
-        """The column as float64; a time as seconds."""
+        """The column as float64; times become seconds since 1970."""
         return numbers_of(self.values, name)
 
     def coded(self) -> CodedColumn:
         """The column as codes of levels."""
         return CodedColumn(*coded_values(self.values))
 
-    def listed(self) -> Sequence[Any]:
-        """The cells as Python has them."""
+    def listed(self) -> Sequence[object]:
+        """The cells as Python objects."""
         return self.values
 
     def rows(self, start: int, stop: int) -> ObjectColumn:
         """The cells of rows start..stop−1."""
         return ObjectColumn(self.values[start:stop])
 
-    def take(self, index: NDArray[np.intp]) -> ObjectColumn:
-        """The cells of the rows at those places."""
+    def take(self, index: Index) -> ObjectColumn:
+        """The cells of the rows at these positions."""
         return ObjectColumn([self.values[i] for i in index])
 
 
 @dataclass(frozen=True, eq=False)
 class NoColumn(Column):
-    """A column that is not there, and that no family reads."""
+    """An absent column, which no family reads; all cells are missing."""
 
     n_rows: int
     kind: Kind = "empty"
 
     def numbers(self, name: object) -> Float:
-        """Nothing."""
+        """NaN for every row."""
         return np.full(self.n_rows, np.nan)
 
     def coded(self) -> CodedColumn:
-        """Nothing."""
+        """No levels, and −1 for every row."""
         return CodedColumn(Levels(()), np.full(self.n_rows, -1, dtype=np.int64))
 
-    def listed(self) -> Sequence[Any]:
-        """Nothing."""
+    def listed(self) -> Sequence[object]:
+        """None for every row."""
         return [None] * self.n_rows
 
     def rows(self, start: int, stop: int) -> NoColumn:
-        """Nothing."""
+        """An absent column of ``stop - start`` rows."""
         return NoColumn(stop - start)
 
-    def take(self, index: NDArray[np.intp]) -> NoColumn:
-        """Nothing."""
+    def take(self, index: Index) -> NoColumn:
+        """An absent column of as many rows."""
         return NoColumn(len(index))
 
 
-def numbers_of(values: Sequence[Any], name: object) -> Float:
-    """Python's values as float64: numbers, truth values, times as seconds, and NaN for what is missing."""
+def numbers_of(values: Sequence[object], name: object) -> Float:
+    """Python objects as float64: numbers, booleans, times as seconds since 1970; NaN for missing values."""
     out = np.empty(len(values))
     for row, value in enumerate(values):
         if is_missing(value):
@@ -187,11 +183,13 @@ def numbers_of(values: Sequence[Any], name: object) -> Float:
             try:
                 out[row] = value
             except OverflowError:
-                raise InputError(f"Column {name!r}, row {row} holds a whole number too large for float64.") from None
+                raise InputError.in_row(
+                    "holds a whole number too large for float64.", rows=[row], column=name
+                ) from None
         elif isinstance(value, date | timedelta):
             out[row] = _seconds(value)
         else:
-            raise not_a_number(name, row, value)
+            raise _not_numbers(values, row, name)
     return out
 
 
@@ -204,7 +202,7 @@ def _seconds(value: date | timedelta) -> float:
     )
 
 
-def kind_of_values(values: Sequence[Any]) -> Kind:
+def kind_of_values(values: Sequence[object]) -> Kind:
     """The kind of a column of Python objects.
 
     >>> kind_of_values([1, None, 2.5]), kind_of_values([True, None]), kind_of_values(["a", 1])
@@ -225,9 +223,16 @@ def kind_of_values(values: Sequence[Any]) -> Kind:
     return "duration" if all(issubclass(kind, timedelta) for kind in kinds) else "text"
 
 
-def not_a_number(name: object, row: int, value: object) -> InputError:
-    """The error for a cell that is read as a number and is none."""
-    return InputError(
-        f"Column {name!r}, row {row} holds {value!r}, which is not a number. Give the column a family for "
-        "categories, such as 'categorical', or convert it."
+def _not_numbers(values: Sequence[object], first: int, name: object) -> InputError:
+    """The error for the cells of a numeric column that are not numbers, of which ``first`` is the first."""
+    rows = [row for row in range(first, len(values)) if not (is_missing(values[row]) or _is_numeric(values[row]))]
+    return InputError.in_row(
+        f"holds {values[first]!r}, which is not a number. Choose a family for categories, such as 'categorical', or "
+        "convert the column.",
+        rows=rows,
+        column=name,
     )
+
+
+def _is_numeric(value: object) -> bool:
+    return isinstance(value, bool | int | float | np.number | np.bool_ | date | timedelta)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from suffice.exceptions import Argument, InputError, listed
+from suffice.sources.engine_types import ArrowColumn, ArrowTable
 from suffice.sources.files import Source
 from suffice.sources.labels import read_labels
 from suffice.sources.row_reader import ReadRows, RowLayout, RowReader
@@ -24,7 +24,7 @@ COLUMN = "text"  # the name of the column of documents in messages
 class _ArrowDocuments:
     """The column of documents of an Arrow table, and its name."""
 
-    column: Any
+    column: ArrowColumn
     name: str
 
 
@@ -65,7 +65,7 @@ class DocumentReader(RowReader):
         """Documents to predict for."""
         return TextTable(self.texts(X), [COLUMN])
 
-    def from_arrow(self, rows: Any) -> _ArrowDocuments:
+    def from_arrow(self, rows: ArrowTable) -> _ArrowDocuments:
         """The first column of an Arrow table."""
         return _ArrowDocuments(rows.column(0), rows.column_names[0])
 

@@ -1,43 +1,53 @@
-"""The form in which rows came, and in which drawn rows go back: an array, a sparse matrix, a data frame."""
+"""The form of the rows that a model was fitted to, in which drawn rows are returned: array, sparse matrix or frame."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.exceptions import InputError
-from suffice.sources.frames import frame_of
+from suffice.numerics.types import Array, Float, Matrix
+from suffice.sources.engine_types import ColumnType, NativeFrame
+from suffice.sources.frames import DrawnColumn, frame_of
+from suffice.sources.series import is_pandas_category
 from suffice.tables.sampled import sampled_matrix
 
 __all__ = ["ArrayForm", "Form", "FrameForm", "SparseForm", "StoredFrameForm"]
 
-Form = Callable[[list[Any]], Any]
-"""Turns drawn columns into rows of the kind that was read."""
-SPARSE = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")
+Form: TypeAlias = Callable[[list[DrawnColumn]], Matrix | NativeFrame]
+"""Turns drawn columns into rows of the form that was read."""
+TypeSpec: TypeAlias = tuple[Any, ...]
+"""A column type as plain values: its name, followed by its arguments."""
+SPARSE: dict[str, Callable[[Array], Matrix]] = {
+    "csr_array": sparse.csr_array,
+    "csr_matrix": sparse.csr_matrix,
+    "csc_array": sparse.csc_array,
+    "csc_matrix": sparse.csc_matrix,
+}
 SIMPLE = (
     *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64, 128)),
     *("Float32", "Float64", "Boolean", "String", "Binary", "Categorical", "Date", "Time", "Decimal", "Object"),
-)  # types without arguments that narwhals has
+)  # narwhals types without arguments
 
 
 @dataclass(frozen=True)
 class ArrayForm:
-    """An array of that type, if it holds the columns; a column that was left out is NaN."""
+    """An array of a type, if the type can hold the columns; ignored columns are NaN."""
 
     dtype: np.dtype[Any]
 
     def __post_init__(self) -> None:
         if not isinstance(self.dtype, np.dtype):
-            raise InputError(f"{self.dtype!r} is not the type of an array.")
+            raise InputError(f"{self.dtype!r} is not a NumPy dtype.")
 
-    def __call__(self, columns: list[Any]) -> NDArray[Any]:
+    def __call__(self, columns: list[DrawnColumn]) -> Array:
         """Drawn columns as rows."""
         x = sampled_matrix(columns)
         if x.dtype.kind == "O":
@@ -48,52 +58,52 @@ class ArrayForm:
 
 @dataclass(frozen=True)
 class SparseForm:
-    """A sparse matrix of that kind and type; a column that was left out is zero."""
+    """A sparse matrix of a class and type; ignored columns are zero."""
 
     kind: str
     dtype: np.dtype[Any]
 
     def __post_init__(self) -> None:
         if self.kind not in SPARSE or not isinstance(self.dtype, np.dtype):
-            raise InputError(f"{self.kind!r} of {self.dtype!r} is no kind of sparse matrix.")
+            raise InputError(f"{self.kind!r} of {self.dtype!r} is not a sparse matrix type.")
 
-    def __call__(self, columns: list[Any]) -> Any:
+    def __call__(self, columns: list[DrawnColumn]) -> Matrix:
         """Drawn columns as rows."""
-        return getattr(sparse, self.kind)(_as_type(sampled_matrix(columns, fill=0.0), self.dtype))
+        return SPARSE[self.kind](_as_type(sampled_matrix(columns, fill=0.0), self.dtype))
 
 
 @dataclass(frozen=True)
 class FrameForm:
-    """A frame of the kind, the names and the types of ``template``, a native frame of no rows."""
+    """A frame with the library, names and types of ``template``, a native frame without rows."""
 
-    template: Any
+    template: NativeFrame
 
-    def __call__(self, columns: list[Any]) -> Any:
+    def __call__(self, columns: list[DrawnColumn]) -> Matrix | NativeFrame:
         """Drawn columns as rows."""
         return frame_of(self.template, columns)
 
     def plain(self) -> StoredFrameForm:
-        """The same in words, for a file."""
+        """The same form as plain values, for a model file."""
         frame = nw.from_native(self.template, eager_only=True)
         if frame.implementation.is_pandas_like():
-            types = [_pandas_words(self.template.dtypes.iloc[j]) for j in range(len(frame.columns))]
+            types = [_pandas_spec(self.template.dtypes.iloc[j]) for j in range(len(frame.columns))]
             return StoredFrameForm("pandas", list(frame.columns), types)
         backend = "polars" if frame.implementation.is_polars() else "pyarrow"
-        return StoredFrameForm(backend, list(frame.columns), [_words(dtype) for dtype in frame.schema.values()])
+        return StoredFrameForm(backend, list(frame.columns), [_narwhals_spec(dtype) for dtype in frame.schema.values()])
 
 
 @dataclass(frozen=True)
 class StoredFrameForm:
-    """A frame in words: the library it is of, and the names and types of its columns.
+    """A frame form as plain values: its library, and the names and types of its columns.
 
-    The library is imported when rows are drawn; where it is not installed, they come as an array.
+    The library is imported when rows are drawn; if it is not installed, they are returned as an array.
 
     Parameters
     ----------
     backend : {"pandas", "polars", "pyarrow"}
     names : list
     types : list of tuples
-        The name of a type, as the library (pandas) or narwhals (the others) calls it, and what it takes.
+        Name of each type, in pandas for pandas and in narwhals for the others, followed by its arguments.
 
     Examples
     --------
@@ -103,14 +113,14 @@ class StoredFrameForm:
     """
 
     backend: str
-    names: list[Any]
-    types: list[tuple[Any, ...]]
+    names: list[str]
+    types: list[TypeSpec]
 
     def __post_init__(self) -> None:
         if self.backend not in ("pandas", "polars", "pyarrow") or len(self.names) != len(self.types):
-            raise InputError(f"There are {len(self.types)} types for {len(self.names)} columns of a {self.backend!r}.")
+            raise InputError(f"Got {len(self.types)} types for {len(self.names)} columns of a {self.backend!r} frame.")
 
-    def __call__(self, columns: list[Any]) -> Any:
+    def __call__(self, columns: list[DrawnColumn]) -> Matrix | NativeFrame:
         """Drawn columns as rows."""
         try:
             template = self.template()
@@ -118,11 +128,11 @@ class StoredFrameForm:
             return sampled_matrix(columns)
         return frame_of(template, columns)
 
-    def template(self) -> Any:
-        """A native frame of no rows."""
+    def template(self) -> NativeFrame:
+        """A native frame without rows."""
         engine = importlib.import_module(self.backend)
         if self.backend == "pandas":
-            parts = [engine.Series([], dtype=_pandas_type(engine, words)) for words in self.types]
+            parts = [engine.Series([], dtype=_pandas_type(engine, spec)) for spec in self.types]
             return engine.DataFrame(dict(zip(self.names, parts, strict=True)))
         schema = nw.Schema(dict(zip(self.names, map(_narwhals_type, self.types), strict=True)))
         if self.backend == "polars":
@@ -130,22 +140,22 @@ class StoredFrameForm:
         return schema.to_arrow().empty_table()
 
 
-def _pandas_words(dtype: Any) -> tuple[Any, ...]:
-    if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
+def _pandas_spec(dtype: ColumnType) -> TypeSpec:
+    if is_pandas_category(dtype):
         return "category", dtype.categories.tolist(), bool(dtype.ordered)
     return (str(dtype),)
 
 
-def _pandas_type(pandas: Any, words: Sequence[Any]) -> Any:
-    if words[0] == "category" and len(words) == 3:
-        return pandas.CategoricalDtype(words[1], ordered=words[2])
+def _pandas_type(pandas: ModuleType, spec: TypeSpec) -> ColumnType:
+    if spec[0] == "category" and len(spec) == 3:
+        return pandas.CategoricalDtype(spec[1], ordered=spec[2])
     try:
-        return pandas.api.types.pandas_dtype(words[0])
+        return pandas.api.types.pandas_dtype(spec[0])
     except (TypeError, ValueError):
         return np.dtype(object)
 
 
-def _words(dtype: Any) -> tuple[Any, ...]:
+def _narwhals_spec(dtype: nw.dtypes.DType) -> TypeSpec:
     if isinstance(dtype, nw.Datetime):
         return "Datetime", str(dtype.time_unit), None if dtype.time_zone is None else str(dtype.time_zone)
     if isinstance(dtype, nw.Duration):
@@ -156,15 +166,16 @@ def _words(dtype: Any) -> tuple[Any, ...]:
     return (name,) if name in SIMPLE else ("String",)
 
 
-def _narwhals_type(words: Sequence[Any]) -> Any:
-    name, *arguments = words
+def _narwhals_type(spec: TypeSpec) -> nw.dtypes.DType:
+    name, *arguments = spec
     if name not in (*SIMPLE, "Datetime", "Duration", "Enum"):
-        raise InputError(f"{name!r} is no type of a column.")
-    return getattr(nw, name)(*arguments)
+        raise InputError(f"{name!r} is not a column type.")
+    dtype: nw.dtypes.DType = getattr(nw, name)(*arguments)
+    return dtype
 
 
-def _as_type(x: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
-    """Numbers as the type of the rows that were fitted, rounded where it is of whole numbers."""
+def _as_type(x: Float, dtype: np.dtype[Any]) -> Array:
+    """Numbers in the type of the fitted rows; rounded for integer types."""
     if dtype.kind == "f":
         return x.astype(dtype, copy=False)
     if dtype.kind not in "biu" or np.isnan(x).any() or (dtype.kind != "b" and not x.size):

@@ -1,7 +1,7 @@
-"""Rows from eager data frames: pandas, Polars, PyArrow tables and whatever else narwhals knows.
+"""Rows of eager data frames: pandas, Polars, PyArrow tables and other libraries that narwhals supports.
 
-Each column is read when a family asks for it. An engine is never imported here: who hands us its frame has
-imported it.
+Each column is converted when a family reads it. No data-frame library is imported here: a caller who passes a frame has
+imported its library.
 """
 
 from __future__ import annotations
@@ -9,66 +9,70 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
+from suffice.numerics.types import Array, Float, Index
 from suffice.sources.columns import Column, kind_of_values, numbers_of
-from suffice.sources.series import SeriesReading
+from suffice.sources.engine_types import ArrowArray, ArrowType, ColumnType, NativeFrame, NativeSeries
+from suffice.sources.series import Series, SeriesReader, is_pandas_category
 from suffice.tables import CodedColumn
 from suffice.tables.column_matrix import Part
 from suffice.tables.levels import is_missing
 from suffice.tables.table import Kind
 from suffice.text.texts import Texts
 
-__all__ = ["FrameColumn", "as_frame", "column_names", "frame_of", "in_seconds"]
+__all__ = ["DrawnColumn", "Frame", "FrameColumn", "as_frame", "column_names", "frame_of", "in_seconds"]
 
-Float = NDArray[np.float64]
+Frame: TypeAlias = nw.DataFrame[NativeFrame]
+DrawnColumn: TypeAlias = Array | CodedColumn | None
+"""A column that a model sampled: numbers or texts, or levels; None for an ignored column."""
+DrawnValues: TypeAlias = Array | list[object]
 
 
-def as_frame(data: Any) -> nw.DataFrame[Any] | None:
-    """A data frame as narwhals sees it; None for anything else."""
+def as_frame(data: object) -> Frame | None:
+    """A data frame as a narwhals frame; None for anything else."""
     if type(data) is np.ndarray:
         return None
     if type(data).__name__ == "RecordBatch" and type(data).__module__.startswith("pyarrow"):
         data = sys.modules["pyarrow"].Table.from_batches([data])
     try:
-        found = nw.from_native(data, pass_through=True)
-        if isinstance(found, nw.DataFrame):
-            found.columns  # noqa: B018  (narwhals looks at the names here)
+        frame = nw.from_native(data, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            frame.columns  # noqa: B018  (narwhals checks the names here)
     except nw.exceptions.DuplicateError as error:
-        raise InputError(f"Each column of the frame needs a name of its own. {error}") from None
-    if isinstance(found, nw.LazyFrame):
-        raise InputError("X is a lazy frame, whose rows are not there yet. Call collect() on it first.")
-    return found if isinstance(found, nw.DataFrame) else None
+        raise InputError(f"The column names of the frame must be unique. {error}") from None
+    if isinstance(frame, nw.LazyFrame):
+        raise InputError("X is a lazy frame. Call collect() on it first.")
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def column_names(frame: nw.DataFrame[Any]) -> list[Any]:
+def column_names(frame: Frame) -> list[str]:
     """Names of the columns."""
     return list(frame.columns)
 
 
 class FrameColumn(Column):
-    """A column of a data frame, or some rows of one."""
+    """A column of a data frame, or some rows of it."""
 
-    def __init__(self, series: nw.Series[Any] | SeriesReading, start: int = 0, stop: int | None = None) -> None:
-        self._reading = series if isinstance(series, SeriesReading) else SeriesReading(series)
+    def __init__(self, series: Series | SeriesReader, start: int = 0, stop: int | None = None) -> None:
+        self._reader = series if isinstance(series, SeriesReader) else SeriesReader(series)
         self._start = start
-        self._stop = len(self._reading.series) if stop is None else stop
+        self._stop = len(self._reader.series) if stop is None else stop
 
     @cached_property
-    def series(self) -> nw.Series[Any]:
-        """These rows as their engine has them."""
-        whole = self._reading.series
+    def series(self) -> Series:
+        """These rows as a narwhals series."""
+        whole = self._reader.series
         return whole if self._stop - self._start == len(whole) else whole[self._start : self._stop]
 
     @cached_property
     def kind(self) -> Kind:  # type: ignore[override]
-        """What the column's type says of it; of a column of objects, what its values are."""
-        dtype = self._reading.dtype
+        """Kind of the column, by its type; for a column of objects, by its values."""
+        dtype = self._reader.dtype
         if dtype == nw.Boolean:
             return "bool"
         if dtype.is_temporal():
@@ -82,27 +86,27 @@ class FrameColumn(Column):
         return kind_of_values(self.listed())
 
     def part(self, name: object) -> Part:
-        """The column as the kernels read it: where it lies, or rows of it as copies when somebody asks for them."""
-        if self._reading.array is not None:
-            return self._reading.array[self._start : self._stop]
-        if self._reading.holed is not None:
-            return self._reading.holed.rows(self._start, self._stop)
+        """The column as the kernels read it: not copied, or a function that copies a range of rows."""
+        if self._reader.array is not None:
+            return self._reader.array[self._start : self._stop]
+        if self._reader.nullable is not None:
+            return self._reader.nullable.rows(self._start, self._stop)
         if self.kind == "number" or self.kind == "bool":
             return lambda start, stop: self.rows(start, stop).numbers(name)
         return self.numbers(name)
 
     def numbers(self, name: object) -> Float:
-        """The column as float64; a time as seconds."""
-        dtype = self._reading.dtype
-        if self._reading.array is not None:
-            return self._reading.array[self._start : self._stop].astype(np.float64, copy=False)
-        if self._reading.holed is not None:
-            return self._reading.holed.rows(self._start, self._stop).numbers()
+        """The column as float64; times become seconds since 1970."""
+        dtype = self._reader.dtype
+        if self._reader.array is not None:
+            return self._reader.array[self._start : self._stop].astype(np.float64, copy=False)
+        if self._reader.nullable is not None:
+            return self._reader.nullable.rows(self._start, self._stop).numbers()
         if dtype.is_numeric() or dtype == nw.Boolean:
-            found = self.series.cast(nw.Float64)
-            if not found.implementation.is_pandas_like():
-                found = found.fill_null(np.nan)  # engines do that faster than they hand out what has holes
-            return np.asarray(found.to_numpy(), dtype=np.float64)
+            numbers = self.series.cast(nw.Float64)
+            if not numbers.implementation.is_pandas_like():
+                numbers = numbers.fill_null(np.nan)  # faster than exporting a column with nulls
+            return np.asarray(numbers.to_numpy(), dtype=np.float64)
         if dtype.is_temporal():
             values = self.series.to_numpy()
             if values.dtype.kind in "mM":
@@ -110,69 +114,70 @@ class FrameColumn(Column):
         return numbers_of(self.listed(), name)
 
     def coded(self) -> CodedColumn:
-        """The column as codes of levels, by the engine's own dictionary where it has one."""
-        whole = self._reading.coded
-        some = self._stop - self._start < len(self._reading.series)
-        return whole.take(len(self._reading.series), slice(self._start, self._stop)) if some else whole
+        """The column as codes of levels, taken from the engine's own dictionary if it has one."""
+        whole = self._reader.coded
+        partial = self._stop - self._start < len(self._reader.series)
+        return whole.take(len(self._reader.series), slice(self._start, self._stop)) if partial else whole
 
     def documents(self, name: object) -> Texts:
-        """The column as texts, where its engine has them."""
-        whole = self._reading.texts
-        some = self._stop - self._start < len(whole)
-        return whole.rows(self._start, self._stop) if some else whole
+        """The column as texts, not copied if the engine stores them so."""
+        whole = self._reader.texts
+        partial = self._stop - self._start < len(whole)
+        return whole.rows(self._start, self._stop) if partial else whole
 
-    def listed(self) -> Sequence[Any]:
-        """The cells as Python has them."""
+    def listed(self) -> Sequence[object]:
+        """The cells as Python objects."""
         return self.series.to_list()
 
     def rows(self, start: int, stop: int) -> FrameColumn:
         """The cells of rows start..stop−1."""
-        return FrameColumn(self._reading, self._start + start, self._start + stop)
+        return FrameColumn(self._reader, self._start + start, self._start + stop)
 
-    def take(self, index: NDArray[np.intp]) -> FrameColumn:
-        """The cells of the rows at those places."""
+    def take(self, index: Index) -> FrameColumn:
+        """The cells of the rows at these positions."""
         return FrameColumn(self.series[index])
 
 
-def in_seconds(values: NDArray[Any]) -> Float:
-    """Times, or lengths of time, as seconds, with NaN where they are missing."""
+def in_seconds(values: Array) -> Float:
+    """Times as seconds since 1970, or durations in seconds, with NaN for missing ones."""
     since = values if values.dtype.kind == "m" else values - np.datetime64(0, "s")
     return np.where(np.isnat(values), np.nan, since / np.timedelta64(1, "s"))
 
 
-# ---------------------------------------------------------------------- rows that go back
+# ---------------------------------------------------------------------- frames of drawn rows
 
 
-def frame_of(template: Any, columns: Sequence[Any]) -> Any:
-    """Drawn columns as a frame of the kind, the names and the types of ``template``, a native frame of no rows.
+def frame_of(template: NativeFrame, columns: Sequence[DrawnColumn]) -> NativeFrame:
+    """Drawn columns as a frame with the library, names and types of ``template``, a native frame without rows.
 
-    A column that is None is left out; one whose values its type cannot hold, because they were learned later, has
-    another type.
+    Columns that are None are omitted. If a type cannot hold the levels of a column, because some were learned later,
+    the column gets another type.
     """
     frame = nw.from_native(template, eager_only=True)
     schema = frame.schema
     chosen = {name: column for name, column in zip(frame.columns, columns, strict=True) if column is not None}
     data = {name: _values(schema[name], column) for name, column in chosen.items()}
-    # Types follow from all levels of a model, not from those that happened to be drawn.
+    # Types depend on all levels of the model, not on those that happened to be drawn.
     levels = {name: _levels(column) for name, column in chosen.items()}
     if frame.implementation.is_pandas_like():
         native = nw.from_dict(data, backend=frame.implementation).to_native()
         types = template.dtypes
         whole = {name: _as_pandas(native[name], types[name], levels[name]) for name in data}
         return type(template)(whole)[list(data)]
-    fits = {name: _fits(schema[name], levels[name]) for name in data}
-    data = {name: values if fits[name] else _alike(values) for name, values in data.items()}
-    made = nw.from_dict(data, backend=frame.implementation)
+    fits = {name: _can_hold(schema[name], levels[name]) for name in data}
+    data = {name: values if fits[name] else _uniform(values) for name, values in data.items()}
+    drawn = nw.from_dict(data, backend=frame.implementation)
     if frame.implementation.is_pyarrow():
-        table = made.to_native()
+        table = drawn.to_native()
         fields = template.schema
-        arrays = [_as_arrow(table[name], fields.field(name).type) for name in data]
+        coded = {name: isinstance(schema[name], nw.Categorical) for name in data}
+        arrays = [_as_arrow(table[name], fields.field(name).type, coded=coded[name]) for name in data]
         return type(template).from_arrays(arrays, names=list(data))
-    return made.with_columns(nw.col(name).cast(schema[name]) for name in data if fits[name]).to_native()
+    return drawn.with_columns(nw.col(name).cast(schema[name]) for name in data if fits[name]).to_native()
 
 
-def _values(dtype: Any, column: Any) -> Any:
-    """A drawn column as values that the type of a frame's column takes."""
+def _values(dtype: nw.dtypes.DType, column: Array | CodedColumn) -> DrawnValues:
+    """A drawn column as values that a frame column of this type accepts."""
     if isinstance(column, CodedColumn):
         return column.values(len(column.codes))
     if dtype.is_integer():
@@ -181,61 +186,66 @@ def _values(dtype: Any, column: Any) -> Any:
     if dtype == nw.Boolean:
         return column > 0.5
     if dtype.is_temporal():
-        unit: Any = "D" if isinstance(dtype, nw.Date) else getattr(dtype, "time_unit", "us")
+        unit = _unit(dtype)
         steps = np.timedelta64(1, "s") / np.timedelta64(1, unit)
         whole = np.clip(np.rint(steps * column), -(2.0**62), 2.0**62).astype(np.int64)
         return whole.astype(f"{'timedelta' if isinstance(dtype, nw.Duration) else 'datetime'}64[{unit}]")
     return column
 
 
-def _levels(column: Any) -> Sequence[Any]:
-    """What a type must hold: all levels of a model, or the texts that were drawn."""
+def _unit(dtype: nw.dtypes.DType) -> Literal["D", "s", "ms", "us", "ns"]:
+    """Unit in which a temporal type counts."""
+    if isinstance(dtype, nw.Datetime | nw.Duration):
+        return dtype.time_unit
+    return "D" if isinstance(dtype, nw.Date) else "us"
+
+
+def _levels(column: Array | CodedColumn) -> Sequence[object]:
+    """Values that a type must hold: all levels of the model, or the texts that were drawn."""
     if isinstance(column, CodedColumn):
         return column.levels.values
     return list(dict.fromkeys(column)) if column.dtype.kind == "O" else ()
 
 
-def _fits(dtype: Any, known: Sequence[Any]) -> bool:
-    """Whether a type holds all levels."""
+def _can_hold(dtype: nw.dtypes.DType, levels: Sequence[object]) -> bool:
+    """Whether a type can hold all levels."""
     if isinstance(dtype, nw.Enum):
-        return set(known) <= set(dtype.categories)
+        return set(levels) <= set(dtype.categories)
     if dtype.is_integer():
-        return all(isinstance(value, int) for value in known)
+        return all(isinstance(value, int) for value in levels)
     if isinstance(dtype, nw.String | nw.Categorical):
-        return all(isinstance(value, str) for value in known)
-    return dtype != nw.Boolean or all(isinstance(value, bool) or value in (0, 1) for value in known)
+        return all(isinstance(value, str) for value in levels)
+    return dtype != nw.Boolean or all(isinstance(value, bool) or value in (0, 1) for value in levels)
 
 
-def _alike(values: Any) -> Any:
-    """Values of one type: as they are if they are so, as texts if not."""
+def _uniform(values: DrawnValues) -> DrawnValues:
+    """Values of one type: unchanged if they already are, else as texts."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) < 2 or kinds <= {int, float}:
         return values
     return [None if value is None else str(value) for value in values]
 
 
-def _as_arrow(array: Any, kind: Any) -> Any:
-    """A drawn column in the type of the fitted one, if that holds it."""
+def _as_arrow(array: ArrowArray, kind: ArrowType, *, coded: bool) -> ArrowArray:
+    """A drawn column in the type of the fitted one, if that can hold it; ``coded`` types are dictionaries."""
     try:
-        if hasattr(kind, "index_type"):
-            return array.cast(kind.value_type).dictionary_encode().cast(kind)
-        return array.cast(kind)
-    except (TypeError, ValueError, NotImplementedError):  # Arrow's errors are among them
+        return array.cast(kind.value_type).dictionary_encode().cast(kind) if coded else array.cast(kind)
+    except (TypeError, ValueError, NotImplementedError):  # base classes of Arrow's errors
         return array
 
 
-def _as_pandas(drawn: Any, dtype: Any, levels: Sequence[Any]) -> Any:
-    """A drawn column in the type of the fitted one, with categories that were learned later."""
+def _as_pandas(drawn: NativeSeries, dtype: ColumnType, levels: Sequence[object]) -> NativeSeries:
+    """A drawn column in the type of the fitted one, extended by categories that were learned later."""
     if getattr(dtype, "tz", None) is not None:
         return drawn.dt.tz_localize("UTC").astype(dtype)
-    if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
+    if is_pandas_category(dtype):
         known = set(dtype.categories)
         new = [value for value in levels if value not in known]
         dtype = type(dtype)([*dtype.categories, *new], ordered=dtype.ordered) if new else dtype
         return drawn.astype(dtype)
     if isinstance(dtype, np.dtype) and dtype.kind in "iub" and drawn.dtype != dtype:
-        odd = any(not isinstance(value, int | np.integer) for value in levels)
-        if odd or any(is_missing(value) for value in drawn.tolist()):
+        not_whole = any(not isinstance(value, int | np.integer) for value in levels)
+        if not_whole or any(is_missing(value) for value in drawn.tolist()):
             return drawn
     try:
         return drawn.astype(dtype)

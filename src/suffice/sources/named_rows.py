@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from suffice.exceptions import Argument, InputError, listed
 from suffice.numerics.types import Array
+from suffice.sources.engine_types import ArrowTable, ArrowType
 from suffice.sources.row_reader import RowLayout
 
 __all__ = ["NamedRows", "matrix_of_arrow"]
-
-ArrowTable: TypeAlias = Any
-ArrowType: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)

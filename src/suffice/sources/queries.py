@@ -1,28 +1,32 @@
-"""Running aggregations: each is one grouped query over a data frame, eager or lazy, in whatever engine holds it."""
+"""Aggregations over a data frame, eager or lazy: each runs as one grouped query in the frame's own engine."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 import narwhals as nw
 
+from suffice.sources.engine_types import NativeFrame
 from suffice.statistics.aggregation import CLASS, Aggregation, Answer
 
 __all__ = ["answers"]
 
-
-def answers(data: Any, target: str, aggregations: Sequence[Aggregation]) -> list[Answer]:
-    """What the engine says to each aggregation, by classes of the column ``target``."""
-    frame = nw.from_native(data).with_columns(nw.col(target).alias(CLASS))
-    return [_answer(frame, each) for each in aggregations]
+Frame: TypeAlias = nw.DataFrame[NativeFrame] | nw.LazyFrame[NativeFrame]
 
 
-def _answer(frame: Any, aggregation: Aggregation) -> Answer:
+def answers(data: NativeFrame, target: str, aggregations: Sequence[Aggregation]) -> list[Answer]:
+    """Results of the aggregations, grouped by the classes in the column ``target``."""
+    frame: Frame = nw.from_native(data)
+    frame = frame.with_columns(nw.col(target).alias(CLASS))
+    return [_answer(frame, aggregation) for aggregation in aggregations]
+
+
+def _answer(frame: Frame, aggregation: Aggregation) -> Answer:
     for stage in aggregation.stages:
         frame = frame.with_columns(*(expression.alias(name) for name, expression in stage.items()))
     computed = dict.fromkeys(name for stage in aggregation.stages for name in stage)
-    found = frame.select(CLASS, *computed).group_by(CLASS, *aggregation.by)
-    found = found.agg(*(expression.alias(name) for name, expression in aggregation.values.items()))
-    found = found.collect() if isinstance(found, nw.LazyFrame) else found
-    return {name: found.get_column(name).to_list() for name in found.columns}
+    groups = frame.select(CLASS, *computed).group_by(CLASS, *aggregation.by)
+    result = groups.agg(*(expression.alias(name) for name, expression in aggregation.values.items()))
+    collected = result.collect() if isinstance(result, nw.LazyFrame) else result
+    return {name: collected.get_column(name).to_list() for name in collected.columns}

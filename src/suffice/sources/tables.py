@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeVar
 
-import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import _check_feature_names, _check_n_features
@@ -20,6 +19,7 @@ from suffice.sources.arrays import (
     read_matrix,
     read_training_matrix,
 )
+from suffice.sources.engine_types import Frame
 from suffice.sources.columns import ColumnTable, NoColumn, ObjectColumn
 from suffice.sources.forms import ArrayForm, Form, FrameForm, SparseForm
 from suffice.sources.frames import FrameColumn, as_frame, column_names, in_seconds
@@ -31,7 +31,6 @@ from suffice.tables.table import Schema
 __all__ = ["TableReader", "columns_of", "same_kind"]
 
 T = TypeVar("T")
-Frame: TypeAlias = nw.DataFrame[Any]
 EXACT = 2**53  # larger integers are not exact in float64
 
 

@@ -1,4 +1,4 @@
-"""Every bad file is refused with a sentence that says where, or its bad rows are left out and counted."""
+"""Every bad file raises an error with its location, or its bad rows are skipped and counted."""
 
 import os
 
@@ -16,7 +16,7 @@ def all_rows(bad, folder, **options):
     source = open_source(bad.make(folder), **bad.options, **options)
     for batch in source.batches():
         batch.rows.validate(full=True)
-        assert batch.places.of(len(batch) - 1)
+        assert batch.locations.of(len(batch) - 1)
     return source
 
 
@@ -40,7 +40,7 @@ def test_refused(bad, tmp_path):
 
 
 @pytest.mark.parametrize("bad", SKIPPED, ids=str)
-def test_left_out_and_counted(bad, tmp_path):
+def test_skipped_and_counted(bad, tmp_path):
     source = all_rows(bad, tmp_path, bad_rows="skip")
     assert (source.skipped, source.n_rows) == (bad.skipped, bad.left)
     assert len(source.faults) == bad.skipped
@@ -49,7 +49,7 @@ def test_left_out_and_counted(bad, tmp_path):
 
 
 @pytest.mark.parametrize("bad", [each for each in READ if not each.skipped], ids=str)
-def test_nothing_to_leave_out(bad, tmp_path):
+def test_nothing_to_skip(bad, tmp_path):
     if bad.root_reads and os.geteuid() == 0:
         pytest.skip("the superuser reads everything")
     with pytest.raises(InputError):

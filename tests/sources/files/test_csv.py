@@ -12,7 +12,7 @@ import pytest
 from reading_files import Read
 from suffice.exceptions import InputError
 from suffice.sources.files import blocks, csv_rows, open_source
-from suffice.sources.files.types import stated
+from suffice.sources.files.types import type_word
 
 WORDS = ["", "a", "Ünï", 'say "hi"', "two\nlines", "crlf\r\nin it", "a,b", "a;b", " padded ", "x" * 40, "'"]
 
@@ -56,19 +56,19 @@ def test_cells_and_lines_are_those_of_python(end, delimiter, quoting, small_bloc
     assert read.cells["number"] == [row[0] for row in table]
     for at, name in enumerate(["word", "other"], 1):
         assert read.cells[name] == [row[at] or None for row in table]
-    assert read.places == [f"data.csv, line {line}" for line in lines]
+    assert read.locations == [f"data.csv, line {line}" for line in lines]
 
 
 def test_the_last_line_needs_no_end(small_blocks):
     read = Read(b"a,b\n1,x\n\n2,y")
     assert read.cells == {"a": [1, 2], "b": ["x", "y"]}
-    assert read.places == ["data.csv, line 2", "data.csv, line 4"]
+    assert read.locations == ["data.csv, line 2", "data.csv, line 4"]
 
 
 def test_lines_ended_by_carriage_returns():
     read = Read(b"a,b\r1,x\r2,y\r")
     assert read.cells == {"a": [1, 2], "b": ["x", "y"]}
-    assert read.places == ["data.csv, line 2", "data.csv, line 3"]
+    assert read.locations == ["data.csv, line 2", "data.csv, line 3"]
 
 
 def test_columns_are_given_in_the_order_asked_for():
@@ -96,7 +96,7 @@ def test_columns_are_given_in_the_order_asked_for():
 )
 def test_types(cells, word, values):
     read = Read(("c,n\n" + "".join(f"{cell},1\n" for cell in cells)).encode())
-    assert stated(read.layout.types["c"]) == word
+    assert type_word(read.layout.types["c"]) == word
     assert read.cells["c"] == values
 
 
@@ -105,7 +105,7 @@ def test_what_is_worth_a_note():
     notes = " ".join(open_source(io.BytesIO(data)).notes)
     assert "'code' has numbers with leading zeros" in notes
     assert "'empty' is empty" in notes
-    assert "'age' is read as text: 'unknown' is not a number" in notes
+    assert "'age' is read as text: most cells are numbers, but 'unknown' is not a number" in notes
     assert "'x'" not in notes
 
 
@@ -121,7 +121,7 @@ def test_what_is_worth_a_note():
 )
 def test_types_that_are_asked_for(word, cells, values):
     read = Read(("c,n\n" + "".join(f"{cell},1\n" for cell in cells)).encode(), types={"c": word})
-    assert stated(read.layout.types["c"]) == word
+    assert type_word(read.layout.types["c"]) == word
     assert values is None or read.cells["c"] == values
 
 
@@ -145,7 +145,7 @@ def test_whole_numbers_become_numbers_where_they_must(monkeypatch):
     types = [batch.rows["n"].type for batch in read.batches]
     assert types[0] == pa.int64()
     assert types[-1] == pa.float64()
-    assert read.places[300] == "data.csv, line 302"
+    assert read.locations[300] == "data.csv, line 302"
 
 
 def test_a_later_date_may_have_an_hour():
@@ -159,7 +159,7 @@ def test_no_header():
     assert Read(b"a,a\n3,4\n", names=["a", "b"]).cells == {"a": [3], "b": [4]}
     long = "x" * 200_000
     assert Read(f"{long},1\n".encode(), header=False).cells == {"column_1": [long], "column_2": [1]}
-    with pytest.raises(InputError, match="line 1: a name of a column is too long"):
+    with pytest.raises(InputError, match="line 1: a column name is too long"):
         Read(f"{long},1\n".encode())
 
 
@@ -174,7 +174,7 @@ def test_the_delimiter_is_the_one_that_divides_alike():
     assert Read(b"text\nso, it goes; on\n", delimiter="|").layout.names == ["text"]
     assert Read(b"text\nhello world\nyes\n").layout.names == ["text"]
     assert Read(b"a,b\tc\n1,2\t3\n", path="data.tsv.gz").layout.names == ["a,b", "c"]
-    assert Read(b"a,b,c\n1,2,3\n1,2\n4,5,6\n7,8,9\n", bad_rows="skip").faults.skipped == 1
+    assert Read(b"a,b,c\n1,2,3\n1,2\n4,5,6\n7,8,9\n", bad_rows="skip").skipped.count == 1
 
 
 def test_another_quote_and_none():
@@ -196,7 +196,7 @@ def test_encodings(encoding, small_blocks):
     data = "\n".join(["n,näme", *rows, ""]).encode(encoding)
     read = Read(data, encoding=encoding, head=101)
     assert read.cells == {"n": list(range(200)), "näme": ["Zoë"] * 200}
-    assert read.places[-1] == "data.csv, line 201"
+    assert read.locations[-1] == "data.csv, line 201"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
@@ -208,7 +208,7 @@ def test_a_file_of_the_same_source_may_have_another_order():
     layout = Read(b"a,b\n1,x\n").layout
     assert Read(b"b,a\ny,2\n", layout=layout).cells == {"a": [2], "b": ["y"]}
     assert Read(b"", layout=layout).n_rows == Read(b"\n\n", layout=layout).n_rows == 0
-    with pytest.raises(InputError, match=r"columns of second\.csv .* lacks 'b' and has 'c' besides"):
+    with pytest.raises(InputError, match=r"columns of second\.csv .* lacks 'b' and also has 'c'"):
         Read(b"a,c\n1,2\n", layout=layout, path="second.csv")
 
 
@@ -223,11 +223,11 @@ def test_a_file_that_gives_few_bytes_at_once():
             return super().read(min(size, 7))
 
     from suffice.sources.files.csv import read_csv
-    from suffice.sources.files.reader import Faults, Reading
+    from suffice.sources.files.reader import ReadOptions, SkippedRows
 
     data = b"a,b\n" + b"1,xyz\n" * 100
     layout = Read(data).layout
-    batches = read_csv(Slow(data), "data.csv", layout, ["a"], Reading(), Faults(skip=False))
+    batches = read_csv(Slow(data), "data.csv", layout, ["a"], ReadOptions(), SkippedRows(skip=False))
     assert sum(len(batch) for batch in batches) == 100
 
 
@@ -237,7 +237,7 @@ def test_a_row_longer_than_what_is_parsed_at_once(monkeypatch):
     data = b"a,b\n" + b"".join(f'"{a}",{b}\n'.encode() for a, b in rows)
     read = Read(data)
     assert read.cells == {"a": [a for a, _ in rows], "b": [1, 2, 3]}
-    assert read.places[2] == "data.csv, line 4"
+    assert read.locations[2] == "data.csv, line 4"
 
 
 def test_pieces_read_as_the_whole():

@@ -71,7 +71,7 @@ def test_texts_that_are_not_utf8(tmp_path):
     table = pa.table({"x": [1, 2, 3], "text": texts})
     pa.parquet.write_table(table, tmp_path / "data.parquet")
     for given, place in ((tmp_path / "data.parquet", "data.parquet, row 1"), (table, "row 1")):
-        with pytest.raises(InputError, match=rf"{place}, column 'text': the bytes are no text of UTF-8"):
+        with pytest.raises(InputError, match=rf"{place}, column 'text': the bytes are not UTF-8 text"):
             list(open_source(given).batches())
         assert [len(batch) for batch in open_source(given, ignore=["text"]).batches()] == [3]
 
@@ -87,7 +87,7 @@ def test_offsets_and_codes_beyond_the_data(kind, tmp_path):
         path = tmp_path / "data.arrow"
         with make(str(path), batch.schema) as writer:
             writer.write_batch(batch)
-        with pytest.raises(InputError, match=r"data.arrow, row 0, column 'c': from here on the data are damaged"):
+        with pytest.raises(InputError, match=r"data.arrow, row 0, column 'c': the data are damaged from here on"):
             list(open_source(path).batches())
 
 

@@ -10,7 +10,7 @@ import pytest
 from reading_files import Read
 from suffice.exceptions import InputError
 from suffice.sources.files import blocks, json_rows, open_source
-from suffice.sources.files.types import stated
+from suffice.sources.files.types import type_word
 
 
 def read(data, **options):
@@ -45,7 +45,7 @@ def test_cells_and_lines_are_those_of_python(small_blocks):
     found = read(b"".join(pieces), batch_rows=70)
     for name in "xnwb":
         assert found.cells[name] == [each.get(name) for each in objects]
-    assert found.places == [f"data.jsonl, line {line}" for line in numbers]
+    assert found.locations == [f"data.jsonl, line {line}" for line in numbers]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_cells_and_lines_are_those_of_python(small_blocks):
 )
 def test_types(values, word, cells):
     found = read(lines(*({"c": value, "n": 1} for value in values)))
-    assert stated(found.layout.types["c"]) == word
+    assert type_word(found.layout.types["c"]) == word
     assert found.cells["c"] == cells
 
 
@@ -99,21 +99,21 @@ def test_nested_columns_can_be_left_out():
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        (b'{"a": 1', ": this is not JSON"),
+        (b'{"a": 1', ": the line is not JSON"),
         (b"{'a': 1}", "Expecting property name"),
         (b'{"a": 1} {"a": 2}', "Extra data"),
-        (b"[1, 2]", "holds a list, where an object is due"),
-        (b"3", "holds a number"),
+        (b"[1, 2]", ": expected an object; the line holds a list"),
+        (b"3", ": expected an object; the line holds a number"),
         (b'{"a": "x", "w": "y"}', ", column 'a': 'x' is not a number"),
         (b'{"a": true, "w": "y"}', ", column 'a': True is not a number"),
-        (b'{"a": 1, "w": ["y"]}', ", column 'w': a list is no cell"),
-        (b'{"a": 1, "w": {}}', ", column 'w': an object is no cell"),
+        (b'{"a": 1, "w": ["y"]}', ", column 'w': a list cannot be a cell"),
+        (b'{"a": 1, "w": {}}', ", column 'w': an object cannot be a cell"),
         (b'{"a": 1, "b": 1}', ", column 'b': 1 is not yes or no"),
         (b'{"a": 1, "t": "noon"}', ", column 't': 'noon' is not a time"),
         (b'{"a": 1, "t": 5}', ", column 't': 5 is not a time"),
-        (b'{"a": 1, "a": 2}', "has the key 'a' more than once"),
+        (b'{"a": 1, "a": 2}', ": the object has the key 'a' more than once"),
         (b'{"a": 1, "w": "\xe9"}', "which is not UTF-8"),
-        (rb'{"a": 1, "w": "\ud800"}', "half a character"),
+        (rb'{"a": 1, "w": "\ud800"}', "half of a UTF-16 surrogate pair"),
         (b'{"a": 1, "w": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "line 41"),
     ],
 )
@@ -126,13 +126,13 @@ def test_a_bad_line(bad, said):
     assert said in str(error.value)
     found = read(data, head=500, bad_rows="skip")
     assert found.cells["a"] == [*range(40)] * 2
-    assert (found.faults.skipped, len(found.faults.sentences)) == (1, 1)
-    assert found.places[40] == "data.jsonl, line 42"
+    assert (found.skipped.count, len(found.skipped.messages)) == (1, 1)
+    assert found.locations[40] == "data.jsonl, line 42"
 
 
 def test_an_object_over_several_lines_is_refused():
     data = json.dumps({"a": 1, "b": 2}, indent=1).encode()
-    with pytest.raises(InputError, match=r"data\.jsonl, line 1: this is not JSON.*one object on each line"):
+    with pytest.raises(InputError, match=r"data\.jsonl, line 1: the line is not JSON.*one object on each line"):
         read(data)
 
 
@@ -144,11 +144,11 @@ def test_null_is_an_object_without_keys():
 def test_lines_of_blanks_are_no_rows():
     found = read(b'  \n{"a": 1}\n\t\n{"a": 2}\n   ')
     assert found.cells == {"a": [1, 2]}
-    assert found.places == ["data.jsonl, line 2", "data.jsonl, line 4"]
+    assert found.locations == ["data.jsonl, line 2", "data.jsonl, line 4"]
 
 
 @pytest.mark.parametrize(
-    ("data", "said"), [(b"", "is empty"), (b"\n", "nothing but blanks"), (b"{}\n", "no key"), (b'{"": 1}\n', "empty")]
+    ("data", "said"), [(b"", "is empty"), (b"\n", "only blanks"), (b"{}\n", "no keys"), (b'{"": 1}\n', "empty")]
 )
 def test_files_that_are_no_tables(data, said):
     with pytest.raises(InputError, match=said):

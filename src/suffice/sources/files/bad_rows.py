@@ -1,87 +1,89 @@
-"""Rows of a block that cannot be read, and what is wrong with each."""
+"""Records of a block that cannot be read, each with its error."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.exceptions import short
-from suffice.sources.files.blocks import Block
-from suffice.sources.files.decoding import wrong_byte
-from suffice.sources.files.reader import MOST_SENTENCES, Faults
-from suffice.sources.files.types import is_a
+from suffice.exceptions import Argument, InputError, short
+from suffice.numerics.types import Codes, Mask
+from suffice.sources.engine_types import ArrowArray, ArrowType
+from suffice.sources.files.blocks import ByteBlock
+from suffice.sources.files.decoding import first_invalid_byte
+from suffice.sources.files.reader import MAX_MESSAGES, SkippedRows
+from suffice.sources.files.types import expected_value
 
 __all__ = ["BadRows"]
 
-Rows = NDArray[np.int64]
-
 
 class BadRows:
-    """The records of a block that are bad, found in turns; of each, the first fault counts.
+    """The bad records of a block, collected check by check; the first error of a record counts.
 
     Parameters
     ----------
-    block : Block
+    block : ByteBlock
 
     Attributes
     ----------
     good : array of bool
-        Whether a record is a row, and nothing is wrong with it so far.
+        Whether a record is a row and has passed all checks so far.
     """
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: ByteBlock) -> None:
         self._block = block
         self.good = np.ones(len(block.records.starts), dtype=bool)
-        self._found: list[tuple[Rows, Callable[[int], str]]] = []
+        self._checks: list[tuple[Codes, Callable[[int], InputError]]] = []
 
-    def add(self, rows: Rows, sentence: Callable[[int], str]) -> None:
-        """These records are bad, unless they were already; the sentence of one is made when it is read."""
+    def add(self, rows: Codes, error: Callable[[int], InputError]) -> None:
+        """Mark records as bad unless they are already; ``error`` makes the error of one record when it is needed."""
         new = rows[self.good[rows]]
         if len(new):
             self.good[new] = False
-            self._found.append((new, sentence))
+            self._checks.append((new, error))
 
-    def add_cells(self, rows: Rows, wrong: NDArray[np.bool_], name: str, texts: Any, kind: Any) -> None:
-        """Those of ``rows`` are bad whose texts, in the same order, are not cells of that type."""
+    def add_cells(self, rows: Codes, wrong: Mask, name: str, texts: ArrowArray, kind: ArrowType) -> None:
+        """Mark the records among ``rows`` whose texts, in the same order, are not valid cells of a type."""
 
-        def sentence(row: int) -> str:
+        def error(row: int) -> InputError:
             text = texts[int(np.searchsorted(rows, row))].as_py()
-            return f"{self._block.place(row)}, column {short(name)}: {short(text)} is not {is_a(kind)}."
+            return self._block.location(row).error(f"{short(text)} is not {expected_value(kind)}.", column=name)
 
-        self.add(rows[wrong], sentence)
+        self.add(rows[wrong], error)
 
-    def report(self, faults: Faults) -> Rows:
-        """Say what is wrong, in the order of the records; the good ones are given back."""
-        by = np.full(len(self.good), -1)
-        for number, (rows, _) in enumerate(self._found):
-            by[rows] = number
-        bad = np.flatnonzero(by >= 0)
-        for row in bad[:MOST_SENTENCES]:
-            faults.met(self._found[by[row]][1](int(row)))
-        if len(bad) > MOST_SENTENCES:
-            faults.met("", len(bad) - MOST_SENTENCES)
+    def report(self, skipped: SkippedRows) -> Codes:
+        """Skip the bad records, or raise the error of the first one; return the good records."""
+        check = np.full(len(self.good), -1)
+        for number, (rows, _) in enumerate(self._checks):
+            check[rows] = number
+        bad = np.flatnonzero(check >= 0)
+        for row in bad[:MAX_MESSAGES]:
+            skipped.skip_or_raise(self._checks[check[row]][1](int(row)))
+        if len(bad) > MAX_MESSAGES:
+            skipped.skip_more(len(bad) - MAX_MESSAGES)
         return np.flatnonzero(self.good)
 
     def add_not_utf8(self) -> None:
-        """Find the records that are not UTF-8."""
+        """Mark the records that are not valid UTF-8."""
         data, (starts, ends, _) = self._block.data, self._block.records
         if self._block.is_utf8():
             return
         high = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) >= 0x80)
         suspects = np.unique(np.searchsorted(starts, high, side="right") - 1)
-        wrong = [row for row in suspects if wrong_byte(data[starts[row] : ends[row]]) >= 0]
+        wrong = [row for row in suspects if first_invalid_byte(data[starts[row] : ends[row]]) >= 0]
         self.add(np.array(wrong, dtype=np.int64), self._not_utf8)
 
-    def _not_utf8(self, row: int) -> str:
+    def _not_utf8(self, row: int) -> InputError:
         block = self._block
         start, end = int(block.records.starts[row]), int(block.records.ends[row])
-        at = start + wrong_byte(block.data[start:end])
-        line = max(block.data.rfind(b"\n", 0, at), block.data.rfind(b"\r", 0, at)) + 1
-        return (
-            f"{block.path}, line {block.line(at)}, byte {at - line + 1:,} of the line (byte "
-            f"{block.first_byte + at + 1:,} of the file) is 0x{block.data[at]:02x}, which is not UTF-8. Give the "
-            "encoding that the file is in, such as encoding='latin-1'."
+        at = start + first_invalid_byte(block.data[start:end])
+        line, line_start = block.line(at), max(block.data.rfind(b"\n", 0, at), block.data.rfind(b"\r", 0, at)) + 1
+        return InputError(
+            f"{block.path}, line {line}, byte {at - line_start + 1:,} of the line (byte "
+            f"{block.first_byte + at + 1:,} of the file) is 0x{block.data[at]:02x}, which is not UTF-8. Set the "
+            "encoding of the file, such as ",
+            Argument("encoding", "latin-1"),
+            ".",
+            file=block.path,
+            line=line,
         )

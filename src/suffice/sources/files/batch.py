@@ -1,67 +1,106 @@
-"""A batch of rows of a source, and where in it they are."""
+"""A batch of rows of a source, and the location of each row."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-__all__ = ["Batch", "JoinedPlaces", "Places", "RowNumbers", "SomePlaces"]
+from suffice.exceptions import Argument, InputError, short
+from suffice.sources.engine_types import ArrowTable
+
+__all__ = ["Batch", "JoinedLocations", "RowLocation", "RowLocations", "RowNumbers", "SelectedLocations"]
 
 
-class Places(Protocol):
-    """Where the rows of a batch are, in the words of who wrote the source."""
+@dataclass(frozen=True)
+class RowLocation:
+    """Location of one row: its file, and its line or its number in the file.
 
-    def of(self, row: int) -> str:
-        """The place of a row of the batch: ``"data.csv, line 17"``, ``"data.parquet, row 16"``."""
+    Attributes
+    ----------
+    file : str or None
+        Path of the file, or what messages call the source; None for a stream.
+    line : int or None
+        Counted from 1, in files of lines.
+    row : int or None
+        Counted from 0, in sources without lines.
+
+    Examples
+    --------
+    >>> str(RowLocation("data.csv", line=17)), str(RowLocation("data.parquet", row=16)), str(RowLocation(row=16))
+    ('data.csv, line 17', 'data.parquet, row 16', 'row 16')
+    """
+
+    file: str | None = None
+    line: int | None = None
+    row: int | None = None
+
+    def __str__(self) -> str:
+        number = f"row {self.row}" if self.line is None else f"line {self.line}"
+        return f"{self.file}, {number}" if self.file else number
+
+    def error(self, *problem: str | Argument, column: str | None = None) -> InputError:
+        """An error about this row, or about its cell in a column.
+
+        >>> print(RowLocation("data.csv", line=17).error("'big' is not a number.", column="size"))
+        data.csv, line 17, column 'size': 'big' is not a number.
+        """
+        where = f"{self}" if column is None else f"{self}, column {short(column)}"
+        return InputError(f"{where}: ", *problem, file=self.file, line=self.line, column=column)
+
+
+class RowLocations(Protocol):
+    """Locations of the rows of a batch."""
+
+    def of(self, row: int) -> RowLocation:
+        """Location of a row of the batch."""
         ...
 
 
 @dataclass(frozen=True)
 class RowNumbers:
-    """Rows that are counted from ``first`` on, of a source without lines."""
+    """Locations of consecutive rows that are numbered from ``first`` on, in a source without lines."""
 
     name: str
     first: int
 
-    def of(self, row: int) -> str:
-        """The place of a row of the batch.
+    def of(self, row: int) -> RowLocation:
+        """Location of a row of the batch.
 
-        >>> RowNumbers("data.parquet", 1000).of(17)
+        >>> str(RowNumbers("data.parquet", 1000).of(17))
         'data.parquet, row 1017'
         """
-        number = f"row {self.first + row}"
-        return f"{self.name}, {number}" if self.name else number
+        return RowLocation(self.name or None, row=self.first + row)
 
 
 @dataclass(frozen=True)
-class SomePlaces:
-    """Rows that are left of a batch when others were taken out: ``kept`` are their places in it."""
+class SelectedLocations:
+    """Locations of the rows that were kept of a larger batch; ``kept`` holds their positions in it."""
 
-    whole: Places
+    whole: RowLocations
     kept: Sequence[int]
 
-    def of(self, row: int) -> str:
-        """The place of a row of the batch.
+    def of(self, row: int) -> RowLocation:
+        """Location of a row of the batch.
 
-        >>> SomePlaces(RowNumbers("data.parquet", 100), [0, 2]).of(1)
+        >>> str(SelectedLocations(RowNumbers("data.parquet", 100), [0, 2]).of(1))
         'data.parquet, row 102'
         """
         return self.whole.of(int(self.kept[row]))
 
 
 @dataclass(frozen=True)
-class JoinedPlaces:
-    """Rows of batches that were joined: part i begins at row ``starts[i]``."""
+class JoinedLocations:
+    """Locations of the rows of several batches that were joined; part i begins at row ``starts[i]``."""
 
     starts: Sequence[int]
-    parts: Sequence[Places]
+    parts: Sequence[RowLocations]
 
-    def of(self, row: int) -> str:
-        """The place of a row of the batch.
+    def of(self, row: int) -> RowLocation:
+        """Location of a row of the batch.
 
-        >>> JoinedPlaces([0, 3], [RowNumbers("a.parquet", 0), RowNumbers("b.parquet", 0)]).of(4)
+        >>> str(JoinedLocations([0, 3], [RowNumbers("a.parquet", 0), RowNumbers("b.parquet", 0)]).of(4))
         'b.parquet, row 1'
         """
         part = bisect_right(self.starts, row) - 1
@@ -70,17 +109,17 @@ class JoinedPlaces:
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows that follow one another in a source.
+    """Consecutive rows of a source.
 
     Attributes
     ----------
     rows : pyarrow.Table
-        Each column in one chunk.
-    places : Places
+        Each column has one chunk.
+    locations : RowLocations
     """
 
-    rows: Any
-    places: Places
+    rows: ArrowTable
+    locations: RowLocations
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)

@@ -1,97 +1,96 @@
-"""Blocks of whole records of a text file, and where each record is."""
+"""Blocks of whole records of a text file, and the line of each record."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.kernels.records import Records, count_lines, last_record, records
-from suffice.sources.files.batch import Batch
-from suffice.sources.files.decoding import Text, check_text, is_utf8
-from suffice.sources.files.reader import Faults
+from suffice.numerics.types import Codes, Mask
+from suffice.sources.engine_types import ArrowTable
+from suffice.sources.files.batch import Batch, RowLocation
+from suffice.sources.files.decoding import Utf8Reader, check_no_nul, is_utf8
+from suffice.sources.files.reader import SkippedRows
 
-__all__ = ["BLOCK_BYTES", "Block", "Lines", "batches_of", "blocks", "next_line"]
+__all__ = ["BLOCK_BYTES", "ByteBlock", "LineLocations", "next_line", "read_blocks", "split_batches"]
 
-BLOCK_BYTES = 1 << 24  # that are read at once; a record is not longer
-Rows = NDArray[np.int64]
+BLOCK_BYTES = 1 << 24  # read at once; the longest record that is accepted
 
 
 @dataclass(frozen=True)
-class Block:
-    """Whole records that follow one another in a file.
+class ByteBlock:
+    """Consecutive whole records of a file.
 
     Attributes
     ----------
     path : str
-    held : bytes
-        Holds the records, and perhaps more.
+    buffer : bytes
+        Contains the records, and perhaps more.
     begin, end : int
-        Where in it they are.
+        Position of the records in the buffer.
     first_line, first_byte : int
-        Of the records in the file: lines from 1 on, bytes from 0 on.
+        Position of the records in the file: lines are counted from 1, bytes from 0.
     delimiter, quote : str
-    broken : bool
-        Whether a quoted field holds an end of a line.
+    has_line_breaks : bool
+        Whether a quoted field contains a line break.
     """
 
     path: str
-    held: bytes
+    buffer: bytes
     begin: int
     end: int
     first_line: int
     first_byte: int
     delimiter: str
     quote: str
-    broken: bool
+    has_line_breaks: bool
 
     @property
     def view(self) -> memoryview:
-        """The records where they lie."""
-        return memoryview(self.held)[self.begin : self.end]
+        """The records, not copied."""
+        return memoryview(self.buffer)[self.begin : self.end]
 
     @cached_property
     def data(self) -> bytes:
-        """The records, copied."""
+        """A copy of the records."""
         return bytes(self.view)
 
     @cached_property
     def records(self) -> Records:
-        """Where the records are in the data, and how many fields they have."""
+        """Positions of the records in the data, and their numbers of fields."""
         return records(self.view, self.delimiter, self.quote)
 
     @cached_property
     def blank(self) -> bool:
-        """Whether there is no record."""
+        """Whether the block contains no record."""
         return not len(records(self.view, self.delimiter, self.quote, 1).starts)
 
     def is_utf8(self) -> bool:
-        """Whether all bytes are."""
-        return self.held.isascii() or is_utf8(self.view)
+        """Whether all bytes are valid UTF-8."""
+        return self.buffer.isascii() or is_utf8(self.view)
 
     def line(self, at: int) -> int:
-        """The number of the line in which that byte of the data is."""
+        """Line number in the file of a byte of the data."""
         return self.first_line + count_lines(self.view[:at])
 
-    def place(self, record: int) -> str:
-        """Where a record is: ``"data.csv, line 17"``."""
-        return f"{self.path}, line {self.line(int(self.records.starts[record]))}"
+    def location(self, record: int) -> RowLocation:
+        """Location of a record in the file."""
+        return RowLocation(self.path, line=self.line(int(self.records.starts[record])))
 
-    def first(self) -> tuple[bytes, int, Block]:
-        """The first record, its line, and the block without it."""
+    def split_first(self) -> tuple[bytes, int, ByteBlock]:
+        """Return the first record, its line, and the block without it."""
         start, end, _ = (int(each[0]) for each in records(self.view, self.delimiter, self.quote, 1))
         rest = min(end + (2 if bytes(self.view[end : end + 2]) == b"\r\n" else 1), len(self.view))
         body = replace(self, begin=self.begin + rest, first_line=self.line(rest), first_byte=self.first_byte + rest)
         return bytes(self.view[start:end]), self.line(start), body
 
-    def chosen(self, good: NDArray[np.bool_]) -> bytes:
-        """Those records alone, each with an end of line."""
-        edges = np.flatnonzero(np.diff(good, prepend=False, append=False))  # of runs of records
+    def select(self, good: Mask) -> bytes:
+        """Return the selected records, each with a line end."""
+        edges = np.flatnonzero(np.diff(good, prepend=False, append=False))  # of runs of selected records
         starts, ends = self.records.starts, self.records.ends
         return b"".join(
             self.data[starts[first] : ends[last - 1]] + b"\n"
@@ -99,11 +98,11 @@ class Block:
         )
 
 
-def blocks(text: Text, path: str, delimiter: str, quote: str, faults: Faults) -> Iterator[Block]:
-    """A text in blocks that end where records do.
+def read_blocks(text: Utf8Reader, path: str, delimiter: str, quote: str, skipped: SkippedRows) -> Iterator[ByteBlock]:
+    """Read a text in blocks that end at the end of a record.
 
-    A quote that is not closed, up to the end or in as many bytes as a record may have, is a fault; where faults are
-    skipped, its line is left out.
+    A quote that is not closed before the end of the file, or within the length of the longest record, is an error. If
+    bad rows are skipped, the line with the opening quote is dropped.
     """
     line, byte, data, ended = 1, text.first_byte, b"", False
     while data or not ended:
@@ -111,11 +110,11 @@ def blocks(text: Text, path: str, delimiter: str, quote: str, faults: Faults) ->
             more = text.read(BLOCK_BYTES)
             ended = len(more) < BLOCK_BYTES
             data += more
-            check_text(data, path, line)
+            check_no_nul(data, path, line)
         cut = last_record(data, delimiter, quote)
         end = len(data) if ended and cut.open < 0 else cut.end
         if end:
-            yield Block(path, data, 0, end, line, byte, delimiter, quote, cut.broken)
+            yield ByteBlock(path, data, 0, end, line, byte, delimiter, quote, cut.broken)
             line, byte, data = line + count_lines(memoryview(data)[:end]), byte + end, data[end:]
         if ended and not data:
             return
@@ -123,19 +122,21 @@ def blocks(text: Text, path: str, delimiter: str, quote: str, faults: Faults) ->
             continue
         if cut.open < 0:
             raise InputError(
-                f"{path}, line {line}, is longer than {BLOCK_BYTES >> 20} MB. Is it a file of lines, and are rows "
-                "ended by line feeds?"
+                f"{path}, line {line} is longer than {BLOCK_BYTES >> 20} MB. Is this a text file with one row per "
+                "line?",
+                file=path,
+                line=line,
             )
         opened = cut.open - end
         at = line + count_lines(memoryview(data)[:opened])
-        where = "is never closed" if ended else f"is not closed within {BLOCK_BYTES >> 20} MB"
-        faults.met(f"{path}, line {at}: the quote that opens here {where}.")
+        problem = "is never closed" if ended else f"is not closed within {BLOCK_BYTES >> 20} MB"
+        skipped.skip_or_raise(RowLocation(path, line=at).error(f"the quote that opens here {problem}."))
         rest = next_line(data, opened)
         line, byte, data = line + count_lines(memoryview(data)[:rest]), byte + rest, data[rest:]
 
 
 def next_line(data: bytes, at: int) -> int:
-    """Where the line after the one of that byte begins."""
+    """Position of the start of the line that follows the line of a byte."""
     ends = [end for end in (data.find(b"\n", at), data.find(b"\r", at)) if end >= 0]
     if not ends:
         return len(data)
@@ -143,30 +144,31 @@ def next_line(data: bytes, at: int) -> int:
 
 
 @dataclass(frozen=True)
-class Lines:
-    """Rows of a block, by their lines.
+class LineLocations:
+    """Locations of rows of a block, by line.
 
     Parameters
     ----------
-    block : Block
+    block : ByteBlock
     first : int
-        The row of the block that is the first of the batch.
+        Row of the block that is the first of the batch.
     kept : array of int64 or None
-        The record of each row of the block, where some were left out.
+        Record of each row of the block, if some records were skipped.
     """
 
-    block: Block
+    block: ByteBlock
     first: int
-    kept: Rows | None
+    kept: Codes | None
 
-    def of(self, row: int) -> str:
-        """The place of a row of the batch."""
+    def of(self, row: int) -> RowLocation:
+        """Location of a row of the batch."""
         at = self.first + row
-        return self.block.place(at if self.kept is None else int(self.kept[at]))
+        return self.block.location(at if self.kept is None else int(self.kept[at]))
 
 
-def batches_of(rows: Any, block: Block, kept: Rows | None, most: int) -> Iterator[Batch]:
-    """The rows of a block, in batches of at most so many, each column in one chunk."""
+def split_batches(rows: ArrowTable, block: ByteBlock, kept: Codes | None, batch_rows: int) -> Iterator[Batch]:
+    """Split the rows of a block into batches of at most ``batch_rows`` rows, each column in one chunk."""
     whole = rows.combine_chunks()
-    for first in range(0, whole.num_rows, most):
-        yield Batch(whole.slice(first, min(most, whole.num_rows - first)), Lines(block, first, kept))
+    for first in range(0, whole.num_rows, batch_rows):
+        part = whole.slice(first, min(batch_rows, whole.num_rows - first))
+        yield Batch(part, LineLocations(block, first, kept))

@@ -1,4 +1,4 @@
-"""Bytes in layers, each a file over another: counted, decompressed, put back, lent, or of a pipe."""
+"""Layers over binary files: byte counting, decompression, peeking, borrowed files and pipes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,38 @@ import select
 import threading
 import zlib
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import IO, TYPE_CHECKING, BinaryIO, Protocol
 
 from suffice.exceptions import InputError
 
-__all__ = ["PACKED", "Again", "Counted", "Lent", "Pipe", "Unpacked"]
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
-# How a compressed file begins, and who reads it.
-PACKED: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
+__all__ = ["COMPRESSIONS", "BorrowedFile", "CountedFile", "DecompressedFile", "PeekableFile", "PipeFile"]
+
+
+class Closeable(Protocol):
+    """An object that can be closed."""
+
+    def close(self) -> None:
+        """Close it."""
+        ...
+
+
+class ByteStream(Closeable, Protocol):
+    """The part of a binary file that the layers use."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes."""
+        ...
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        """Fill a buffer with the next bytes and return their number."""
+        ...
+
+
+# First bytes of each compressed format, and the class that decompresses it.
+COMPRESSIONS: dict[str, tuple[bytes, Callable[[BinaryIO], ByteStream]]] = {
     "gz": (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
     "bz2": (b"BZh", bz2.BZ2File),
     "xz": (b"\xfd7zXZ\x00", lzma.LZMAFile),
@@ -26,132 +50,135 @@ PACKED: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
 
 
 class Progress(Protocol):
-    """Whose bytes are counted, and how much of them was read."""
+    """An input whose bytes are counted as they are read."""
 
     name: str
     done: int
 
 
-class Layer(io.RawIOBase):
-    """A file that is made of another, and is closed with it."""
+class FileLayer(io.RawIOBase):
+    """A file on top of other files, which it closes together with itself."""
 
-    def __init__(self, *below: Any) -> None:
+    def __init__(self, *below: Closeable) -> None:
         self._below = below
 
     def readable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def close(self) -> None:
-        """Close what is below, too."""
+        """Close this file and the files below."""
         if not self.closed:
             for each in self._below:
                 each.close()
         super().close()
 
 
-class Counted(Layer):
-    """Bytes that are counted while they are read."""
+class CountedFile(FileLayer):
+    """A file whose bytes are counted as they are read."""
 
-    def __init__(self, of: Progress, file: Any) -> None:
+    def __init__(self, progress: Progress, file: io.RawIOBase) -> None:
         super().__init__(file)
-        self._of, self._file = of, file
+        self._progress, self._file = progress, file
 
-    def readinto(self, buffer: Any) -> int:
-        """The next bytes."""
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read the next bytes."""
         try:
             count = self._file.readinto(buffer) or 0
         except OSError as error:
-            raise InputError(f"{self._of.name} cannot be read: {error.strerror or error}.") from error
-        self._of.done += count
+            name = self._progress.name
+            raise InputError(f"{name} cannot be read: {error.strerror or error}.", file=name) from error
+        self._progress.done += count
         return int(count)
 
 
-class Unpacked(Layer):
-    """Decompressed bytes, whose faults are sentences."""
+class DecompressedFile(FileLayer):
+    """A decompressed file; damaged data raise an `InputError`."""
 
-    def __init__(self, name: str, packing: str, file: Any) -> None:
+    def __init__(self, name: str, compression: str, file: BinaryIO) -> None:
         self._name = name
-        self._file = PACKED[packing][1](file)
+        self._file = COMPRESSIONS[compression][1](file)
         super().__init__(self._file, file)
 
-    def readinto(self, buffer: Any) -> int:
-        """The next bytes."""
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read the next bytes."""
         try:
-            return int(self._file.readinto(buffer))
+            return int(self._file.readinto(buffer) or 0)
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
             raise InputError(
-                f"{self._name} cannot be decompressed: it is damaged, or was cut short ({error})."
+                f"{self._name} cannot be decompressed: it is damaged or truncated ({error}).", file=self._name
             ) from error
 
 
-class Again(Layer):
-    """A file of which some bytes were read before: they come again."""
+class PeekableFile(FileLayer):
+    """A file whose first bytes can be seen before they are read."""
 
-    def __init__(self, file: Any, before: bytes = b"") -> None:
+    def __init__(self, file: ByteStream, peeked: bytes = b"") -> None:
         super().__init__(file)
-        self._file, self._before = file, before
+        self._file, self._peeked = file, peeked
 
     def peek(self, count: int) -> bytes:
-        """The first bytes, which will come again."""
-        if len(self._before) < count:
-            self._before += self._file.read(count - len(self._before))
-        return self._before[:count]
+        """Return the first bytes, which stay to be read."""
+        if len(self._peeked) < count:
+            self._peeked += self._file.read(count - len(self._peeked))
+        return self._peeked[:count]
 
-    def readinto(self, buffer: Any) -> int:
-        """The next bytes."""
-        if not self._before:
-            return int(self._file.readinto(buffer))
-        count = min(len(buffer), len(self._before))
-        buffer[:count] = self._before[:count]
-        self._before = self._before[count:]
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read the next bytes."""
+        if not self._peeked:
+            return int(self._file.readinto(buffer) or 0)
+        view = memoryview(buffer)
+        count = min(len(view), len(self._peeked))
+        view[:count] = self._peeked[:count]
+        self._peeked = self._peeked[count:]
         return count
 
 
-class Lent(Layer):
+class BorrowedFile(FileLayer):
     """The caller's file, which stays open."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         super().__init__()
         self._file = file
 
-    def readinto(self, buffer: Any) -> int:
-        """The next bytes."""
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read the next bytes."""
+        view = memoryview(buffer)
         try:
-            found = self._file.read(len(buffer)) or b""
-        except (EOFError, zlib.error, lzma.LZMAError) as error:  # of a decompressor of the caller's
+            data = self._file.read(len(view)) or b""
+        except (EOFError, zlib.error, lzma.LZMAError) as error:  # the caller's file may decompress
             raise OSError(str(error)) from error
-        buffer[: len(found)] = found
-        return len(found)
+        view[: len(data)] = data
+        return len(data)
 
 
-class Pipe(Layer):
-    """A pipe, of which another thread can end the waiting."""
+class PipeFile(FileLayer):
+    """A pipe; another thread can interrupt a read that waits for bytes."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, descriptor: int) -> None:
         super().__init__()
-        self._number = number
+        self._descriptor = descriptor
         self._closing = threading.Lock()
-        self._woken, self._wake = os.pipe()
+        self._interrupted, self._interrupt = os.pipe()
         self._either = select.poll()
-        for each in (number, self._woken):
+        for each in (descriptor, self._interrupted):
             self._either.register(each, select.POLLIN)
 
-    def readinto(self, buffer: Any) -> int:
-        """The next bytes that come, or none when the waiting was ended."""
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read the next bytes that arrive, or none after an interruption."""
         ready = [each for each, _ in self._either.poll()]
-        return 0 if self._woken in ready else os.readv(self._number, [buffer])
+        return 0 if self._interrupted in ready else os.readv(self._descriptor, [buffer])
 
     def stop(self) -> None:
-        """End the waiting."""
+        """Interrupt a read that waits for bytes."""
         with self._closing:
             if not self.closed:
-                os.write(self._wake, b".")
+                os.write(self._interrupt, b".")
 
     def close(self) -> None:
         """Close the pipe."""
         with self._closing:
             if not self.closed:
-                for each in (self._number, self._woken, self._wake):
+                for each in (self._descriptor, self._interrupted, self._interrupt):
                     os.close(each)
             super().close()

@@ -1,100 +1,110 @@
-"""The first rows of a CSV: what divides its fields, and what its columns are called."""
+"""The first rows of a CSV: its delimiter and its column names."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
 
-from suffice.exceptions import InputError, listed, short
+from suffice.exceptions import Argument, InputError, listed, short
 from suffice.kernels.records import records
-from suffice.sources.files.blocks import Block
-from suffice.sources.files.decoding import wrong_byte
-from suffice.sources.files.reader import Reading
+from suffice.sources.files.batch import RowLocation
+from suffice.sources.files.blocks import ByteBlock
+from suffice.sources.files.decoding import first_invalid_byte
+from suffice.sources.files.reader import ReadOptions
 
-__all__ = ["counted", "delimiter_of", "names_in", "same_columns"]
+__all__ = ["check_same_columns", "field_count", "find_delimiter", "read_header"]
 
 DELIMITERS = (",", "\t", ";", "|")
 SPELLED = {r"\t": "\t", "tab": "\t"}
 TAB_ENDINGS = (".tsv", ".tab")
-PACKED_ENDINGS = (".gz", ".bz2", ".xz")
+COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz")
 
 
-def delimiter_of(head: bytes, path: str, reading: Reading) -> str:
-    r"""What divides the fields: what was given, or what divides most of the first records into as many as the first.
+def find_delimiter(head: bytes, path: str, options: ReadOptions) -> str:
+    r"""Return the given delimiter, or the one that splits most of the first records into equally many fields.
 
-    Of delimiters that do so equally well, it is the one that makes the most fields. A space is never guessed.
+    If several delimiters do so equally well, the one with the most fields is chosen. A space is never guessed.
 
-    >>> delimiter_of(b"a;b\n1,5;2\n2,5;3\n", "data.csv", Reading())
+    >>> find_delimiter(b"a;b\n1,5;2\n2,5;3\n", "data.csv", ReadOptions())
     ';'
     """
-    for name, mark in (("delimiter", reading.delimiter), ("quote", reading.quote)):
+    for name, mark in (("delimiter", options.delimiter), ("quote", options.quote)):
         mark = SPELLED.get(mark or "", mark)
         if mark and (len(mark) > 1 or not mark.isascii() or mark in "\r\n\0"):
-            raise InputError(f"{name} must be one character of ASCII, not {short(mark)}.")
-    if reading.delimiter:
-        given = SPELLED.get(reading.delimiter, reading.delimiter)
-        if given == reading.quote:
-            raise InputError(f"delimiter and quote are both {short(given)}: they must differ.")
+            raise InputError(f"{name} must be one ASCII character; got {short(mark)}.", argument=name)
+    if options.delimiter:
+        given = SPELLED.get(options.delimiter, options.delimiter)
+        if given == options.quote:
+            raise InputError(f"delimiter and quote must differ; both are {short(given)}.", argument="delimiter")
         return given
     plain = path.lower()
-    for ending in PACKED_ENDINGS:
+    for ending in COMPRESSED_ENDINGS:
         plain = plain.removesuffix(ending)
     if plain.endswith(TAB_ENDINGS):
         return "\t"
     best, likely = (0.0, 1), ","
     for mark in DELIMITERS:
-        if mark == reading.quote:
+        if mark == options.quote:
             continue
-        fields = records(head, mark, reading.quote).fields
+        fields = records(head, mark, options.quote).fields
         if len(fields) and fields[0] > 1:
-            found = (float((fields == fields[0]).mean()), int(fields[0]))
-            best, likely = max((best, likely), (found, mark), key=lambda each: each[0])
+            score = (float((fields == fields[0]).mean()), int(fields[0]))
+            best, likely = max((best, likely), (score, mark), key=lambda each: each[0])
     return likely
 
 
-def names_in(block: Block, reading: Reading) -> tuple[list[str], Block]:
-    """The names of the columns, and the block without the row that holds them."""
-    first, line, body = block.first()
-    place = f"{block.path}, line {line}"
+def read_header(block: ByteBlock, options: ReadOptions) -> tuple[list[str], ByteBlock]:
+    """Return the column names, and the block without the header row."""
+    first, line, body = block.split_first()
+    location = RowLocation(block.path, line=line)
     fields = int(records(first, block.delimiter, block.quote).fields[0])
-    if reading.names is not None:
-        names = list(reading.names)
-    elif reading.header:
-        names = _cells(first, block, place)
+    if options.names is not None:
+        names = list(options.names)
+    elif options.header:
+        names = _header_cells(first, block, location)
     else:
         names = [f"column_{number}" for number in range(1, fields + 1)]
     if len(names) != fields:
-        raise InputError(f"{place}, has {counted(fields)}, and names has {len(names)}.")
-    _check(names, place)
-    return names, body if reading.header else block
+        raise InputError(
+            f"{location} has {field_count(fields)}, but names has {len(names)} entries.",
+            file=block.path,
+            line=line,
+            argument="names",
+        )
+    _check_names(names, location)
+    return names, body if options.header else block
 
 
-def same_columns(names: Sequence[str], due: Sequence[str], path: str) -> None:
-    """Refuse a file of a source whose columns are not those of the first file, in any order."""
-    here, there = set(names), set(due)
-    missing = [name for name in due if name not in here]
-    more = [name for name in names if name not in there]
-    if missing or more:
-        said = [f"lacks {listed(missing)}"] if missing else []
-        said += [f"has {listed(more)} besides"] if more else []
-        raise InputError(f"The columns of {path} are not those of the first file: it {' and '.join(said)}.")
+def check_same_columns(names: Sequence[str], expected: Sequence[str], path: str) -> None:
+    """Raise if a file does not have the columns of the first file, in any order."""
+    here, there = set(names), set(expected)
+    missing = [name for name in expected if name not in here]
+    extra = [name for name in names if name not in there]
+    if missing or extra:
+        differences = [f"lacks {listed(missing)}"] if missing else []
+        differences += [f"also has {listed(extra)}"] if extra else []
+        raise InputError(
+            f"The columns of {path} differ from those of the first file: it {' and '.join(differences)}.", file=path
+        )
 
 
-def counted(fields: int) -> str:
-    """Fields, as a message counts them.
+def field_count(fields: int) -> str:
+    """A number of fields, for messages.
 
-    >>> counted(1), counted(2000)
+    >>> field_count(1), field_count(2000)
     ('1 field', '2,000 fields')
     """
     return "1 field" if fields == 1 else f"{fields:,} fields"
 
 
-def _cells(record: bytes, block: Block, place: str) -> list[str]:
-    at = wrong_byte(record)
+def _header_cells(record: bytes, block: ByteBlock, location: RowLocation) -> list[str]:
+    at = first_invalid_byte(record)
     if at >= 0:
-        raise InputError(
-            f"{place}: the names of the columns are not UTF-8 (byte {at + 1:,} of them is 0x{record[at]:02x}). Give "
-            "the encoding that the file is in, such as encoding='latin-1'."
+        raise location.error(
+            f"the column names are not UTF-8 (byte {at + 1:,} of the line is 0x{record[at]:02x}). Set the encoding of "
+            "the file, such as ",
+            Argument("encoding", "latin-1"),
+            ".",
         )
     line = [record.decode("utf-8")]
     try:
@@ -102,23 +112,28 @@ def _cells(record: bytes, block: Block, place: str) -> list[str]:
             return next(csv.reader(line, delimiter=block.delimiter, quotechar=None, quoting=csv.QUOTE_NONE))
         return next(csv.reader(line, delimiter=block.delimiter, quotechar=block.quote))
     except csv.Error:
-        raise InputError(
-            f"{place}: a name of a column is too long. Are there names? If not, give header=False."
+        raise location.error(
+            "a column name is too long. If the file has no header row, set ", Argument("header", False), "."
         ) from None
 
 
-def _check(names: Sequence[str], place: str) -> None:
+def _check_names(names: Sequence[str], location: RowLocation) -> None:
     empty = [number for number, name in enumerate(names, 1) if not name.strip()]
     if empty:
-        raise InputError(
-            f"{place}: {'the name of column' if len(empty) == 1 else 'the names of columns'} {listed(empty)} "
-            f"{'is' if len(empty) == 1 else 'are'} empty. Write a name there, or give names= for all columns."
+        raise location.error(
+            f"{'the name of column' if len(empty) == 1 else 'the names of columns'} {listed(empty)} "
+            f"{'is' if len(empty) == 1 else 'are'} empty. Add the missing names, or name all columns with ",
+            Argument("names"),
+            ".",
         )
-    seen: set[str] = set()
-    twice = list(dict.fromkeys(name for name in names if name in seen or seen.add(name)))  # type: ignore[func-returns-value]
-    if twice:
-        at = [number for number, name in enumerate(names, 1) if name == twice[0]]
-        raise InputError(
-            f"{place}: more than one column is called {listed(twice)} (columns {listed(at)}). Names must differ; give "
-            "names= for all columns to rename them."
+    positions: dict[str, list[int]] = {}
+    for number, name in enumerate(names, 1):
+        positions.setdefault(name, []).append(number)
+    repeated = [name for name, numbers in positions.items() if len(numbers) > 1]
+    if repeated:
+        raise location.error(
+            f"more than one column is called {listed(repeated)} (columns {listed(positions[repeated[0]])}). Column "
+            "names must be unique; to rename them, name all columns with ",
+            Argument("names"),
+            ".",
         )

@@ -1,123 +1,127 @@
-"""A block of a CSV as a table: by Arrow at once, and row by row where Arrow refuses it."""
+"""A block of a CSV as a table: parsed by Arrow at once, or row by row if Arrow rejects it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
+from suffice.numerics.types import Codes
+from suffice.sources.engine_types import ArrowTable, ArrowType
+from suffice.sources.files.arrow_memory import copy_to_arrow
 from suffice.sources.files.bad_rows import BadRows
-from suffice.sources.files.blocks import Block
-from suffice.sources.files.cells import options, widened
-from suffice.sources.files.csv_header import counted
-from suffice.sources.files.owned import owned
-from suffice.sources.files.reader import Faults
+from suffice.sources.files.blocks import ByteBlock
+from suffice.sources.files.conversion import convert_options, convert_or_widen
+from suffice.sources.files.csv_header import field_count
+from suffice.sources.files.reader import SkippedRows
 
-__all__ = ["Columns", "table_of"]
+__all__ = ["CsvColumns", "parse_block"]
 
-PARSED_AT_ONCE = 1 << 21  # of a block, so that all processors parse it
+PARSED_AT_ONCE = 1 << 21  # bytes of a block that one thread parses
 COLUMN = re.compile(r"column #(\d+)")
 
 
 @dataclass
-class Columns:
-    """The columns of a file.
+class CsvColumns:
+    """The columns of a CSV file.
 
     Attributes
     ----------
     names : list of str
-        All that the file has, in their order.
+        All columns of the file, in order.
     wanted : list of str
-        Those to read, in the order to give them in.
+        Columns to read, in the order of the result.
     types : dict of str to pyarrow.DataType
-        A column of whole numbers that met others is one of numbers from there on.
+        Changes from int64 to float64 when a column of whole numbers turns out to have fractions.
     nulls : sequence of str or None
     """
 
     names: list[str]
     wanted: list[str]
-    types: dict[str, Any]
+    types: dict[str, ArrowType]
     nulls: Sequence[str] | None
 
 
-def table_of(block: Block, columns: Columns, faults: Faults) -> tuple[Any, NDArray[np.int64] | None]:
-    """The rows of a block, and of which records they are if some were left out."""
+def parse_block(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
+    """Return the rows of a block, and the record of each row if some records were skipped."""
     import pyarrow as pa
 
     if block.is_utf8():
         try:
-            # Arrow loses the LF of a quoted CR LF that lies across two of its pieces.
-            in_pieces = not (block.broken and block.held.find(b"\r", block.begin, block.end) >= 0)
-            return _parsed(block, block.view, columns, in_pieces), None
-        except pa.ArrowInvalid:  # it is looked at row by row
-            pass
-    return _row_by_row(block, columns, faults)
+            # Arrow loses the LF of a quoted CR LF that is split between two of its pieces.
+            in_pieces = not (block.has_line_breaks and block.buffer.find(b"\r", block.begin, block.end) >= 0)
+            return _parse(block, block.view, columns, in_pieces), None
+        except pa.ArrowInvalid:
+            pass  # _parse_rows finds the bad rows
+    return _parse_rows(block, columns, skipped)
 
 
-def _row_by_row(block: Block, columns: Columns, faults: Faults) -> tuple[Any, NDArray[np.int64]]:
+def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes]:
     import pyarrow as pa
 
     bad = BadRows(block)
     bad.add_not_utf8()
-    due, fields = len(columns.names), block.records.fields
-    bad.add(
-        np.flatnonzero(fields != due),
-        lambda row: f"{block.place(row)}, has {counted(int(fields[row]))} where {due:,} are due.",
-    )
+    expected, fields = len(columns.names), block.records.fields
+
+    def wrong_fields(row: int) -> InputError:
+        location = block.location(row)
+        sentence = f"{location} has {field_count(int(fields[row]))}; expected {expected:,}."
+        return InputError(sentence, file=location.file, line=location.line)
+
+    bad.add(np.flatnonzero(fields != expected), wrong_fields)
     shaped = np.flatnonzero(bad.good)
-    table = _with_texts(block, block.chosen(bad.good), columns)
+    table = _parse_with_texts(block, block.select(bad.good), columns)
     for at, name in enumerate(columns.wanted):
         kind = columns.types[name]
         if table.num_rows == 0 or table.schema.field(at).type == kind:
             continue
         texts = table.column(at).combine_chunks()
-        cells, wrong = widened(texts, kind)
+        cells, wrong = convert_or_widen(texts, kind)
         columns.types[name] = cells.type
         table = table.set_column(at, name, cells)
         bad.add_cells(shaped, wrong, name, texts, kind)
-    kept = bad.report(faults)
+    kept = bad.report(skipped)
     return table.filter(pa.array(bad.good[shaped])), kept
 
 
-def _with_texts(block: Block, data: bytes, columns: Columns) -> Any:
-    """Rows of the right shape, in which columns with cells that are not of their type are text."""
+def _parse_with_texts(block: ByteBlock, data: bytes, columns: CsvColumns) -> ArrowTable:
+    """Parse records with the right number of fields; columns that have cells of another type are read as text."""
     import pyarrow as pa
 
     types = dict(columns.types)
     hinted = False
     while True:
         try:
-            return _parsed(block, data, Columns(columns.names, columns.wanted, types, columns.nulls), in_pieces=False)
+            text_columns = CsvColumns(columns.names, columns.wanted, types, columns.nulls)
+            return _parse(block, data, text_columns, in_pieces=False)
         except pa.ArrowInvalid as error:
-            # Arrow names one column. If there are more of them, to find each would take a look at the block for each.
+            # Arrow names one column. Finding further ones the same way would parse the block once for each.
             hint = None if hinted else COLUMN.search(str(error))
             hinted = True
             suspects = [columns.names[int(hint[1])]] if hint else columns.wanted
             suspects = [name for name in suspects if types[name] != pa.string()]
             if not suspects:
-                raise InputError(f"{block.place(0)}: from here on, Arrow cannot read the file: {error}") from error
+                raise block.location(0).error(f"Arrow cannot read the file from this line on ({error}).") from error
             types |= dict.fromkeys(suspects, pa.string())
 
 
-def _parsed(block: Block, data: bytes | memoryview, columns: Columns, in_pieces: bool) -> Any:
+def _parse(block: ByteBlock, data: bytes | memoryview, columns: CsvColumns, in_pieces: bool) -> ArrowTable:
     import pyarrow as pa
     import pyarrow.csv
 
     types = {name: columns.types[name] for name in columns.wanted}
     if not len(data):
         return pa.schema(list(types.items())).empty_table()
-    if not columns.wanted:  # Arrow takes no names for all names
+    if not columns.wanted:  # Arrow would read all columns
         return pa.table({"": pa.nulls(len(block.records.starts))}).select([])
     return pyarrow.csv.read_csv(
-        owned(data),
+        copy_to_arrow(data),
         pyarrow.csv.ReadOptions(column_names=columns.names, block_size=PARSED_AT_ONCE if in_pieces else len(data) + 1),
         pyarrow.csv.ParseOptions(
-            delimiter=block.delimiter, quote_char=block.quote or False, newlines_in_values=block.broken
+            delimiter=block.delimiter, quote_char=block.quote or False, newlines_in_values=block.has_line_breaks
         ),
-        options(columns.wanted, types, columns.nulls),
+        convert_options(columns.wanted, types, columns.nulls),
     )

@@ -1,4 +1,4 @@
-"""The bytes of a text file as UTF-8, whatever encoding they are in."""
+"""Text files in any encoding, read as UTF-8."""
 
 from __future__ import annotations
 
@@ -6,119 +6,129 @@ import codecs
 import io
 from typing import BinaryIO
 
-from suffice.exceptions import InputError, short
+from suffice.exceptions import Argument, InputError, short
 from suffice.kernels.records import count_lines
 
-__all__ = ["Text", "check_text", "head_of", "is_utf8", "wrong_byte"]
+__all__ = ["Utf8Reader", "check_no_nul", "decode_head", "first_invalid_byte", "is_utf8"]
 
 UTF8_MARK = b"\xef\xbb\xbf"
 MARKS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-AT_ONCE = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
-class Text:
-    r"""A file of text that is read as UTF-8; a byte order mark is left out.
+class Utf8Reader:
+    r"""Reads a text file as UTF-8, without its byte order mark.
 
     Parameters
     ----------
     file : binary file
-        From its beginning.
+        At its beginning.
     path : str
         For messages.
     encoding : str
-        A mark of UTF-16 or UTF-32 at the beginning goes before it, if it is UTF-8. What is in UTF-8 is given as it is,
-        right or wrong.
+        If it is UTF-8, a byte order mark of UTF-16 or UTF-32 takes precedence. Bytes declared as UTF-8 are passed on
+        unchecked.
     whole : bool, default=True
-        Whether the file ends where it ends; else its last character may be cut.
+        Whether the file is complete; if not, its last character may be cut.
 
     Attributes
     ----------
     first_byte : int
-        Where in the file the text begins, in UTF-8.
+        Position in the file at which the text begins, for files in UTF-8.
 
     Examples
     --------
     >>> import io
-    >>> Text(io.BytesIO("é".encode("utf-16")), "data.csv", "utf-8").read(10)
+    >>> Utf8Reader(io.BytesIO("é".encode("utf-16")), "data.csv", "utf-8").read(10)
     b'\xc3\xa9'
     """
 
     def __init__(self, file: BinaryIO, path: str, encoding: str, whole: bool = True) -> None:
         self._file, self._path, self._whole = file, path, whole
-        self._kept = _filled(file, len(UTF8_MARK) + 1)
-        self._name = _codec(encoding)
-        if self._name == "utf-8":
-            self._name = next((name for mark, name in MARKS.items() if self._kept.startswith(mark)), "utf-8")
-        self._decoder = None if self._name == "utf-8" else codecs.getincrementaldecoder(self._name)("strict")
+        self._pending = _read_fully(file, len(UTF8_MARK) + 1)
+        self._encoding = _codec_name(encoding)
+        if self._encoding == "utf-8":
+            self._encoding = next((name for mark, name in MARKS.items() if self._pending.startswith(mark)), "utf-8")
+        self._decoder = None if self._encoding == "utf-8" else codecs.getincrementaldecoder(self._encoding)("strict")
         self._lines = self._bytes = 0
         self._ended = False
         self.first_byte = 0
-        if self._decoder is None and self._kept.startswith(UTF8_MARK):
-            self.first_byte, self._kept = len(UTF8_MARK), self._kept[len(UTF8_MARK) :]
+        if self._decoder is None and self._pending.startswith(UTF8_MARK):
+            self.first_byte, self._pending = len(UTF8_MARK), self._pending[len(UTF8_MARK) :]
 
     def read(self, size: int) -> bytes:
-        """So many bytes of UTF-8, or those up to the end."""
-        if self._decoder is None:
-            kept, self._kept = self._kept, b""
-            return kept + _filled(self._file, size - len(kept))
+        """Return ``size`` bytes of UTF-8, or the bytes up to the end of the file."""
+        decoder = self._decoder
+        if decoder is None:
+            pending, self._pending = self._pending, b""
+            return pending + _read_fully(self._file, size - len(pending))
         pieces: list[bytes] = []
         while (missing := size - sum(map(len, pieces))) > 0:
-            piece = self._recoded(min(missing, AT_ONCE))
+            piece = self._recode(decoder, min(missing, CHUNK_BYTES))
             if not piece and self._ended:
                 break
             pieces.append(piece)
         return b"".join(pieces)
 
-    def _recoded(self, size: int) -> bytes:
-        raw = self._kept or _filled(self._file, size)
-        self._kept = b""
+    def _recode(self, decoder: codecs.IncrementalDecoder, size: int) -> bytes:
+        raw = self._pending or _read_fully(self._file, size)
+        self._pending = b""
         first = self._bytes == 0
         self._ended = not raw
         try:
-            text = self._decoder.decode(raw, not raw and self._whole)  # type: ignore[union-attr]
+            text = decoder.decode(raw, not raw and self._whole)
         except UnicodeDecodeError as error:
-            raise InputError(self._fault(error, raw)) from None
+            raise self._input_error(error, raw) from None
         self._bytes += len(raw)
-        # A mark that the codec has not taken for one is a character.
-        made = (text.removeprefix("\ufeff") if first else text).encode("utf-8", "replace")
-        self._lines += count_lines(made)
-        return made
+        # A byte order mark that the codec did not remove decodes to a character.
+        recoded = (text.removeprefix("\ufeff") if first else text).encode("utf-8", "replace")
+        self._lines += count_lines(recoded)
+        return recoded
 
-    def _fault(self, error: UnicodeDecodeError, raw: bytes) -> str:
-        before = self._bytes - (len(error.object) - len(raw))  # bytes that the decoder is done with
-        line = 1 + self._lines + count_lines(error.object[: error.start].decode(self._name, "replace").encode())
-        return (
+    def _input_error(self, error: UnicodeDecodeError, raw: bytes) -> InputError:
+        before = self._bytes - (len(error.object) - len(raw))  # bytes that the decoder has consumed
+        line = 1 + self._lines + count_lines(error.object[: error.start].decode(self._encoding, "replace").encode())
+        return InputError(
             f"{self._path}, line {line}: byte {before + error.start + 1:,} of the file is "
-            f"0x{error.object[error.start]:02x}, which is not {self._name}. Give the encoding that the file is in."
+            f"0x{error.object[error.start]:02x}, which is not {self._encoding}. Set ",
+            Argument("encoding"),
+            " to the encoding of the file.",
+            file=self._path,
+            line=line,
+            argument="encoding",
         )
 
 
-def head_of(head: bytes, whole: bool, path: str, encoding: str) -> tuple[bytes, int]:
-    r"""The first bytes of a file as UTF-8, and where in the file they begin; there has to be something in them.
+def decode_head(head: bytes, whole: bool, path: str, encoding: str) -> tuple[bytes, int]:
+    r"""Return the first bytes of a file as UTF-8, and their position in the file. Raises if they are blank.
 
-    >>> head_of(b"\xef\xbb\xbfa,b", True, "data.csv", "utf-8")
+    >>> decode_head(b"\xef\xbb\xbfa,b", True, "data.csv", "utf-8")
     (b'a,b', 3)
     """
-    text = Text(io.BytesIO(head), path, encoding, whole)
-    data = text.read(4 * len(head) + 4)  # a character of one byte may have three in UTF-8
+    reader = Utf8Reader(io.BytesIO(head), path, encoding, whole)
+    data = reader.read(4 * len(head) + 4)  # one byte may become three in UTF-8
     if not data.strip():
-        raise InputError(f"{path} {'holds nothing but blanks' if data else 'is empty'}: there is nothing to read.")
-    check_text(data, path, 1)
-    return data, text.first_byte
+        raise InputError(f"{path} {'contains only blanks' if data else 'is empty'}; there are no rows.", file=path)
+    check_no_nul(data, path, 1)
+    return data, reader.first_byte
 
 
-def check_text(data: bytes, path: str, line: int) -> None:
-    """Refuse bytes that are none of a text, the first of which is in that line."""
+def check_no_nul(data: bytes, path: str, first_line: int) -> None:
+    """Raise if bytes that begin at line ``first_line`` of a file contain NUL, as binary files do."""
     at = data.find(b"\0")
     if at >= 0:
+        line = first_line + count_lines(data[:at])
         raise InputError(
-            f"{path} is not text: it holds the byte NUL in line {line + count_lines(data[:at])}. If it is UTF-16, "
-            "give encoding='utf-16-le' or 'utf-16-be'."
+            f"{path} is not text: line {line} contains a NUL byte. If the file is UTF-16, set ",
+            Argument("encoding", "utf-16-le"),
+            " or 'utf-16-be'.",
+            file=path,
+            line=line,
         )
 
 
 def is_utf8(data: bytes | memoryview) -> bool:
-    r"""Whether all of it is.
+    r"""Whether all bytes are valid UTF-8.
 
     >>> is_utf8(b"a\xc3\xa9"), is_utf8(b"a\xe9")
     (True, False)
@@ -133,10 +143,10 @@ def is_utf8(data: bytes | memoryview) -> bool:
     return True
 
 
-def wrong_byte(data: bytes) -> int:
-    r"""Where the first byte is that is not UTF-8, or −1.
+def first_invalid_byte(data: bytes) -> int:
+    r"""Position of the first byte that is not valid UTF-8, or −1.
 
-    >>> wrong_byte(b"a\xe9"), wrong_byte(b"a")
+    >>> first_invalid_byte(b"a\xe9"), first_invalid_byte(b"a")
     (1, -1)
     """
     try:
@@ -146,19 +156,20 @@ def wrong_byte(data: bytes) -> int:
     return -1
 
 
-def _codec(encoding: str) -> str:
+def _codec_name(encoding: str) -> str:
     try:
-        found = codecs.lookup(encoding)
-        "".encode(found.name)  # some codecs are not of text
+        codec = codecs.lookup(encoding)
+        "".encode(codec.name)  # raises LookupError for codecs that are not text encodings
     except LookupError:
         raise InputError(
-            f"There is no encoding {short(encoding)}: utf-8, utf-16, latin-1 and cp1252 are some."
+            f"Unknown encoding {short(encoding)}. Examples of valid encodings: utf-8, utf-16, latin-1, cp1252.",
+            argument="encoding",
         ) from None
-    return "utf-8" if found.name == "utf-8-sig" else found.name
+    return "utf-8" if codec.name == "utf-8-sig" else codec.name
 
 
-def _filled(file: BinaryIO | io.RawIOBase, size: int) -> bytes:
-    """So many bytes of a file that may give fewer at once, or those up to the end."""
+def _read_fully(file: BinaryIO, size: int) -> bytes:
+    """Read ``size`` bytes, or those up to the end, from a file that may return fewer per call."""
     pieces: list[bytes] = []
     while size > 0 and (piece := file.read(size)):
         pieces.append(piece)

@@ -1,4 +1,4 @@
-"""Rows of files of one format, one file after the other."""
+"""Rows of one or more files of the same format, file after file."""
 
 from __future__ import annotations
 
@@ -9,85 +9,86 @@ from typing import BinaryIO
 from suffice.exceptions import InputError
 from suffice.sources.files.arrow import peek_arrow, read_arrow
 from suffice.sources.files.batch import Batch
+from suffice.sources.files.columnar import RequestedColumns
 from suffice.sources.files.csv import peek_csv, read_csv
-from suffice.sources.files.finding import name_of
 from suffice.sources.files.formats import format_by_bytes, format_by_name
-from suffice.sources.files.joining import Counted
+from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.json_lines import peek_json_lines, read_json_lines
 from suffice.sources.files.parquet import peek_parquet, read_parquet
-from suffice.sources.files.raw import HEAD, Raw
-from suffice.sources.files.reader import Faults, HeadTooShortError, Layout, Reading
-from suffice.sources.files.stored import StoredColumns
-from suffice.sources.files.types import united
+from suffice.sources.files.paths import describe_files
+from suffice.sources.files.raw_input import HEAD_BYTES, RawInput
+from suffice.sources.files.reader import FileLayout, HeadTooShortError, ReadOptions, SkippedRows
+from suffice.sources.files.types import common_type
 
 __all__ = ["FileRows"]
 
-LONGEST_HEAD = 64 * HEAD  # a row is no longer than a quarter of it
-Peek = Callable[[Raw, Reading], tuple[Layout, bool]]
-Read = Callable[[Raw, StoredColumns, Reading], Iterator[Batch]]
+MAX_HEAD_BYTES = 64 * HEAD_BYTES  # a row has at most a quarter of it
+Peek = Callable[[RawInput, ReadOptions], tuple[FileLayout, bool]]
+Read = Callable[[RawInput, RequestedColumns, ReadOptions], Iterator[Batch]]
 
 
 class FileRows:
     """Rows of files of one format.
 
-    The first file that has rows says which columns there are and of what type. Every other must have the same, in any
+    The first file with rows defines the columns and their types. Every other file must have the same columns, in any
     order.
 
     Parameters
     ----------
-    raws : list of Raw
+    inputs : sequence of RawInput
     format : str or None
-        By names and first bytes if None.
-    reading : Reading
+        Found by file names and first bytes if None.
+    options : ReadOptions
     """
 
-    def __init__(self, raws: Sequence[Raw], format: str | None, reading: Reading) -> None:  # noqa: A002
-        self.name = name_of([raw.name for raw in raws])
-        self.files: Sequence[str] = [raw.name for raw in raws]
-        self._raws = raws
-        sizes = [raw.size for raw in raws if raw.size is not None]
-        self.total_bytes = sum(sizes) if len(sizes) == len(raws) else None
-        self.repeatable = all(raw.repeatable for raw in raws)
-        self.ahead = all(raw.ahead for raw in raws)
-        found = _format_of(raws, format)
-        self._typed, self._same_columns = found in ("parquet", "arrow"), found != "jsonl"
-        self._reading = replace(reading, delimiter=reading.delimiter or "\t") if found == "tsv" else reading
-        peek, self._read = READERS[found]
+    def __init__(self, inputs: Sequence[RawInput], format: str | None, options: ReadOptions) -> None:  # noqa: A002
+        self.name = describe_files([raw.name for raw in inputs])
+        self.files: Sequence[str] = [raw.name for raw in inputs]
+        self._inputs = inputs
+        sizes = [raw.size for raw in inputs if raw.size is not None]
+        self.total_bytes = sum(sizes) if len(sizes) == len(inputs) else None
+        self.repeatable = all(raw.repeatable for raw in inputs)
+        self.prefetchable = all(raw.prefetchable for raw in inputs)
+        kind = _format_of(inputs, format)
+        self._typed, self._same_columns = kind in ("parquet", "arrow"), kind != "jsonl"
+        self._options = replace(options, delimiter=options.delimiter or "\t") if kind == "tsv" else options
+        peek, self._read = READERS[kind]
         self.layout = self._first_layout(peek)
-        self.spelled = found in ("csv", "tsv")  # cells are texts, of which any may be asked to be a number
+        self.types_from_text = kind in ("csv", "tsv")
 
-    def _first_layout(self, peek: Peek) -> Layout:
-        """The layout of the first file with rows, else of the first with columns.
+    def _first_layout(self, peek: Peek) -> FileLayout:
+        """Layout of the first file with rows, or else of the first file with columns.
 
-        A column that has no type there, as one of nulls has not, has that of the next file that knows one. Files of
-        text are looked at until as much of them was seen as would be of one file.
+        A column of nulls, which has no type, takes the type of the next file that has one. Text files are inspected
+        until as many bytes were seen as would be of a single file.
         """
         import pyarrow as pa
 
-        first: Layout | None = None
+        first: FileLayout | None = None
         known, seen = False, 0
-        for raw in self._raws:
-            if raw.size == 0 or (len(self._raws) > 1 and not raw.head()[0].strip()):
+        for raw in self._inputs:
+            if raw.size == 0 or (len(self._inputs) > 1 and not raw.head()[0].strip()):
                 continue
-            alike = replace(self._reading, delimiter=first.delimiter) if first and known else self._reading
-            layout, rows = peek(raw, alike)
-            if first is None or (rows and not known):
-                first, known = layout, rows
-            elif rows and not self._typed:
+            options = replace(self._options, delimiter=first.delimiter) if first and known else self._options
+            layout, has_rows = peek(raw, options)
+            if first is None or (has_rows and not known):
+                first, known = layout, has_rows
+            elif has_rows and not self._typed:
                 self._unite(first, layout)
             for name, kind in first.types.items():
                 first.types[name] = layout.types.get(name, kind) if kind == pa.null() else kind
-            seen += HEAD if raw.size is None else raw.size
-            if known and pa.null() not in first.types.values() and (self._typed or seen >= HEAD):
+            seen += HEAD_BYTES if raw.size is None else raw.size
+            if known and pa.null() not in first.types.values() and (self._typed or seen >= HEAD_BYTES):
                 return first
         if first is None:
-            raise InputError(f"{self.name} {'is' if len(self._raws) == 1 else 'are'} empty: there is nothing to read.")
+            are = "is" if len(self._inputs) == 1 else "are"
+            raise InputError(f"{self.name} {are} empty; there are no rows.", file=self.name)
         for name, kind in first.types.items():
             first.types[name] = pa.string() if kind == pa.null() else kind
         return first
 
-    def _unite(self, first: Layout, layout: Layout) -> None:
-        """Make the layout of the first files that of one more: as if its rows were theirs."""
+    def _unite(self, first: FileLayout, layout: FileLayout) -> None:
+        """Extend the layout of the first files by that of one more file, as if all rows were in one file."""
         for name in layout.names:
             if name not in first.types and not self._same_columns:
                 first.names.append(name)
@@ -95,73 +96,75 @@ class FileRows:
                 first.empty.update(layout.empty & {name})
                 if name in layout.unreadable:
                     first.unreadable[name] = layout.unreadable[name]
-            elif name in first.types and name not in self._reading.types and name not in layout.empty:
+            elif name in first.types and name not in self._options.types and name not in layout.empty:
                 now = layout.types[name]
-                first.types[name] = now if name in first.empty else united(first.types[name], now)
+                first.types[name] = now if name in first.empty else common_type(first.types[name], now)
                 first.empty.discard(name)
         first.notes.extend(note for note in layout.notes if note not in first.notes)
 
-    def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
-        """The rows in order."""
-        stored = StoredColumns(self.layout, columns, self._reading.types, coded, faults)
+    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+        """Yield the rows in order."""
+        requested = RequestedColumns(self.layout, columns, self._options.types, coded, skipped)
         before = 0
-        for raw in self._raws:
+        for raw in self._inputs:
             if raw.size != 0:
-                for batch in self._read(raw, stored, self._reading):
+                for batch in self._read(raw, requested, self._options):
                     yield batch, before + raw.done
                     del batch
             before += raw.size or raw.done
 
     def stop(self) -> None:
-        """Let who waits for bytes wait no longer."""
-        for raw in self._raws:
+        """Unblock a thread that waits for bytes."""
+        for raw in self._inputs:
             raw.stop()
 
 
-def _format_of(raws: Sequence[Raw], given: str | None) -> str:
+def _format_of(inputs: Sequence[RawInput], given: str | None) -> str:
     if given is not None:
-        if raws[0].size != 0:
-            format_by_bytes(raws[0].head()[0], raws[0].name, given)
+        if inputs[0].size != 0:
+            format_by_bytes(inputs[0].head()[0], inputs[0].name, given)
         return given
-    found: dict[str, str] = {}
-    for raw in raws:
+    formats: dict[str, str] = {}  # with the first file of each
+    for raw in inputs:
         kind = format_by_name(raw.name)
-        if (kind is None or raw is raws[0]) and raw.size != 0:
+        if (kind is None or raw is inputs[0]) and raw.size != 0:
             kind = format_by_bytes(raw.head()[0], raw.name, kind)
-        found.setdefault(kind or "csv", raw.name)
-    if len(found) > 1:
-        which = ", ".join(f"{name} is {kind}" for kind, name in found.items())
-        raise InputError(f"The files are of several formats: {which}. Read those of one format at a time.")
-    return next(iter(found))
+        formats.setdefault(kind or "csv", raw.name)
+    if len(formats) > 1:
+        which = ", ".join(f"{name} is {kind}" for kind, name in formats.items())
+        raise InputError(f"The files have several formats: {which}. Read files of one format at a time.")
+    return next(iter(formats))
 
 
 # ---------------------------------------------------------------------- readers of each format
 
 
-def _peek_text(peek: Callable[[bytes, bool, str, Reading], Layout], header: bool) -> Peek:
-    def peeked(raw: Raw, reading: Reading, size: int = HEAD) -> tuple[Layout, bool]:
+def _peek_text(peek: Callable[[bytes, bool, str, ReadOptions], FileLayout], header: bool) -> Peek:
+    def peek_input(raw: RawInput, options: ReadOptions, size: int = HEAD_BYTES) -> tuple[FileLayout, bool]:
         head, whole = raw.head(size)
         lines = head.strip().count(b"\n") + 1 if head.strip() else 0
         try:
-            return peek(head, whole, raw.name, reading), lines > (header and reading.header)
+            return peek(head, whole, raw.name, options), lines > (header and options.header)
         except HeadTooShortError:
-            if size >= LONGEST_HEAD:
+            if size >= MAX_HEAD_BYTES:
                 raise
-            return peeked(raw, reading, 4 * size)
+            return peek_input(raw, options, 4 * size)
 
-    return peeked
+    return peek_input
 
 
-def _read_text(read: Callable[[BinaryIO, str, Layout, Sequence[str], Reading, Faults], Iterator[Batch]]) -> Read:
-    def rows(raw: Raw, stored: StoredColumns, reading: Reading) -> Iterator[Batch]:
+def _read_text(
+    read: Callable[[BinaryIO, str, FileLayout, Sequence[str], ReadOptions, SkippedRows], Iterator[Batch]],
+) -> Read:
+    def rows(raw: RawInput, requested: RequestedColumns, options: ReadOptions) -> Iterator[Batch]:
         with raw.opened() as file:
-            yield from read(file, raw.name, stored.layout, stored.columns, reading, stored.faults)
+            yield from read(file, raw.name, requested.layout, requested.columns, options, requested.skipped)
 
     return rows
 
 
-def _read_stored(read: Callable[[Raw, StoredColumns, int], Iterator[Batch]]) -> Read:
-    return lambda raw, stored, reading: read(raw, stored, reading.batch_rows)
+def _read_typed(read: Callable[[RawInput, RequestedColumns, int], Iterator[Batch]]) -> Read:
+    return lambda raw, requested, options: read(raw, requested, options.batch_rows)
 
 
 CSV = _peek_text(peek_csv, header=True), _read_text(read_csv)
@@ -169,6 +172,6 @@ READERS: dict[str, tuple[Peek, Read]] = {
     "csv": CSV,
     "tsv": CSV,
     "jsonl": (_peek_text(peek_json_lines, header=False), _read_text(read_json_lines)),
-    "parquet": (peek_parquet, _read_stored(read_parquet)),
-    "arrow": (peek_arrow, _read_stored(read_arrow)),
+    "parquet": (peek_parquet, _read_typed(read_parquet)),
+    "arrow": (peek_arrow, _read_typed(read_arrow)),
 }

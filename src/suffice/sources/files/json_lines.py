@@ -1,80 +1,91 @@
-"""Lines of JSON objects, read in blocks."""
+"""JSON lines (one object on each line), read in blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from suffice.exceptions import InputError, listed, short
+from suffice.exceptions import Argument, InputError, listed, short
+from suffice.sources.engine_types import ArrowType
 from suffice.sources.files.batch import Batch
-from suffice.sources.files.blocks import Block, batches_of, blocks
-from suffice.sources.files.cells import all_fit
-from suffice.sources.files.decoding import Text, head_of
-from suffice.sources.files.json_rows import LineError, Number, object_in, table_of
-from suffice.sources.files.reader import Faults, HeadTooShortError, Layout, Reading
-from suffice.sources.files.types import asked_types
+from suffice.sources.files.blocks import ByteBlock, read_blocks, split_batches
+from suffice.sources.files.conversion import all_convertible
+from suffice.sources.files.decoding import Utf8Reader, decode_head
+from suffice.sources.files.json_rows import JsonValue, LineError, NumberText, parse_block, parse_object
+from suffice.sources.files.reader import FileLayout, HeadTooShortError, ReadOptions, SkippedRows
+from suffice.sources.files.types import apply_requested
 
 __all__ = ["peek_json_lines", "read_json_lines"]
 
 
-def peek_json_lines(head: bytes, whole: bool, path: str, reading: Reading) -> Layout:
-    r"""Names and types of the columns of JSON lines, found in the first of them.
+def peek_json_lines(head: bytes, whole: bool, path: str, options: ReadOptions) -> FileLayout:
+    r"""Find the names and types of the columns of JSON lines in the first lines.
 
-    The columns are the keys of the first objects; keys that come up later are left out. A column that holds texts and
-    something else is text. Texts that are all times are times. A list or an object is no cell: a column of nothing else
-    cannot be read, and in any other it is a fault of its row.
+    The columns are the keys of the first objects; keys that appear later are ignored. A column that holds texts and
+    other values is text. Texts that are all times are times. Lists and objects cannot be cells: a column of nothing
+    else cannot be read, and in any other column they make the row bad.
 
     Parameters
     ----------
     head : bytes
-        The first of the file.
+        First bytes of the file.
     whole : bool
-        Whether they are all of it.
+        Whether they are the whole file.
     path : str
         For messages.
-    reading : Reading
+    options : ReadOptions
 
     Examples
     --------
-    >>> peek_json_lines(b'{"age": 40}\n{"city": "Rome", "age": 40.5}\n', True, "data.jsonl", Reading()).types
+    >>> peek_json_lines(b'{"age": 40}\n{"city": "Rome", "age": 40.5}\n', True, "data.jsonl", ReadOptions()).types
     {'age': DataType(double), 'city': DataType(string)}
     """
-    data, first_byte = head_of(head, whole, path, reading.encoding)
+    data, first_byte = decode_head(head, whole, path, options.encoding)
     end = len(data) if whole else max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-    block = Block(path, data, 0, end, 1, first_byte, "", "", False)
-    values: dict[str, list[Any]] = {}
-    faults = Faults(skip=True)
+    block = ByteBlock(path, data, 0, end, 1, first_byte, "", "", False)
+    values: dict[str, list[JsonValue]] = {}
+    first_error: InputError | None = None
     for row, (start, stop) in enumerate(zip(block.records.starts, block.records.ends, strict=True)):
         try:
-            found = object_in(block.data[start:stop])
-        except LineError as fault:
-            faults.met(f"{block.place(row)}{fault}")
+            found = parse_object(block.data[start:stop])
+        except LineError as error:
+            first_error = first_error or error.at(block.location(row))
             continue
         for name, value in (found or {}).items():
             values.setdefault(name, []).append(value)
     if block.blank:
-        raise HeadTooShortError(f"{path}: its first line does not end in the first {len(data):,} bytes.")
+        raise HeadTooShortError(f"{path}: the first line does not end within the first {len(data):,} bytes.", file=path)
     if not values:
-        why = faults.sentences[0] if faults.sentences else f"{path}: the first objects hold no key."
-        raise InputError(f"{why} JSON lines have one object on each line.")
+        cause = first_error or InputError(f"{path}: the first objects have no keys.", file=path)
+        raise InputError(*cause.sentence, " JSON lines have one object on each line.", file=cause.file, line=cause.line)
     if "" in values:
-        raise InputError(f"{path} has a key that is empty. Give it a name.")
-    types = {name: _type(cells) for name, cells in values.items()}
+        raise InputError(f"{path} has an empty key. Give it a name.", file=path)
+    types = {name: _infer_type(cells) for name, cells in values.items()}
     nested = {
-        name: f"Column {short(name)} of {path} holds lists or objects, which are no cells. Ignore it."
+        name: _nested_error(name, path)
         for name, cells in values.items()
         if _scalars(cells) != cells and not any(each is not None for each in _scalars(cells))
     }
     empty = {name for name, cells in values.items() if all(each is None for each in cells)}
-    return Layout(list(values), asked_types(reading.types, types, path), unreadable=nested, empty=empty)
+    return FileLayout(list(values), apply_requested(options.types, types, path), unreadable=nested, empty=empty)
 
 
-def _scalars(values: list[Any]) -> list[Any]:
+def _nested_error(name: str, path: str) -> InputError:
+    return InputError(
+        f"Column {short(name)} of {path} holds lists or objects, which cannot be cells. Ignore the column with ",
+        Argument("ignore", [name]),
+        ".",
+        column=name,
+        file=path,
+    )
+
+
+def _scalars(values: list[JsonValue]) -> list[str | bool | None]:
     return [each for each in values if not isinstance(each, list | dict)]
 
 
-def _type(values: list[Any]) -> Any:
-    """The type of a column with these cells: numbers, yes/no and times if all are, else text."""
+def _infer_type(values: list[JsonValue]) -> ArrowType:
+    """Type of a column with these cells: numbers, yes/no or times if all cells are, else text."""
     import pyarrow as pa
 
     given = [each for each in _scalars(values) if each is not None]
@@ -82,44 +93,50 @@ def _type(values: list[Any]) -> Any:
         return pa.bool_()
     if not given or not all(isinstance(each, str) for each in given):
         return pa.string()
-    numbers = sum(isinstance(each, Number) for each in given)
+    numbers = sum(isinstance(each, NumberText) for each in given)
     if numbers == len(given):
-        return pa.int64() if all_fit(pa.array(given, pa.string()), pa.int64()) else pa.float64()
+        return pa.int64() if all_convertible(pa.array(given, pa.string()), pa.int64()) else pa.float64()
     if not numbers:
         for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
-            if all_fit(pa.array(given), kind):
+            if all_convertible(pa.array(given), kind):
                 return kind
     return pa.string()
 
 
 def read_json_lines(
-    file: BinaryIO, path: str, layout: Layout, columns: Sequence[str], reading: Reading, faults: Faults
+    file: BinaryIO,
+    path: str,
+    layout: FileLayout,
+    columns: Sequence[str],
+    options: ReadOptions,
+    skipped: SkippedRows,
 ) -> Iterator[Batch]:
-    """The rows of JSON lines, in batches.
+    """Read the rows of JSON lines in batches.
 
-    A key that an object lacks is null, and one that the first lines have not is left out. Numbers and truth values in a
-    column of text are the texts that they are spelled as. Blank lines are no rows.
+    A key that an object lacks is null, and a key that the first lines lack is ignored. Numbers and booleans in a text
+    column become the texts that spell them. Blank lines are not rows.
 
     Parameters
     ----------
     file : binary file
-        From its beginning.
+        At its beginning.
     path : str
         For messages.
-    layout : Layout
-        Of the source: of its first file.
+    layout : FileLayout
+        Layout of the first file of the source.
     columns : sequence of str
-        Those to read.
-    reading : Reading
-    faults : Faults
-        Takes what is wrong with rows.
+        Columns to read.
+    options : ReadOptions
+    skipped : SkippedRows
+        Receives the errors of bad rows.
     """
     nested = [name for name in columns if name in layout.unreadable]
     if nested:
-        more = f" The same is true of {listed(nested[1:])}." if nested[1:] else ""
-        raise InputError(layout.unreadable[nested[0]] + more)
+        error = layout.unreadable[nested[0]]
+        more = f" The same applies to {listed(nested[1:])}." if nested[1:] else ""
+        raise InputError(*error.sentence, more, column=error.column, file=error.file)
     types = {name: layout.types[name] for name in columns}
-    for block in blocks(Text(file, path, reading.encoding), path, "", "", faults):
+    for block in read_blocks(Utf8Reader(file, path, options.encoding), path, "", "", skipped):
         if not block.blank:
-            rows, kept = table_of(block, types, faults)
-            yield from batches_of(rows, block, kept, reading.batch_rows)
+            rows, kept = parse_block(block, types, skipped)
+            yield from split_batches(rows, block, kept, options.batch_rows)

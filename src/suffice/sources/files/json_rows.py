@@ -1,81 +1,98 @@
-"""A block of JSON lines as a table: by Arrow at once, and line by line where Arrow refuses it."""
+"""A block of JSON lines as a table: parsed by Arrow at once, or line by line if Arrow rejects it."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.exceptions import short
+from suffice.exceptions import InputError, short
+from suffice.numerics.types import Codes
+from suffice.sources.engine_types import ArrowTable, ArrowType
+from suffice.sources.files.arrow_memory import copy_to_arrow
 from suffice.sources.files.bad_rows import BadRows
-from suffice.sources.files.blocks import Block
-from suffice.sources.files.cells import widened
-from suffice.sources.files.owned import owned
-from suffice.sources.files.reader import Faults
-from suffice.sources.files.types import is_a, stated
+from suffice.sources.files.batch import RowLocation
+from suffice.sources.files.blocks import ByteBlock
+from suffice.sources.files.conversion import convert_or_widen
+from suffice.sources.files.reader import SkippedRows
+from suffice.sources.files.types import expected_value, type_word
 
-__all__ = ["LineError", "Number", "object_in", "table_of"]
+__all__ = ["JsonObject", "JsonValue", "LineError", "NumberText", "parse_block", "parse_object"]
 
 PARSED_AT_ONCE = 1 << 21
 SURROGATE = re.compile("[\ud800-\udfff]")
 
+JsonValue: TypeAlias = "str | bool | list[JsonValue] | dict[str, JsonValue] | None"
+"""A value of JSON; numbers are `NumberText`."""
+JsonObject: TypeAlias = "dict[str, JsonValue]"
+
 
 class LineError(Exception):
-    """What is wrong with a line, as a sentence goes on after the place."""
+    """An invalid line, with the problem as a sentence without its location."""
+
+    def __init__(self, problem: str, column: str | None = None) -> None:
+        super().__init__(problem)
+        self.problem, self.column = problem, column
+
+    def at(self, location: RowLocation) -> InputError:
+        """The error for a line at a location."""
+        return location.error(self.problem, column=self.column)
 
 
-class Number(str):
-    """A number of JSON, as it is spelled."""
+class NumberText(str):
+    """A JSON number as it is spelled."""
 
     __slots__ = ()
 
 
-def object_in(line: bytes) -> dict[str, Any] | None:
-    """The object on a line, or None of a blank line; what is wrong with the line is a `LineError`.
+def parse_object(line: bytes) -> JsonObject | None:
+    """Return the object on a line, or None for a blank line. Raises `LineError` if the line is invalid.
 
-    Null is an object without keys, as Arrow has it.
+    As in Arrow, null is an object without keys.
 
-    >>> object_in(b'{"age": 4.0, "name": "Ann"}')
+    >>> parse_object(b'{"age": 4.0, "name": "Ann"}')
     {'age': '4.0', 'name': 'Ann'}
     """
     if not line.strip():
         return None
     try:
-        found = DECODER.decode(line.decode("utf-8").strip())
+        value = DECODER.decode(line.decode("utf-8").strip())
     except json.JSONDecodeError as error:
-        raise LineError(f": this is not JSON ({error.msg}, at character {error.colno:,}).") from None
+        raise LineError(f"the line is not JSON ({error.msg}, at character {error.colno:,}).") from None
     except UnicodeDecodeError:
-        raise LineError(": this is not UTF-8.") from None
+        raise LineError("the line is not UTF-8.") from None
     except RecursionError:
-        raise LineError(": lists or objects are nested too deeply.") from None
-    if found is None:
+        raise LineError("lists or objects are nested too deeply.") from None
+    if value is None:
         return {}
-    if not isinstance(found, dict):
-        raise LineError(f" holds {_kind(found)}, where an object is due.")
-    for name, value in found.items() if rb"\u" in line else ():
-        if SURROGATE.search(name) or (isinstance(value, str) and SURROGATE.search(value)):
-            raise LineError(f", column {short(name)}: {short(value)} holds half a character of UTF-16.")
-    return found
+    if not isinstance(value, dict):
+        raise LineError(f"expected an object; the line holds {_describe(value)}.")
+    for name, cell in value.items() if rb"\u" in line else ():
+        if SURROGATE.search(name) or (isinstance(cell, str) and SURROGATE.search(cell)):
+            raise LineError(f"{short(cell)} contains half of a UTF-16 surrogate pair.", name)
+    return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
         names = [name for name, _ in pairs]
-        raise LineError(f" has the key {short(next(name for name in names if names.count(name) > 1))} more than once.")
-    return found
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise LineError(f"the object has the key {short(repeated)} more than once.")
+    return unique
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_int=Number, parse_float=Number, parse_constant=Number)
+DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_int=NumberText, parse_float=NumberText, parse_constant=NumberText
+)
 
 
-def table_of(block: Block, types: dict[str, Any], faults: Faults) -> tuple[Any, NDArray[np.int64] | None]:
-    """The rows of a block, and of which lines they are if some were left out.
+def parse_block(block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
+    """Return the rows of a block, and the line of each row if some lines were skipped.
 
-    A column of whole numbers that are none becomes one of numbers in ``types``.
+    If a column of whole numbers has fractions, its entry in ``types`` becomes float64.
     """
     import pyarrow as pa
 
@@ -83,82 +100,84 @@ def table_of(block: Block, types: dict[str, Any], faults: Faults) -> tuple[Any, 
         starts, ends, _ = block.records
         longest = int((ends - starts).max())
         try:
-            rows = _parsed(block, types, max(PARSED_AT_ONCE, longest + 2))
-            if rows.num_rows == len(starts):  # an object on each line, and no more
+            rows = _parse(block, types, max(PARSED_AT_ONCE, longest + 2))
+            if rows.num_rows == len(starts):  # exactly one object on each line
                 return rows, None
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # it is looked at line by line
-            pass
-    return _line_by_line(block, types, faults)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            pass  # _parse_lines finds the bad lines
+    return _parse_lines(block, types, skipped)
 
 
-def _parsed(block: Block, types: dict[str, Any], at_once: int) -> Any:
+def _parse(block: ByteBlock, types: dict[str, ArrowType], block_size: int) -> ArrowTable:
     import pyarrow as pa
     import pyarrow.json
 
     return pyarrow.json.read_json(
-        owned(block.view),
-        pyarrow.json.ReadOptions(block_size=at_once),
+        copy_to_arrow(block.view),
+        pyarrow.json.ReadOptions(block_size=block_size),
         pyarrow.json.ParseOptions(explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"),
     )
 
 
-def _line_by_line(block: Block, types: dict[str, Any], faults: Faults) -> tuple[Any, NDArray[np.int64]]:
+def _parse_lines(block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedRows) -> tuple[ArrowTable, Codes]:
     import pyarrow as pa
 
     bad = BadRows(block)
     bad.add_not_utf8()
-    objects: list[dict[str, Any]] = []
-    wrong: dict[int, str] = {}
+    objects: list[JsonObject] = []
+    errors: dict[int, LineError] = {}
     for row in np.flatnonzero(bad.good):
         try:
-            found = object_in(block.data[block.records.starts[row] : block.records.ends[row]])
-            if found is None:
+            value = parse_object(block.data[block.records.starts[row] : block.records.ends[row]])
+            if value is None:
                 bad.good[row] = False
             else:
                 for name, kind in types.items():
-                    _check(found.get(name), name, kind)
-                objects.append(found)
-        except LineError as fault:
-            wrong[int(row)] = str(fault)
-    bad.add(np.array(list(wrong), dtype=np.int64), lambda row: f"{block.place(row)}{wrong[row]}")
+                    _check_value(value.get(name), name, kind)
+                objects.append(value)
+        except LineError as error:
+            errors[int(row)] = error
+    bad.add(np.array(list(errors), dtype=np.int64), lambda row: errors[row].at(block.location(row)))
     rows = np.flatnonzero(bad.good)
     columns = []
     for name, kind in types.items():
-        texts = pa.array([_spelled(each.get(name)) for each in objects], pa.string())
-        cells, none = (texts, np.zeros(len(texts), dtype=bool)) if kind == pa.string() else widened(texts, kind)
+        texts = pa.array([_as_text(each.get(name)) for each in objects], pa.string())
+        no_errors = np.zeros(len(texts), dtype=bool)
+        cells, wrong = (texts, no_errors) if kind == pa.string() else convert_or_widen(texts, kind)
         types[name] = cells.type
-        bad.add_cells(rows, none, name, texts, kind)
+        bad.add_cells(rows, wrong, name, texts, kind)
         columns.append(cells)
-    table = pa.table(columns, names=list(types)) if columns else _no_columns(len(objects))
-    kept = bad.report(faults)
+    table = pa.table(columns, names=list(types)) if columns else _without_columns(len(objects))
+    kept = bad.report(skipped)
     return table.filter(pa.array(bad.good[rows])), kept
 
 
-def _no_columns(rows: int) -> Any:
+def _without_columns(n_rows: int) -> ArrowTable:
     import pyarrow as pa
 
-    return pa.table({"": pa.nulls(rows)}).select([])
+    return pa.table({"": pa.nulls(n_rows)}).select([])
 
 
-def _check(value: Any, name: str, kind: Any) -> None:
-    """Refuse a value that no cell of a column of that type is made of."""
+def _check_value(value: JsonValue, name: str, kind: ArrowType) -> None:
+    """Raise if a value cannot be a cell of a column of a type."""
     if value is None:
         return
-    word = stated(kind)
+    word = type_word(kind)
     if isinstance(value, list | dict):
-        raise LineError(f", column {short(name)}: {_kind(value)} is no cell.")
-    due = {"yes/no": bool, "number": Number, "whole number": Number, "time": str}.get(word, object)
-    if not isinstance(value, due) or (word == "time" and isinstance(value, Number)):
-        shown = value if isinstance(value, Number) else short(value)
-        raise LineError(f", column {short(name)}: {shown} is not {is_a(kind)}.")
+        raise LineError(f"{_describe(value)} cannot be a cell.", name)
+    classes: dict[str, type] = {"yes/no": bool, "number": NumberText, "whole number": NumberText, "time": str}
+    if not isinstance(value, classes.get(word, object)) or (word == "time" and isinstance(value, NumberText)):
+        shown = value if isinstance(value, NumberText) else short(value)
+        raise LineError(f"{shown} is not {expected_value(kind)}.", name)
 
 
-def _spelled(value: str | bool | None) -> str | None:
+def _as_text(value: JsonValue) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
+    assert not isinstance(value, list | dict), "checked by _check_value"
     return value
 
 
-def _kind(value: Any) -> str:
-    kinds = {list: "a list", dict: "an object", bool: "true or false", Number: "a number"}
-    return kinds.get(type(value), "a text")
+def _describe(value: JsonValue) -> str:
+    words: dict[type, str] = {list: "a list", dict: "an object", bool: "true or false", NumberText: "a number"}
+    return words.get(type(value), "a text")

@@ -1,74 +1,73 @@
-"""Mails of files and folders as rows: their text, their class and where they lie."""
+"""Mails from files and folders as rows of text, label and path."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from suffice.exceptions import InputError
 from suffice.sources.files.batch import Batch, RowNumbers
-from suffice.sources.files.finding import files_below, natural
 from suffice.sources.files.formats import format_by_name
-from suffice.sources.files.joining import Counted
-from suffice.sources.files.reader import Faults, Layout, Reading
+from suffice.sources.files.joining import BatchProgress
+from suffice.sources.files.paths import files_below, natural_key
+from suffice.sources.files.reader import FileLayout, ReadOptions, SkippedRows
 from suffice.text.mail import Mail, read_mails
 
 __all__ = ["MailRows", "holds_mails"]
 
 NAMES = ["text", "label", "path"]
-MOST_MAILS = 1000  # in a batch, and at most so many bytes of text
-MOST_BYTES = 1 << 24
+MAX_MAILS = 1000  # of a batch
+MAX_BYTES = 1 << 24  # of text of a batch
 MAIL_SUFFIXES = (".eml", ".emlx", ".mbox", ".mbx", ".txt", "")
 
 
 def holds_mails(folder: str) -> bool:
-    """Whether a folder holds a folder of mails, or an mbox, for each class, and no file of another kind.
+    """Whether a folder contains a folder of mails or an mbox for each class, and no other files.
 
-    Mails are files that are named .eml, .mbox, .txt or have no ending; in the folder itself only .mbox is taken for
-    one.
+    Files named .eml, .mbox, .txt or without a suffix count as mails; directly in the folder, only .mbox does.
     """
     files = files_below(folder)
     return bool(files) and all(_looks_like_mail(os.path.relpath(path, folder)) for path in files)
 
 
 def _looks_like_mail(path: str) -> bool:
-    ending = _ending(path)
-    within = os.sep in path
+    suffix = _suffix(path)
+    in_subfolder = os.sep in path
     known = format_by_name(path) not in (None, "csv") or path.lower().endswith((".csv", ".csv.gz"))
-    return not known and (ending in MAIL_SUFFIXES if within else ending in (".mbox", ".mbx"))
+    return not known and (suffix in MAIL_SUFFIXES if in_subfolder else suffix in (".mbox", ".mbx"))
 
 
-def _ending(path: str) -> str:
-    """The ending of a name; digits and long ones are no endings, but parts of the names that mail programs give."""
-    ending = os.path.splitext(path)[1].lower()
-    return "" if len(ending) > 6 or any(letter.isdecimal() for letter in ending) else ending
+def _suffix(path: str) -> str:
+    """Suffix of a file name. Long ones and ones with digits are parts of names that mail programs make up."""
+    suffix = os.path.splitext(path)[1].lower()
+    return "" if len(suffix) > 6 or any(letter.isdecimal() for letter in suffix) else suffix
 
 
 class MailRows:
-    """Rows of mails, with columns ``text``, ``label`` and ``path``.
+    """Mails as rows with the columns ``text``, ``label`` and ``path``.
 
-    Each folder and each file of a given folder is a class, called as it is without its ending. Of a path that is no
-    folder the same holds; what is hidden is left out.
+    Each subfolder and each file of a given folder is a class, named after the folder or file without its suffix. A
+    given file is a class in the same way. Hidden files are ignored.
     """
 
-    ahead = True
+    prefetchable = True
     repeatable = True
+    types_from_text = False
     total_bytes: int | None
 
-    def __init__(self, paths: Sequence[str], reading: Reading) -> None:
+    def __init__(self, paths: Sequence[str], options: ReadOptions) -> None:
         import pyarrow as pa
 
         self.name = paths[0] if len(paths) == 1 else f"{len(paths)} folders of mails"
-        self._reading = reading
+        self._options = options
         self._classes = [each for path in paths for each in _classes(path)]
         self.files: Sequence[str] = [path for _, path in self._classes]
-        self.layout = Layout(list(NAMES), dict.fromkeys(NAMES, pa.string()))
+        self.layout = FileLayout(list(NAMES), dict.fromkeys(NAMES, pa.string()))
         self._sizes = [_bytes_of(path) for path in self.files]
         self.total_bytes = sum(self._sizes)
 
-    def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
-        """The rows in order: class by class, and in each as `suffice.text.mail.read_mails` has them."""
+    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+        """Yield the rows class by class, in the order of `suffice.text.mail.read_mails`."""
         done = 0
         for (label, path), size in zip(self._classes, self._sizes, strict=True):
             waiting: list[Mail] = []
@@ -76,7 +75,7 @@ class MailRows:
             for mail in read_mails(path):
                 waiting.append(mail)
                 length += len(mail.text)
-                if len(waiting) >= min(MOST_MAILS, self._reading.batch_rows) or length >= MOST_BYTES:
+                if len(waiting) >= min(MAX_MAILS, self._options.batch_rows) or length >= MAX_BYTES:
                     yield _batch(waiting, label, columns, path, first), done
                     first += len(waiting)
                     waiting, length = [], 0
@@ -85,41 +84,41 @@ class MailRows:
                 yield _batch(waiting, label, columns, path, first), done
 
     def stop(self) -> None:
-        """Nothing: a mail is soon read."""
+        """Do nothing: reading a mail never blocks for long."""
 
 
 def _classes(path: str) -> list[tuple[str, str]]:
-    """The classes of a path, each with where its mails lie."""
-    place = os.path.expanduser(path)
-    if not os.path.isdir(place):
-        return [(_label(place), place)]
+    """The classes of a path, each with the location of its mails."""
+    expanded = os.path.expanduser(path)
+    if not os.path.isdir(expanded):
+        return [(_label(expanded), expanded)]
     try:
-        found = sorted((each for each in os.listdir(place) if not each.startswith((".", "_"))), key=natural)
+        entries = sorted((each for each in os.listdir(expanded) if not each.startswith((".", "_"))), key=natural_key)
     except OSError as error:
-        raise InputError(f"The folder {path} cannot be read: {error.strerror}.") from error
-    if not found:
-        raise InputError(f"The folder {path} is empty. Mails lie in a folder, or an mbox, for each class.")
-    if not any(os.path.isdir(os.path.join(place, each)) or _ending(each) in (".mbox", ".mbx") for each in found):
-        return [(_label(os.path.normpath(place)), place)]  # mails of one class
-    return [(_label(each), os.path.join(place, each)) for each in found]
+        raise InputError(f"The folder {path} cannot be read: {error.strerror}.", file=path) from error
+    if not entries:
+        raise InputError(f"The folder {path} is empty. Expected a folder of mails, or an mbox, per class.", file=path)
+    if not any(os.path.isdir(os.path.join(expanded, each)) or _suffix(each) in (".mbox", ".mbx") for each in entries):
+        return [(_label(os.path.normpath(expanded)), expanded)]  # mails of one class
+    return [(_label(each), os.path.join(expanded, each)) for each in entries]
 
 
 def _label(path: str) -> str:
     name = os.path.basename(path)
-    return name.removesuffix(os.path.splitext(name)[1]) if _ending(name) else name
+    return name.removesuffix(os.path.splitext(name)[1]) if _suffix(name) else name
 
 
 def _bytes_of(path: str) -> int:
     try:
         return sum(map(os.path.getsize, files_below(path))) if os.path.isdir(path) else os.path.getsize(path)
     except OSError:
-        return 0  # who reads it says why
+        return 0  # reading the file reports the error
 
 
 def _batch(mails: Sequence[Mail], label: str, columns: Sequence[str], path: str, first: int) -> Batch:
     import pyarrow as pa
 
-    def cells(column: str) -> Any:
+    def cells(column: str) -> list[str]:
         if column == "text":
             return [mail.text.encode("utf-8", "replace").decode() for mail in mails]
         if column == "label":

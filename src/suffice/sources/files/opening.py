@@ -1,45 +1,80 @@
-"""`open_source`: anything that rows can be streamed from."""
+"""`open_source`: open anything that rows can be streamed from."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from typing import BinaryIO, Protocol, TypeGuard, runtime_checkable
 
-from suffice.exceptions import InputError, listed, short
-from suffice.sources.files.ahead import ahead
+from suffice.exceptions import InputError, SufficeError, listed, short
+from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files.batch import Batch
-from suffice.sources.files.finding import find_files, is_path
 from suffice.sources.files.formats import check_format
-from suffice.sources.files.joining import Counted, joined
-from suffice.sources.files.raw import raw_object, raw_path, raw_standard_input
-from suffice.sources.files.reader import MOST_SENTENCES, Faults, Layout, Reading
+from suffice.sources.files.joining import BatchProgress, join_small_batches
+from suffice.sources.files.paths import Path, find_files, is_path
+from suffice.sources.files.prefetch import prefetch
+from suffice.sources.files.raw_input import input_from_file, input_from_path, input_from_stdin
+from suffice.sources.files.reader import MAX_MESSAGES, FileLayout, ReadOptions, SkippedRows
+from suffice.sources.files.types import REQUESTABLE, apply_requested, type_word
 
 __all__ = ["BATCH_ROWS", "Source", "is_labelled_source", "is_source", "open_source"]
 
 BATCH_ROWS = 1 << 17
-TYPES = ("number", "text", "yes/no", "time")
 BAD_ROWS = ("error", "skip")
 
 
+@runtime_checkable
+class ArrowStream(Protocol):
+    """An object that offers its rows as an Arrow stream."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export a stream."""
+        ...
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """An object with a ``read`` method, as open files have."""
+
+    def read(self, size: int = ..., /) -> object:
+        """Return the next bytes."""
+        ...
+
+
 class Rows(Protocol):
-    """What a source reads: files, a stream, or mails."""
+    """The rows behind a source: files, a stream, or mails.
+
+    Attributes
+    ----------
+    name : str
+        For messages; empty for a stream.
+    files : sequence of str
+    layout : FileLayout
+    total_bytes : int or None
+    repeatable : bool
+        Whether the rows can be read again.
+    prefetchable : bool
+        Whether another thread may read them.
+    types_from_text : bool
+        Whether cells are stored as text, so that any type can be tried on them.
+    """
 
     name: str
     files: Sequence[str]
-    layout: Layout
+    layout: FileLayout
     total_bytes: int | None
     repeatable: bool
-    ahead: bool
+    prefetchable: bool
+    types_from_text: bool
 
-    def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
-        """The rows in order, with the bytes that were read for them."""
+    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+        """Yield the rows in order, with the number of bytes read so far."""
         ...
 
     def stop(self) -> None:
-        """Let who waits for rows wait no longer."""
+        """Unblock threads that wait for rows."""
         ...
 
 
@@ -49,77 +84,77 @@ class Source:
     Attributes
     ----------
     name : str
-        What messages call it: a path, ``"100 files, data/part-000.csv to data/part-099.csv"``, ``"standard input"``.
+        For messages: a path, ``"100 files, data/part-000.csv to data/part-099.csv"``, ``"standard input"``; empty for
+        a stream.
     names : list of str
-        Its columns, without those that were ignored.
+        Column names, without ignored columns.
     types : dict of str to str
-        What each is read as: "number", "whole number", "yes/no", "text", "category", "time", "duration"; "nested" is
-        what cannot be read.
+        Type that each column is read as: "number", "whole number", "yes/no", "text", "category", "time" or "duration";
+        "nested" if it cannot be read.
     notes : list of str
-        What is worth knowing of how types were found, in sentences.
+        Remarks on how types were inferred, as sentences.
     files : list of str
     total_bytes, done_bytes : int or None, int
-        For progress; None where the end is not known.
+        For progress; the total is None if it is unknown.
     n_rows : int
-        How many rows were given out so far, with those of the last batch.
+        Number of rows returned so far, including the last batch.
     skipped : int
-        How many rows were left out, with ``bad_rows="skip"``.
+        Number of rows skipped with ``bad_rows="skip"``.
     faults : list of str
-        A sentence for each of the first of them, with file, line and column.
+        Messages of the first skipped rows, with file, line and column.
     repeatable : bool
-        Whether `batches` can be called again; standard input and readers are read once.
+        Whether `batches` can be called again. Standard input and readers can be read once.
     """
 
-    def __init__(self, rows: Rows, names: Sequence[str], reading: Reading) -> None:
-        from suffice.sources.files.types import stated
-
-        self._rows, self._reading = rows, reading
+    def __init__(self, rows: Rows, names: Sequence[str], options: ReadOptions) -> None:
+        self._rows, self._options = rows, options
         self.name = rows.name
         self.names = list(names)
         layout = rows.layout
-        self.types = {each: "nested" if each in layout.unreadable else stated(layout.types[each]) for each in names}
+        self.types = {each: "nested" if each in layout.unreadable else type_word(layout.types[each]) for each in names}
         self.notes = list(layout.notes) + [
             f"Column {short(each)} is empty in the first rows and read as text."
             for each in names
-            if each in layout.empty and each not in reading.types
+            if each in layout.empty and each not in options.types
         ]
         self.files = list(rows.files)
         self.total_bytes = rows.total_bytes
         self.done_bytes = 0
         self.n_rows = 0
         self.repeatable = rows.repeatable
-        self._faults = Faults(self.skips)
-        self._refused = Faults(self.skips)  # by who uses the rows, perhaps while others are read
+        self._skipped = SkippedRows(self.skips)
+        self._rejected = SkippedRows(self.skips)  # by the user of the rows, perhaps while another thread reads
         self._was_read = False
-        self._last: Any = lambda: None  # who reads it, as long as anybody does
+        self._reader: weakref.ref[Generator[Batch, None, None]] | None = None
 
     @property
     def skips(self) -> bool:
-        """Whether rows that are bad are left out."""
-        return self._reading.bad_rows == "skip"
+        """Whether bad rows are skipped."""
+        return self._options.bad_rows == "skip"
 
     @property
     def skipped(self) -> int:
-        """How many rows were left out."""
-        return self._faults.skipped + self._refused.skipped
+        """Number of skipped rows."""
+        return self._skipped.count + self._rejected.count
 
     @property
     def faults(self) -> list[str]:
-        """A sentence for each of the first of them."""
-        return [*self._faults.sentences, *self._refused.sentences][:MOST_SENTENCES]
+        """Messages of the first skipped rows."""
+        return [*self._skipped.messages, *self._rejected.messages][:MAX_MESSAGES]
 
-    def met(self, sentence: str, rows: int = 1) -> None:
-        """Refuse rows that were given out, for which the sentence says why; or count them as left out."""
-        self._refused.met(sentence, rows)
+    def skip_or_raise(self, error: SufficeError, n_rows: int = 1) -> None:
+        """Count rows of a batch as skipped because of an error, or raise the error if bad rows are not skipped."""
+        self._rejected.skip_or_raise(error, n_rows)
 
     def check_column(self, name: str) -> None:
-        """Raise if there is no such column, and say which may be meant."""
-        _check_names([name], self.names, _called(self.name))
+        """Raise if there is no such column; the message suggests a similar name."""
+        _check_names([name], self.names, _described(self.name))
 
     def read_as(self, types: Mapping[str, str]) -> None:
-        r"""Read columns of CSV as these types, if none were given for them: by who knows more than the first rows say.
+        r"""Read columns of a CSV as these types, unless types were given for them when the source was opened.
 
-        Other formats have types of their own. Notes on how the types of these columns were found are dropped.
+        Other formats have types of their own and are not affected. Notes on the inferred types of these columns are
+        dropped.
 
         >>> import io
         >>> source = open_source(io.BytesIO(b"code,size\n12,1\n"))
@@ -127,60 +162,61 @@ class Source:
         >>> [batch.rows.to_pylist() for batch in source.batches()]
         [[{'code': '12', 'size': 1}]]
         """
-        from suffice.sources.files.types import asked_types, stated
-
-        if not getattr(self._rows, "spelled", False):
+        if not self._rows.types_from_text:
             return
-        new = {name: kind for name, kind in types.items() if name not in self._reading.types}
+        new = {name: kind for name, kind in types.items() if name not in self._options.types}
         layout = self._rows.layout
-        layout.types.update(asked_types(new, layout.types, self.name))
-        self.types.update({name: stated(layout.types[name]) for name in new})
+        layout.types.update(apply_requested(new, layout.types, self.name))
+        self.types.update({name: type_word(layout.types[name]) for name in new})
         self.notes = [each for each in self.notes if not each.startswith(tuple(f"Column {name!r} " for name in new))]
 
-    def no_rows(self, columns: Sequence[str]) -> Any:
-        """A table of those columns without a row, as `batches` would give them."""
+    def no_rows(self, columns: Sequence[str]) -> ArrowTable:
+        """An empty table of these columns, with the types that `batches` returns."""
         import pyarrow as pa
 
         return pa.schema([(name, self._rows.layout.types[name]) for name in columns]).empty_table()
 
-    def batches(self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = ()) -> Iterator[Batch]:
-        """The rows, in order; of those columns alone, in their order, if they are given.
+    def batches(
+        self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = ()
+    ) -> Generator[Batch, None, None]:
+        """Yield the rows in order, or only some columns of them.
 
-        The next batch is read while the last one is used. What is wrong with a row is an `InputError` that says where
-        it is, or is counted in ``skipped``. Being read anew, a source starts from its first row, and what it counts
-        from zero; who was reading it before gets no more.
+        The next batch is read while the last one is used. A bad row raises an `InputError` with its location, or is
+        counted in ``skipped``. Each call starts from the first row and resets the counts; an earlier iterator of the
+        same source is closed.
 
         Parameters
         ----------
         columns : sequence of str, optional
+            Columns to read, in the order of the result.
         coded : sequence of str
-            Columns of text that may come as dictionaries: where a file has them so, as Parquet has, no texts are made,
-            which takes several times as long. Labels are best read so.
+            Text columns that may be returned as dictionaries. If a file stores them as dictionaries, as Parquet does,
+            no strings are created, which is several times faster. Use it for labels.
         """
         chosen = self.names if columns is None else list(columns)
         _check_names(chosen, self.names, self.name)
         for each in chosen:
             if each in self._rows.layout.unreadable:
-                raise InputError(self._rows.layout.unreadable[each])
+                raise self._rows.layout.unreadable[each].with_traceback(None)
         if not chosen:
-            raise InputError(f"No column of {_called(self.name)} is to be read. Choose one.")
+            raise InputError(f"There is no column of {_described(self.name)} to read. Choose at least one.")
         if self._was_read and not self.repeatable:
-            raise InputError(f"{_called(self.name)} can be read only once, and was. Open it again.")
-        last = self._last()
-        if last is not None:
-            last.close()
+            raise InputError(f"{_described(self.name)} can be read only once. Open it again.")
+        previous = None if self._reader is None else self._reader()
+        if previous is not None:
+            previous.close()
         self._was_read = True
-        self._faults, self._refused = Faults(self.skips), Faults(self.skips)
+        self._skipped, self._rejected = SkippedRows(self.skips), SkippedRows(self.skips)
         self.n_rows = self.done_bytes = 0
         texts = [each for each in coded if each in chosen and self.types[each] == "text"]
-        read = self._given_out(chosen, texts, self._faults)
-        self._last = weakref.ref(read)
-        return read
+        reader = self._read(chosen, texts, self._skipped)
+        self._reader = weakref.ref(reader)
+        return reader
 
-    def _given_out(self, columns: Sequence[str], coded: Sequence[str], faults: Faults) -> Iterator[Batch]:
-        read = joined(self._rows.read(columns, coded, faults), self._reading.batch_rows)
-        if self._rows.ahead:
-            read = ahead(read, _size, self._rows.stop)
+    def _read(self, columns: Sequence[str], coded: Sequence[str], skipped: SkippedRows) -> Generator[Batch, None, None]:
+        read = join_small_batches(self._rows.read(columns, coded, skipped), self._options.batch_rows)
+        if self._rows.prefetchable:
+            read = prefetch(read, _size, self._rows.stop)
         try:
             for batch, done in read:
                 self.n_rows += len(batch)
@@ -188,33 +224,28 @@ class Source:
                 yield batch
                 del batch
         finally:
-            read.close()  # type: ignore[attr-defined]
+            read.close()
         self.done_bytes = self.total_bytes or self.done_bytes
 
     def __repr__(self) -> str:
-        return f"Source({_called(self.name)}: {listed(self.names)})"
+        return f"Source({_described(self.name)}: {listed(self.names)})"
 
 
-def _size(item: Counted) -> int:
+def _size(item: BatchProgress) -> int:
     return int(item[0].rows.nbytes)
 
 
-def _called(name: str) -> str:
+def _described(name: str) -> str:
     return name or "the stream"
 
 
-def is_source(data: Any) -> bool:
-    """Whether rows can be streamed from it: a path, an open file, or what offers an Arrow stream."""
-    return (
-        is_path(data)
-        or isinstance(data, Source)
-        or hasattr(data, "__arrow_c_stream__")
-        or callable(getattr(data, "read", None))
-    )
+def is_source(data: object) -> bool:
+    """Whether rows can be streamed from an object: a path, an open file, or an object that offers an Arrow stream."""
+    return is_path(data) or isinstance(data, Source | ArrowStream | Readable)
 
 
-def is_labelled_source(data: Any, target: Any) -> bool:
-    """Whether it is a source, or a list of paths, of which ``target`` names a column; else they are rows and labels.
+def is_labelled_source(data: object, target: object) -> bool:
+    """Whether ``data`` is a source, or a list of paths, and ``target`` names a column; else they are rows and labels.
 
     >>> is_labelled_source(["a.csv", "b.csv"], "label"), is_labelled_source(["one text", "another"], [0, 1])
     (True, False)
@@ -225,7 +256,7 @@ def is_labelled_source(data: Any, target: Any) -> bool:
 
 
 def open_source(
-    data: Any,
+    data: object,
     *,
     format: str | None = None,  # noqa: A002
     columns: Sequence[str] | None = None,
@@ -240,31 +271,38 @@ def open_source(
     nulls: Sequence[str] | None = None,
     batch_rows: int = BATCH_ROWS,
 ) -> Source:
-    r"""Open what rows are to be read from, and look at its first ones to know its columns.
+    r"""Open a source of rows, and find its columns in its first rows.
 
     Parameters
     ----------
     data : str, path, list of them, binary file, or object with ``__arrow_c_stream__``
-        A file, a glob, a folder, ``"-"`` for standard input, or several of these; a `Source` is given back. Files may
-        be compressed (``.gz``, ``.bz2``, ``.xz``). Several files are read in the natural order of their names, as if
-        they were one; they must be of one format and have the same columns.
+        A file, a glob, a folder, ``"-"`` for standard input, or a list of these; a `Source` is returned unchanged.
+        Files may be compressed (``.gz``, ``.bz2``, ``.xz``). Several files are read in the natural order of their
+        names, as if they were one; they must have the same format and the same columns.
     format : {"csv", "tsv", "jsonl", "parquet", "arrow", "mails"}, optional
-        By the name of the file, else by its first bytes. ``"mails"`` is a folder with a folder or mbox for each class:
-        columns ``text``, ``label`` and ``path``.
+        By default it is found by the file name, or else by the first bytes. ``"mails"`` is a folder with a folder or
+        mbox for each class, with columns ``text``, ``label`` and ``path``.
     columns, ignore : sequence of str
-        The columns to read, or those not to.
+        Columns to read, and columns to ignore.
     types : mapping of str to {"number", "text", "yes/no", "time"}, optional
-        Types that are not left to the first rows.
+        Types of columns, instead of those inferred from the first rows.
     bad_rows : {"error", "skip"}
+        Whether a bad row raises an error, or is skipped and counted.
     delimiter : str, optional
-        Of CSV; found in the first rows if not given.
+        Of CSV; found in the first rows by default.
     header : bool
-        Whether the first row of a CSV has the names; without, they are ``names``, or ``column_1``, ``column_2``, ...
+        Whether the first row of a CSV has the column names. If not, they are ``names``, or ``column_1``,
+        ``column_2``, ...
+    names : sequence of str, optional
+        Names of all columns of a CSV.
+    quote : str
+        Quote character of CSV; ``""`` for none.
     encoding : str
+        Of text files.
     nulls : sequence of str, optional
-        What stands for a missing cell in CSV.
+        Texts that stand for a missing cell in CSV.
     batch_rows : int
-        At most.
+        Largest number of rows in a batch.
 
     Returns
     -------
@@ -284,61 +322,75 @@ def open_source(
     _need_pyarrow()
     check_format(format)
     if bad_rows not in BAD_ROWS:
-        raise InputError(f"bad_rows must be one of {listed(BAD_ROWS)}; it is {bad_rows!r:.80}.")
+        raise InputError(f"bad_rows must be one of {listed(BAD_ROWS)}; got {bad_rows!r:.80}.", argument="bad_rows")
     if not isinstance(batch_rows, int) or batch_rows < 1:
-        raise InputError(f"batch_rows must be a whole number of at least 1; it is {batch_rows!r:.80}.")
-    asked = dict(types or {})
-    for name, word in asked.items():
-        if word not in TYPES:
-            raise InputError(f"The type of column {name!r} must be one of {listed(TYPES)}; it is {word!r:.80}.")
-    reading = Reading(asked, bad_rows, delimiter, header, names, quote, encoding, nulls, batch_rows)
-    rows = _rows_of(data, format, reading)
-    there = rows.layout.names
-    called = _called(rows.name)
-    for some in (columns or (), ignore, asked):
-        _check_names(some, there, called)
-    left_out = set(ignore)
-    chosen = [name for name in (there if columns is None else columns) if name not in left_out]
-    if not there:
-        raise InputError(f"{called} has no columns.")
+        raise InputError(
+            f"batch_rows must be a whole number of at least 1; got {batch_rows!r:.80}.", argument="batch_rows"
+        )
+    requested = dict(types or {})
+    for name, word in requested.items():
+        if word not in REQUESTABLE:
+            raise InputError(
+                f"The type of column {name!r} must be one of {listed(REQUESTABLE)}; got {word!r:.80}.",
+                argument="types",
+                column=name,
+            )
+    options = ReadOptions(requested, bad_rows, delimiter, header, names, quote, encoding, nulls, batch_rows)
+    rows = _rows_of(data, format, options)
+    available = rows.layout.names
+    described = _described(rows.name)
+    for some in (columns or (), ignore, requested):
+        _check_names(some, available, described)
+    ignored = set(ignore)
+    chosen = [name for name in (available if columns is None else columns) if name not in ignored]
+    if not available:
+        raise InputError(f"{described} has no columns.", file=rows.name or None)
     if not chosen:
-        raise InputError(f"No column of {called} is left to be read: it has {listed(there)}.")
-    return Source(rows, chosen, reading)
+        raise InputError(f"No column of {described} is left to read; it has {listed(available)}.", argument="ignore")
+    return Source(rows, chosen, options)
 
 
-def _rows_of(data: Any, format: str | None, reading: Reading) -> Rows:  # noqa: A002
+def _rows_of(data: object, format: str | None, options: ReadOptions) -> Rows:  # noqa: A002
     from suffice.sources.files.file_rows import FileRows
     from suffice.sources.files.mails import MailRows, holds_mails
     from suffice.sources.files.streams import StreamRows
 
-    if hasattr(data, "__arrow_c_stream__"):
-        return StreamRows(data, reading)
-    if is_path(data) or (isinstance(data, Sequence) and all(map(is_path, data)) and not isinstance(data, bytes)):
-        paths = [os.fsdecode(each) for each in ([data] if is_path(data) else data)]
+    if isinstance(data, ArrowStream):
+        return StreamRows(data, options)
+    if is_path(data) or _is_path_list(data):
+        paths = [os.fsdecode(each) for each in ([data] if isinstance(data, str | os.PathLike) else data)]
         folders = bool(paths) and all(map(os.path.isdir, paths))
         if format == "mails" or (format is None and folders and all(map(holds_mails, paths))):
-            return MailRows(paths, reading)
+            return MailRows(paths, options)
         files = find_files(data, format)
-        raws = [raw_standard_input() if path == "-" else raw_path(path) for path in files]
-        return FileRows(raws, format, reading)
-    if callable(getattr(data, "read", None)):
-        return FileRows([raw_object(data)], format, reading)
+        inputs = [input_from_stdin() if path == "-" else input_from_path(path) for path in files]
+        return FileRows(inputs, format, options)
+    if _is_file(data):
+        return FileRows([input_from_file(data)], format, options)
     raise InputError(
         "Rows are read from a path, a list of paths, an open binary file, or an object that offers an Arrow stream "
-        f"(Polars, DuckDB, PyArrow); not from {type(data).__name__}."
+        f"(Polars, DuckDB, PyArrow); got {type(data).__name__}."
     )
 
 
-def _check_names(names: Iterable[str], there: Sequence[str], called: str) -> None:
-    """Raise if one of the names is none of the columns, and say which may be meant."""
+def _is_path_list(data: object) -> TypeGuard[Sequence[Path]]:
+    return isinstance(data, Sequence) and all(map(is_path, data)) and not isinstance(data, bytes)
+
+
+def _is_file(data: object) -> TypeGuard[BinaryIO]:
+    return isinstance(data, Readable)
+
+
+def _check_names(names: Iterable[str], available: Sequence[str], described: str) -> None:
+    """Raise if a name is not a column; the message suggests a similar name."""
     if isinstance(names, str):
-        raise InputError(f"A list of columns is due; got the text {names!r:.80}. Write [{names!r:.80}].")
-    known = set(there)
+        raise InputError(f"Expected a list of columns; got the text {names!r:.80}. Write [{names!r:.80}].")
+    known = set(available)
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(str(name), list(map(str, there)), 1)
+            near = difflib.get_close_matches(str(name), list(map(str, available)), 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise InputError(f"{called} has no column {name!r:.80}.{hint} It has {listed(there)}.")
+            raise InputError(f"{described} has no column {name!r:.80}.{hint} It has {listed(available)}.", column=name)
 
 
 def _need_pyarrow() -> None:

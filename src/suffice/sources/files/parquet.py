@@ -1,35 +1,35 @@
-"""Rows of Parquet files, in the memory of a few pages of each column."""
+"""Rows of Parquet files, read in the memory of a few pages per column."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from suffice.exceptions import InputError
+from suffice.sources.engine_types import ArrowReader
 from suffice.sources.files.batch import Batch, RowNumbers
-from suffice.sources.files.raw import Raw
-from suffice.sources.files.reader import Layout, Reading
-from suffice.sources.files.stored import StoredColumns, check_sound, stored_layout
+from suffice.sources.files.columnar import RequestedColumns, check_valid, columnar_layout
+from suffice.sources.files.raw_input import RawInput
+from suffice.sources.files.reader import FileLayout, ReadOptions
 
-__all__ = ["arrow_told", "peek_parquet", "read_parquet"]
+__all__ = ["arrow_errors", "peek_parquet", "read_parquet"]
 
 
-def peek_parquet(raw: Raw, reading: Reading) -> tuple[Layout, bool]:
-    """The columns of a file, and whether it has rows."""
+def peek_parquet(raw: RawInput, options: ReadOptions) -> tuple[FileLayout, bool]:
+    """Return the columns of a file, and whether it has rows."""
     with _opened(raw) as (file, _):
-        return stored_layout(file.schema_arrow, reading.types, raw.name), file.metadata.num_rows > 0
+        return columnar_layout(file.schema_arrow, options.types, raw.name), file.metadata.num_rows > 0
 
 
-def read_parquet(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[Batch]:
-    """The rows of a file in order."""
-    with _opened(raw, stored.coded) as (file, threads):
+def read_parquet(raw: RawInput, requested: RequestedColumns, batch_rows: int) -> Iterator[Batch]:
+    """Yield the rows of a file in order."""
+    with _opened(raw, requested.coded) as (file, threads):
         first, total = 0, file.metadata.num_rows
-        columns = stored.among(file.schema_arrow.names, raw.name)
+        columns = requested.in_file(file.schema_arrow.names, raw.name)
         for rows in file.iter_batches(batch_size=batch_rows, columns=columns, use_threads=threads):
-            places = RowNumbers(raw.name, first)
-            check_sound(rows, places)
-            batch = stored.batch(rows, raw.name, places)
+            locations = RowNumbers(raw.name, first)
+            check_valid(rows, locations)
+            batch = requested.batch(rows, raw.name, locations)
             first += rows.num_rows
             raw.done = 0 if raw.size is None else raw.size * first // total
             del rows
@@ -38,39 +38,46 @@ def read_parquet(raw: Raw, stored: StoredColumns, batch_rows: int) -> Iterator[B
 
 
 @contextmanager
-def _opened(raw: Raw, coded: Collection[str] = ()) -> Iterator[tuple[Any, bool]]:
-    """The file, and whether Arrow's threads may read it: not what is Python's, see `suffice.sources.files.owned`."""
+def _opened(raw: RawInput, coded: Collection[str] = ()) -> Iterator[tuple[ArrowReader, bool]]:
+    """Open a file, and tell whether Arrow's threads may read it.
+
+    They may not read a Python file; see `suffice.sources.files.arrow_memory`.
+    """
     import pyarrow.parquet as pq
 
     head = raw.head()[0]
     if head.startswith(b"PARE"):
-        raise InputError(f"{raw.name} is an encrypted Parquet file. Decrypt it first.")
+        raise InputError(f"{raw.name} is an encrypted Parquet file. Decrypt it first.", file=raw.name)
     if not head.startswith(b"PAR1"):
-        raise InputError(f"{raw.name} is not a Parquet file: it {'is empty' if not head else 'begins otherwise'}.")
-    # With pages read one after the other memory does not grow with row groups; buffering ahead holds whole ones.
+        problem = "it is empty" if not head else "it does not start with PAR1"
+        raise InputError(f"{raw.name} is not a Parquet file: {problem}.", file=raw.name)
+    # Reading page by page keeps memory independent of the size of row groups; pre-buffering would hold whole groups.
     options = {"pre_buffer": False, "buffer_size": 1 << 20, "page_checksum_verification": True}
     with (
-        raw.anywhere() as place,
-        arrow_told(raw.name, "a Parquet file"),
+        raw.random_access() as place,
+        arrow_errors(raw.name, "a Parquet file"),
         pq.ParquetFile(place, read_dictionary=list(coded), **options) as file,
     ):
         yield file, isinstance(place, str)
 
 
 @contextmanager
-def arrow_told(name: str, what: str) -> Iterator[None]:
-    """What Arrow says of bytes that it cannot read, as a sentence that names the file."""
+def arrow_errors(name: str, what: str) -> Iterator[None]:
+    """Turn Arrow's errors about bytes that it cannot read into an `InputError` that names the file."""
     import pyarrow as pa
 
     try:
         yield
     except InputError:
         raise
-    except MemoryError as error:  # also what damaged lengths ask for
+    except MemoryError as error:  # damaged lengths also cause this
         raise InputError(
-            f"{name} cannot be read as {what}: a batch of it asks for more memory than there is. It is damaged, or has "
-            "to be written anew in smaller batches."
+            f"{name} cannot be read as {what}: a batch needs more memory than is available. The file is damaged, or "
+            "must be written with smaller batches.",
+            file=name,
         ) from error
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
-        raise InputError(f"{name} cannot be read as {what}: it is damaged, or was cut short ({reason}).") from error
+        raise InputError(
+            f"{name} cannot be read as {what}: it is damaged or truncated ({reason}).", file=name
+        ) from error

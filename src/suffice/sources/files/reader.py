@@ -1,26 +1,26 @@
-"""What readers of files agree on: how they are asked to read, what they find in the first bytes, and what is wrong."""
+"""What all file readers share: the options, the layout found in the first bytes, and the treatment of bad rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from suffice.exceptions import InputError
+from suffice.exceptions import Argument, InputError, SufficeError
+from suffice.sources.engine_types import ArrowType
 
-__all__ = ["ADVICE", "MOST_SENTENCES", "Faults", "HeadTooShortError", "Layout", "Reading"]
+__all__ = ["MAX_MESSAGES", "FileLayout", "HeadTooShortError", "ReadOptions", "SkippedRows"]
 
-MOST_SENTENCES = 20
-ADVICE = 'Mend it, or leave such rows out with bad_rows="skip".'
+MAX_MESSAGES = 20
+ADVICE = (" Fix the row, or skip such rows with ", Argument("bad_rows", "skip"), ".")
 
 
 class HeadTooShortError(InputError):
-    """The first bytes of a file do not hold its first row: who gave them may give more."""
+    """The given first bytes of a file do not contain its whole first row; the caller may pass more bytes."""
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How a source is asked to be read: the options of `suffice.sources.files.open_source` of these names."""
+class ReadOptions:
+    """How to read a source: the options of the same names of `suffice.sources.files.open_source`."""
 
     types: Mapping[str, str] = field(default_factory=dict)
     bad_rows: str = "error"
@@ -34,72 +34,86 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What the first bytes of a source say of the rest.
+class FileLayout:
+    """The columns of a source, as found in its first bytes.
 
     Attributes
     ----------
     names : list of str
-        The columns, in the order of the first file.
+        Column names, in the order of the first file.
     types : dict of str to pyarrow.DataType
-        What each is read as. A column of whole numbers may come as float64 where its numbers are none.
+        Type that each column is read as. A column of whole numbers is read as float64 from the block on in which a
+        number has a fraction.
     delimiter : str
-        Of CSV.
-    unreadable : dict of str to str
-        Columns that are no cells (lists and objects of JSON), and the sentence that says so to whom reads them.
+        For CSV.
+    unreadable : dict of str to InputError
+        Columns that hold lists or objects, each with the error to raise if the column is read.
     notes : list of str
-        What a reader should know of how types were found, in sentences.
+        Remarks for the user on how types were inferred, as sentences.
     empty : set of str
-        Columns without a cell in the first rows, which are text unless another file knows better.
+        Columns without a value in the first rows. They are read as text unless another file has values.
     """
 
     names: list[str]
-    types: dict[str, Any]
+    types: dict[str, ArrowType]
     delimiter: str = ","
-    unreadable: dict[str, str] = field(default_factory=dict)
+    unreadable: dict[str, InputError] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     empty: set[str] = field(default_factory=set)
 
 
-class Faults:
-    """Rows of a source that cannot be read: the first is an error, or they are counted.
+class SkippedRows:
+    """Counts the bad rows of a source, or raises an error for the first of them.
 
     Parameters
     ----------
     skip : bool
-        Whether such rows are left out.
+        Whether bad rows are skipped and counted.
 
     Attributes
     ----------
-    skipped : int
-    sentences : list of str
-        Of the first of them.
+    count : int
+        Number of skipped rows.
+    messages : list of str
+        Error messages of the first skipped rows.
 
     Examples
     --------
-    >>> faults = Faults(skip=True)
-    >>> faults.met("data.csv, line 3, has 2 fields where 3 are due.")
-    >>> faults.skipped, faults.sentences
-    (1, ['data.csv, line 3, has 2 fields where 3 are due.'])
-    >>> Faults(skip=False).met("data.csv, line 3, has 2 fields where 3 are due.")
+    >>> skipped = SkippedRows(skip=True)
+    >>> error = InputError("data.csv, line 3 has 2 fields; expected 3.", file="data.csv", line=3)
+    >>> skipped.skip_or_raise(error)
+    >>> skipped.count, skipped.messages
+    (1, ['data.csv, line 3 has 2 fields; expected 3.'])
+    >>> SkippedRows(skip=False).skip_or_raise(error)
     Traceback (most recent call last):
-    suffice.exceptions.InputError: data.csv, line 3, has 2 fields where 3 are due. Mend it, or leave such rows out ...
+    suffice.exceptions.InputError: data.csv, line 3 has 2 fields; expected 3. Fix the row, or skip such rows with ...
     """
 
     def __init__(self, skip: bool) -> None:
         self.skip = skip
-        self.skipped = 0
-        self.sentences: list[str] = []
+        self.count = 0
+        self.messages: list[str] = []
 
-    @property
-    def full(self) -> bool:
-        """Whether no more sentences are kept, so that none needs to be made."""
-        return len(self.sentences) >= MOST_SENTENCES
-
-    def met(self, sentence: str, rows: int = 1) -> None:
-        """Refuse the rows that the sentence is about, or count them."""
+    def skip_or_raise(self, error: SufficeError, n_rows: int = 1) -> None:
+        """Count the rows that the error is about, or raise the error, extended by advice on skipping."""
         if not self.skip:
-            raise InputError(f"{sentence} {ADVICE}")
-        self.skipped += rows
-        if sentence and not self.full:
-            self.sentences.append(sentence)
+            raise _with_advice(error)
+        self.count += n_rows
+        if len(self.messages) < MAX_MESSAGES:
+            self.messages.append(str(error))
+
+    def skip_more(self, n_rows: int) -> None:
+        """Count further skipped rows without keeping a message."""
+        self.count += n_rows
+
+
+def _with_advice(error: SufficeError) -> SufficeError:
+    return type(error)(
+        *error.sentence,
+        *ADVICE,
+        rows=error.rows,
+        column=error.column,
+        argument=error.argument,
+        file=error.file,
+        line=error.line,
+    )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from suffice.exceptions import InputError
+from suffice.sources.engine_types import ArrowReader, ArrowSchema, NativeFrame
 from suffice.sources.files.batch import RowNumbers
-from suffice.sources.files.joining import Counted
-from suffice.sources.files.parquet import arrow_told
-from suffice.sources.files.reader import Faults, Reading
-from suffice.sources.files.stored import StoredColumns, check_sound, stored_layout
+from suffice.sources.files.columnar import RequestedColumns, check_valid, columnar_layout
+from suffice.sources.files.joining import BatchProgress
+from suffice.sources.files.parquet import arrow_errors
+from suffice.sources.files.reader import FileLayout, ReadOptions, SkippedRows
 
 __all__ = ["StreamRows"]
 
@@ -18,53 +18,55 @@ __all__ = ["StreamRows"]
 class StreamRows:
     """Rows of an object with ``__arrow_c_stream__``.
 
-    They are read in the thread of who asks, since the object is the caller's. A table gives a stream again when it is
-    asked again. A reader does not; by convention such a class is called so.
+    They are read in the caller's thread, because the object belongs to the caller. A table offers a new stream each
+    time; a reader does not. Readers are recognised by their class name, which by convention ends in Reader or Stream.
     """
 
-    ahead = False
+    prefetchable = False
+    types_from_text = False
     total_bytes: int | None = None
     files: Sequence[str] = ()
+    layout: FileLayout
 
-    def __init__(self, data: Any, reading: Reading) -> None:
+    def __init__(self, data: NativeFrame, options: ReadOptions) -> None:
         self.name = ""
         self.repeatable = not type(data).__name__.endswith(("Reader", "Stream"))
-        self._data, self._reading = data, reading
-        self._kind = f"the {type(data).__name__}"
-        self._next: Any = self._asked()
-        self.layout = stored_layout(self._columns(), reading.types, self._kind)
+        self._data, self._options = data, options
+        self._described = f"the {type(data).__name__}"
+        self._next: ArrowReader | None = self._new_reader()
+        self.layout = columnar_layout(self._schema(self._next), options.types, self._described)
 
-    def read(self, columns: Sequence[str], coded: Collection[str], faults: Faults) -> Iterator[Counted]:
-        """The rows in order."""
+    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+        """Yield the rows in order."""
         stream, self._next = self._next, None
-        stream = self._asked() if stream is None else stream
-        stored = StoredColumns(self.layout, columns, self._reading.types, coded, faults)
-        first, most = 0, self._reading.batch_rows
-        with arrow_told(self._kind, "a stream of Arrow"):
+        stream = self._new_reader() if stream is None else stream
+        requested = RequestedColumns(self.layout, columns, self._options.types, coded, skipped)
+        first, batch_rows = 0, self._options.batch_rows
+        with arrow_errors(self._described, "an Arrow stream"):
             for whole in stream:
                 wanted = whole.select(list(columns))
-                for start in range(0, whole.num_rows, most):
-                    part, places = wanted.slice(start, most), RowNumbers("", first + start)
-                    check_sound(part, places)
-                    yield stored.batch(part, self._kind, places), 0
+                for start in range(0, whole.num_rows, batch_rows):
+                    part, locations = wanted.slice(start, batch_rows), RowNumbers("", first + start)
+                    check_valid(part, locations)
+                    yield requested.batch(part, self._described, locations), 0
                 first += whole.num_rows
         if not first and not self.repeatable:
-            raise InputError(f"{self._kind} gave no rows. Was it read before? Make it anew.")
+            raise InputError(f"{self._described} returned no rows. It may have been read before; create it again.")
 
-    def _columns(self) -> Any:
-        """The schema; of a pandas frame without its index, which is none of its columns."""
+    def _schema(self, reader: ArrowReader) -> ArrowSchema:
+        """The schema, without the index columns of a pandas frame."""
         import pyarrow as pa
 
-        schema = self._next.schema
+        schema = reader.schema
         if not hasattr(self._data, "reset_index"):
             return schema
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         return pa.schema([field for field in schema if field.name not in index])
 
     def stop(self) -> None:
-        """Nothing: nobody else reads."""
+        """Do nothing: no other thread reads."""
 
-    def _asked(self) -> Any:
+    def _new_reader(self) -> ArrowReader:
         import pyarrow as pa
 
         try:
@@ -73,6 +75,6 @@ class StreamRows:
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                f"{self._kind} gives no rows: it was read before, holds one column and not several, or holds what "
-                f"Arrow does not know ({error})."
+                f"{self._described} gives no rows: it was read before, is a single column instead of a table, or "
+                f"has a type that Arrow does not know ({error})."
             ) from error

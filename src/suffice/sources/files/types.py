@@ -1,23 +1,23 @@
-"""What columns are read as: the words of a user, and Arrow's types."""
+"""Column types: the words that users write, and Arrow's types."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from suffice.exceptions import InputError, listed, short
+from suffice.sources.engine_types import ArrowType
 
-__all__ = ["ASKED", "asked_types", "is_a", "stated", "united", "wide"]
+__all__ = ["REQUESTABLE", "apply_requested", "common_type", "expected_value", "reading_type", "type_word"]
 
-ASKED = ("number", "text", "yes/no", "time")
+REQUESTABLE = ("number", "text", "yes/no", "time")
 
 
-def stated(kind: Any) -> str:
+def type_word(kind: ArrowType) -> str:
     """An Arrow type in one word.
 
     >>> import pyarrow as pa
-    >>> stated(pa.int32()), stated(pa.float64()), stated(pa.date32()), stated(pa.dictionary(pa.int8(), pa.string()))
-    ('whole number', 'number', 'time', 'category')
+    >>> [type_word(each) for each in (pa.int32(), pa.float64(), pa.date32(), pa.dictionary(pa.int8(), pa.string()))]
+    ['whole number', 'number', 'time', 'category']
     """
     import pyarrow.types as known
 
@@ -38,24 +38,24 @@ def stated(kind: Any) -> str:
     return "object" if known.is_struct(kind) else "text"
 
 
-def is_a(kind: Any) -> str:
-    """What a cell of that type has to be, as a message says it.
+def expected_value(kind: ArrowType) -> str:
+    """What a cell of a type must be, for messages.
 
     >>> import pyarrow as pa
-    >>> is_a(pa.int64()), is_a(pa.timestamp("us"))
+    >>> expected_value(pa.int64()), expected_value(pa.timestamp("us"))
     ('a number', 'a time')
     """
     words = {"whole number": "a number", "number": "a number", "yes/no": "yes or no", "time": "a time"}
-    return words.get(stated(kind), "text")
+    return words.get(type_word(kind), "text")
 
 
-def wide(kind: Any) -> Any:
-    """The type that a column is read as whose first cells have that type: one that later cells fit into as well.
+def reading_type(kind: ArrowType) -> ArrowType:
+    """Type that a column is read as if its first cells have type ``kind``; later cells should fit as well.
 
-    Dates are times, and times are kept in microseconds; a column without a cell is text.
+    Dates become times, times have microseconds, and a column without values is text.
 
     >>> import pyarrow as pa
-    >>> wide(pa.timestamp("s")), wide(pa.date32()), wide(pa.null())
+    >>> reading_type(pa.timestamp("s")), reading_type(pa.date32()), reading_type(pa.null())
     (TimestampType(timestamp[us]), TimestampType(timestamp[us]), DataType(string))
     """
     import pyarrow as pa
@@ -67,47 +67,53 @@ def wide(kind: Any) -> Any:
     return pa.string() if pa.types.is_null(kind) else kind
 
 
-def united(kind: Any, other: Any) -> Any:
-    """The type of a column that in one file looks like the one, and in another like the other.
+def common_type(kind: ArrowType, other: ArrowType) -> ArrowType:
+    """Type of a column that has one type in one file and another type in another file.
 
     >>> import pyarrow as pa
-    >>> united(pa.int64(), pa.float64()), united(pa.int64(), pa.bool_())
+    >>> common_type(pa.int64(), pa.float64()), common_type(pa.int64(), pa.bool_())
     (DataType(double), DataType(string))
     """
     import pyarrow as pa
 
     if kind == other:
         return kind
-    if {stated(kind), stated(other)} <= {"number", "whole number"}:
+    if {type_word(kind), type_word(other)} <= {"number", "whole number"}:
         return pa.float64()
     if pa.types.is_timestamp(kind) and pa.types.is_timestamp(other) and kind.tz == other.tz:
-        return pa.timestamp("ns", kind.tz)  # one of them has cells that fit into nothing coarser
+        return pa.timestamp("ns", kind.tz)  # nanoseconds were chosen because some cells need them
     return pa.string()
 
 
-def asked_types(types: Mapping[str, str], found: dict[str, Any], path: str) -> dict[str, Any]:
-    """The types of columns, where those that a user asked for are what was asked for.
+def apply_requested(requested: Mapping[str, str], inferred: Mapping[str, ArrowType], path: str) -> dict[str, ArrowType]:
+    """Return the types of the columns, with the requested types in place of the inferred ones.
 
     Parameters
     ----------
-    types : mapping of str to {"number", "text", "yes/no", "time"}
-    found : dict of str to pyarrow.DataType
-        What the first cells look like.
+    requested : mapping of str to {"number", "text", "yes/no", "time"}
+    inferred : mapping of str to pyarrow.DataType
+        Types of the first cells.
     path : str
         For messages.
     """
     import pyarrow as pa
 
-    meant = {"number": pa.float64(), "text": pa.string(), "yes/no": pa.bool_(), "time": pa.timestamp("us")}
-    known = dict(found)
-    for name, word in types.items():
-        if word not in meant:
-            raise InputError(f"Types are {listed(ASKED)}, not {short(word)}, which was given for column {short(name)}.")
-        if name not in found:
+    targets = {"number": pa.float64(), "text": pa.string(), "yes/no": pa.bool_(), "time": pa.timestamp("us")}
+    types = dict(inferred)
+    for name, word in requested.items():
+        if word not in targets:
             raise InputError(
-                f"A type is given for column {short(name)}, and {path} has none of that name. "
-                f"It has {listed(list(found))}."
+                f"The type of column {short(name)} must be one of {listed(REQUESTABLE)}; got {short(word)}.",
+                argument="types",
+                column=name,
             )
-        if word != "time" or not pa.types.is_temporal(found[name]):
-            known[name] = meant[word]
-    return known
+        if name not in inferred:
+            raise InputError(
+                f"types names column {short(name)}, but {path} has no such column. It has {listed(list(inferred))}.",
+                argument="types",
+                column=name,
+                file=path,
+            )
+        if word != "time" or not pa.types.is_temporal(inferred[name]):
+            types[name] = targets[word]
+    return types

@@ -1,4 +1,4 @@
-"""Rows of CSV that cannot be read: what is said of them, and what is left of a file without them."""
+"""Bad rows of CSV: their error messages, and the rows that remain when they are skipped."""
 
 import csv
 import io
@@ -9,8 +9,8 @@ import pytest
 
 from reading_files import Read
 from suffice.exceptions import InputError
-from suffice.sources.files import blocks, cells
-from suffice.sources.files.cells import converted
+from suffice.sources.files import blocks, conversion
+from suffice.sources.files.conversion import convert_cells
 
 
 def fails(data, *said, **options):
@@ -33,8 +33,8 @@ GOOD = b"".join(b"%d,word %d\n" % (i, i) for i in range(100))
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        (b"1\n", "has 1 field where 2 are due"),
-        (b"1,2,3\n", "has 3 fields where 2 are due"),
+        (b"1\n", "has 1 field; expected 2"),
+        (b"1,2,3\n", "has 3 fields; expected 2"),
         (b"abc,word\n", "column 'a': 'abc' is not a number"),
         (b"1,caf\xe9\n", "byte 6 of the line (byte {at:,} of the file) is 0xe9, which is not UTF-8"),
         (b"1,2,caf\xe9\n", "0xe9"),
@@ -44,14 +44,14 @@ def test_a_bad_row(bad, said, small_blocks):
     data = b"a,b\n" + GOOD + bad + GOOD
     said = said.format(at=4 + len(GOOD) + 6)
     message = fails(data, "data.csv, line 102", said, head=200)
-    assert 'bad_rows="skip"' in message
+    assert message.endswith(" Fix the row, or skip such rows with bad_rows='skip'.")
     read = Read(data, head=200, bad_rows="skip")
     assert read.cells["a"] == [*range(100), *range(100)]
-    assert read.faults.skipped == 1
-    assert len(read.faults.sentences) == 1
-    assert said in read.faults.sentences[0]
+    assert read.skipped.count == 1
+    assert len(read.skipped.messages) == 1
+    assert said in read.skipped.messages[0]
     lines = [*range(2, 102), *range(103, 203)]
-    assert read.places == [f"data.csv, line {line}" for line in lines]
+    assert read.locations == [f"data.csv, line {line}" for line in lines]
 
 
 def test_the_byte_of_the_file_counts_its_mark():
@@ -63,13 +63,13 @@ def test_the_first_bad_row_is_named_whatever_is_wrong():
     data = b"a,b,c\n" + b"1,2,x\n" * 50 + b"1,abc,x\n" + b"1,2\n" + b"1,2,\xe9\n" + b"z,2,3\n"
     fails(data, "line 52", "'abc'", head=100)
     read = Read(data, head=100, bad_rows="skip")
-    assert [sentence.split(",")[1] for sentence in read.faults.sentences] == [f" line {n}" for n in (52, 53, 54, 55)]
+    assert [message.split("line ")[1][:2] for message in read.skipped.messages] == ["52", "53", "54", "55"]
 
 
 def test_of_two_bad_cells_the_first_column_is_named():
     data = b"a,b\n" + b"1,2\n" * 50 + b"x,y\n"
     fails(data, "column 'a': 'x'", head=100)
-    assert Read(data, head=100, bad_rows="skip").faults.skipped == 1
+    assert Read(data, head=100, bad_rows="skip").skipped.count == 1
     assert Read(data, head=100, columns=["b"], bad_rows="skip").cells["b"] == [2] * 50
 
 
@@ -101,8 +101,8 @@ def test_a_quote_that_is_never_closed(small_blocks):
     fails(data, "data.csv, line 102: the quote that opens here", "closed", head=200)
     read = Read(data, head=200, bad_rows="skip")
     assert read.cells["a"] == [*range(100), *range(100)]
-    assert read.faults.skipped == 1
-    assert read.places[100] == "data.csv, line 103"
+    assert read.skipped.count == 1
+    assert read.locations[100] == "data.csv, line 103"
 
 
 def test_a_quote_that_opens_on_a_later_line_of_its_row():
@@ -116,7 +116,7 @@ def test_a_quote_at_the_very_end():
 
 def test_a_line_without_end(monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 1000)
-    fails(b"a\n1\n" + b"x" * 5000, "data.csv, line 3, is longer than", head=4)
+    fails(b"a\n1\n" + b"x" * 5000, "data.csv, line 3 is longer than", head=4)
 
 
 def test_random_faults_leave_the_rows_that_python_reads(small_blocks):
@@ -137,18 +137,18 @@ def test_random_faults_leave_the_rows_that_python_reads(small_blocks):
                 bad += 1
             elif row:
                 expected.append((float(row[0]), row[1], f"data.csv, line {first}"))
-        found = list(zip(map(float, read.cells["n"]), read.cells["word"], read.places, strict=True))
+        found = list(zip(map(float, read.cells["n"]), read.cells["word"], read.locations, strict=True))
         assert found == expected
-        assert read.faults.skipped == bad
-        assert len(read.faults.sentences) == min(bad, 20)
+        assert read.skipped.count == bad
+        assert len(read.skipped.messages) == min(bad, 20)
 
 
 def test_a_block_in_which_all_rows_are_bad():
     read = Read(b"a,b\n" + b"1,2\n" * 20 + b"1\n" * 100, bad_rows="skip", head=80)
-    assert (read.n_rows, read.faults.skipped, len(read.faults.sentences)) == (20, 100, 20)
+    assert (read.n_rows, read.skipped.count, len(read.skipped.messages)) == (20, 100, 20)
     read = Read(b"a,b\n" + b"1,2\n", bad_rows="skip", layout=Read(b"a,b\n" + b"1,2\n").layout)
     assert read.n_rows == 1
-    assert Read(b"a\n" + b"1\n" * 20 + b"x\n" * 30, bad_rows="skip", head=40).faults.skipped == 30
+    assert Read(b"a\n" + b"1\n" * 20 + b"x\n" * 30, bad_rows="skip", head=40).skipped.count == 30
 
 
 def test_a_file_with_many_faults_is_not_slow():
@@ -167,7 +167,7 @@ def test_a_file_with_many_faults_is_not_slow():
 
     plain = min(seconds(good, 20_000)[0] for _ in range(3))
     taken, read = min((seconds(bad, 20_000) for _ in range(3)), key=lambda each: each[0])
-    assert read.faults.skipped == 190
+    assert read.skipped.count == 190
     assert read.cells["b"] == np.delete(table[:, 1], range(1000, 20_000, 100)).tolist()
     assert taken < 15 * plain + 0.5
 
@@ -180,10 +180,10 @@ def test_cells_convert_one_by_one_as_all_at_once(kind):
     texts += ['a"b\n,', "2020-01-01 10:00:00.123456", "99999999999999999999", "+1", "--1", None]
     rng = np.random.default_rng(1)
     kind = pa.type_for_alias(kind)
-    single = {text: cells._convert(pa.array([text], pa.string()), kind) for text in texts if text is not None}
+    single = {text: conversion._convert(pa.array([text], pa.string()), kind) for text in texts if text is not None}
     for _ in range(20):
         some = [texts[i] for i in rng.integers(0, len(texts), 50)]
-        array, wrong = converted(pa.array(some, pa.string()), kind)
+        array, wrong = convert_cells(pa.array(some, pa.string()), kind)
         for text, cell, bad in zip(some, array, wrong, strict=True):
             if text is None:
                 assert (cell.as_py(), bad) == (None, False)
@@ -196,17 +196,17 @@ def test_cells_convert_one_by_one_as_all_at_once(kind):
     ("data", "said"),
     [
         (b"", "data.csv is empty"),
-        (b"\n\r\n \n", "data.csv holds nothing but blanks"),
+        (b"\n\r\n \n", "data.csv contains only blanks"),
         (b"a,a\n1,2\n", "data.csv, line 1: more than one column is called 'a' (columns 1, 2)"),
         (b",a\n1,2\n", "data.csv, line 1: the name of column 1 is empty"),
         (b"a,,\n1,2,3\n", "data.csv, line 1: the names of columns 2, 3 are empty"),
         (b"\n\na,a\n1,2\n", "line 3"),
         (
             b'a,"b\n1,2\n',
-            "data.csv: its first row does not end in the first 9 bytes, and the quote that opens in line 1",
+            "data.csv: the first row does not end within the first 9 bytes, and the quote that opens in line 1",
         ),
-        (b"a\xe9,b\n1,2\n", "data.csv, line 1: the names of the columns are not UTF-8 (byte 2 of them is 0xe9)"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "data.csv is not text: it holds the byte NUL in line 3"),
+        (b"a\xe9,b\n1,2\n", "data.csv, line 1: the column names are not UTF-8 (byte 2 of the line is 0xe9)"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "data.csv is not text: line 3 contains a NUL byte"),
         ("a,b\n1,2\n".encode("utf-16-le"), "encoding='utf-16-le'"),
     ],
 )
@@ -219,7 +219,7 @@ def test_nul_in_a_later_line():
 
 
 def test_names_that_do_not_fit():
-    fails(b"1,2\n", "line 1, has 2 fields, and names has 1", header=False, names=["a"])
+    fails(b"1,2\n", "line 1 has 2 fields, but names has 1 entries", header=False, names=["a"])
 
 
 @pytest.mark.parametrize(

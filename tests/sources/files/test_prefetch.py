@@ -1,4 +1,4 @@
-"""Reading ahead: the same items, bounded, and no thread that outlives them."""
+"""Prefetching: the same items, a bounded number of them, and no thread that outlives them."""
 
 import gc
 import os
@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from suffice.exceptions import InputError
-from suffice.sources.files.ahead import DEPTH, MOST_BYTES, ahead
+from suffice.sources.files.prefetch import DEPTH, MAX_BYTES, prefetch
 
 
 @pytest.fixture(autouse=True)
@@ -18,8 +18,8 @@ def _no_thread_is_left():
     assert set(threading.enumerate()) <= before
 
 
-class Counted:
-    """Items that count how many were made."""
+class CountedItems:
+    """Items that count how many were computed."""
 
     def __init__(self, n, error=None):
         self.made, self.n, self.error = 0, n, error
@@ -43,13 +43,13 @@ class Counted:
 
 
 def test_all_items_come_in_order():
-    assert list(ahead(iter(range(1000)))) == list(range(1000))
-    assert list(ahead(iter(()))) == []
+    assert list(prefetch(iter(range(1000)))) == list(range(1000))
+    assert list(prefetch(iter(()))) == []
 
 
 def test_the_next_are_made_while_the_last_is_used_and_not_too_many():
-    items = Counted(100)
-    read = ahead(iter(items))
+    items = CountedItems(100)
+    read = prefetch(iter(items))
     for used in range(1, 50):
         next(read)
         items.wait_for(used + DEPTH)
@@ -59,8 +59,8 @@ def test_the_next_are_made_while_the_last_is_used_and_not_too_many():
 
 
 def test_large_items_do_not_wait_together():
-    items = Counted(10)
-    read = ahead(iter(items), lambda _: MOST_BYTES)
+    items = CountedItems(10)
+    read = prefetch(iter(items), lambda _: MAX_BYTES)
     for used in range(1, 9):
         next(read)
         items.wait_for(used + 1)
@@ -69,8 +69,8 @@ def test_large_items_do_not_wait_together():
 
 
 def test_an_exception_comes_after_the_items_before_it():
-    items = Counted(3, InputError("line 4 is bad"))
-    read = ahead(iter(items))
+    items = CountedItems(3, InputError("line 4 is bad"))
+    read = prefetch(iter(items))
     assert [next(read) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(InputError, match="line 4 is bad"):
         next(read)
@@ -79,8 +79,8 @@ def test_an_exception_comes_after_the_items_before_it():
 
 @pytest.mark.parametrize("end", ["close", "forget", "throw"])
 def test_whoever_stops_early_ends_the_thread(end):
-    items, stopped = Counted(1000), []
-    read = ahead(iter(items), stop=lambda: stopped.append(True))
+    items, stopped = CountedItems(1000), []
+    read = prefetch(iter(items), stop=lambda: stopped.append(True))
     next(read)
     if end == "close":
         read.close()
@@ -96,13 +96,13 @@ def test_whoever_stops_early_ends_the_thread(end):
 
 def test_what_is_never_begun_starts_no_thread():
     before = threading.active_count()
-    ahead(iter(range(10)))
+    prefetch(iter(range(10)))
     assert threading.active_count() == before
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_process_says_that_it_cannot_go_on():
-    read = ahead(iter(range(1000)))
+    read = prefetch(iter(range(1000)))
     assert next(read) == 0
     child = os.fork()
     if not child:

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from suffice.exceptions import InputError
-from suffice.sources.files.finding import find_files, name_of, natural
+from suffice.sources.files.paths import describe_files, find_files, natural_key
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def test_natural_order_is_that_of_numbers():
     names = [f"part-{i}.csv" for i in (0, 1, 2, 9, 10, 11, 99, 100, 1000)]
     shuffled = names[:]
     random.Random(0).shuffle(shuffled)
-    assert sorted(shuffled, key=natural) == names
-    assert sorted(["b/1", "a/2", "a10/1", "a/10", "a2/1"], key=natural) == ["a/2", "a/10", "a2/1", "a10/1", "b/1"]
+    assert sorted(shuffled, key=natural_key) == names
+    assert sorted(["b/1", "a/2", "a10/1", "a/10", "a2/1"], key=natural_key) == ["a/2", "a/10", "a2/1", "a10/1", "b/1"]
 
 
 def test_a_file_is_itself_even_with_the_signs_of_a_glob(folder):
@@ -66,7 +66,7 @@ def test_a_folder_of_plain_texts_is_read_as_such_only_alone(folder):
 def test_with_a_format_files_without_its_ending_are_taken_if_there_are_no_others(folder):
     touched(folder, "d/part-0", "d/part-1")
     assert find_files("d", "parquet") == ["d/part-0", "d/part-1"]
-    with pytest.raises(InputError, match=r"no data files in the folder d\. It holds 'part-0', 'part-1'"):
+    with pytest.raises(InputError, match=r"no data files in the folder d\. It contains 'part-0', 'part-1'"):
         find_files("d")
 
 
@@ -89,9 +89,9 @@ def test_a_home_is_found(folder, monkeypatch):
         ("empty", "There are no data files in the folder empty."),
         ([], "list of files is empty"),
         ("", "path is empty"),
-        ("s3://bucket/data.parquet", "is an address, not a file"),
-        (["a.txt", "./a.txt"], r"\./a\.txt is named twice"),
-        (["a.txt", "*.txt"], r"a\.txt is named twice"),
+        ("s3://bucket/data.parquet", "is a URL, not a file"),
+        (["a.txt", "./a.txt"], r"\./a\.txt is listed twice"),
+        (["a.txt", "*.txt"], r"a\.txt is listed twice"),
     ],
 )
 def test_what_means_no_file_is_a_sentence(folder, given, words):
@@ -102,7 +102,7 @@ def test_what_means_no_file_is_a_sentence(folder, given, words):
 
 
 def test_names_of_many_files():
-    assert name_of([f"d/{i}.csv" for i in range(100)]) == "100 files, d/0.csv to d/99.csv"
+    assert describe_files([f"d/{i}.csv" for i in range(100)]) == "100 files, d/0.csv to d/99.csv"
 
 
 def test_a_glob_below_a_folder_with_marks_in_its_name(tmp_path):

@@ -1,4 +1,4 @@
-"""Texts as cells: which are none is found in few looks, however many there are."""
+"""Conversion of texts to cells: invalid texts are found in few conversions, however many there are."""
 
 import io
 import json
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from suffice.exceptions import InputError
-from suffice.sources.files import cells, open_source
+from suffice.sources.files import conversion, open_source
 
 KINDS = {
     "whole number": ([pa.int64()], "0123456789+-. \txXaefnity_", ["12", "0x1F", "-3", " 7 "]),
@@ -26,13 +26,13 @@ KINDS = {
 @pytest.fixture
 def looks(monkeypatch):
     """Every conversion that Arrow is asked for."""
-    convert, found = cells._convert, []
+    convert, found = conversion._convert, []
 
     def counted(texts, kind):
         found.append(len(texts))
         return convert(texts, kind)
 
-    monkeypatch.setattr(cells, "_convert", counted)
+    monkeypatch.setattr(conversion, "_convert", counted)
     return found
 
 
@@ -46,28 +46,28 @@ def test_all_that_arrow_takes_for_a_cell_is_possible(word):
             at = rng.randrange(len(text) + 1)
             text[at : at + rng.randrange(2)] = rng.choice(letters)
         text = "".join(text)
-        if any(cells.all_fit(pa.array([text]), kind) for kind in kinds if text):
-            assert re.search(cells.POSSIBLE[word], text), text
+        if any(conversion.all_convertible(pa.array([text]), kind) for kind in kinds if text):
+            assert re.search(conversion.POSSIBLE[word], text), text
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us")])
 def test_a_column_of_other_words(kind, looks):
     texts = pa.array([f"word {i}" for i in range(3000)])
-    array, wrong = cells.widened(texts, kind)
+    array, wrong = conversion.convert_or_widen(texts, kind)
     assert wrong.all()
     assert array.null_count == 3000
     assert len(looks) < 20
 
 
 def test_whole_numbers_that_are_followed_by_others(looks):
-    array, wrong = cells.widened(pa.array([f"{i}.5" for i in range(3000)]), pa.int64())
+    array, wrong = conversion.convert_or_widen(pa.array([f"{i}.5" for i in range(3000)]), pa.int64())
     assert not wrong.any()
     assert array.to_pylist() == [i + 0.5 for i in range(3000)]
     assert len(looks) < 10
 
 
 def test_whole_numbers_with_words_stay_whole():
-    array, wrong = cells.widened(pa.array(["1", "0x10", "word", None]), pa.int64())
+    array, wrong = conversion.convert_or_widen(pa.array(["1", "0x10", "word", None]), pa.int64())
     assert array.to_pylist() == [1, 16, None, None]
     assert wrong.tolist() == [False, False, True, False]
 

@@ -1,67 +1,67 @@
-"""Reading ahead: the next items of an iterator are made by a thread while the last one is used."""
+"""Prefetching: a thread computes the next items of an iterator while the caller uses the current one."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Generic, TypeVar
 
 from suffice.exceptions import InputError
 
-__all__ = ["ahead"]
+__all__ = ["prefetch"]
 
 Item = TypeVar("Item")
-DEPTH = 2  # items that wait at most
-MOST_BYTES = 1 << 26  # that wait at most, unless a single item is larger
+DEPTH = 2  # most items that wait
+MAX_BYTES = 1 << 26  # most bytes that wait, unless a single item is larger
 
 
-def ahead(
+def prefetch(
     items: Iterator[Item], size: Callable[[Item], int] = lambda _: 0, stop: Callable[[], None] = lambda: None
-) -> Iterator[Item]:
-    """The same items, made ahead by a thread that ends with this iterator.
+) -> Generator[Item, None, None]:
+    """Yield the same items, computed ahead by a thread that ends with this iterator.
 
-    An exception comes after the items before it. Closing the iterator, as Ctrl-C or the end of a ``for`` does, waits
-    for the item that is being made; where that may take for ever, as with a pipe, ``stop`` has to cut it short. In a
-    process that was forked meanwhile the thread does not exist, and the iterator says so.
+    An exception is raised after the items that precede it. Closing the iterator (Ctrl-C and the end of a ``for`` loop
+    do so) waits for the item in progress. If that could block forever, as with a pipe, ``stop`` must interrupt it. A
+    forked process does not have the thread, so continuing the iterator there raises an error.
 
     Parameters
     ----------
     items : iterator
         If it is a generator, the thread closes it.
     size : callable
-        The bytes of an item: not more than 64 MB of them wait.
+        Number of bytes of an item. At most 64 MB of items wait.
     stop : callable
-        Called before waiting for the thread's end.
+        Called before joining the thread.
 
     Examples
     --------
-    >>> list(ahead(iter(range(5))))
+    >>> list(prefetch(iter(range(5))))
     [0, 1, 2, 3, 4]
     """
-    line = _Line(items, size)
+    queue = _Queue(items, size)
     process = os.getpid()
-    thread = threading.Thread(target=line.fill, name="suffice reading ahead", daemon=True)
+    thread = threading.Thread(target=queue.fill, name="suffice prefetch", daemon=True)
     thread.start()
     try:
         while True:
             if os.getpid() != process:
-                raise InputError("A source that is being read cannot be read on in a forked process. Open it there.")
-            item = line.taken()
+                raise InputError("A forked process cannot continue reading a source. Open the source in that process.")
+            item = queue.get()
             if item is None:
                 return
             yield item[0]
-            del item  # its memory is the reader's now
+            del item  # lets the caller free its memory
     finally:
         if os.getpid() == process:
-            line.end()
+            queue.close()
             stop()
             thread.join()
 
 
-class _Line(Generic[Item]):
-    """Items that wait, between the thread that makes them and the one that takes them."""
+class _Queue(Generic[Item]):
+    """A bounded queue between the thread that computes items and the thread that uses them."""
 
     def __init__(self, items: Iterator[Item], size: Callable[[Item], int]) -> None:
         self._items, self._size = items, size
@@ -72,7 +72,7 @@ class _Line(Generic[Item]):
         self._changed = threading.Condition()
 
     def fill(self) -> None:
-        """Make items until there are no more, or nobody wants them."""
+        """Compute items until there are no more, or the queue is closed."""
         error: BaseException | None = None
         try:
             for item in self._items:
@@ -82,7 +82,7 @@ class _Line(Generic[Item]):
         except BaseException as caught:
             error = caught
         try:
-            if hasattr(self._items, "close"):
+            if isinstance(self._items, Generator):
                 self._items.close()
         except BaseException as caught:
             error = error or caught
@@ -97,13 +97,13 @@ class _Line(Generic[Item]):
             self._bytes += size
             self._changed.notify_all()
             while not self._ended and (
-                len(self._waiting) >= DEPTH or (self._waiting and self._bytes + size > MOST_BYTES)
+                len(self._waiting) >= DEPTH or (self._waiting and self._bytes + size > MAX_BYTES)
             ):
                 self._changed.wait()
             return not self._ended
 
-    def taken(self) -> tuple[Item, int] | None:
-        """The next item; None after the last one."""
+    def get(self) -> tuple[Item, int] | None:
+        """Return the next item and its size; None after the last one."""
         with self._changed:
             while not self._waiting and not self._ended:
                 self._changed.wait()
@@ -117,8 +117,8 @@ class _Line(Generic[Item]):
             raise error
         return None
 
-    def end(self) -> None:
-        """Want no more."""
+    def close(self) -> None:
+        """Discard the waiting items and end the thread after the item in progress."""
         with self._changed:
             self._ended = True
             self._waiting.clear()

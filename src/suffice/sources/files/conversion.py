@@ -1,16 +1,17 @@
-"""Cells of text as Arrow's reader of CSV converts them, and which of them it does not."""
+"""Conversion of text cells to typed cells by the rules of Arrow's CSV reader, and detection of invalid cells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.sources.files.types import stated
+from suffice.numerics.types import Mask
+from suffice.sources.engine_types import ArrowArray, ArrowFile, ArrowType
+from suffice.sources.files.types import type_word
 
-__all__ = ["NO", "NULLS", "OBVIOUS", "YES", "all_fit", "converted", "options", "widened"]
+__all__ = ["NO", "NULLS", "OBVIOUS", "YES", "all_convertible", "convert_cells", "convert_options", "convert_or_widen"]
 
 NULLS = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
@@ -20,13 +21,13 @@ YES = ("1", "true", "True", "TRUE", "yes", "Yes", "YES", "y", "Y", "t", "T")
 NO = ("0", "false", "False", "FALSE", "no", "No", "NO", "n", "N", "f", "F")
 
 
-# Numbers of a plain spelling, which need no second look.
+# Plain spellings of numbers, which are valid without a trial conversion.
 OBVIOUS = {
     "whole number": r"^-?[0-9]{1,18}$",
     "number": r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$",
 }
 ANY = ""
-# All that may be a cell of a type: what is not spelled so needs no second look either.
+# Patterns that every valid cell of a type matches: other texts are invalid without a trial conversion.
 DECIMAL = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
 NUMBER = rf"^[ \t]*[-+]?({DECIMAL}|0[xX][0-9a-fA-F]+|(?i:inf|nan).*)[ \t]*$"
 POSSIBLE = {
@@ -37,12 +38,12 @@ POSSIBLE = {
 }
 
 
-def options(
-    columns: Sequence[str] | None, types: dict[str, Any] | None, nulls: Sequence[str] | None, quoted: bool = True
-) -> Any:
-    """How Arrow is to convert cells: a null is one in a text as well, and within quotes.
+def convert_options(
+    columns: Sequence[str] | None, types: dict[str, ArrowType] | None, nulls: Sequence[str] | None, quoted: bool = True
+) -> ArrowFile:
+    """Options for Arrow's conversion: null spellings also apply to text columns and to quoted cells.
 
-    All bytes are known to be UTF-8 before Arrow sees them.
+    Arrow need not check UTF-8 because all bytes are checked before.
     """
     import pyarrow.csv
 
@@ -57,8 +58,8 @@ def options(
     )
 
 
-def converted(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
-    """Texts as cells of a type, and which of them are none.
+def convert_cells(cells: ArrowArray, kind: ArrowType) -> tuple[ArrowArray, Mask]:
+    """Convert texts to a type, and find the texts that are not valid cells of it.
 
     Parameters
     ----------
@@ -69,13 +70,13 @@ def converted(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
     Returns
     -------
     array : pyarrow.Array
-        Null where there is no such cell.
+        Null where a text is invalid.
     wrong : array of bool
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> array, wrong = converted(pa.array(["1.5", "abc", None]), pa.float64())
+    >>> array, wrong = convert_cells(pa.array(["1.5", "abc", None]), pa.float64())
     >>> array.to_pylist(), wrong.tolist()
     ([1.5, None, None], [False, True, False])
     """
@@ -84,79 +85,79 @@ def converted(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
 
     wrong = np.zeros(len(cells), dtype=bool)
     array = _convert(cells, kind)
-    for spelled in (OBVIOUS.get(stated(kind), ANY), ANY):
+    for valid in (OBVIOUS.get(type_word(kind), ANY), ANY):
         if array is not None:
             break
-        suspects = pc.invert(pc.match_substring_regex(cells, spelled)).fill_null(False) if spelled else cells.is_valid()
-        wrong[suspects.to_numpy(zero_copy_only=False)] = _wrong(cells.filter(suspects), kind)
+        suspects = pc.invert(pc.match_substring_regex(cells, valid)).fill_null(False) if valid else cells.is_valid()
+        wrong[suspects.to_numpy(zero_copy_only=False)] = _invalid(cells.filter(suspects), kind)
         array = _convert(pc.if_else(pa.array(wrong), pa.scalar(None, cells.type), cells), kind)
     return array, wrong
 
 
-def all_fit(cells: Any, kind: Any) -> bool:
-    """Whether all texts are cells of a type; which of them are not takes `converted` a look at each.
+def all_convertible(cells: ArrowArray, kind: ArrowType) -> bool:
+    """Whether all texts are valid cells of a type; faster than `convert_cells`, which finds the invalid ones.
 
     >>> import pyarrow as pa
-    >>> all_fit(pa.array(["1", None]), pa.int64()), all_fit(pa.array(["1", "1.5"]), pa.int64())
+    >>> all_convertible(pa.array(["1", None]), pa.int64()), all_convertible(pa.array(["1", "1.5"]), pa.int64())
     (True, False)
     """
     return _convert(cells, kind) is not None
 
 
-def widened(cells: Any, kind: Any) -> tuple[Any, NDArray[np.bool_]]:
-    """The same, where whole numbers become numbers if that makes more of them cells.
+def convert_or_widen(cells: ArrowArray, kind: ArrowType) -> tuple[ArrowArray, Mask]:
+    """Convert as `convert_cells` does, but from whole numbers to float64 if that makes more cells valid.
 
     >>> import pyarrow as pa
-    >>> widened(pa.array(["1", "1.5"]), pa.int64())[0].to_pylist()
+    >>> convert_or_widen(pa.array(["1", "1.5"]), pa.int64())[0].to_pylist()
     [1.0, 1.5]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_integer(kind) and not all_fit(cells, kind):
-        numbers, wrong = converted(cells, pa.float64())
-        if not all_fit(pc.if_else(pa.array(wrong), pa.scalar(None, cells.type), cells), kind):
+    if pa.types.is_integer(kind) and not all_convertible(cells, kind):
+        numbers, wrong = convert_cells(cells, pa.float64())
+        if not all_convertible(pc.if_else(pa.array(wrong), pa.scalar(None, cells.type), cells), kind):
             return numbers, wrong
-    return converted(cells, kind)
+    return convert_cells(cells, kind)
 
 
-def _wrong(cells: Any, kind: Any) -> NDArray[np.bool_]:
-    """Which of the texts are no cells: found by halves, since Arrow says only whether all of them are."""
+def _invalid(cells: ArrowArray, kind: ArrowType) -> Mask:
+    """Find the invalid texts by bisection, since Arrow only tells whether all texts are valid."""
     import pyarrow.compute as pc
 
-    possible = POSSIBLE.get(stated(kind))
+    possible = POSSIBLE.get(type_word(kind))
     if possible is not None:
-        may_be: NDArray[np.bool_] = pc.match_substring_regex(cells, possible).to_numpy(zero_copy_only=False)
+        may_be: Mask = pc.match_substring_regex(cells, possible).to_numpy(zero_copy_only=False)
         if not may_be.all():
-            wrong: NDArray[np.bool_] = ~may_be
-            wrong[may_be] = _wrong(cells.filter(may_be), kind)
+            wrong: Mask = ~may_be
+            wrong[may_be] = _invalid(cells.filter(may_be), kind)
             return wrong
     coded = cells.dictionary_encode()
-    order = pc.sort_indices(coded.dictionary)  # what is wrong has its like beside it
+    order = pc.sort_indices(coded.dictionary)  # puts similar invalid texts next to each other
     texts = coded.dictionary.take(order)
     bad = np.zeros(len(texts), dtype=bool)
-    waiting = [(0, len(texts))]
-    while waiting:
-        first, last = waiting.pop()
+    ranges = [(0, len(texts))]
+    while ranges:
+        first, last = ranges.pop()
         if _convert(texts.slice(first, last - first), kind) is not None:
             continue
         if last - first == 1:
             bad[order[first].as_py()] = True
         else:
             middle = (first + last) // 2
-            waiting += [(first, middle), (middle, last)]
+            ranges += [(first, middle), (middle, last)]
     codes: NDArray[np.int32] = coded.indices.to_numpy()
     return bad[codes]
 
 
-def _convert(cells: Any, kind: Any) -> Any | None:
-    """The texts as cells of the type, nulls as nulls; or None if one of them is no such cell."""
+def _convert(cells: ArrowArray, kind: ArrowType) -> ArrowArray | None:
+    """Convert texts to a type, nulls to nulls; None if a text is invalid."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.csv
 
     try:
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind):  # the same conversion, with less ado
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):  # the same conversion with less overhead
             return pc.cast(pc.utf8_trim(cells, " \t"), kind)
         written = pa.BufferOutputStream()
         plain = pyarrow.csv.WriteOptions(include_header=False, quoting_style="all_valid")
@@ -168,7 +169,7 @@ def _convert(cells: Any, kind: Any) -> Any | None:
             pa.BufferReader(data),
             pyarrow.csv.ReadOptions(column_names=["cell"], use_threads=False, block_size=data.size + 1),
             pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
-            options(None, {"cell": kind}, ("",), quoted=False),
+            convert_options(None, {"cell": kind}, ("",), quoted=False),
         )
     except pa.ArrowInvalid:
         return None
