@@ -19,6 +19,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from suffice.api import fit, load, merge
     from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
     from suffice.exceptions import (
         ClassError,
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
         SufficeError,
         SufficeWarning,
     )
-    from suffice.fitting import fit
-    from suffice.loading import load
-    from suffice.merging import merge
     from suffice.naive_bayes.naive_bayes import NaiveBayes
     from suffice.naive_bayes.text_naive_bayes import TextNaiveBayes
     from suffice.text.word_counts import WordCounts
@@ -71,9 +69,9 @@ _WHERE = {
     "NaiveBayes": "naive_bayes.naive_bayes",
     "TextNaiveBayes": "naive_bayes.text_naive_bayes",
     "WordCounts": "text.word_counts",
-    "fit": "fitting",
-    "load": "loading",
-    "merge": "merging",
+    "fit": "api",
+    "load": "api",
+    "merge": "api",
 }
 _PARTS = (
     "cli",
@@ -84,6 +82,7 @@ _PARTS = (
     "model_selection",
     "naive_bayes",
     "statistics",
+    "tables",
     "testing",
     "text",
 )

@@ -14,6 +14,7 @@ from suffice.comparison.labelled_rows import LabelledRows, take
 from suffice.estimators.base import GenerativeClassifier
 from suffice.exceptions import SufficeWarning
 from suffice.model_selection import cross_val_predict
+from suffice.model_selection.leave_one_out import is_additive
 from suffice.numerics.types import Float, Index
 
 __all__ = ["FAILURES", "held_out", "probabilities", "seconds_to_fit", "shortened"]
@@ -41,7 +42,7 @@ def held_out(
     Models that depend only on statistics read the rows once for all folds.
     """
     estimator = candidate.estimator
-    if isinstance(estimator, GenerativeClassifier) and estimator._is_of_statistics():
+    if isinstance(estimator, GenerativeClassifier) and is_additive(estimator):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             probability = cross_val_predict(estimator, candidate.rows, data.labels, cv=splits, method="predict_proba")

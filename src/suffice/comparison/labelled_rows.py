@@ -11,21 +11,23 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from suffice.exceptions import ClassError, InputError, listed, short
-from suffice.naive_bayes import NaiveBayes
 from suffice.numerics.types import Array, Float, Index
-from suffice.sources.arrays import encode, read_labels
 from suffice.sources.columns import Column, ColumnTable, ObjectColumn
 from suffice.sources.frames import as_frame
-from suffice.sources.tables import explain_table, read_training_table
+from suffice.sources.labels import encode, read_labels
+from suffice.sources.row_reader import RowLayout
+from suffice.sources.tables import TableReader
 from suffice.statistics import ClassAxis
 from suffice.tables import MatrixTable, Table
 from suffice.tables.levels import is_missing
-from suffice.tables.table import Kind, is_sparse
+from suffice.tables.table import Kind, Schema, is_sparse
 
 __all__ = ["ColumnRoles", "LabelledRows", "Rows", "take"]
 
 Rows: TypeAlias = Any
 """Rows as a user gives them: a data frame of any engine, an array, or a list."""
+
+READER = TableReader("compare", "auto")
 
 # A text column holds documents, not categories, if its texts are mostly distinct and have several words on average.
 MIN_DISTINCT, MIN_WORDS = 0.5, 4.0
@@ -64,15 +66,16 @@ class LabelledRows:
         if documents is not None:
             self.rows: Rows = documents
             table = ColumnTable(len(documents), [ObjectColumn(documents.tolist())], ["text"])
-            text, labels = ("text",), read_labels(self, y, len(documents))
+            layout = RowLayout(Schema(["text"], table.kinds))
+            text, labels = ("text",), read_labels(y, len(documents), "compare")
         else:
-            table, labels, _ = read_training_table(NaiveBayes(), X, y, None, (), 1)
+            table, labels, layout = READER.training(X, y)
             self.rows = X if as_frame(X) is not None else _array(X)
         if isinstance(table, MatrixTable) and is_sparse(table.x):
             raise InputError("compare takes a data frame or a dense array, not a sparse matrix.", argument="X")
         self._table = table
         self.names: list[object] = list(table.names or range(len(table.kinds)))
-        explain_table(table, self.names)
+        READER.explain_values(table, layout)
         self.classes: ClassAxis
         self.classes, self.codes = encode(labels)
         self.labels = labels

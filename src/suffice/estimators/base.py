@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from suffice import bayes
 from suffice.exceptions import InputError, MergeError, ModelFileError
 from suffice.learning import fitting, prediction, updating
+from suffice.learning.expectation_maximisation import EMTrace
 from suffice.learning.fitted import Fitted
 from suffice.learning.prior_shift import AdaptedPrior
 from suffice.learning.report import FitReport
@@ -66,7 +67,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     def from_fitted(cls, fitted: Fitted) -> Self:
         """The estimator that has learned ``fitted``, with the parameters of its specification."""
         made = cls(**fitted.specification.parameters())
-        vars(made)["_fitted"] = fitted
+        made.__dict__["_fitted"] = fitted
         return made
 
     @property
@@ -331,7 +332,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     def _with_fitted(self, fitted: Fitted) -> Self:
         """A copy of this estimator that has learned ``fitted``."""
         other = copy(self)
-        vars(other).update(fitted.specification.parameters(), _fitted=fitted)
+        other.__dict__.update(fitted.specification.parameters(), _fitted=fitted)
         return other
 
     # ------------------------------------------------------------------ predictions
@@ -415,7 +416,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         fitted.specification.check_density("explain")
         table, classes = fitted.reader.rows(X, fitted.layout), fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
-        return explain(fitted.estimate, table, first, second, prediction.joint(fitted, table))
+        return explain(fitted.estimate, table, first, second)
 
     def conditional(self, label: Any) -> Conditional:
         """p(x | y = label) as a distribution with the method names of ``scipy.stats``: logpdf, pdf, rvs, mean, cov."""
@@ -510,7 +511,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         """Why learning from unlabelled rows has stopped."""
         return self._trace("stop_reason_").reason
 
-    def _trace(self, name: str) -> Any:
+    def _trace(self, name: str) -> EMTrace:
         if self.fitted_.trace is None:
             raise AttributeError(f"The last fit had no unlabelled rows, so there is no {name}.")
         return self.fitted_.trace

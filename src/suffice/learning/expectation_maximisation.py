@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from suffice import bayes
 from suffice.exceptions import InputError, SufficeError
-from suffice.families.estimation import Smoothed
 from suffice.model import Block, Estimate, Model
 from suffice.statistics import ClassAxis, Membership, Sums
 from suffice.tables import Table

@@ -13,8 +13,8 @@ from suffice.learning.expectation_maximisation import BlockRows, memberships, re
 from suffice.learning.fitted import Fitted
 from suffice.learning.kept_rows import MOST_ROWS, KeptRows
 from suffice.learning.prediction import usable
-from suffice.learning.report import FitReport
-from suffice.learning.scores import Scores, score_held_out
+from suffice.learning.report import FitReport, Scores
+from suffice.learning.scores import score_held_out
 from suffice.learning.specification import Specification
 from suffice.learning.training_rows import (
     Expected,
@@ -230,8 +230,8 @@ def update(
     classes: ClassAxis | None = None,
     decay: object = None,
     n_scored: int = 0,
-) -> Fitted | None:
-    """Learn from these rows in addition to those seen; None if there are no rows, before or now.
+) -> Fitted:
+    """Learn from these rows in addition to those seen.
 
     Parameters
     ----------

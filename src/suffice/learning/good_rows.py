@@ -17,7 +17,9 @@ __all__ = ["of_good_rows", "weights_of"]
 T = TypeVar("T")
 
 
-def of_good_rows(batch: Batch, skip_or_raise: Callable[[SufficeError, int], None], use: Callable[[ArrowTable], T]) -> T | None:
+def of_good_rows(
+    batch: Batch, skip_or_raise: Callable[[SufficeError, int], None], use: Callable[[ArrowTable], T]
+) -> T | None:
     """The result of ``use`` for the rows of a batch; None if the batch has no good row.
 
     An error of ``use`` that knows its rows becomes an error with their place in the source, or those rows are skipped
@@ -58,11 +60,14 @@ def _located(error: ValueError, locations: RowLocations, used: Index | None) -> 
     if error.rows is None:
         return None
     row = int(error.rows[0])
-    located = error.located(locations.of(row if used is None else int(used[row])))
+    location = locations.of(row if used is None else int(used[row]))
+    located = error.located(str(location), file=location.file, line=location.line)
     if len(error.rows) == 1:
         return located
     more = f" ({len(error.rows):,} rows of this batch have this problem.)"
-    return type(located)(*located.sentence, more, rows=located.rows, column=located.column)
+    return type(located)(
+        *located.sentence, more, rows=located.rows, column=located.column, file=located.file, line=located.line
+    )
 
 
 def weights_of(rows: ArrowTable, name: str) -> Float:

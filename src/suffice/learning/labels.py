@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.exceptions import Argument, ClassError, InputError, listed
 from suffice.numerics.types import Array, Codes, Index, Mask
-from suffice.sources.arrays import encode
+from suffice.sources.labels import encode
 from suffice.statistics import ClassAxis
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from suffice.numerics.types import Array, Float
 from suffice.sources.labels import read_weights
 from suffice.statistics import ClassAxis
 from suffice.tables import Table
-from suffice.tables.row_blocks import in_blocks
+from suffice.tables.row_blocks import evaluate_in_blocks
 
 __all__ = ["answer", "answer_of_joint", "joint", "linear_form", "log_likelihood", "sample"]
 
@@ -51,7 +51,7 @@ def answer(fitted: Fitted, table: Table, method: str) -> Array:
         return specification.present(method, known, classes, dtype)
 
     try:
-        return in_blocks(table, len(classes), evaluate)
+        return evaluate_in_blocks(table, len(classes), evaluate)
     except ValueError:
         # A row has no answer. The joint densities of all rows tell which row, and whether one of its values is invalid.
         return answer_of_joint(fitted, method, joint(fitted, table), classes, dtype)

@@ -4,9 +4,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from suffice.learning.scores import Scores
+__all__ = ["FitReport", "Scores"]
 
-__all__ = ["FitReport"]
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of a model on held-out rows: each row is scored by the model of other rows.
+
+    Parameters that were "auto", and a calibration, were chosen on the same held-out rows; with many rows this hardly
+    improves the scores, with a few dozen it may.
+
+    Attributes
+    ----------
+    accuracy, log_loss, calibration_error : float
+        Share of correct labels; mean of −log p(label | x), with probabilities below 2.2e-16 raised to it; expected
+        calibration error of the most probable class, in 15 bins of equal width. Rows count by their weights. The only
+        row of a class cannot be predicted correctly.
+    accuracy_error, log_loss_error : float
+        Standard errors.
+    n_rows : int
+        Number of scored rows: all, or a uniform sample; rows of weight zero are not scored.
+    of_rows : int
+        Number of rows in the model.
+    rule : str
+        "leave-one-out" or "10 folds".
+    """
+
+    accuracy: float
+    log_loss: float
+    calibration_error: float
+    accuracy_error: float
+    log_loss_error: float
+    n_rows: int
+    of_rows: int
+    rule: str
 
 
 @dataclass(frozen=True)

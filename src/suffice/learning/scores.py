@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,48 +10,16 @@ from suffice import bayes
 from suffice.exceptions import InputError
 from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
+from suffice.learning.report import Scores
 from suffice.numerics.types import Float, Mask
 from suffice.statistics import Membership
 from suffice.tables import Table
 
-__all__ = ["MOST_BY_SUBTRACTION", "Scores", "calibration_error", "score_held_out"]
+__all__ = ["MOST_BY_SUBTRACTION", "calibration_error", "score_held_out"]
 
 MOST_BY_SUBTRACTION = 1000  # rows without a closed form that are held out one by one; more are held out in folds
 BINS = 15
 LEAST = float(np.finfo(np.float64).eps)  # a probability below counts as this one, as in scikit-learn's log_loss
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Scores of a model on held-out rows: each row is scored by the model of other rows.
-
-    Parameters that were "auto", and a calibration, were chosen on the same held-out rows; with many rows this hardly
-    improves the scores, with a few dozen it may.
-
-    Attributes
-    ----------
-    accuracy, log_loss, calibration_error : float
-        Share of correct labels; mean of −log p(label | x), with probabilities below 2.2e-16 raised to it; expected
-        calibration error of the most probable class, in 15 bins of equal width. Rows count by their weights. The only
-        row of a class cannot be predicted correctly.
-    accuracy_error, log_loss_error : float
-        Standard errors.
-    n_rows : int
-        Number of scored rows: all, or a uniform sample; rows of weight zero are not scored.
-    of_rows : int
-        Number of rows in the model.
-    rule : str
-        "leave-one-out" or "10 folds".
-    """
-
-    accuracy: float
-    log_loss: float
-    calibration_error: float
-    accuracy_error: float
-    log_loss_error: float
-    n_rows: int
-    of_rows: int
-    rule: str
 
 
 def score_held_out(fitted: Fitted, table: Table, members: Membership, of_rows: int) -> Scores:

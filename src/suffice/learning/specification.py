@@ -12,9 +12,11 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
+import numpy as np
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from suffice.exceptions import ClassError, listed
+from suffice.families.estimation import Smoothed
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, LinearForm, Model
 from suffice.numerics.types import Array, Float
@@ -228,6 +230,6 @@ class Specification(ABC):
     def check_density(self, verb: str) -> None:  # noqa: B027
         """Raise if the model has no p(x | y), which the verb needs."""
 
-    def present(self, method: str, answer: Array, classes: ClassAxis, dtype: object) -> Array:
+    def present(self, method: str, answer: Array, classes: ClassAxis, dtype: np.dtype[Any]) -> Array:
         """Probabilities, or their logarithms, in the form that the estimator reports them."""
         return answer

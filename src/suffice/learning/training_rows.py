@@ -42,7 +42,6 @@ __all__ = [
 ]
 
 
-
 @dataclass(frozen=True, eq=False)
 class Expected:
     """What is known before the first row is read.

@@ -156,7 +156,7 @@ class TunableSpecification(Specification):
 
     def with_prior(self, prior: object, shares: Float) -> Self:
         """The same with another parameter ``prior``."""
-        return replace(self, prior=prior)
+        return replace(self, prior=prior)  # type: ignore[arg-type]
 
     def has_given_prior(self) -> bool:
         """Whether ``prior`` names classes."""
@@ -182,4 +182,6 @@ class TunableSpecification(Specification):
 
 def _with_data_prior(fitted: Fitted) -> Fitted:
     """The fitted model with the class prior of the data, which held-out rows are scored with."""
-    return fitted.with_specification(replace(fitted.specification, prior="data"))
+    specification = fitted.specification
+    assert isinstance(specification, TunableSpecification)
+    return fitted.with_specification(replace(specification, prior="data"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +20,7 @@ from suffice.numerics.types import Float
 from suffice.statistics import ClassAxis
 from suffice.tables import Table
 
-__all__ = ["PriorShift", "merge", "merge_all", "prior_shift", "remove", "with_prior"]
+__all__ = ["MergedModels", "PriorShift", "merge", "prior_shift", "remove", "with_prior"]
 
 
 def merge(mine: Fitted | None, specification: Specification, theirs: Fitted) -> Fitted:
@@ -41,12 +40,11 @@ def merge(mine: Fitted | None, specification: Specification, theirs: Fitted) -> 
     return mine.with_specification(specification).updated(merged, mine.layout, declared)
 
 
-def merge_all(fitted: Iterable[Fitted]) -> Fitted:
-    """The fitted model of the rows of all, with the settings of the first; merged in a tree."""
-    tree: MergeTree[Fitted] = MergeTree(lambda a, b: merge(a, a.specification, b))
-    for each in fitted:
-        tree.add(each)
-    return tree.total()
+class MergedModels(MergeTree[Fitted]):
+    """Fitted models that are merged in a tree, with the settings of the first."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda a, b: merge(a, a.specification, b))
 
 
 def remove(fitted: Fitted, rows: TrainingRows) -> Fitted:

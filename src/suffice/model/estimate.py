@@ -43,6 +43,11 @@ class Estimate:
     def __post_init__(self) -> None:
         self.prior.flags.writeable = False
 
+    @property
+    def estimate(self) -> Estimate:
+        """The estimate itself: it is a solution without a solver."""
+        return self
+
     @cached_property
     def log_prior(self) -> Float:
         """log p(y)."""
@@ -56,7 +61,7 @@ class Estimate:
         """log p(x, y) up to a term common to the classes: all that a posterior needs."""
         return bayes.joint(self.log_prior, self.log_likelihood(x, relative=True))
 
-    def answered(self, x: Any, method: str, out: NDArray[Any] | None = None) -> NDArray[Any] | None:
+    def write_posterior(self, x: Any, method: str, out: NDArray[Any] | None = None) -> NDArray[Any] | None:
         """The answer to a method, codes for ``predict``, in the same look at the rows; None if that cannot be.
 
         It can where there is one block, whose family knows how to finish its rows.

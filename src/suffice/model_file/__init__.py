@@ -1,14 +1,14 @@
 """Model files: one file in the safetensors layout that holds statistics, not parameters, and a checksum.
 
-    estimator ──▶ `SavedModel` ──▶ JSON and arrays          ──▶ one container ──▶ disk
-    estimator ◀── `StoredModel` ◀── values of a closed set   ◀── one container ◀── disk
+    Fitted ──▶ JSON and arrays         ──▶ one container ──▶ disk
+    Fitted ◀── values of a closed set  ◀── one container ◀── disk
 
 Loading never runs code that the file names. Each arrow is one module, for both directions: ``record``, ``encoding``
 (with ``scalars`` and ``arrays``), ``container``, ``disk``; ``validation`` checks what was read. Register a class whose
-values an estimator keeps with `storable`. ``docs/model_files.md`` describes the format.
+values `Fitted` holds with `storable`. ``docs/model_files.md`` describes the format.
 """
 
 from suffice.model_file.encoding import storable
-from suffice.model_file.record import ESTIMATORS, SavedModel, StoredModel, read_model, write_model
+from suffice.model_file.record import read_model, write_model
 
-__all__ = ["ESTIMATORS", "SavedModel", "StoredModel", "read_model", "storable", "write_model"]
+__all__ = ["read_model", "storable", "write_model"]

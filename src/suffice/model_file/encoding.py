@@ -183,6 +183,11 @@ class ValueReader:
         self.arrays = dict(arrays)
         self.axis: ClassAxis | None = None
 
+    def finish(self) -> None:
+        """Raise if nothing refers to one of the arrays."""
+        if self.arrays:
+            raise ValueError(f"nothing refers to its array {next(iter(self.arrays))!r}")
+
     def value(self, stored: Json, *also: type, depth: int = 0) -> Value:
         """Return the decoded value; ``also`` are types that are allowed in addition to the known ones."""
         if depth > MAX_DEPTH:

@@ -8,88 +8,60 @@ The document has, in this order: ``format``, ``library`` (the version that wrote
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from inspect import signature
-from typing import Any
 
 import numpy as np
 
 from suffice.exceptions import ModelFileError, columns_at
 from suffice.learning.calibration import Calibration
-from suffice.learning.tuning import Tuning
+from suffice.learning.fitted import Fitted
+from suffice.learning.specification import SPECIFICATIONS
+from suffice.learning.tuning_result import Tuning
+from suffice.model import Block, Model
 from suffice.model_file.arrays import Json
 from suffice.model_file.container import FORMAT, read_container, write_container
 from suffice.model_file.disk import Path, as_path
 from suffice.model_file.encoding import NotStorableError, Value, ValueReader, ValueWriter, storable
 from suffice.model_file.validation import KINDS, check_classes, check_schema, check_statistic
 from suffice.sources.forms import ArrayForm, SparseForm, StoredFrameForm
+from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Moments, Statistic, Sums
 from suffice.tables import Levels, Vocabulary
 from suffice.tables.table import Schema
 
-__all__ = ["ESTIMATORS", "SavedModel", "StoredModel", "read_model", "write_model"]
+__all__ = ["read_model", "write_model"]
 
-ESTIMATORS: dict[str, type[Any]] = {}
-"""The estimators that a file may hold, by name; `suffice.loading` fills it."""
+COMMON = ("n_features_in", "feature_names_in", "dtype", "declared")  # attributes of every estimator
 
 for _kind in (ClassAxis, Levels, Moments, Vocabulary, ArrayForm, SparseForm, StoredFrameForm, Calibration, Tuning):
     storable(_kind)
 
 
-@dataclass(frozen=True)
-class SavedModel:
-    """A model to write to a file.
-
-    Parameters
-    ----------
-    estimator : object
-    parameters : mapping
-        The arguments of its constructor.
-    schema : Schema
-    weights : Sums
-        Class weights.
-    statistics : sequence of Statistic
-        One for each block.
-    zeros : sequence of Statistic
-        The statistics of no rows, one for each block, from the families.
-    names : sequence of sequences
-        Names of the columns of each block.
-    attributes : mapping
-        Other attributes to store, by name; the file omits leading and trailing underscores.
-    """
-
-    estimator: object
-    parameters: Mapping[str, object]
-    schema: Schema
-    weights: Sums
-    statistics: Sequence[Statistic]
-    zeros: Sequence[Statistic]
-    names: Sequence[Sequence[object]]
-    attributes: Mapping[str, object]
-
-
-def write_model(path: Path, model: SavedModel) -> None:
-    """Write a model to a file; see `suffice.estimators.base.GenerativeClassifier.save`."""
-    name = type(model.estimator).__name__
-    if ESTIMATORS.get(name) is not type(model.estimator):
-        raise ModelFileError(
-            f"A {name} cannot be saved: loading a file runs no code, so only classes of Suffice can be saved "
-            f"({', '.join(ESTIMATORS)}). Use pickle or joblib for your own class.",
-            file=as_path(path),
-        )
+def write_model(path: Path, fitted: Fitted) -> None:
+    """Write a fitted model to a file."""
+    model, name, file = fitted.model, fitted.specification.estimator, as_path(path)
     try:
-        check_statistic(model.weights, Sums.zero(model.weights.classes, 0), ["(class weights)"])
-        for statistic, zero, names in zip(model.statistics, model.zeros, model.names, strict=True):
-            check_statistic(statistic, zero, names)
+        blocks = fitted.current_model.blocks
+    except ValueError as error:
+        raise ModelFileError(
+            f"This {name} cannot be saved: its parameters were changed and do not go with what it has learned. {error}",
+            file=file,
+        ) from error
+    zeros = Model.zero(blocks, model.classes).statistics
+    try:
+        check_statistic(model.weights, Sums.zero(model.classes, 0), ["(class weights)"])
+        for statistic, zero, block in zip(model.statistics, zeros, blocks, strict=True):
+            check_statistic(statistic, zero, block.names)
     except ModelFileError as error:
         raise ModelFileError(
             f"This {name} cannot be saved: {error}. Rescale the columns and fit it again.",
             column=error.column,
-            file=as_path(path),
+            file=file,
         ) from None
-    writer = ValueWriter(model.weights.classes)
+    writer = ValueWriter(model.classes)
+    parameters, attributes = fitted.specification.stored_parameters(), _attributes(fitted)
     try:
         document = {
             "format": FORMAT,
@@ -97,19 +69,34 @@ def write_model(path: Path, model: SavedModel) -> None:
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "rows": writer.value(float(model.weights.weight.sum()), "rows"),
             "estimator": name,
-            "parameters": {key: writer.value(each, "parameters", key) for key, each in model.parameters.items()},
-            "schema": _stored_schema(model.schema, writer),
-            "classes": writer.value(model.weights.classes.labels, "classes"),
+            "parameters": {key: writer.value(each, "parameters", key) for key, each in parameters.items()},
+            "schema": _stored_schema(fitted.layout.schema, writer),
+            "classes": writer.value(model.classes.labels, "classes"),
             "weights": writer.value(model.weights, "weights"),
             "statistics": [writer.value(each, "statistics", i) for i, each in enumerate(model.statistics)],
-            "attributes": {
-                key.strip("_"): writer.value(each, "attributes", key.strip("_"))
-                for key, each in model.attributes.items()
-            },
+            "attributes": {key: writer.value(each, "attributes", key) for key, each in attributes.items()},
         }
     except NotStorableError as error:
-        raise _not_storable(error, name, model, as_path(path)) from None
-    write_container(as_path(path), document, writer.arrays)
+        raise _not_storable(error, name, blocks, file) from None
+    write_container(file, document, writer.arrays)
+
+
+def _attributes(fitted: Fitted) -> dict[str, object]:
+    """What a file holds besides settings, schema and statistics, by the names that the format defines."""
+    layout = fitted.layout
+    names = layout.feature_names
+    attributes = {
+        "n_features_in": layout.n_columns,
+        "feature_names_in": None if names is None else np.array(names, dtype=object),
+        "dtype": layout.dtype,
+        "declared": fitted.declared,
+        "form": layout.form,
+        "tuning": fitted.tuning,
+        "calibration": fitted.calibration,
+        "given": fitted.given,
+        "shares": fitted.prior,
+    }
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _stored_schema(schema: Schema, writer: ValueWriter) -> dict[str, Json]:
@@ -122,7 +109,7 @@ def _stored_schema(schema: Schema, writer: ValueWriter) -> dict[str, Json]:
     }
 
 
-def _not_storable(error: NotStorableError, name: str, model: SavedModel, path: str) -> ModelFileError:
+def _not_storable(error: NotStorableError, name: str, blocks: Sequence[Block], path: str) -> ModelFileError:
     """Return the error for a value that cannot be stored: where it is, and what to do."""
     part, key, *rest = (*error.path, "", "")
     value = f"a {type(error.value).__name__}" if not error.reason else f"{error.value!r}, which {error.reason}"
@@ -135,7 +122,7 @@ def _not_storable(error: NotStorableError, name: str, model: SavedModel, path: s
             file=path,
         )
     if part == "statistics" and "levels" in rest:
-        column = model.names[int(key)][int(rest[rest.index("levels") + 1])]
+        column = blocks[int(key)].names[int(rest[rest.index("levels") + 1])]
         return ModelFileError(
             f"This {name} cannot be saved: {columns_at([column], [0])} has the level {error.value!r}, {value}{tail}. "
             "Convert the column to strings, numbers or dates and fit again, or use pickle or joblib.",
@@ -153,76 +140,115 @@ def _not_storable(error: NotStorableError, name: str, model: SavedModel, path: s
     )
 
 
-class StoredModel:
-    """A file that was read; its parts are decoded on request.
-
-    Attributes
-    ----------
-    path : str
-    estimator : type
-    """
-
-    def __init__(self, path: str, document: dict[str, Json], reader: ValueReader) -> None:
-        self.path = path
-        self._document, self._reader = document, reader
-        name = document.get("estimator")
-        if not isinstance(name, str) or name not in ESTIMATORS:
-            raise ModelFileError(f"it holds an unknown estimator {name!r}; expected one of {', '.join(ESTIMATORS)}")
-        self.estimator = ESTIMATORS[name]
-
-    def parameters(self) -> dict[str, Value]:
-        """Return the arguments of the constructor."""
-        return self._named("parameters", list(signature(self.estimator).parameters))
-
-    def attributes(self, allowed: Sequence[str]) -> dict[str, Value]:
-        """Return the other attributes of the estimator, by name."""
-        names = {name.strip("_"): name for name in allowed}
-        return {names[key]: each for key, each in self._named("attributes", list(names)).items()}
-
-    def _named(self, part: str, allowed: Sequence[str]) -> dict[str, Value]:
-        stored = self._document[part]
-        unknown = sorted(set(stored) - set(allowed))
-        if unknown:
-            raise ModelFileError(f"a {self.estimator.__name__} has no {unknown[0]!r} among its {part}")
-        return {key: self._reader.value(each) for key, each in stored.items()}
-
-    def schema(self) -> Schema:
-        """Return the schema of the columns."""
-        stored = self._document["schema"]
-        kinds = self._reader.value(stored["kinds"])
-        if kinds.ndim != 1 or kinds.dtype != np.uint8 or not isinstance(stored["named"], bool):
-            raise ModelFileError("the description of its columns is not valid")
-        names = self._reader.value(stored["names"])
-        columns = range(len(kinds)) if names is None else names
-        return check_schema(Schema(columns, [KINDS[kind] for kind in kinds.tolist()], stored["named"]), len(kinds))
-
-    def weights(self) -> Sums:
-        """Return the class weights."""
-        axis = self._reader.axis = check_classes(ClassAxis(self._reader.value(self._document["classes"])))
-        weights: Sums = self._reader.value(self._document["weights"], Sums)
-        check_statistic(weights, Sums.zero(axis, 0), ["(class weights)"])
-        return weights
-
-    def statistics(self, zeros: Sequence[Statistic], names: Sequence[Sequence[object]]) -> tuple[Statistic, ...]:
-        """Return the statistics of the blocks with these zeros and column names."""
-        stored = self._document["statistics"]
-        if len(stored) != len(zeros):
-            raise ModelFileError(f"it has {len(stored)} statistics; its settings make {len(zeros)} blocks")
-        statistics: list[Statistic] = []
-        for each, zero, columns in zip(stored, zeros, names, strict=True):
-            statistic = self._reader.value(each, type(zero))
-            check_statistic(statistic, zero, columns)
-            statistics.append(statistic)
-        return tuple(statistics)
-
-    def finish(self) -> None:
-        """Raise if nothing refers to one of the arrays."""
-        if self._reader.arrays:
-            raise ModelFileError(f"nothing refers to its array {next(iter(self._reader.arrays))!r}")
+def read_model(path: Path) -> Fitted:
+    """Read a fitted model from a file. No code that the file names is run, and every value is checked."""
+    document, arrays = read_container(as_path(path))
+    reader = ValueReader(arrays)
+    name = document.get("estimator")
+    if not isinstance(name, str) or name not in SPECIFICATIONS:
+        raise ModelFileError(f"it holds an unknown estimator {name!r}; expected one of {', '.join(SPECIFICATIONS)}")
+    kind = SPECIFICATIONS[name]
+    weights = _weights(document, reader)  # with the class axis, which other values share
+    specification = kind(**_named(document, reader, name, "parameters", [field.name for field in fields(kind)]))
+    attributes = _named(document, reader, name, "attributes", (*COMMON, *kind.stored))
+    specification.check()
+    schema = _schema(document, reader)
+    layout = _layout(schema, attributes, has_form="form" in kind.stored)
+    tuning, calibration = attributes.get("tuning"), attributes.get("calibration")
+    _check_chosen(tuning, calibration)
+    zero = Model.zero(specification.blocks(schema, tuning), weights.classes)
+    statistics = _statistics(document, reader, zero)
+    reader.finish()
+    given = attributes.get("given")
+    _check_given(given, len(weights.classes), len(schema))
+    return Fitted(
+        specification,
+        layout,
+        replace(zero, weights=weights, statistics=statistics),
+        declared=attributes.get("declared"),
+        tuning=tuning,
+        calibration=calibration,
+        prior=attributes.get("shares"),
+        given=given,
+    )
 
 
-def read_model(path: Path) -> StoredModel:
-    """Read a file, and check everything that can be checked before the estimator is created."""
-    text = as_path(path)
-    document, arrays = read_container(text)
-    return StoredModel(text, document, ValueReader(arrays))
+def _named(
+    document: dict[str, Json], reader: ValueReader, estimator: str, part: str, allowed: Sequence[str]
+) -> dict[str, Value]:
+    stored = document[part]
+    unknown = sorted(set(stored) - set(allowed))
+    if unknown:
+        raise ModelFileError(f"a {estimator} has no {unknown[0]!r} among its {part}")
+    return {key: reader.value(each) for key, each in stored.items()}
+
+
+def _schema(document: dict[str, Json], reader: ValueReader) -> Schema:
+    stored = document["schema"]
+    kinds = reader.value(stored["kinds"])
+    if kinds.ndim != 1 or kinds.dtype != np.uint8 or not isinstance(stored["named"], bool):
+        raise ModelFileError("the description of its columns is not valid")
+    names = reader.value(stored["names"])
+    columns = range(len(kinds)) if names is None else names
+    return check_schema(Schema(columns, [KINDS[kind] for kind in kinds.tolist()], stored["named"]), len(kinds))
+
+
+def _layout(schema: Schema, attributes: Mapping[str, Value], *, has_form: bool) -> RowLayout:
+    """The columns that were fitted; raises if the attributes of a file do not describe them."""
+    count, names, dtype = (attributes.get(key) for key in ("n_features_in", "feature_names_in", "dtype"))
+    if type(count) is not int or count != len(schema):
+        raise ModelFileError(f"n_features_in is not {len(schema)}, the number of columns")
+    texts = isinstance(names, np.ndarray) and all(isinstance(name, str) for name in names.tolist())
+    if names is not None and not (texts and names.shape == (len(schema),)):
+        raise ModelFileError("feature_names_in does not name the columns")
+    if dtype is not None and (not isinstance(dtype, np.dtype) or dtype.kind != "f"):
+        raise ModelFileError(f"{dtype!r} is not the type of rows")
+    form = attributes.get("form")
+    if has_form and not isinstance(form, ArrayForm | SparseForm | StoredFrameForm):
+        raise ModelFileError(f"{form!r} is not a form of rows")
+    if isinstance(form, StoredFrameForm) and len(form.names) != len(schema):
+        raise ModelFileError(f"its rows were a frame of {len(form.names)} columns; expected {len(schema)}")
+    feature_names = None if names is None else tuple(names.tolist())
+    return RowLayout(schema, feature_names, np.dtype(np.float64) if dtype is None else dtype, form)
+
+
+def _check_chosen(tuning: Value, calibration: Value) -> None:
+    """Raise unless the chosen settings and the calibration are valid."""
+    if tuning is not None:
+        if not isinstance(tuning, Tuning):
+            raise ModelFileError("tuning is not a list of settings")
+        tuning.check()
+    if calibration is not None:
+        if not isinstance(calibration, Calibration):
+            raise ModelFileError("calibration is not a map of probabilities")
+        calibration.check()
+
+
+def _check_given(given: Value, n_classes: int, n_columns: int) -> None:
+    """Raise unless given covariances are one matrix for each class, and perhaps one for all rows."""
+    if given is None:
+        return
+    own, total = given if isinstance(given, tuple) else (given, None)
+    matrices = [*own] if total is None else [*own, total]
+    shape = (n_columns, n_columns)
+    if len(own) != n_classes or not all(np.shape(each) == shape and np.isfinite(each).all() for each in matrices):
+        raise ModelFileError(f"its given covariances are not {n_classes} matrices of {n_columns} columns")
+
+
+def _weights(document: dict[str, Json], reader: ValueReader) -> Sums:
+    axis = reader.axis = check_classes(ClassAxis(reader.value(document["classes"])))
+    weights: Sums = reader.value(document["weights"], Sums)
+    check_statistic(weights, Sums.zero(axis, 0), ["(class weights)"])
+    return weights
+
+
+def _statistics(document: dict[str, Json], reader: ValueReader, zero: Model) -> tuple[Statistic, ...]:
+    stored = document["statistics"]
+    if len(stored) != len(zero.statistics):
+        raise ModelFileError(f"it has {len(stored)} statistics; its settings make {len(zero.statistics)} blocks")
+    statistics: list[Statistic] = []
+    for each, empty, block in zip(stored, zero.statistics, zero.blocks, strict=True):
+        statistic = reader.value(each, type(empty))
+        check_statistic(statistic, empty, block.names)
+        statistics.append(statistic)
+    return tuple(statistics)

@@ -1,8 +1,8 @@
 """Cross-validation in one pass over the rows.
 
-A model here is a function of statistics that add. So the statistics of each fold are made once, those of a training
-set are the sum of its folds', and a row is left out by taking its own statistics away. The functions have
-scikit-learn's names, arguments and results; with any other estimator they are scikit-learn's.
+A model is a function of statistics that add. The statistics of each fold are computed once, those of a training set
+are the sum over its folds, and a row is held out by subtracting its own statistics. The functions have scikit-learn's
+names, arguments and results, and pass any other estimator on to scikit-learn.
 
 >>> from sklearn.datasets import load_iris
 >>> from suffice import GaussianDiscriminant

@@ -9,29 +9,28 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import BaseCrossValidator, LeaveOneOut, check_cv
 from sklearn.model_selection import cross_val_predict as their_cross_val_predict
 from sklearn.model_selection import cross_validate as their_cross_validate
 from sklearn.utils import _safe_indexing, indexable
 
-from suffice.estimators.base import GenerativeClassifier
-from suffice.learning.splits import fold_sets, folds_of, stratified_folds, together, training_sets
+from suffice.estimators import GenerativeClassifier
+from suffice.learning.fitted import Fitted
+from suffice.learning.fitting import Prepared, prepare
+from suffice.learning.prediction import answer
+from suffice.learning.splits import fold_models, folds_of, most_folds_at_once, split_models, stratified_folds
+from suffice.learning.training_rows import LabelledRows
 from suffice.model import Model
-from suffice.model_selection.class_columns import ANSWERS, in_places, warn_of_classes
-from suffice.model_selection.leave_one_out import leave_one_out
-from suffice.sources.arrays import encode
-from suffice.statistics import Membership
-from suffice.tables import Table
+from suffice.model_selection.class_columns import METHODS, on_all_classes, warn_of_missing_classes
+from suffice.model_selection.leave_one_out import is_additive, leave_one_out
+from suffice.numerics.types import Array, Codes, Index
+from suffice.sources.labels import encode
 
 __all__ = ["cross_val_predict", "cross_validate"]
 
-Float = NDArray[np.float64]
-
-BLOCK_ROWS = 1 << 16  # of all folds, predicted together: a fold's share of them stays in the cache
+BLOCK_ROWS = 1 << 16  # rows of all folds that are predicted together: the part of one fold stays in the cache
 PIECE = 1 << 14
 
 
@@ -47,18 +46,18 @@ def cross_val_predict(
     params: Mapping[str, Any] | None = None,
     pre_dispatch: Any = "2*n_jobs",
     method: str = "predict",
-) -> NDArray[Any]:
-    """What a model says of each row that was fitted without the row's fold.
+) -> Array:
+    """Predict each row with a model that was fitted without the row's fold.
 
     Parameters
     ----------
     estimator : estimator
-        One of this library is fitted to all folds in one pass; any other goes to scikit-learn.
+        An estimator of this library is fitted to all folds in one pass; any other is passed to scikit-learn.
     X, y, groups, cv, params, method
         As in `sklearn.model_selection.cross_val_predict`: any splitter that tests each row once; ``params`` may hold
         ``sample_weight``.
     n_jobs, verbose, pre_dispatch
-        For estimators of others.
+        For other estimators.
 
     Returns
     -------
@@ -73,30 +72,30 @@ def cross_val_predict(
     >>> float((cross_val_predict(NaiveBayes(), X, y) == y).mean().round(3))
     0.966
     """
-    if method not in ANSWERS or not _in_one_pass(estimator, y, params):
+    if method not in METHODS or not _in_one_pass(estimator, y, params):
         options = {"groups": groups, "cv": cv, "n_jobs": n_jobs, "verbose": verbose, "params": params}
         return np.asarray(their_cross_val_predict(estimator, X, y, pre_dispatch=pre_dispatch, method=method, **options))
     weight = (params or {}).get("sample_weight")
     if isinstance(cv, LeaveOneOut):
         return leave_one_out(estimator, X, y, sample_weight=weight, method=method)
     X, y, groups = indexable(X, y, groups)
-    model = clone(estimator)
-    table, members = model._begin(X, y, weight)
-    model._note_type(table)
+    prepared = prepare(estimator.specification(), LabelledRows(X, y, weight))
+    template, table, members = prepared.fitted, prepared.table, prepared.members
     every = encode(np.asarray(y))[0]  # also classes whose rows have no weight
-    folds, sets = _folds_and_sets(model, X, y, groups, cv, table, members)
-    size, numbered = np.bincount(folds), enumerate(sets)
-    out: Any = None
-    while group := dict(itertools.islice(numbered, together(model, members))):
-        solved = {}
-        for f, found in group.items():
-            model._check_rest(found, len(folds) - int(size[f]))
+    folds, models = _folds_and_models(prepared, X, y, groups, cv)
+    size, numbered = np.bincount(folds), enumerate(models)
+    out: Array | None = None
+    while group := dict(itertools.islice(numbered, most_folds_at_once(template.blocks, members))):
+        fitted: dict[int, Fitted] = {}
+        for fold, model in group.items():
+            n_training = len(folds) - int(size[fold])
+            template.specification.check_fit(n_training, model.classes, template.layout.n_columns)
             if method != "predict":
-                warn_of_classes(len(found.classes), len(every))
-            solved[f] = model._solve(found)
-        for f, rows in _blocks_of(folds, group, len(size)):
-            answers = model._answers_of(method, group[f], solved[f], table.take(rows), X)
-            answers = in_places(answers, method, group[f].classes, every)
+                warn_of_missing_classes(len(model.classes), len(every))
+            fitted[fold] = template.with_model(model)
+        for fold, rows in _blocks_of(folds, group, len(size)):
+            answers = answer(fitted[fold], table.take(rows), method)
+            answers = on_all_classes(answers, method, fitted[fold].classes, every)
             if out is None:
                 dtype = members.classes.labels.dtype if method == "predict" else answers.dtype
                 out = np.empty((len(table), *answers.shape[1:]), dtype=dtype)
@@ -104,14 +103,12 @@ def cross_val_predict(
     return np.asarray(out)
 
 
-def _blocks_of(
-    folds: NDArray[np.int64], group: Collection[int], n_folds: int
-) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """The rows of some test sets, and of which; in blocks of the table, so that memory is read in order.
+def _blocks_of(folds: Codes, group: Collection[int], n_folds: int) -> Iterator[tuple[int, Index]]:
+    """The rows of some test sets with the number of the test set, in blocks so that memory is read in order.
 
-    Rows that follow one another in one fold come first, as they need not be copied.
+    Consecutive rows of one fold come first, because they need not be copied.
     """
-    # Few folds are small numbers, which sort in time that grows with the rows.
+    # Small integers are sorted in linear time.
     fold = folds.astype(np.int16) if n_folds < 2**15 else folds
     inside = np.arange(len(folds)) if len(group) == n_folds else np.flatnonzero(np.isin(folds, list(group)))
     if len(group) == n_folds:
@@ -131,34 +128,33 @@ def _blocks_of(
             yield int(part[each[0]]), rows[each]
 
 
-def _folds_and_sets(
-    model: Any, X: Any, y: Any, groups: Any, cv: Any, table: Table, members: Membership
-) -> tuple[NDArray[np.int64], Iterator[Model]]:
-    """The test set of each row, and the model of the training rows of each."""
+def _folds_and_models(prepared: Prepared, X: Any, y: Any, groups: Any, cv: Any) -> tuple[Codes, Iterator[Model]]:
+    """The test set of each row, and the model of the training rows of each test set."""
+    fitted, table, members = prepared.fitted, prepared.table, prepared.members
     if cv is None or isinstance(cv, Integral):
         n_splits = 5 if cv is None else int(cv)
         assert members.codes is not None
-        folds = stratified_folds(members.codes, n_splits)
-        if folds is not None:
-            return folds, fold_sets(model, table, members, folds, n_splits)
+        stratified = stratified_folds(members.codes, n_splits)
+        if stratified is not None:
+            return stratified, fold_models(fitted, table, members, stratified, n_splits)
     splitter, n = check_cv(cv, y, classifier=True), len(table)
     once = splitter.split(X, y, groups)
     splits = list(once) if not _is_repeatable(splitter) else []
-    found = folds_of(splits or once, n)
-    if found is not None:
-        return found[0], fold_sets(model, table, members, *found)
+    partition = folds_of(splits or once, n)
+    if partition is not None:
+        return partition[0], fold_models(fitted, table, members, *partition)
     splits = splits or list(splitter.split(X, y, groups))
     tested = np.concatenate([test for _, test in splits])
     if len(tested) != n or not (np.bincount(tested, minlength=n) == 1).all():
         raise ValueError("cross_val_predict only works for partitions")
     folds = np.empty(n, dtype=np.int64)
-    for f, (_, test) in enumerate(splits):
-        folds[test] = f
-    return folds, training_sets(model, table, members, splits)
+    for fold, (_, test) in enumerate(splits):
+        folds[test] = fold
+    return folds, split_models(fitted, table, members, splits)
 
 
 def _is_repeatable(splitter: Any) -> bool:
-    """Whether a splitter gives the same splits when it is asked again."""
+    """Whether a splitter gives the same splits again."""
     return isinstance(splitter, BaseCrossValidator) and not (
         getattr(splitter, "shuffle", False) and not isinstance(splitter.random_state, Integral)
     )
@@ -181,22 +177,22 @@ def cross_validate(
     return_indices: bool = False,
     error_score: Any = np.nan,
 ) -> dict[str, Any]:
-    """Scores of a model on each test set, fitted to the rows of the training set.
+    """Score a model on each test set, fitted to the training set.
 
     Parameters
     ----------
     estimator : estimator
-        One of this library is fitted to all folds in one pass; any other goes to scikit-learn.
+        An estimator of this library is fitted to all folds in one pass; any other is passed to scikit-learn.
     X, y, groups, scoring, cv, params, return_train_score, return_estimator, return_indices, error_score
         As in `sklearn.model_selection.cross_validate`.
     n_jobs, verbose, pre_dispatch
-        For estimators of others.
+        For other estimators.
 
     Returns
     -------
     dict
-        ``test_score`` (or ``test_<name>`` for several), ``fit_time``, ``score_time``, and what else was asked for.
-        The time of the common pass is shared by the fits.
+        ``test_score`` (or ``test_<name>`` for several), ``fit_time``, ``score_time``, and the other requested results.
+        The time of the common pass is divided among the fits.
 
     Examples
     --------
@@ -213,19 +209,19 @@ def cross_validate(
         "error_score": error_score,
     }
     if cv is not None and not isinstance(cv, Integral) and not hasattr(cv, "split"):
-        cv = list(cv)  # splits that are asked for once only
+        cv = list(cv)  # an iterator gives its splits only once
     if _in_one_pass(estimator, y, params):
         try:
             return _validated(estimator, X, y, groups, scoring, cv, params, options)
         except _FitFailedError:
-            pass  # scikit-learn says which fits failed, and scores the others
+            pass  # scikit-learn reports which fits failed, and scores the others
     options |= {"n_jobs": n_jobs, "verbose": verbose, "params": params, "pre_dispatch": pre_dispatch}
     found: dict[str, Any] = their_cross_validate(estimator, X, y, groups=groups, scoring=scoring, cv=cv, **options)
     return found
 
 
 class _FitFailedError(Exception):
-    """One of the training sets has no fit, or one of the test sets no score."""
+    """A training set could not be fitted, or a test set not scored."""
 
 
 def _validated(
@@ -235,18 +231,17 @@ def _validated(
     splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
     scorer = scoring if callable(scoring) else check_scoring(estimator, scoring=scoring)
     began = time.perf_counter()
-    model = clone(estimator)
     try:
-        table, members = model._begin(X, y, (params or {}).get("sample_weight"))
-        model._note_type(table)
-        sets = list(training_sets(model, table, members, splits))
+        prepared = prepare(estimator.specification(), LabelledRows(X, y, (params or {}).get("sample_weight")))
+        template, n_columns = prepared.fitted, prepared.fitted.layout.n_columns
+        models = list(split_models(template, prepared.table, prepared.members, splits))
         shared = (time.perf_counter() - began) / len(splits)
         rows: list[dict[str, Any]] = []
-        for (train, test), found in zip(splits, sets, strict=True):
+        for (train, test), model in zip(splits, models, strict=True):
             began = time.perf_counter()
-            model._check_rest(found, len(train))
-            fitted = model._with_model(found)
-            fitted._solved()
+            template.specification.check_fit(len(train), model.classes, n_columns)
+            fitted = type(estimator).from_fitted(template.with_model(model))
+            fitted.fitted_.solution  # noqa: B018  (computed within the time of the fit)
             fit_time, began = shared + time.perf_counter() - began, time.perf_counter()
             scores = _named(scorer(fitted, _safe_indexing(X, test), _safe_indexing(y, test)), "test")
             each = {"fit_time": fit_time, "score_time": time.perf_counter() - began}
@@ -276,12 +271,11 @@ def _named(scores: Any, side: str) -> dict[str, Any]:
 
 
 def _in_one_pass(estimator: Any, y: Any, params: Mapping[str, Any] | None) -> bool:
-    """Whether the estimator is one whose fits are made of statistics, and nothing else is asked for."""
+    """Whether the fits of the estimator depend on statistics alone, and nothing else is requested."""
     return (
         y is not None
         and isinstance(estimator, GenerativeClassifier)
-        and type(estimator).__module__.startswith("suffice.")  # who subclasses may fit otherwise
-        and estimator._is_of_statistics()
+        and is_additive(estimator)
         and set(params or {}) <= {"sample_weight"}
         and not get_config()["enable_metadata_routing"]
     )

@@ -1,35 +1,36 @@
-"""Each row predicted by the model of all the others."""
+"""Leave-one-out predictions in one pass."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.model_selection import LeaveOneOut
 from sklearn.model_selection import cross_val_predict as their_cross_val_predict
 
-from suffice.estimators.base import GenerativeClassifier
+from suffice.estimators import GenerativeClassifier
 from suffice.exceptions import InputError, listed
-from suffice.learning.held_out import alone, left_out_joint
-from suffice.model_selection.class_columns import ANSWERS, in_places, warn_of_classes
-from suffice.sources.arrays import encode
+from suffice.learning.fitting import prepare
+from suffice.learning.held_out import held_out_joint, only_rows
+from suffice.learning.prediction import answer_of_joint
+from suffice.learning.training_rows import LabelledRows, summarize_batch
+from suffice.model_selection.class_columns import METHODS, on_all_classes, warn_of_missing_classes
+from suffice.numerics.types import Array
+from suffice.sources.labels import encode
 
-__all__ = ["leave_one_out"]
+__all__ = ["is_additive", "leave_one_out"]
 
 
 def leave_one_out(
     estimator: GenerativeClassifier, X: Any, y: Any, *, sample_weight: Any = None, method: str = "predict_proba"
-) -> NDArray[Any]:
-    """What a model says of each row that was fitted to all the other rows.
+) -> Array:
+    """Predict each row with the model of all other rows.
 
-    The statistics of all rows less those of one are the statistics of the others, so that one pass over the rows is
-    enough. The families have this in closed form: counts less one, moments less one, a covariance by a rank-one
-    downdate. Rows for which a closed form would lose digits (they are most of what a class knows of a column), and
-    settings that have none (shrunk covariances), are estimated row by row from the statistics without the row. An
-    estimator that calibrates, or chooses a setting, does so anew without each row, and is fitted as often as there are
-    rows.
+    The statistics of all rows minus those of one row are the statistics of the others, so one pass over the rows is
+    enough. The families have this in closed form: counts minus one, moments minus one, a covariance by a rank-one
+    downdate. Rows for which a closed form would lose digits (they carry most of what a class knows of a column), and
+    settings without a closed form (shrunk covariances), are estimated row by row from the statistics without the row.
+    An estimator that calibrates, or chooses a parameter, does so again without each row: it is fitted once per row.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ def leave_one_out(
     Returns
     -------
     array of shape (n, K) or (n,)
-        What ``cross_val_predict(estimator, X, y, cv=LeaveOneOut(), method=method)`` gives. A class whose only row is
-        left out has probability zero there, with scikit-learn's warning.
+        The result of ``cross_val_predict(estimator, X, y, cv=LeaveOneOut(), method=method)``. A class whose only row
+        is held out has probability zero there, with scikit-learn's warning.
 
     Examples
     --------
@@ -56,26 +57,34 @@ def leave_one_out(
     """
     if not isinstance(estimator, GenerativeClassifier):
         raise InputError(
-            f"leave_one_out is for the classifiers of this library, not for {type(estimator).__name__}; "
-            "scikit-learn's cross_val_predict with cv=LeaveOneOut() fits any other once for each row."
+            f"leave_one_out takes classifiers of this library, not {type(estimator).__name__}; scikit-learn's "
+            "cross_val_predict with cv=LeaveOneOut() fits any other classifier once for each row.",
+            argument="estimator",
         )
-    if method not in ANSWERS:
-        raise InputError(f"method must be one of {listed(ANSWERS)}; got {method!r}.")
-    if not estimator._is_of_statistics() or not type(estimator).__module__.startswith("suffice."):
+    if method not in METHODS:
+        raise InputError(f"method must be one of {listed(METHODS)}; got {method!r}.", argument="method")
+    if not is_additive(estimator):
         params = None if sample_weight is None else {"sample_weight": sample_weight}
-        found = their_cross_val_predict(estimator, X, y, cv=LeaveOneOut(), method=method, params=params)
-        return np.asarray(found)
-    model = clone(estimator)
-    table, members = model._begin(X, y, sample_weight)
-    model._note_type(table)
-    joint = left_out_joint(model, model._summarize(table, members), table, members)
+        refitted = their_cross_val_predict(estimator, X, y, cv=LeaveOneOut(), method=method, params=params)
+        return np.asarray(refitted)
+    prepared = prepare(estimator.specification(), LabelledRows(X, y, sample_weight))
+    template, table, members = prepared.fitted, prepared.table, prepared.members
+    model = summarize_batch(template.reader, template.blocks, template.layout, table, members)
+    fitted = template.with_model(model)
+    joint = held_out_joint(fitted, table, members)
     codes = members.codes
     assert codes is not None
-    lost = alone(members, weightless=model._keeps_weightless)
-    answers = model._answer(method, members.classes, joint, X)
+    lost = only_rows(members, weightless=fitted.specification.keeps_weightless_classes)
+    dtype = np.result_type(table.dtype, fitted.layout.dtype)
+    answers = answer_of_joint(fitted, method, joint, members.classes, dtype)
     if method != "predict" and len(lost):
-        warn_of_classes(len(members.classes) - 1, len(members.classes))
+        warn_of_missing_classes(len(members.classes) - 1, len(members.classes))
         if method == "predict_log_proba":
             answers[lost, codes[lost]] = np.finfo(answers.dtype).min
     every = encode(np.asarray(y))[0]  # also classes whose rows have no weight
-    return in_places(np.asarray(answers), method, members.classes, every)
+    return on_all_classes(np.asarray(answers), method, members.classes, every)
+
+
+def is_additive(estimator: GenerativeClassifier) -> bool:
+    """Whether a fit depends on statistics alone; a subclass of the user's own may fit in another way."""
+    return type(estimator).__module__.startswith("suffice.") and estimator.specification().is_additive

@@ -18,7 +18,7 @@ from suffice.model import Block, Estimate
 from suffice.model.leave_one_out import left_out_prior
 from suffice.naive_bayes.drop_in import DropInSpecification, NaiveBayesDropIn
 from suffice.numerics.types import Array, Float
-from suffice.statistics import ClassAxis, Membership
+from suffice.statistics import ClassAxis, Membership, RowMoments
 from suffice.tables import MatrixTable, Table
 from suffice.tables.table import Schema
 
@@ -128,8 +128,10 @@ class GaussianNB(NaiveBayesDropIn):
         """The variance that is added to every variance, in the type of the rows."""
         fitted = self.fitted_
         family = fitted.estimate.blocks[0].family
+        statistic = fitted.model.statistics[0]
         assert isinstance(family, AddedVariance)
-        return fitted.layout.dtype.type(family.added(fitted.model.statistics[0]))
+        assert isinstance(statistic, RowMoments)
+        return fitted.layout.dtype.type(family.added(statistic))
 
     @property
     def class_count_(self) -> Float:

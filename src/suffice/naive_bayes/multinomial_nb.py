@@ -40,11 +40,11 @@ class _Frequencies(Multinomial):
         """Zero, so that scores are Σ x log θ as in scikit-learn."""
         return np.zeros(parameters.log_share.shape[1])
 
-    def zero(self, classes: ClassAxis, n_columns: int) -> Sums:
+    def zero(self, classes: ClassAxis, n_columns: int) -> Sums:  # type: ignore[override]
         """The statistic of no rows."""
         return Sums.zero(classes, n_columns)
 
-    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> Sums:
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> Sums:  # type: ignore[override]
         """Σ x of each class; the values are checked in the same pass."""
         return Sums.summarize(x, members, frequencies=True)
 

@@ -20,7 +20,7 @@ from suffice.exceptions import InputError
 from suffice.numerics.types import Array, Index, Matrix
 from suffice.sources.labels import check_not_missing, checked_classes, is_plain_labels
 from suffice.sources.named_rows import NamedRows, matrix_of_arrow
-from suffice.sources.row_reader import DOUBLE, ReadRows, RowLayout, RowReader, stand_in
+from suffice.sources.row_reader import DOUBLE, ReadRows, RowLayout, RowReader, SampledColumn, stand_in
 from suffice.tables import MatrixTable, Table
 from suffice.tables.sampled import sampled_matrix
 from suffice.tables.sparse_cells import cell_columns, cell_rows, is_canonical
@@ -73,7 +73,7 @@ class MatrixReader(RowReader):
         """The columns of an Arrow table as a matrix with names."""
         return matrix_of_arrow(rows, self.estimator)
 
-    def write(self, columns: list[object], layout: RowLayout) -> object:
+    def write(self, columns: list[SampledColumn], layout: RowLayout) -> object:
         """Sampled columns as a matrix."""
         return sampled_matrix(columns)
 

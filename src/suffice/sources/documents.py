@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suffice.exceptions import Argument, InputError, listed
-from suffice.sources.engine_types import ArrowColumn, ArrowTable
+from suffice.sources.engine_types import ArrowArray, ArrowTable
 from suffice.sources.files import Source
 from suffice.sources.labels import read_labels
-from suffice.sources.row_reader import ReadRows, RowLayout, RowReader
+from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, SampledColumn
 from suffice.tables import Table
 from suffice.tables.table import Schema
 from suffice.text.table import TextTable
@@ -24,7 +24,7 @@ COLUMN = "text"  # the name of the column of documents in messages
 class _ArrowDocuments:
     """The column of documents of an Arrow table, and its name."""
 
-    column: ArrowColumn
+    column: ArrowArray
     name: str
 
 
@@ -69,7 +69,7 @@ class DocumentReader(RowReader):
         """The first column of an Arrow table."""
         return _ArrowDocuments(rows.column(0), rows.column_names[0])
 
-    def write(self, columns: list[object], layout: RowLayout) -> object:
+    def write(self, columns: list[SampledColumn], layout: RowLayout) -> object:
         """Sampled documents."""
         return columns[0]
 
@@ -89,7 +89,9 @@ class DocumentReader(RowReader):
             )
         return texts
 
-    def prediction_columns(self, source: Source, besides: Sequence[str | None], kept: Sequence[str], layout: RowLayout) -> list[str]:
+    def prediction_columns(
+        self, source: Source, besides: Sequence[str | None], kept: Sequence[str], layout: RowLayout
+    ) -> list[str]:
         """The column of documents: that of the first fit, the only column, the only one of texts, or "text"."""
         available = [name for name in source.names if name not in besides]
         if layout.feature_names is not None and layout.feature_names[0] in available:

@@ -108,7 +108,7 @@ def declared_classes(classes: object) -> ClassAxis:
 
 def read_weights(sample_weight: object, n_rows: int, *, may_be_zero: bool = False) -> Float | None:
     """Row weights as float64, None for weight one; ``may_be_zero`` allows a batch whose weights are all zero."""
-    if sample_weight is None or (n_rows == 0 and np.shape(sample_weight) == (0,)):  # type: ignore[arg-type]
+    if sample_weight is None or (n_rows == 0 and np.asarray(sample_weight).shape == (0,)):
         return None
     rows = np.broadcast_to(0.0, (n_rows, 1))
     weights = _check_sample_weight(

@@ -19,10 +19,11 @@ from suffice.exceptions import Argument, InputError, listed
 from suffice.numerics.types import Array
 from suffice.sources.files import Source
 from suffice.sources.forms import Form
+from suffice.sources.frames import DrawnColumn as SampledColumn
 from suffice.tables import Table
 from suffice.tables.table import Schema
 
-__all__ = ["ReadRows", "RowLayout", "RowReader", "stand_in"]
+__all__ = ["ReadRows", "RowLayout", "RowReader", "SampledColumn", "stand_in"]
 
 DOUBLE = np.dtype(np.float64)
 
@@ -90,7 +91,7 @@ class RowReader(ABC):
         """The rows of an Arrow table in a form that `training` and `rows` take."""
 
     @abstractmethod
-    def write(self, columns: list[object], layout: RowLayout) -> object:
+    def write(self, columns: list[SampledColumn], layout: RowLayout) -> object:
         """Sampled columns as rows in the form of the first rows."""
 
     def explain_values(self, table: Table, layout: RowLayout) -> None:  # noqa: B027  (most values are usable)
@@ -177,4 +178,4 @@ def stand_in(estimator: str, layout: RowLayout | None) -> object:
         made.n_features_in_ = layout.n_columns
         if layout.feature_names is not None:
             made.feature_names_in_ = np.array(layout.feature_names, dtype=object)
-    return made  # type: ignore[no-any-return]
+    return made

@@ -19,12 +19,12 @@ from suffice.sources.arrays import (
     read_matrix,
     read_training_matrix,
 )
-from suffice.sources.engine_types import Frame
 from suffice.sources.columns import ColumnTable, NoColumn, ObjectColumn
+from suffice.sources.engine_types import NativeFrame as Frame
 from suffice.sources.forms import ArrayForm, Form, FrameForm, SparseForm
 from suffice.sources.frames import FrameColumn, as_frame, column_names, in_seconds
 from suffice.sources.labels import read_labels
-from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, stand_in
+from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, SampledColumn, stand_in
 from suffice.tables import MatrixTable, Table
 from suffice.tables.table import Schema
 
@@ -95,7 +95,7 @@ class TableReader(RowReader):
         """An Arrow table is a data frame."""
         return rows
 
-    def write(self, columns: list[object], layout: RowLayout) -> object:
+    def write(self, columns: list[SampledColumn], layout: RowLayout) -> object:
         """Sampled columns in the form of the first rows."""
         assert layout.form is not None
         return layout.form(columns + [None] * (layout.n_columns - len(columns)))  # ignored columns at the end

@@ -1,0 +1,253 @@
+"""`fit`, `load` and `merge`: the functions of the package."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+
+import suffice.discriminant_analysis
+import suffice.naive_bayes  # noqa: F401  (both register their classes)
+from suffice.estimators import ESTIMATORS, GenerativeClassifier
+from suffice.exceptions import InputError, MergeError, ModelFileError, listed
+from suffice.learning import fitting, updating
+from suffice.learning.kept_rows import MOST_ROWS
+from suffice.learning.report import FitReport, Scores
+from suffice.learning.training_rows import LabelledSource
+from suffice.model_file import read_model
+from suffice.model_file.disk import as_path
+from suffice.sources.files import Source, open_source
+
+__all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge"]
+
+E = TypeVar("E", bound=GenerativeClassifier)
+
+MODELS = {"naive-bayes": "NaiveBayes", "discriminant": "GaussianDiscriminant", "text": "TextNaiveBayes"}
+"""Short names of the library's own classifiers, for the shell."""
+
+
+# ---------------------------------------------------------------------- fit
+
+
+def fit(
+    data: Any,
+    target: str,
+    *,
+    model: GenerativeClassifier | type[GenerativeClassifier] | str | None = None,
+    weights: str | None = None,
+    columns: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    validate: int | bool = True,
+    progress: Callable[[Source], None] | None = None,
+    **reading: Any,
+) -> Any:
+    """Fit a model to the rows of files, in one pass and in bounded memory.
+
+    Parameters
+    ----------
+    data : str, path, list of them, or object with ``__arrow_c_stream__``
+        As `suffice.sources.files.open_source` takes it.
+    target : str
+        The column of class labels.
+    model : estimator, class or name, default=NaiveBayes()
+        The model with its parameters; it is not changed. A fitted model continues to learn, in a copy. Names are
+        "naive-bayes", "discriminant" and "text".
+    weights : str, optional
+        The column of row weights.
+    columns, ignore : sequence of str, optional
+        The columns to learn from, or the columns to ignore.
+    validate : bool or int, default=True
+        Whether the model is scored on held-out rows, in the same pass: on a uniform sample of at most so many rows
+        (True: 100,000). A model that continues to learn is scored on the rows of this source.
+    progress : callable, optional
+        Called with the source after each batch.
+    **reading
+        How files are read: format, types, bad_rows, delimiter, header, names, quote, encoding, nulls, batch_rows.
+
+    Returns
+    -------
+    estimator
+        Fitted, with ``report_``, a `FitReport`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"size": [1.0, 2.0, 1.5, 8.0, 9.0, 7.0], "kind": ["a", "a", "a", "b", "b", "b"]})
+    >>> model = fit(rows, "kind")
+    >>> model.predict(pa.table({"size": [3.0]}))
+    array(['a'], dtype='<U1')
+    >>> model.report_.n_rows, model.report_.scores.accuracy, model.report_.scores.rule
+    (6, 1.0, 'leave-one-out')
+    """
+    source = _opened(data, target, weights, columns, ignore, reading)
+    estimator = _estimator(model)
+    n_scored = _rows_to_score(validate)
+    rows = LabelledSource(source, target, weights, progress=progress)
+    specification = estimator.specification()
+    if not estimator.__sklearn_is_fitted__():
+        return type(estimator).from_fitted(fitting.fit(specification, rows, n_scored=n_scored))
+    return type(estimator).from_fitted(fitting.update(estimator.fitted_, specification, rows, n_scored=n_scored))
+
+
+def _opened(
+    data: Any,
+    target: str,
+    weights: str | None,
+    columns: Sequence[str] | None,
+    ignore: Sequence[str],
+    reading: dict[str, Any],
+) -> Source:
+    if isinstance(data, Source):
+        given = [*(["columns"] if columns is not None else []), *(["ignore"] if ignore else []), *reading]
+        if given:
+            raise InputError(f"The source is open already; give {listed(given)} when you open it.", argument=given[0])
+        return data
+    own = [name for name in (target, weights) if isinstance(name, str)]
+    if columns is not None:
+        columns = [*columns, *(name for name in own if name not in columns)]
+    lost = [name for name in own if name in ignore]
+    if lost:
+        raise InputError(f"Column {listed(lost)} cannot be ignored: it is the target or the weights.", column=lost[0])
+    return open_source(data, columns=columns, ignore=ignore, **reading)
+
+
+def _estimator(model: Any) -> GenerativeClassifier:
+    """The estimator that a user means by an object, a class or a name."""
+    if model is None:
+        model = "naive-bayes"
+    if isinstance(model, str):
+        if model not in MODELS:
+            raise InputError(f"There is no model {model!r}. The models are {listed(list(MODELS))}.", argument="model")
+        model = ESTIMATORS[MODELS[model]]
+    if isinstance(model, type):
+        model = model()
+    if not isinstance(model, GenerativeClassifier):
+        raise InputError(
+            f"model must be an estimator of this library, its class, or a name; got {model!r}.", argument="model"
+        )
+    return model
+
+
+def _rows_to_score(validate: Any) -> int:
+    if isinstance(validate, bool | np.bool_):
+        return MOST_ROWS if validate else 0
+    if not isinstance(validate, int | np.integer) or validate < 0:
+        raise InputError(
+            f"validate is True, False, or the number of rows to score the model on; got {validate!r}.",
+            argument="validate",
+        )
+    return int(validate)
+
+
+# ---------------------------------------------------------------------- load
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load a model that `save` has written to a file.
+
+    It gives the same answers and continues to learn, because the file holds the statistics of all rows seen. No code
+    that the file names is run, and a file with a single changed byte is refused.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A regular file.
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved, with its parameters.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model that Suffice has saved, is damaged, or was written by a newer Suffice.
+    ModelFileMissingError
+        If the file does not exist; it is also a ``FileNotFoundError``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import suffice
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name) / "sizes.suffice"
+    >>> suffice.NaiveBayes().fit([[1.0], [2.0], [8.0], [9.0]], ["small", "small", "large", "large"]).save(path)
+    >>> model = suffice.load(path)
+    >>> model.predict([[7.0]])
+    array(['large'], dtype='<U5')
+    >>> model.partial_fit([[100.0], [110.0]], ["huge", "huge"]).classes_.tolist()
+    ['huge', 'large', 'small']
+    >>> folder.cleanup()
+    """
+    file = as_path(path)
+    try:
+        fitted = read_model(file)
+    except ModelFileError as error:
+        if error.file is not None:
+            raise
+        raise _refused(file, error) from error
+    except Exception as error:
+        # Anyone can write a file with a valid checksum: whatever its values break is the fault of the file.
+        raise _refused(file, error) from error
+    return ESTIMATORS[fitted.specification.estimator].from_fitted(fitted)
+
+
+def _refused(file: str, error: Exception) -> ModelFileError:
+    reason = str(error).rstrip(".") or type(error).__name__
+    return ModelFileError(f"The model in {file!r} cannot be loaded: {reason}. Save the model again.", file=file)
+
+
+# ---------------------------------------------------------------------- merge
+
+
+def merge(models: Iterable[E]) -> E:
+    """Merge models that were fitted to different rows into the model of all rows.
+
+    Parameters
+    ----------
+    models : iterable of estimators
+        All of one class, fitted to the same columns, in any order if they have names, and perhaps to other classes and
+        levels. A model that is not fitted adds nothing. None is changed.
+
+    Returns
+    -------
+    estimator
+        A new one, with the parameters of the first. Models are merged in pairs, the pairs in pairs, and so on, so that
+        rounding grows with the logarithm of their number. A generator is read once; of a thousand models, ten partial
+        results are in memory.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import suffice
+    >>> X, y = load_iris(return_X_y=True)
+    >>> whole = suffice.merge(suffice.NaiveBayes().fit(X[i::10], y[i::10]) for i in range(10))
+    >>> bool(abs(whole.means_ - suffice.NaiveBayes().fit(X, y).means_).max() < 1e-14)
+    True
+    """
+    if isinstance(models, GenerativeClassifier) or not isinstance(models, Iterable):
+        raise MergeError(f"merge takes several estimators in a list or another iterable; got {models!r:.80}.")
+    merged, first = updating.MergedModels(), None
+    for position, model in enumerate(models):
+        if not isinstance(model, GenerativeClassifier):
+            raise MergeError(f"merge takes estimators of this library; at position {position} is {model!r:.80}.")
+        if first is None:
+            first = model
+        elif type(model) is not type(first):
+            raise MergeError(
+                f"merge takes estimators of one class: position 0 is a {type(first).__name__}, position {position} is "
+                f"a {type(model).__name__}."
+            )
+        if model.__sklearn_is_fitted__():
+            merged.add(model.fitted_)
+    if first is None:
+        raise MergeError("There is no model to merge: the iterable is empty.")
+    if not len(merged):
+        unfitted: E = clone(first)
+        return unfitted
+    if first.__sklearn_is_fitted__():
+        return type(first).from_fitted(merged.total().with_specification(first.specification()))
+    return type(first).from_fitted(updating.merge(None, first.specification(), merged.total()))
