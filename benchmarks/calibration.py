@@ -1,7 +1,7 @@
-"""Log-loss and calibration error, with and without "auto" and calibrate, beside scikit-learn.
+"""Log-loss and calibration error, with and without "auto" and calibrate, compared with scikit-learn.
 
-Run as ``python benchmarks/calibration.py``; it prints the table of ``docs/calibration.md``. Five times two halves, each
-half predicted by a model of the other: means over the ten test sets.
+Run as ``python benchmarks/calibration.py``; it prints the table of ``docs/calibration.md``. The data are split into two
+halves five times, and each half is predicted by a model of the other: the table shows means over the ten test sets.
 """
 
 import warnings
@@ -19,14 +19,14 @@ from suffice import GaussianDiscriminant, NaiveBayes
 
 
 def dependent(n=1000, copies=10, seed=0):
-    """One witness, quoted ten times with a little noise."""
+    """Ten noisy copies of one informative column."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
     return rng.normal(y)[:, None] + 0.3 * rng.standard_normal((n, copies)), y
 
 
 def correlated(n=1000, d=20, seed=1):
-    """Three classes of one covariance matrix, far from diagonal."""
+    """Three classes that share a covariance matrix, which is far from diagonal."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
     mixing = np.eye(d) + 0.4 * rng.standard_normal((d, d))
@@ -34,14 +34,14 @@ def correlated(n=1000, d=20, seed=1):
 
 
 def independent(n=1000, d=8, seed=2):
-    """Columns that are independent given the class, as naive Bayes has it: nothing to mend."""
+    """Columns that are independent given the class, as naive Bayes assumes: nothing to correct."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
     return rng.standard_normal((n, d)) + 0.6 * rng.standard_normal((3, d))[y], y
 
 
 def lit(n=None):
-    """The digits' pixels, lit or not."""
+    """The pixels of the digits as 0 or 1."""
     X, y = load_digits(return_X_y=True)
     return (X > 7).astype(float), y
 
@@ -87,19 +87,19 @@ DISCRIMINANT = {
 
 
 def calibration_error(y, probability, bins=15):
-    """Mean gap between how sure a model is of its answer and how often it is right, over bins of equal width."""
-    sure, right = probability.max(axis=1), probability.argmax(axis=1) == y
-    place = np.minimum((sure * bins).astype(int), bins - 1)
-    gaps = [abs(sure[place == b].mean() - right[place == b].mean()) * (place == b).mean() for b in np.unique(place)]
+    """Mean difference between confidence and accuracy, over bins of equal width."""
+    confidence, right = probability.max(axis=1), probability.argmax(axis=1) == y
+    at = np.minimum((confidence * bins).astype(int), bins - 1)
+    gaps = [abs(confidence[at == b].mean() - right[at == b].mean()) * (at == b).mean() for b in np.unique(at)]
     return float(sum(gaps))
 
 
 def scores(model, X, y):
-    found = []
+    out = []
     for train, test in RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0).split(X, y):
         probability = clone(model).fit(X[train], y[train]).predict_proba(X[test])
-        found.append((log_loss(y[test], np.clip(probability, 1e-300, 1)), calibration_error(y[test], probability)))
-    return np.array(found)
+        out.append((log_loss(y[test], np.clip(probability, 1e-300, 1)), calibration_error(y[test], probability)))
+    return np.array(out)
 
 
 def show(title, models, data):
@@ -111,8 +111,8 @@ def show(title, models, data):
         cells = []
         for model in models.values():
             try:
-                found = scores(model, X, y).mean(axis=0)
-                cells.append(f"{found[0]:.3f} ({100 * found[1]:.1f})")
+                loss, error = scores(model, X, y).mean(axis=0)
+                cells.append(f"{loss:.3f} ({100 * error:.1f})")
             except ValueError:
                 cells.append("–")
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)

@@ -1,7 +1,7 @@
-"""The figures and plots of ``docs/comparison.md``, made by the command: ``python benchmarks/comparison.py [NAME ...]``.
+"""Update the figures and plots of ``docs/comparison.md``: ``python benchmarks/comparison.py [NAME ...]``.
 
-Writes each data set as CSV to a temporary folder, runs ``suffice compare`` on it, and puts what it prints between the
-marks of that name in the page, and its plot into ``docs/images``.
+Writes each data set as CSV to a temporary folder, runs ``suffice compare`` on it, inserts the output between the
+markers of that name in the page, and copies the plot into ``docs/images``.
 """
 
 import contextlib
@@ -61,8 +61,8 @@ def main():
             block = run(name, Path(folder))
             text = page.read_text()
             mark = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-            assert mark.search(text), f"{page} has no place for {name}"
-            page.write_text(mark.sub(lambda found: f"{found[1]}{block}\n{found[2]}", text))  # noqa: B023
+            assert mark.search(text), f"{page} has no markers for {name}"
+            page.write_text(mark.sub(lambda match: f"{match[1]}{block}\n{match[2]}", text))  # noqa: B023
             print(block, "\n")
 
 

@@ -1,7 +1,7 @@
-"""What cross-validation costs beside one fit and one prediction.
+"""Cost of cross-validation compared with one fit and one prediction.
 
 Run as ``python benchmarks/cross_validation.py`` on an idle machine; it prints the tables of
-``docs/cross_validation.md``: 10⁶ rows in ten folds, 10⁵ rows left out one by one, 50 columns, 10 classes.
+``docs/cross_validation.md``: 10⁶ rows in ten folds, 10⁵ rows with leave-one-out, 50 columns, 10 classes.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""The rows that are timed. Every function draws the same rows each time, and keeps the last that it drew."""
+"""Rows to time. Every function draws the same rows each time and caches the last ones."""
 
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ LEVELS = 8
 
 @lru_cache(maxsize=1)
 def numbers(n, d=50, n_classes=10):
-    """Normal columns about class means, in float64; float32 has each value too, so that rows of both are the same."""
+    """Normal columns about class means, in float64; all values are exact in float32 too."""
     rng = np.random.default_rng(0)
     y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)])
     X = rng.standard_normal((n, d), dtype=np.float32)
@@ -57,7 +57,7 @@ def categories(n, d=20, n_levels=10, n_classes=5):
 
 @lru_cache(maxsize=1)
 def words(n, n_classes=2):
-    """Counts of 45,000 words in CSR: word r is drawn as often as 1/(r + 10); 78 different ones in a row on average."""
+    """Counts of 45,000 words in CSR: word r has a frequency of 1/(r + 10); a row has 78 different words on average."""
     rng = np.random.default_rng(5)
     y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)])
     often = np.cumsum(1 / (np.arange(WORDS) + 10))
@@ -77,7 +77,7 @@ def words(n, n_classes=2):
 
 @lru_cache(maxsize=1)
 def documents(n):
-    """Texts of 45,000 words by Zipf's law, 82 MB of 100,000, and two classes that prefer other words."""
+    """Texts of 45,000 words by Zipf's law, 82 MB for 100,000 texts, in two classes that prefer different words."""
     rng = np.random.default_rng(8)
     letters = np.array(list("etaoinshrdlcumwfgypbvkjxqz"))
     named = {"".join(rng.choice(letters, size)) for size in rng.integers(2, 10, 2 * WORDS)}
@@ -97,7 +97,7 @@ def polars_texts(texts):
 
 @lru_cache(maxsize=1)
 def mixed(n, n_classes=3):
-    """Ten numbers with holes in one cell of twenty, five categories, five answers: the parts of a table, and labels."""
+    """Parts of a mixed table and labels: ten numbers with 5 % missing cells, five categories, five booleans."""
     rng = np.random.default_rng(6)
     y = rng.integers(0, n_classes, n)
     floats = rng.standard_normal((n, 10)) + 0.3 * y[:, None]
@@ -137,7 +137,7 @@ def iris():
 
 
 def forget():
-    """Let go of all rows."""
+    """Free all cached rows."""
     rows = (
         numbers,
         with_holes,
@@ -156,12 +156,12 @@ def forget():
 
 
 def shape(X):
-    """Rows and columns; documents are one column."""
+    """Return the number of rows and columns; documents are one column."""
     return (len(X), 1) if isinstance(X, list | pl.Series) else X.shape
 
 
 def size(X):
-    """Bytes of the buffers that hold the rows."""
+    """Return the bytes of the buffers that store the rows."""
     if isinstance(X, list):
         return sum(map(len, X))
     if sparse.issparse(X):

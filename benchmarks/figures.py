@@ -12,13 +12,13 @@ import data
 from jobs import TEXT, Job, Scale, Side
 from timing import Patience, alternate, megabytes, peak_beyond
 
-SPARE = 64  # MB that a fit may take beyond its model, and a prediction beyond its output
-CHEAP = 40  # seconds up to which the other side's memory is measured too
+SPARE = 64  # MB that a fit may use beyond its model, and a prediction beyond its output
+CHEAP = 40  # seconds; the memory of the other side is measured only below
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured of one verb of one job. Memory is in MB, beyond the input, and without the output."""
+    """Measurements of one method of one job. Memory is in MB, without input and output."""
 
     table: str
     name: str
@@ -37,22 +37,22 @@ class Figure:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as long the other side takes."""
+        """Time of the other side as a multiple of ours."""
         return None if self.seconds_beside is None else self.seconds_beside / self.seconds
 
     @property
     def met(self) -> bool | None:
-        """Whether the ratio is what is demanded, if anything is."""
+        """Whether the ratio reaches the required one; None if none is required."""
         return None if self.demanded is None or self.ratio is None else self.ratio >= self.demanded
 
     @property
     def lean(self) -> bool:
-        """Whether memory stays within what is allowed, or could not be measured."""
+        """Whether memory is within its limit or could not be measured."""
         return math.isnan(self.memory) or self.memory <= self.memory_allowed
 
 
 def measure(job: Job, scale: Scale, patience: Patience) -> list[Figure]:
-    """Run a job: fit both sides, then ask both."""
+    """Run a job: fit both sides, then predict with both."""
     sides = job.sides(scale)
     ours = sides[0]
     figures = []
@@ -72,7 +72,7 @@ def measure(job: Job, scale: Scale, patience: Patience) -> list[Figure]:
             n, d = data.shape(ours.X if verb == "fit" else ours.question)
             allowed = SPARE + (megabytes(ours.model) if verb == "fit" else 0.0)
             if job.table == TEXT and memory[-1] is not None:
-                allowed = memory[-1]  # a vocabulary in the making is larger than what is left of it
+                allowed = memory[-1]  # a vocabulary takes more memory while it is built
             flops = job.flops.get("fit" if verb == "fit" else "predict")
             figures.append(
                 Figure(
@@ -96,13 +96,13 @@ def measure(job: Job, scale: Scale, patience: Patience) -> list[Figure]:
 
 
 def _memory(side: Side, verb: str, output: int) -> float:
-    kept: list[Any] = []  # until it is measured: the output counts while it is there
+    kept: list[Any] = []  # keep the output until memory is measured
     taken = peak_beyond(lambda: kept.append(side.run(verb)))
     return taken - output / 2**20
 
 
 def _agreement(job: Job, ours: Side, other: Side) -> float:
-    """Share of rows that both give the same label; of transformers, whether they give the same matrix."""
+    """Fraction of rows with equal labels; for transformers, whether the matrices are equal."""
     if not hasattr(ours.model, "predict"):
         a, b = ours.run("transform"), other.run("transform")
         share = float(a.shape == b.shape and (a != b).nnz == 0)

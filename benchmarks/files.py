@@ -1,10 +1,10 @@
-"""Models of files larger than memory would like, beside the engine alone and beside pandas with scikit-learn.
+"""Models of large files, compared with the engine alone and with pandas and scikit-learn.
 
     python benchmarks/files.py FOLDER [--rows 10000000] [--csv-rows 2000000] [--rounds 3] [--only parquet|csv]
 
-Makes FOLDER/big.parquet and FOLDER/big.csv (20 columns of numbers and a label of three classes) unless they are there.
-Each job runs in a process of its own, in turns, with the file in the page cache; what is shown is its best time without
-the start of Python and imports, the time of the whole process, and the largest memory that was ever resident.
+Creates FOLDER/big.parquet and FOLDER/big.csv (20 columns of numbers and a label of three classes) unless they exist.
+Each job runs in its own process, in turns, with the file in the page cache. The table shows the best time without the
+start of Python and imports, the time of the whole process, and the peak resident memory.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def table(rng, n):
     import pyarrow
 
     codes = rng.integers(0, len(LABELS), n)
-    found = {name: rng.normal(codes * (j % 3) * 0.3, 1 + j % 4) for j, name in enumerate(COLUMNS)}
+    numbers = {name: rng.normal(codes * (j % 3) * 0.3, 1 + j % 4) for j, name in enumerate(COLUMNS)}
     labels = pyarrow.DictionaryArray.from_arrays(codes.astype(np.int32), LABELS).cast(pyarrow.string())
-    return pyarrow.table({**found, "label": labels})
+    return pyarrow.table({**numbers, "label": labels})
 
 
-# ---------------------------------------------------------------------- the jobs, each in a process of its own
+# ---------------------------------------------------------------------- the jobs, each in its own process
 
 
 def read_parquet(path):
@@ -79,7 +79,7 @@ def read_csv_whole(path):
 
 
 def read_and_write(path):
-    """What a prediction cannot do without: all rows read, and a table of its answers' shape written."""
+    """The minimum work of a prediction: read all rows and write a table of the shape of the predictions."""
     import pyarrow
     import pyarrow.parquet
 
@@ -158,7 +158,7 @@ def jobs(path: str) -> dict[str, object]:
         "suffice.fit, GaussianDiscriminant": lambda: our_fit(path, "GaussianDiscriminant", validate=False),
         "suffice.fit, GaussianDiscriminant, with scores": lambda: our_fit(path, "GaussianDiscriminant"),
         "suffice fit (the command)": lambda: our_command("fit", path, "--target", "label", "-o", model),
-        "suffice reads it, and writes a table like the answers": lambda: read_and_write(path),
+        "suffice reads it and writes a table like the predictions": lambda: read_and_write(path),
         "suffice predict (the command)": lambda: our_command("predict", model, path, "-o", out),
         "pandas + scikit-learn, fit": lambda: peer(path),
         "pandas + scikit-learn, fit and predict": lambda: peer(path, predict=True),
@@ -178,7 +178,7 @@ def child(path: str, name: str) -> None:
 
 
 def measured(path: str, rounds: int) -> None:
-    found: dict[str, list[dict[str, float]]] = {}
+    runs_of: dict[str, list[dict[str, float]]] = {}
     for _ in range(rounds):
         for name in jobs(path):
             began = time.perf_counter()
@@ -186,12 +186,12 @@ def measured(path: str, rounds: int) -> None:
             whole = time.perf_counter() - began
             if done.returncode:
                 sys.exit(f"{name}: {done.stderr}")
-            found.setdefault(name, []).append({"whole": whole, **json.loads(done.stdout.splitlines()[-1])})
-    best = {name: min(each["seconds"] for each in runs) for name, runs in found.items()}
+            runs_of.setdefault(name, []).append({"whole": whole, **json.loads(done.stdout.splitlines()[-1])})
+    best = {name: min(each["seconds"] for each in runs) for name, runs in runs_of.items()}
     base = min(seconds for name, seconds in best.items() if name.startswith("PyArrow"))
     print(f"\n{path}: {os.path.getsize(path) / 1e6:,.0f} MB; best of {rounds}\n")
-    print("| job | seconds | beside the engine alone | whole process | peak memory |\n|---|---|---|---|---|")
-    for name, runs in found.items():
+    print("| job | seconds | relative to the engine alone | whole process | peak memory |\n|---|---|---|---|---|")
+    for name, runs in runs_of.items():
         whole, peak = min(each["whole"] for each in runs), max(each["peak"] for each in runs)
         print(f"| {name} | {best[name]:.2f} | {best[name] / base:.2f}× | {whole:.2f} s | {peak:,.0f} MB |", flush=True)
 

@@ -1,12 +1,12 @@
-"""How well a filter tells spam from ham, with settings that leave-one-out on the training part has chosen.
+"""Accuracy of spam filters whose settings are chosen by leave-one-out on the training part.
 
     python benchmarks/filters.py DATA            DATA has sms/sms.jsonl.gz and lingspam/bare.jsonl.gz
 
-One object a line: {"label": ..., "text": ..., "split": "train" | "test"} or {..., "fold": 1}. Each model sees its
-training part alone: how documents are read, the event, whether words count once, the weight of lengths and the
-smoothing are chosen by the log-loss of training documents that are left out one by one, of calibrated probabilities.
+Each line is an object {"label": ..., "text": ..., "split": "train" | "test"} or {..., "fold": 1}. A model sees only
+its training part. The reading of documents, the event, whether words count once, the weight of lengths and the
+smoothing are chosen by the leave-one-out log-loss of calibrated probabilities on the training documents.
 
-Beside it is the pipeline of scikit-learn whose log-loss in a five-fold cross-validation of the training part is least.
+For comparison: the scikit-learn pipeline with the lowest log-loss in a five-fold cross-validation of the training part.
 """
 
 import gzip
@@ -52,7 +52,7 @@ def rows_of(path):
 
 
 def split(rows, is_test):
-    """Texts and labels to learn from, and to be judged by."""
+    """Texts and labels of the training part, and of the test part."""
     parts = [row for row in rows if not is_test(row)], [row for row in rows if is_test(row)]
     return [
         each for part in parts for each in ([row["text"] for row in part], np.array([row["label"] for row in part]))
@@ -64,18 +64,18 @@ def report(name, splits):
         truth, spam, seconds, settings = [], [], 0.0, {}
         for X, y, X_test, y_test in splits:
             begun = time.perf_counter()
-            model, told = fit(X, y)
+            model, chosen = fit(X, y)
             seconds += time.perf_counter() - begun
-            settings[told] = settings.get(told, 0) + 1
+            settings[chosen] = settings.get(chosen, 0) + 1
             truth.append(y_test == "spam")
             spam.append(model.predict_proba(X_test)[:, list(model.classes_).index("spam")])
         print(f"{name}, {maker}: {figures(np.concatenate(truth), np.concatenate(spam))}, fitted in {seconds:.0f} s")
-        for told, times in settings.items():
-            print(f"    {times} × {told}", flush=True)
+        for chosen, times in settings.items():
+            print(f"    {times} × {chosen}", flush=True)
 
 
 def chosen_filter(X, y):
-    """The reading and settings of least log-loss, one by one."""
+    """The reading and the settings with the lowest leave-one-out log-loss."""
     tried = []
     for reading in READINGS:
         model = TextNaiveBayes(max_words=None, calibrate=True, **CHOSEN, **reading).fit(X, y)
@@ -96,17 +96,18 @@ def chosen_pipeline(X, y):
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = GridSearchCV(pipeline, grid, scoring="neg_log_loss", cv=folds, n_jobs=1).fit(X, y)
-    return found.best_estimator_, str(list(found.best_params_.values()))
+        search = GridSearchCV(pipeline, grid, scoring="neg_log_loss", cv=folds, n_jobs=1).fit(X, y)
+    return search.best_estimator_, str(list(search.best_params_.values()))
 
 
 def figures(is_spam, p):
-    said = p > 0.5
+    predicted = p > 0.5
     bins = np.minimum((p * BINS).astype(int), BINS - 1)
     gaps = [abs(p[bins == i].sum() - is_spam[bins == i].sum()) for i in range(BINS)]
     return (
-        f"accuracy {np.mean(said == is_spam):.2%}, ham blocked {np.mean(said[~is_spam]):.2%}, spam caught "
-        f"{np.mean(said[is_spam]):.2%}, log-loss {log_loss(is_spam, p):.4f}, calibration error {sum(gaps) / len(p):.4f}"
+        f"accuracy {np.mean(predicted == is_spam):.2%}, ham blocked {np.mean(predicted[~is_spam]):.2%}, "
+        f"spam caught {np.mean(predicted[is_spam]):.2%}, log-loss {log_loss(is_spam, p):.4f}, "
+        f"calibration error {sum(gaps) / len(p):.4f}"
     )
 
 

@@ -1,12 +1,12 @@
-"""Counts the instructions of the main jobs under valgrind, and compares them with those that were stored.
+"""Count the instructions of the main jobs under valgrind, and compare them with stored counts.
 
-    python benchmarks/instructions.py              compare; fails where more are run than stored, by over 2 %
-    python benchmarks/instructions.py --write      store
+    python benchmarks/instructions.py              compare; fail if a count is more than 2 % above the stored one
+    python benchmarks/instructions.py --write      store the counts
 
-Counts do not depend on what else the machine does, so that a kernel that got slower shows where a clock would not.
-They do depend on the compiler, on Python and on the libraries: those are stored too, and where they differ the counts
-are shown, not judged. Two are taken of each job: instructions in the compiled kernels (with the C library's
-mathematics), and all of them. Python's own vary a little from run to run, so that the second is allowed 5 %.
+Counts do not depend on the load of the machine, so they reveal a slower kernel where a clock would not. They depend on
+the compiler, on Python and on the libraries: their versions are stored too, and if they differ the counts are only
+shown. Each job has two counts: instructions in the compiled kernels (with the mathematics of the C library), and all
+instructions. Those of Python vary a little from run to run, so the second may grow by 5 %.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pathlib import Path
 STORED = Path(__file__).with_name("instructions.json")
 TOLERANCE = {"kernels": 0.02, "all": 0.05}
 KERNELS = ("_core.", "libm.so", "libm-", "libmvec")
-MARK = "getppid"  # a call of this function ends one job's counts and begins the next one's
+MARK = "getppid"  # a call of this function ends the counts of one job and starts those of the next
 
 SCRIPT = f"""
 import os, sys, warnings
@@ -47,7 +47,7 @@ JOBS = [
 ]
 names = []
 for name, model, (X, y) in JOBS:
-    model.fit(X, y), model.predict_proba(X)  # what is done at first use alone is not counted
+    model.fit(X, y), model.predict_proba(X)  # one-time initialisation is not counted
     for verb, run in (("fit", lambda: model.fit(X, y)), ("predict_proba", lambda: model.predict_proba(X))):
         os.{MARK}()
         run()
@@ -58,24 +58,24 @@ print("\\n".join(names))
 
 
 def count() -> dict[str, dict[str, int]]:
-    """Instructions of each job."""
+    """Return the instruction counts of each job."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "counts"
         command = ["valgrind", "--tool=callgrind", f"--dump-before={MARK}", f"--callgrind-out-file={out}", "--quiet"]
-        # Valgrind knows no AVX-512; one thread, and one order of Python's sets, for counts that repeat.
+        # Valgrind does not support AVX-512; one thread and a fixed hash seed make counts repeatable.
         fixed = {"SUFFICE_INSTRUCTION_SET": "avx2", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         environment = os.environ | fixed | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
         run = subprocess.run([*command, sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True)
         if run.returncode:
             sys.exit(f"valgrind failed:\n{run.stderr[-3000:]}")
-        # Dumps are numbered; what comes before a job ends with an odd one, the job itself with an even one.
+        # Dumps are numbered: odd ones end before a job, even ones end after it.
         dumps = sorted(Path(folder).glob("counts.*"), key=lambda path: int(path.suffix[1:]))
         names = run.stdout.splitlines()
         return {name: _sums(dumps[2 * i + 1]) for i, name in enumerate(names)}
 
 
 def _sums(dump: Path) -> dict[str, int]:
-    """Instructions in the kernels, and in all."""
+    """Return the instructions in the kernels, and all instructions."""
     objects: dict[str, str] = {}
     cost: Counter[str] = Counter()
     here, called = "", False
@@ -84,7 +84,7 @@ def _sums(dump: Path) -> dict[str, int]:
             number, _, name = line[3:].partition(" ")
             here = objects.setdefault(number, name)
         elif line.startswith("calls="):
-            called = True  # the next line is the cost of what was called, which is counted where it was spent
+            called = True  # the next line is the cost of the called function, which is counted there
         elif line.startswith("cob="):
             number, _, name = line[4:].partition(" ")
             objects.setdefault(number, name)
@@ -97,7 +97,7 @@ def _sums(dump: Path) -> dict[str, int]:
 
 
 def versions() -> dict[str, str]:
-    """What the counts depend on."""
+    """Versions that the counts depend on."""
     import numpy
     import scipy
     import sklearn
@@ -112,16 +112,16 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="store the counts")
     write = parser.parse_args().write
     if shutil.which("valgrind") is None:
-        print("valgrind is not installed: instructions cannot be counted, and nothing was compared.")
+        print("valgrind is not installed, so no instructions were counted or compared.")
         return
-    made, found = versions(), count()
+    current, counted = versions(), count()
     if write:
-        STORED.write_text(json.dumps({"versions": made, "instructions": found}, indent=1) + "\n")
+        STORED.write_text(json.dumps({"versions": current, "instructions": counted}, indent=1) + "\n")
     stored = json.loads(STORED.read_text())
-    like = stored["versions"] == made
+    comparable = stored["versions"] == current
     worse = []
     print(f"{'millions of instructions':46} {'kernels':>10} {'stored':>10} {'all':>10} {'stored':>10}")
-    for job, counts in found.items():
+    for job, counts in counted.items():
         before = stored["instructions"].get(job)
         cells = []
         for kind, tolerance in TOLERANCE.items():
@@ -130,8 +130,8 @@ def main() -> None:
             if old is not None and counts[kind] > old * (1 + tolerance):
                 worse.append(f"{job}: {counts[kind] / max(old, 1) - 1:+.1%} ({kind})")
         print(f"{job:46} {' '.join(cells)}")
-    if not like:
-        print(f"\nNot judged: counted with {made}, stored with {stored['versions']}.")
+    if not comparable:
+        print(f"\nNot compared: counted with {current}, stored with {stored['versions']}.")
     elif worse:
         sys.exit("\nMore instructions than stored:\n" + "\n".join(worse))
 

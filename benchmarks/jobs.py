@@ -1,7 +1,7 @@
-"""What is timed: each job is an estimator with its rows, what it is held against, and what it has to reach.
+"""Jobs to time: each has an estimator, its rows, a comparison, and the speed-up that is required.
 
-Bytes are those of the rows, and of the output where there is one: each has to move once. Flops are those of the matrix
-work that the formulas need, with n rows, d columns and K classes.
+Bytes are those of the rows and of the output, each of which must move once. Flops are those of the matrix products in
+the formulas, for n rows, d columns and K classes.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ from suffice.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, Multinom
 MAIN = "Beside scikit-learn"
 MIXED = "A mixed table beside a plain matrix"
 SINGLE = "float32 beside float64"
-KINDS = "Layouts, weights and holes"
+KINDS = "Layouts, weights and missing cells"
 OWN = "The library's own classes"
 MANY = "Many classes, many columns"
 GROWTH = "Growth with the rows"
@@ -35,9 +35,9 @@ Flops = Callable[[float, float, float], float]
 
 @dataclass(frozen=True)
 class Scale:
-    """How many rows: of dense data, of texts, of data with many classes or columns; and how many those are.
+    """Number of rows of dense data, of texts, and of data with many classes or columns; and the number of those.
 
-    ``growth`` has the parts of the dense rows that show how time grows with them.
+    ``growth`` has divisors of the number of dense rows, to show how time grows with rows.
     """
 
     rows: int
@@ -53,7 +53,7 @@ QUICK = Scale(rows=40_000, texts=4_000, many_rows=20_000, many=200, growth=(20, 
 
 @dataclass(frozen=True)
 class Side:
-    """An estimator, what it is fitted to, and what it is asked."""
+    """An estimator, the rows it is fitted to, and the rows it predicts."""
 
     model: Any
     X: Any
@@ -73,16 +73,16 @@ class Side:
 
 @dataclass(frozen=True)
 class Job:
-    """Ours, and beside it another library or another form of the same rows.
+    """Our estimator, and for comparison another library or another form of the same rows.
 
     Attributes
     ----------
     sides : callable
-        From a scale to one side, ours, or two.
+        Function from a scale to one side, ours, or two.
     beside : str
-        What the second side is.
+        Name of the second side.
     demands : mapping of str to float
-        For each verb, the least that the second side's time must be as a multiple of ours.
+        For each method, the required time of the second side as a multiple of ours.
     flops : mapping of str to callable
         For "fit" and "predict", flops of n rows, d columns and K classes.
     same : bool
@@ -124,7 +124,7 @@ Rows = Callable[[Scale], tuple[Any, Any]]
 
 
 def both(ours: Any, theirs: Any, rows: Rows) -> Callable[[Scale], list[Side]]:
-    """Ours and theirs on the same rows."""
+    """Return both estimators on the same rows."""
 
     def sides(scale: Scale) -> list[Side]:
         return [Side(model(), *rows(scale)) for model in (ours, theirs)]
@@ -167,7 +167,7 @@ def mixed_jobs() -> list[Job]:
     return [
         Job(MIXED, f"NaiveBayes, {frame.__name__.split('_')[0]}", partial(sides, frame, filled), words, demands)
         for frame in (data.pandas_frame, data.polars_frame)
-        for filled, words in ((False, "GaussianNB, same holes"), (True, "GaussianNB, holes filled"))
+        for filled, words in ((False, "GaussianNB, same missing cells"), (True, "GaussianNB, missing cells filled"))
     ]
 
 
@@ -183,7 +183,7 @@ def single_jobs() -> list[Job]:
         (BernoulliNB, data.answers, LINEAR),
         (MultinomialNB, data.counts, LINEAR),
     ]
-    demands = dict.fromkeys(("fit", *QUESTIONS), 0.97)  # as fast, within what repeats
+    demands = dict.fromkeys(("fit", *QUESTIONS), 0.97)  # equally fast, within the repeatability of timings
     return [
         Job(SINGLE, f"{model.__name__}, float32", partial(sides, model, rows), FLOAT64, demands, flops, same=True)
         for model, rows, flops in models
@@ -214,7 +214,7 @@ def kind_jobs() -> list[Job]:
         (MultinomialNB, bayes.MultinomialNB, data.counts, LINEAR),
         (CategoricalNB, bayes.CategoricalNB, data.categories, {}),
     ]
-    alone = (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis)  # scikit-learn's take no weights
+    alone = (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis)  # scikit-learn's do not support weights
     return [
         *(
             Job(KINDS, f"{ours.__name__}, column-major", partial(columns, ours, theirs, rows), SKLEARN, {}, flops)
@@ -230,7 +230,7 @@ def kind_jobs() -> list[Job]:
             )
             for ours, theirs, rows, _ in pairs
         ),
-        Job(KINDS, "GaussianNB, holes", partial(holes, GaussianNB), "no holes", {}, DIAGONAL),
+        Job(KINDS, "GaussianNB, missing cells", partial(holes, GaussianNB), "none missing", {}, DIAGONAL),
     ]
 
 
@@ -258,7 +258,7 @@ def many_jobs(scale: Scale) -> list[Job]:
 
     def sides(ours: Any, theirs: Any, d: int, n_classes: int, scale: Scale) -> list[Side]:
         X, y = data.numbers(scale.many_rows if n_classes > 2 else scale.many_rows // 5, d, n_classes)
-        # scikit-learn would take minutes to answer for all of them.
+        # scikit-learn would take minutes to predict all of them.
         return [Side(model(), X, y, asked=X[: scale.many_rows // 20]) for model in (ours, theirs)]
 
     return [

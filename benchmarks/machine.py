@@ -1,4 +1,4 @@
-"""What the machine can do: bytes of a plain read, flops of matrix products; and what machine it is.
+"""Limits of the machine (bytes per second of a plain read, flops of matrix products) and its description.
 
 python benchmarks/machine.py
 """
@@ -27,14 +27,13 @@ class Machine:
     Attributes
     ----------
     read : float
-        Bytes per second of a sum over an array of the main job's size, a thread for each core.
+        Bytes per second of a sum over an array of the size of the main job, with one thread per core.
     dgemm : float
         Flops per second of a product of two square matrices.
     dsyrk : float
-        Seconds that one row of 50 columns takes in ``rowsᵀ rows`` where the rows are in cache, as a caller of SciPy's
-        dsyrk gets it.
+        Seconds per row of 50 columns for ``rowsᵀ rows`` by SciPy's dsyrk, with the rows in cache.
     dsyrk_per_core : float
-        The same where each core multiplies blocks of its own.
+        The same if each core multiplies its own blocks.
     description : dict of str to str
     """
 
@@ -49,7 +48,7 @@ class Machine:
 
 
 def measured(n: int, d: int = 50) -> Machine:
-    """The limits of this machine, for rows of the main job's shape."""
+    """Measure the limits of this machine, for rows of the shape of the main job."""
     return Machine(_read(n * d), _dgemm(), *_dsyrk(d), description())
 
 
@@ -64,7 +63,7 @@ def description() -> dict[str, str]:
 
 
 def cores() -> int:
-    """How many this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -89,7 +88,7 @@ def _read(cells: int) -> float:
     array = np.ones(cells)
     parts = np.array_split(array, cores())
     with ThreadPoolExecutor(cores()) as pool, threadpool_limits(1):
-        # A sum and a product with itself read alike; which is faster depends on how NumPy was built.
+        # A sum and a product with itself read the same bytes; which is faster depends on the build of NumPy.
         seconds = min(_best(lambda each=each: list(pool.map(each, parts))) for each in (np.sum, lambda a: a.dot(a)))
     return array.nbytes / seconds
 
@@ -109,7 +108,7 @@ def _dsyrk(d: int, rows: int = 2048, blocks: int = 64) -> tuple[float, float]:
 
     def numpys(mine: np.ndarray) -> None:
         for _ in range(blocks):
-            mine.T @ mine  # NumPy calls dsyrk for this, and lets other threads run
+            mine.T @ mine  # NumPy calls dsyrk here and releases the GIL
 
     plain = _best(scipys) / (blocks * rows)
     with ThreadPoolExecutor(cores()) as pool, threadpool_limits(1):
@@ -118,8 +117,8 @@ def _dsyrk(d: int, rows: int = 2048, blocks: int = 64) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    found = measured(1_000_000)
-    for key, value in found.description.items():
+    limits = measured(1_000_000)
+    for key, value in limits.description.items():
         print(f"{key}: {value}")
-    print(f"read {found.read / 1e9:.1f} GB/s, dgemm {found.dgemm / 1e9:.0f} Gflop/s")
-    print(f"dsyrk of 10⁶ × 50: {1e6 * found.dsyrk:.3f} s, a core for each block {1e6 * found.dsyrk_per_core:.3f} s")
+    print(f"read {limits.read / 1e9:.1f} GB/s, dgemm {limits.dgemm / 1e9:.0f} Gflop/s")
+    print(f"dsyrk of 10⁶ × 50: {1e6 * limits.dsyrk:.3f} s, one core per block {1e6 * limits.dsyrk_per_core:.3f} s")

@@ -1,17 +1,17 @@
-"""Times every job beside scikit-learn, on the same rows, in one process.
+"""Time every job and its scikit-learn counterpart on the same rows, in one process.
 
     python benchmarks/run.py                        10⁶ rows
     python benchmarks/run.py --quick                about a minute
-    python benchmarks/run.py --only GaussianNB      jobs whose name or table has these letters
-    python benchmarks/run.py --json FILE            figures as they are
-    python benchmarks/run.py --markdown             tables as the docs have them
-    python benchmarks/run.py --markdown PAGE        … put between the markers of a page
-    python benchmarks/run.py --from FILE ...        no runs: figures that --json wrote
+    python benchmarks/run.py --only GaussianNB      jobs whose name or table contains this text
+    python benchmarks/run.py --json FILE            write the raw figures
+    python benchmarks/run.py --markdown             tables for the docs
+    python benchmarks/run.py --markdown PAGE        … inserted between the markers of a page
+    python benchmarks/run.py --from FILE ...        no runs: read figures that --json wrote
 
-Runs alternate between the two sides after one that does not count; the best of several counts (of one, where a round
-takes half a minute). Bytes are those of the
-rows and the output, flops those that the formulas need; both are held against what was measured on this machine in
-the same run. Memory is the highest resident size, beyond what was resident before and without the output (Linux).
+Runs alternate between the two sides after a warm-up run; the best of several counts (a single one if a round takes half
+a minute). Bytes are those of the rows and the output, flops those that the formulas need; both are compared with the
+limits of this machine, measured in the same run. Memory is the peak resident size beyond the initial one, without the
+output (Linux).
 """
 
 import argparse
@@ -41,14 +41,14 @@ def main() -> None:
     else:
         machine, figures = run(options)
     if options.json:
-        found = {"machine": machine.as_dict(), "figures": [asdict(each) for each in figures]}
-        options.json.write_text(json.dumps(found, indent=1) + "\n")
+        stored = {"machine": machine.as_dict(), "figures": [asdict(each) for each in figures]}
+        options.json.write_text(json.dumps(stored, indent=1) + "\n")
     if options.markdown is None:
         print(report(figures, machine, plain_text, "\n"))
         short = shortfalls(figures, machine)
-        print("\n" + "\n".join(["Demanded, and not met:", *short] if short else ["All that is demanded is met."]))
+        print("\n" + "\n".join(["Requirements not met:", *short] if short else ["All requirements are met."]))
         if options.quick:
-            print("\nDemands are made of a full run; in a quick one what is done once for each call weighs more.")
+            print("\nRequirements apply to a full run; in a quick run, fixed costs per call weigh more.")
     else:
         page = "\n\n".join([about(machine), report(figures, machine, markdown, "### ")])
         if options.markdown == "-":
@@ -60,10 +60,10 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rows and rounds")
-    parser.add_argument("--only", action="append", metavar="NAME", help="jobs whose name or table has these letters")
+    parser.add_argument("--only", action="append", metavar="NAME", help="jobs whose name or table contains this text")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
     parser.add_argument("--markdown", nargs="?", const="-", metavar="PAGE", help="tables for the docs")
-    parser.add_argument("--from", dest="source", type=Path, metavar="FILE", help="figures that were written before")
+    parser.add_argument("--from", dest="source", type=Path, metavar="FILE", help="read figures that --json wrote")
     return parser.parse_args()
 
 
@@ -74,10 +74,10 @@ def run(options: argparse.Namespace) -> tuple[Machine, list[Figure]]:
         jobs = [job for job in jobs if any(part.lower() in f"{job.table} {job.name}".lower() for part in options.only)]
         if not jobs:
             names = "; ".join(dict.fromkeys(job.name for job in all_jobs(scale)))
-            sys.exit(f"No job is called {' or '.join(options.only)}. There are: {names}.")
-    load = f"load average {os.getloadavg()[0]:.1f} when it began" if hasattr(os, "getloadavg") else "load unknown"
+            sys.exit(f"No job matches {' or '.join(options.only)}. Jobs: {names}.")
+    load = f"load average {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else "load unknown"
     machine = measured(scale.rows)
-    kind = "quick run (demands are made of a full one)" if options.quick else "full run"
+    kind = "quick run (requirements apply to a full run)" if options.quick else "full run"
     machine.description["run"] = f"{kind}, {scale.rows:,} rows, {load}"
     print(about(machine), file=sys.stderr)
     figures = []
@@ -89,9 +89,9 @@ def run(options: argparse.Namespace) -> tuple[Machine, list[Figure]]:
             table = job.table
         short = 0.15 if job.table == GROWTH else 1.0
         patience = Patience(3, 0.1 * short) if options.quick else Patience(3, 1.0 * short)
-        found = measure(job, scale, patience)
-        figures += found
-        times = ", ".join(f"{each.verb} {duration(each.seconds)}" for each in found)
+        measured_figures = measure(job, scale, patience)
+        figures += measured_figures
+        times = ", ".join(f"{each.verb} {duration(each.seconds)}" for each in measured_figures)
         done = f"[{i + 1}/{len(jobs)}, {time.perf_counter() - begun:.0f} s]"
         print(f"{done} {job.name}: {times}", file=sys.stderr, flush=True)
     return machine, figures
@@ -101,17 +101,17 @@ def about(machine: Machine) -> str:
     """The machine and its limits."""
     limits = (
         f"plain read {machine.read / 1e9:.1f} GB/s, dgemm {machine.dgemm / 1e9:.0f} Gflop/s, dsyrk of 10⁶ × 50 in "
-        f"{duration(1e6 * machine.dsyrk)} ({duration(1e6 * machine.dsyrk_per_core)} with a core for each block)"
+        f"{duration(1e6 * machine.dsyrk)} ({duration(1e6 * machine.dsyrk_per_core)} with one core per block)"
     )
     return "\n".join([f"- {key}: {value}" for key, value in machine.description.items()] + [f"- limits: {limits}"])
 
 
 def place(page: Path, text: str) -> None:
-    """Put the text between the markers of a page."""
-    before, found, rest = page.read_text().partition(BEGIN)
+    """Insert the text between the markers of a page."""
+    before, begun, rest = page.read_text().partition(BEGIN)
     _, ended, after = rest.partition(END)
-    if not (found and ended):
-        sys.exit(f"{page} has no place for figures: it needs the lines {BEGIN} and {END}.")
+    if not (begun and ended):
+        sys.exit(f"{page} has no markers for figures; it needs the lines {BEGIN} and {END}.")
     page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
 
 

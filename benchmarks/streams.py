@@ -2,8 +2,9 @@
 
     python benchmarks/streams.py DATA            DATA has lingspam/bare.jsonl.gz
 
-The mails of Ling-Spam in batches of 100: each is judged before it is learned, and in the end the counts are those of
-one fit. Then a million documents, with new words in every batch, hashed to 2²⁰ slots: how much memory is resident.
+The mails of Ling-Spam come in batches of 100: each batch is predicted before it is learned, and the final counts equal
+those of one fit. Then a million documents, with new words in every batch, are hashed to 2²⁰ slots to show the resident
+memory.
 """
 
 import sys
@@ -42,7 +43,7 @@ def judge_then_learn(rows):
         and np.array_equal(whole.document_count_, model.document_count_)
         and np.array_equal(whole.class_count_, model.class_count_)
     )
-    print(f"  {len(whole.vocabulary_):,} words; counts as those of one fit: {same}", flush=True)
+    print(f"  {len(whole.vocabulary_):,} words; counts equal those of one fit: {same}", flush=True)
 
 
 def endless(n=1_000_000, batch=1000):

@@ -7,14 +7,14 @@ from figures import Figure
 from jobs import GROWTH, MAIN, SKLEARN
 from machine import Machine
 
-READ_SHARE = 0.65  # of a plain read's bytes per second: what a fit of GaussianNB must move
-PRODUCT_MULTIPLE = 1.5  # of read + dsyrk: what a fit of LDA may take
+READ_SHARE = 0.65  # of the bytes per second of a plain read, required of a fit of GaussianNB
+PRODUCT_MULTIPLE = 1.5  # of the time of read + dsyrk, allowed for a fit of LDA
 
 Table = tuple[list[str], list[list[str]]]
 
 
 def duration(seconds: float | None) -> str:
-    """Three digits, with a unit."""
+    """Format seconds with three digits and a unit."""
     if seconds is None:
         return ""
     unit, name = next(((u, n) for u, n in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")) if seconds >= u), (1e-6, "µs"))
@@ -23,13 +23,13 @@ def duration(seconds: float | None) -> str:
 
 
 def table_of(figures: list[Figure], machine: Machine) -> Table:
-    """The figures of one table."""
+    """Return the head and the lines of one table."""
     if figures[0].table == GROWTH:
         return _growth(figures)
     others = sorted({each.beside for each in figures})
     named = len(others) == 1 and others[0]
     beside = (["other"] if not named else [named]) if others != [""] else []
-    heads = ["job", "verb", "Suffice", *beside, *(["ratio", "demanded"] if beside else [])]
+    heads = ["job", "verb", "Suffice", *beside, *(["ratio", "required"] if beside else [])]
     heads += ["GB/s", "of a read", "Gflop/s", "of dgemm", "MB", *(["its MB"] if beside else [])]
     lines = []
     for each in figures:
@@ -62,17 +62,17 @@ def _size(megabytes: float | None) -> str:
 
 
 def _growth(figures: list[Figure]) -> Table:
-    """Nanoseconds for each row, by the number of rows."""
+    """Return nanoseconds per row by the number of rows."""
     sizes = sorted({each.rows for each in figures})
     cells: dict[tuple[str, str], dict[int, float]] = {}
     for each in figures:
         cells.setdefault((each.name, each.verb), {})[each.rows] = 1e9 * each.seconds / each.rows
-    heads = ["ns for each row", "verb", *(f"{n:,} rows" for n in sizes)]
-    return heads, [[*key, *(f"{found[n]:.0f}" if n in found else "" for n in sizes)] for key, found in cells.items()]
+    heads = ["ns per row", "verb", *(f"{n:,} rows" for n in sizes)]
+    return heads, [[*key, *(f"{times[n]:.0f}" if n in times else "" for n in sizes)] for key, times in cells.items()]
 
 
 def bounds(figures: Iterable[Figure], machine: Machine) -> Table:
-    """The two fits whose bound is known: one read of memory, and one read and one product."""
+    """Return the two fits with a known bound: one read of memory, and one read and one product."""
     fits = {each.name: each for each in figures if each.table == MAIN and each.verb == "fit"}
     lines = []
     if naive := fits.get("GaussianNB"):
@@ -81,12 +81,12 @@ def bounds(figures: Iterable[Figure], machine: Machine) -> Table:
         demand = f"≥ {READ_SHARE:.0%} {_words(share >= READ_SHARE)}"
         lines.append(["GaussianNB", "one read", *times, f"{share:.0%} of the bytes per second", demand])
     if linear := fits.get("LinearDiscriminantAnalysis"):
-        for name, per_row in (("read + dsyrk", machine.dsyrk), ("… a core for each block", machine.dsyrk_per_core)):
+        for name, per_row in (("read + dsyrk", machine.dsyrk), ("… one core per block", machine.dsyrk_per_core)):
             bound = linear.bytes / machine.read + linear.rows * per_row
             multiple = linear.seconds / bound
             demand = f"≤ {PRODUCT_MULTIPLE}× {_words(multiple <= PRODUCT_MULTIPLE)}" if name.startswith("read") else ""
             lines.append(["LDA", name, duration(bound), duration(linear.seconds), f"{multiple:.2f}× the time", demand])
-    return ["fit", "bound", "the bound takes", "the fit takes", "that is", "demanded"], lines
+    return ["fit", "bound", "the bound takes", "the fit takes", "that is", "required"], lines
 
 
 def plain_text(table: Table) -> str:
@@ -106,20 +106,20 @@ def markdown(table: Table) -> str:
 
 
 def report(figures: list[Figure], machine: Machine, form: Callable[[Table], str], heading: str) -> str:
-    """All tables, in the order in which they were measured, each under a heading."""
+    """Return all tables in the order of measurement, each under a heading."""
     parts = []
     for title in dict.fromkeys(each.table for each in figures):
         chosen = [each for each in figures if each.table == title]
         parts.append(f"{heading}{title}\n\n{form(table_of(chosen, machine))}")
         if title == MAIN and (known := bounds(figures, machine))[1]:
-            parts.append(f"{heading}Fits whose bound is known\n\n{form(known)}")
+            parts.append(f"{heading}Fits with a known bound\n\n{form(known)}")
     return "\n\n".join(parts)
 
 
 def shortfalls(figures: list[Figure], machine: Machine) -> list[str]:
-    """What is demanded and not met, a sentence each."""
+    """Return a sentence for each requirement that is not met."""
     out = [
-        f"{each.name}, {each.verb}: {_ratio(each.ratio)} of {each.beside or SKLEARN}, {each.demanded:.3g}× demanded"
+        f"{each.name}, {each.verb}: {_ratio(each.ratio)} of {each.beside or SKLEARN}, {each.demanded:.3g}× required"
         for each in figures
         if each.met is False
     ]
@@ -129,5 +129,5 @@ def shortfalls(figures: list[Figure], machine: Machine) -> list[str]:
         if not each.lean
     ]
     out += [f"{line[0]} fit against {line[1]}: {line[4]}" for line in bounds(figures, machine)[1] if "NOT" in line[5]]
-    # Memory of jobs with the same name in different tables is said once.
+    # Jobs with the same name in different tables are listed once.
     return list(dict.fromkeys(out))

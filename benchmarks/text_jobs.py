@@ -1,4 +1,4 @@
-"""Raw documents beside scikit-learn's ``CountVectorizer`` and ``MultinomialNB``."""
+"""Raw documents, compared with scikit-learn's ``CountVectorizer`` and ``MultinomialNB``."""
 
 from functools import partial
 from typing import Any
@@ -13,10 +13,10 @@ from suffice import TextNaiveBayes, WordCounts
 
 
 def text_jobs() -> list[Job]:
-    """Classifiers and transformers of words, and of words and pairs of them."""
+    """Classifiers and transformers of words, and of words and word pairs."""
 
     def classifiers(runs: tuple[int, int], rows: Any, scale: Scale) -> list[Side]:
-        ours = TextNaiveBayes(max_words=None, ngram_range=runs)  # scikit-learn's takes all words
+        ours = TextNaiveBayes(max_words=None, ngram_range=runs)  # scikit-learn uses all words
         theirs = make_pipeline(CountVectorizer(ngram_range=runs), MultinomialNB())
         documents, y = data.documents(scale.texts)
         return [Side(ours, rows(documents), y), Side(theirs, documents, y)]

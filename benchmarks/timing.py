@@ -1,4 +1,4 @@
-"""How long a call takes, and how much memory: calls in turns, the best of several, the highest resident size."""
+"""Time and memory of calls: best time of several alternating rounds, and peak resident size."""
 
 import ctypes
 import gc
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_ROUNDS = 3000
-LONG = 30  # seconds after which one round is enough
+LONG = 30  # seconds; a round that takes longer runs once
 
 
 @dataclass(frozen=True)
 class Patience:
-    """Rounds that are run at least, and seconds after which no further one is begun; of long rounds there is one."""
+    """Minimum number of rounds, and seconds after which no further round starts; a long round runs once."""
 
     rounds: int
     seconds: float
 
 
 def alternate(runs: list[Callable[[], object]], patience: Patience) -> list[float]:
-    """Best time of each, taken in turns after a call that does not count.
+    """Return the best time of each call, in alternating rounds after one warm-up call.
 
-    The garbage collector rests meanwhile, as in `timeit`.
+    The garbage collector is disabled, as in `timeit`.
     """
     for run in runs:
         run()
@@ -41,18 +41,18 @@ def alternate(runs: list[Callable[[], object]], patience: Patience) -> list[floa
                 start = time.perf_counter()
                 result = run()
                 best[i] = min(best[i], time.perf_counter() - start)
-                del result  # outside the time: what is returned is the caller's to free
+                del result  # freed outside the timed section
     finally:
         gc.enable()
     return best
 
 
 def peak_beyond(run: Callable[[], object]) -> float:
-    """MB that ``run`` makes resident at most, beyond what was resident before it (Linux; NaN elsewhere)."""
+    """Return the peak resident MB during ``run`` beyond those before it (Linux; NaN elsewhere)."""
     if not Path("/proc/self/clear_refs").exists():
         return math.nan
     gc.collect()
-    # Freed memory that is still resident would be used again, and not be seen.
+    # Freed memory that is still resident would be reused and not be counted.
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
@@ -68,7 +68,7 @@ def _status(key: str) -> float:
 
 
 def megabytes(model: object) -> float:
-    """What a fitted model holds, without copying it."""
+    """Return the size of a fitted model in MB, without copying it."""
 
     class Counter:
         total = 0

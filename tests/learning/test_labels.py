@@ -144,7 +144,7 @@ def test_classes_that_are_new_to_a_model():
         theirs.partial_fit(more, "label")
     with pytest.raises(MergeError, match="Rows of class 'new' cannot be taken out: there are none"):
         theirs.remove(more, "label")
-    with pytest.raises(ClassError, match="different kinds"):
+    with pytest.raises(ClassError, match="labels of different types"):
         own.partial_fit(table([0, 1]), "label")
     expected = GaussianNB().partial_fit(table(["a", "b"] * 2), "label", classes=["a", "b", "c"])
     assert expected.classes_.tolist() == ["a", "b", "c"]

@@ -145,7 +145,7 @@ def test_models_of_other_statistics_do_not_merge():
         GaussianDiscriminant().fit(X, y).merge(GaussianDiscriminant("own").fit(X, y))
     with pytest.raises(MergeError, match="cannot be joined"):
         GaussianDiscriminant().fit(X, y).merge(GaussianDiscriminant(shape="diagonal").fit(X, y))
-    with pytest.raises(ClassError, match="different kinds"):
+    with pytest.raises(ClassError, match="labels of different types"):
         NaiveBayes().fit(X, y).merge(NaiveBayes().fit(X, y.astype(str)))
 
 

@@ -165,16 +165,16 @@ def part_mean(whole: Group, b: Group, left: Float, left_low: Float) -> Joint:
     δ and cross are those of the union. All results are zero where a is empty.
     """
     some = left > 0
-    met = some & (b.weight > 0)
+    both = some & (b.weight > 0)
     away = add(whole.mean, whole.mean_low, -b.mean, -b.mean_low)
     step = quotient(*product(*away, b.weight, b.weight_low), left, left_low)
     moved = add(whole.mean, whole.mean_low, *step)
     # If all remaining rows are zero, their mean is zero, not the rounding error of the rows removed.
     nothing = np.abs(moved[0]) <= 2.0**-80 * np.abs(whole.mean)
     pairs = zip(moved, (whole.mean, whole.mean_low), strict=True)
-    mean, low = (np.where(met, np.where(nothing, 0.0, new), np.where(some, old, 0.0)) for new, old in pairs)
-    delta, delta_low = (np.where(met, part, 0.0) for part in add(b.mean, b.mean_low, -mean, -low))
-    cross = (np.where(met, part, 0.0) for part in _cross(left, left_low, b, (whole.weight, whole.weight_low)))
+    mean, low = (np.where(both, np.where(nothing, 0.0, new), np.where(some, old, 0.0)) for new, old in pairs)
+    delta, delta_low = (np.where(both, part, 0.0) for part in add(b.mean, b.mean_low, -mean, -low))
+    cross = (np.where(both, part, 0.0) for part in _cross(left, left_low, b, (whole.weight, whole.weight_low)))
     return Joint(left, left_low, mean, low, delta, delta_low, *cross)
 
 

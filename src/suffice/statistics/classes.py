@@ -167,7 +167,9 @@ class Membership:
         object.__setattr__(self, "row_counts", counts)
         if self.soft is not None and self.soft.shape[1:] != (len(self.classes),):
             shape = len(self), len(self.classes)
-            raise InputError(f"soft has shape {self.soft.shape}; expected {shape}.", argument="soft")
+            raise InputError(
+                f"soft has shape {self.soft.shape}; expected {shape} for {len(self.classes)} classes.", argument="soft"
+            )
 
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else len(self.soft)  # type: ignore[arg-type]

@@ -90,7 +90,7 @@ class CountVectors(Statistic):
 
     def _subtracted(self, other: CountVectors, columns: Sequence[object]) -> CountVectors:
         weight, low = subtract_weights(
-            self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
+            self.weight, self.weight_low, other.weight, other.weight_low, self.describe_position(columns)
         )
         left = weight > 0
         coefficient = self.log_coefficient - other.log_coefficient

@@ -79,7 +79,7 @@ class Counts(Statistic):
             some = [counts[at] for _, counts in counted]
             parts[f"count{end}"] = np.hstack([np.zeros((k, 0)), *(each[:, :-1] for each in some)])
             parts[f"missing{end}"] = np.hstack([np.zeros((k, 0)), *(each[:, -1:] for each in some)])
-        return cls(members.classes, levels=tuple(levels for levels, _ in counted), **parts)._pruned()
+        return cls(members.classes, levels=tuple(levels for levels, _ in counted), **parts).without_empty()
 
     @classmethod
     def concatenate_columns(cls, parts: Sequence[Counts]) -> Counts:
@@ -104,7 +104,7 @@ class Counts(Statistic):
 
     def taking(self, at: Selection) -> Counts:
         """Return the statistic of some of the classes and of the levels that occur in them."""
-        return super().taking(at)._pruned()
+        return super().taking(at).without_empty()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -131,7 +131,7 @@ class Counts(Statistic):
         present = [self.of_column(j).sum(axis=1) + self.missing[:, j] for j in range(len(self.levels))]
         return np.asarray(np.max(present, axis=0))
 
-    def _on_levels(self, levels: Sequence[Levels]) -> Counts:
+    def on_levels(self, levels: Sequence[Levels]) -> Counts:
         """Return the same counts on wider levels."""
         if all(mine is wider for mine, wider in zip(self.levels, levels, strict=True)):
             return self
@@ -145,13 +145,13 @@ class Counts(Statistic):
 
     def _merged(self, other: Counts) -> Counts:
         levels = [a.union(b) for a, b in zip(self.levels, other.levels, strict=True)]
-        a, b = self._on_levels(levels), other._on_levels(levels)
+        a, b = self.on_levels(levels), other.on_levels(levels)
         count, low = add(a.count, a.count_low, b.count, b.count_low)
         missing, missing_low = add(a.missing, a.missing_low, b.missing, b.missing_low)
         return Counts(self.classes, count, missing, tuple(levels), count_low=low, missing_low=missing_low)
 
     def _subtracted(self, other: Counts, columns: Sequence[object]) -> Counts:
-        other = other._pruned()
+        other = other.without_empty()
         for j, (mine, theirs) in enumerate(zip(self.levels, other.levels, strict=True)):
             held = other.of_column(j).sum(axis=0) > 0
             unknown = [value for value, has in zip(theirs.values, held, strict=True) if has and value not in mine.place]
@@ -162,8 +162,8 @@ class Counts(Statistic):
                     column=columns[j],
                 )
         levels = [a.union(b) for a, b in zip(self.levels, other.levels, strict=True)]
-        a, b = self._on_levels(levels), other._on_levels(levels)
-        place = self._place(columns)
+        a, b = self.on_levels(levels), other.on_levels(levels)
+        place = self.describe_position(columns)
 
         def level(k: int, c: int) -> str:
             j = int(np.searchsorted(a.offsets, c, side="right")) - 1
@@ -175,16 +175,16 @@ class Counts(Statistic):
         count, low = subtract_weights(a.count, a.count_low, b.count, b.count_low, level)
         missing, missing_low = subtract_weights(a.missing, a.missing_low, b.missing, b.missing_low, missing_cells)
         left = Counts(self.classes, count, missing, tuple(levels), count_low=low, missing_low=missing_low)
-        return left._pruned()
+        return left.without_empty()
 
     def _scaled(self, factor: float) -> Counts:
         by = np.asarray(factor)
         count, low = product(self.count, self.count_low, by)
         missing, missing_low = product(self.missing, self.missing_low, by)
         scaled = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
-        return scaled._pruned()
+        return scaled.without_empty()
 
-    def _pruned(self) -> Counts:
+    def without_empty(self) -> Counts:
         """Return the statistic without levels of weight zero, except declared ones."""
         held = self.count.sum(axis=0) > 0
         if held.all():

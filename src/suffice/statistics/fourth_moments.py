@@ -86,7 +86,7 @@ class FourthMoments(Scatter):
                 np.fill_diagonal(products[1, c], blocks.squares_low[c])
             block = cls(members.classes, blocks.weight, blocks.mean, blocks.mean_low, *products)
             with np.errstate(over="ignore", invalid="ignore"):
-                whole = block if start == 0 else whole._merged(block)
+                whole = block if start == 0 else whole.merge(block)
         return whole.marking_underflow(x).check(columns)
 
     @classmethod
@@ -153,7 +153,7 @@ class FourthMoments(Scatter):
 
     def _subtracted(self, other: FourthMoments, columns: Sequence[object]) -> FourthMoments:  # type: ignore[override]
         weight, weight_low = subtract_weights(
-            self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
+            self.weight, self.weight_low, other.weight, other.weight_low, self.describe_position(columns)
         )
         joint = part_mean(self.group(), other.group(), weight[:, None], weight_low[:, None])
         mean = DoubleDouble(joint.mean, joint.mean_low)

@@ -62,7 +62,7 @@ class JointCounts(Statistic):
         where[whole] = positions
         high, low = class_counts(where, len(cells) + 1, members)
         lows = {"count_low": low[:, :-1], "missing_low": low[:, -1:]}
-        return cls(members.classes, high[:, :-1], high[:, -1:], levels, cells, **lows)._pruned()
+        return cls(members.classes, high[:, :-1], high[:, -1:], levels, cells, **lows).without_empty()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -101,10 +101,10 @@ class JointCounts(Statistic):
 
     def taking(self, at: Selection) -> JointCounts:
         """Return the statistic of some of the classes and of the cells that occur in them."""
-        return super().taking(at)._pruned()
+        return super().taking(at).without_empty()
 
     def _subtracted(self, other: JointCounts, columns: Sequence[object]) -> JointCounts:
-        other = other._pruned()
+        other = other.without_empty()
         levels, mine, theirs = self._united(other)
         cells, positions = distinct_cells(np.vstack([mine, theirs]), levels)
         names = columns_at(columns, range(len(levels)))
@@ -117,7 +117,7 @@ class JointCounts(Statistic):
             raise MergeError(
                 f"Cannot remove rows with {combination(new)} in {names}: there are none. Nothing was changed."
             )
-        where = self._place(columns)
+        where = self.describe_position(columns)
         count, low = subtract_weights(
             *_spread(self, positions[: len(mine)], len(cells)),
             *_spread(other, positions[len(mine) :], len(cells)),
@@ -131,21 +131,21 @@ class JointCounts(Statistic):
             lambda k, _: f"{where(k)}, rows with a missing value in {names}",
         )
         left = JointCounts(self.classes, count, missing, levels, cells, count_low=low, missing_low=missing_low)
-        return left._pruned()
+        return left.without_empty()
 
     def _scaled(self, factor: float) -> JointCounts:
         by = np.asarray(factor)
         count, low = product(self.count, self.count_low, by)
         missing, missing_low = product(self.missing, self.missing_low, by)
         scaled = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
-        return scaled._pruned()
+        return scaled.without_empty()
 
     def _united(self, other: JointCounts) -> tuple[tuple[Levels, ...], Codes, Codes]:
         """Return the levels of both, and the cells of each as codes of those levels."""
         levels = tuple(a.union(b) for a, b in zip(self.levels, other.levels, strict=True))
         return levels, _recoded(self.cells, self.levels, levels), _recoded(other.cells, other.levels, levels)
 
-    def _pruned(self) -> JointCounts:
+    def without_empty(self) -> JointCounts:
         """Return the statistic without empty cells and without levels that occur in no cell, except declared ones."""
         held = self.count.sum(axis=0) > 0
         cells = self.cells[held]

@@ -76,7 +76,7 @@ class Moments(Statistic):
         if is_sparse(x):
             with np.errstate(over="ignore", invalid="ignore"):
                 return cls._of_sparse(x, members, missing=missing).check(columns)
-        if isinstance(x, ColumnMatrix) and not x.is_stored and not _is_read_in_place(x, members):
+        if isinstance(x, ColumnMatrix) and not x.is_stored and not _is_read_indescribe_position(x, members):
             total = cls.zero(members.classes, x.shape[1])
             for start, part in x.blocks():
                 some = members.rows(start, start + len(part))
@@ -174,7 +174,7 @@ class Moments(Statistic):
         return self.weight, self.weight_low, self.mean, self.mean_low, self.m2, self.m2_low
 
     def _subtracted(self, other: Moments, columns: Sequence[object]) -> Moments:
-        place = self._place(columns)
+        place = self.describe_position(columns)
         left = subtract_weights(self.weight, self.weight_low, other.weight, other.weight_low, place)
         joint = part_mean(self._group(), other._group(), *left)
         m2 = add(self.m2, self.m2_low, -other.m2, -other.m2_low)
@@ -202,7 +202,7 @@ class Moments(Statistic):
         return Moments(self.classes, weight, self.mean, self.mean_low, *m2, weight_low=low)
 
 
-def _is_read_in_place(x: ColumnMatrix, members: Membership) -> bool:
+def _is_read_indescribe_position(x: ColumnMatrix, members: Membership) -> bool:
     """Whether one pass over columns with validity bitmaps is enough; weights and small tables need a second one."""
     plain = members.weights is None and members.soft is None
     return plain and x.lying is not None and x.shape[0] * x.shape[1] > EXACT_CELLS

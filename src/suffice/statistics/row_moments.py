@@ -59,7 +59,7 @@ class RowMoments(Moments):
         return cls(moments.classes, **moments.arrays(), rows=plain)
 
     @property
-    def _unweighted(self) -> bool:
+    def is_unweighted(self) -> bool:
         """Whether both moments are the same arrays, because no row ever had a weight."""
         rows = self.rows
         return rows.weight is self.weight and rows.mean is self.mean and rows.m2 is self.m2
@@ -70,25 +70,25 @@ class RowMoments(Moments):
 
     def pooled(self) -> Moments:
         """Return the moments of all classes as one."""
-        return self.rows.pooled() if self._unweighted else super().pooled()
+        return self.rows.pooled() if self.is_unweighted else super().pooled()
 
     def check(self, columns: Sequence[object] | None = None) -> RowMoments:
         """Raise `InputError` if the squares of a column overflowed or underflowed."""
-        if self._unweighted and self.rows.check(columns) is self.rows:
+        if self.is_unweighted and self.rows.check(columns) is self.rows:
             return self
         return self._with(self.weighted().check(columns), self.rows)
 
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)
-        if self._unweighted and other._unweighted:
-            return self._with(self.rows._merged(other.rows))
-        return self._with(self.weighted()._merged(other.weighted()), self.rows._merged(other.rows))
+        if self.is_unweighted and other.is_unweighted:
+            return self._with(self.rows.merge(other.rows))
+        return self._with(self.weighted().merge(other.weighted()), self.rows.merge(other.rows))
 
     def _subtracted(self, other: Moments, columns: Sequence[object]) -> RowMoments:
         assert isinstance(other, RowMoments)
-        rows = self.rows._subtracted(other.rows, columns)
-        return self._with(self.weighted()._subtracted(other.weighted(), columns), rows)
+        rows = self.rows.subtract(other.rows, columns)
+        return self._with(self.weighted().subtract(other.weighted(), columns), rows)
 
     def _scaled(self, factor: float) -> RowMoments:
         # Rows count fully as long as their weight is positive.
-        return self._with(self.weighted()._scaled(factor), self.rows if factor > 0 else self.rows._scaled(factor))
+        return self._with(self.weighted().scale(factor), self.rows if factor > 0 else self.rows.scale(factor))

@@ -47,7 +47,7 @@ class _Grand(NamedTuple):
     """Grand mean, whether squares overflowed or underflowed, and whether a column hardly varies in any matrix."""
 
     mean: GrandMean
-    strange: bool
+    out_of_range: bool
     flat: bool
 
 
@@ -83,7 +83,7 @@ class _ClassMeans(Statistic):
 
         In a class that varies far less than all rows together, the products are set to zero.
         """
-        if not self._grand.strange:
+        if not self._grand.out_of_range:
             return self
         scatter = self.arrays()["scatter"]
         squares = np.diagonal(scatter, axis1=-2, axis2=-1)
@@ -142,10 +142,10 @@ class _ClassMeans(Statistic):
     def _grand(self) -> _Grand:
         scatter = self.arrays()["scatter"]
         scatter = scatter if scatter.ndim == 3 else scatter[None]
-        mean, away, strange, flat = kernels.grand_mean(self.weight, self.mean, self.mean_low, scatter)
+        mean, away, out_of_range, flat = kernels.grand_mean(self.weight, self.mean, self.mean_low, scatter)
         for array in (mean, away):
             array.setflags(write=False)
-        return _Grand(GrandMean(mean[0], mean[1], away), strange, flat)
+        return _Grand(GrandMean(mean[0], mean[1], away), out_of_range, flat)
 
     def _joined(self, other: _ClassMeans) -> dict[str, Float]:
         """Return the fields of the merged statistic."""
@@ -321,7 +321,7 @@ def varying_pairs(whole: Scatter | PooledScatter, left: tuple[Float, Float], col
     before, after, after_low = (np.diagonal(each, axis1=-2, axis2=-1) for each in (whole.scatter, *left))
     mean, weight = whole.mean, whole.weight[:, None]
     if before.ndim == 2:
-        varies = varying_columns(before, after, after_low, mean, weight, whole._place(columns))
+        varies = varying_columns(before, after, after_low, mean, weight, whole.describe_position(columns))
     else:
         size, largest = weight.sum(), np.abs(mean).max(axis=0, initial=0.0)
         varies = varying_columns(
@@ -331,7 +331,9 @@ def varying_pairs(whole: Scatter | PooledScatter, left: tuple[Float, Float], col
 
 
 def _part(whole: _ClassMeans, part: _ClassMeans, columns: Sequence[object]) -> Joint:
-    left, low = subtract_weights(whole.weight, whole.weight_low, part.weight, part.weight_low, whole._place(columns))
+    left, low = subtract_weights(
+        whole.weight, whole.weight_low, part.weight, part.weight_low, whole.describe_position(columns)
+    )
     return part_mean(whole.group(), part.group(), left[:, None], low[:, None])
 
 

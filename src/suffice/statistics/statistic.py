@@ -70,8 +70,10 @@ class Statistic(ABC):
         """Return the statistic of the rows of both."""
         self.check_joins(other)
         axis = self.classes.union(other.classes)
+        if not (axis == self.classes and axis == other.classes):
+            return self.on(axis).merge(other.on(axis))
         with np.errstate(over="ignore", invalid="ignore"):  # the caller calls `check` on the result
-            return self.on(axis)._merged(other.on(axis))
+            return self._merged(other)
 
     def subtract(self, other: Self, columns: Sequence[object] | None = None) -> Self:
         """Return the statistic of the rows of self without the rows of other.
@@ -104,7 +106,7 @@ class Statistic(ABC):
         at = axis.positions(self.classes.labels)
         if (at < 0).any():
             raise MergeError(f"Class {listed(self.classes.labels[at < 0].tolist())} is not on the axis.")
-        parts = {name: part.on(axis) for name, part in self._inner().items()}
+        parts = {name: part.on(axis) for name, part in self.inner().items()}
         arrays = self._by_class()
         for name, values in arrays.items():
             arrays[name] = np.zeros((len(axis), *values.shape[1:]))
@@ -116,13 +118,13 @@ class Statistic(ABC):
         positions = np.sort(np.arange(len(self.classes))[at])
         if len(positions) == len(self.classes):
             return self
-        parts = {name: part.taking(positions) for name, part in self._inner().items()}
+        parts = {name: part.taking(positions) for name, part in self.inner().items()}
         arrays = {name: values[positions] for name, values in self._by_class().items()}
         return self._replaced(parts, arrays, classes=ClassAxis(self.classes.labels[positions]))
 
     def relabelled(self, axis: ClassAxis) -> Self:
         """Return the same numbers with other class labels."""
-        return self._replaced({name: part.relabelled(axis) for name, part in self._inner().items()}, {}, classes=axis)
+        return self._replaced({name: part.relabelled(axis) for name, part in self.inner().items()}, {}, classes=axis)
 
     def emptied(self, where: Mask) -> Self:
         """Return the statistic with all numbers zero in the classes where a mask is true."""
@@ -131,7 +133,7 @@ class Statistic(ABC):
         arrays = {name: values.copy() for name, values in self._by_class().items()}
         for values in arrays.values():
             values[where] = 0.0
-        return self._replaced({name: part.emptied(where) for name, part in self._inner().items()}, arrays)
+        return self._replaced({name: part.emptied(where) for name, part in self.inner().items()}, arrays)
 
     def columns(self, at: Sequence[int] | Index) -> Self:
         """Return the statistic of some of the columns, in the given order.
@@ -155,14 +157,14 @@ class Statistic(ABC):
             for axis in range(-axes.columns, 0):
                 values = np.take(values, at, axis=axis)
             taken[name] = np.ascontiguousarray(values)
-        return self._replaced({name: part.columns(at) for name, part in self._inner().items()}, taken)
+        return self._replaced({name: part.columns(at) for name, part in self.inner().items()}, taken)
 
     @classmethod
     def concatenate_columns(cls, parts: Sequence[Self]) -> Self:
         """Return the statistic of all columns of several statistics, whose columns are independent."""
         axis = functools.reduce(ClassAxis.union, (part.classes for part in parts))
         wide = [part.on(axis) for part in parts]
-        inner = [part._inner() for part in wide]
+        inner = [part.inner() for part in wide]
         joined = {
             name: type(part).concatenate_columns([each[name] for each in inner]) for name, part in inner[0].items()
         }
@@ -172,14 +174,15 @@ class Statistic(ABC):
             if axes.columns != 1:
                 raise MergeError(f"Cannot combine columns: {cls.__name__} needs whole rows.")
             concatenated[name] = np.concatenate([each[name] for each in arrays], axis=-1)
-        return wide[0]._replaced(joined, concatenated)
+        changes: dict[str, Any] = joined | concatenated
+        return replace(wide[0], **changes)
 
     @classmethod
     def fields_by_class(cls) -> list[str]:
         """Return the names of the fields whose first axis is the class axis."""
         return [name for name, axes in _axes_of(cls).items() if axes.classes]
 
-    def _inner(self) -> dict[str, Statistic]:
+    def inner(self) -> dict[str, Statistic]:
         """Return the fields that are statistics themselves, of the same classes and columns."""
         return {name: value for name, value in self._values().items() if isinstance(value, Statistic)}
 
@@ -262,7 +265,7 @@ class Statistic(ABC):
                 f"Cannot merge {type(self).__name__} of {self.shape[0]} columns with one of {other.shape[0]} columns."
             )
 
-    def _place(self, columns: Sequence[object]) -> Callable[..., str]:
+    def describe_position(self, columns: Sequence[object]) -> Callable[..., str]:
         """Return a function that describes the position of a number: its class, and its column if it has one."""
 
         def place(k: int, j: int | None = None) -> str:

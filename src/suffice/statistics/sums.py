@@ -83,7 +83,7 @@ class Sums(Statistic):
 
     def _subtracted(self, other: Sums, columns: Sequence[object]) -> Sums:
         weight, low = subtract_weights(
-            self.weight, self.weight_low, other.weight, other.weight_low, self._place(columns)
+            self.weight, self.weight_low, other.weight, other.weight_low, self.describe_position(columns)
         )
         total = self.total - other.total
         total = np.where((weight[:, None] > 0) & ~is_rounding_error(self.total, total), total, 0.0)

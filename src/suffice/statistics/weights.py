@@ -1,7 +1,7 @@
 """Sums of weights in two doubles, so that removing all rows leaves exactly zero.
 
-One double stores a sum of 10⁵ to 10⁻¹¹, which is not negligible beside a remaining row of weight 10⁻³. Sums of whole
-numbers are exact anyway; other weights are cut into two slices, the upper with so few bits that its sum is exact.
+One double stores a sum of 10⁵ to 10⁻¹¹, which is not negligible compared with a remaining row of weight 10⁻³. Sums of
+whole numbers are exact anyway; other weights are cut into two slices, the upper with so few bits that its sum is exact.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class WordSums(Statistic):
         """Return the statistic of documents given as rows. A document without weight adds no words."""
         count, _ = class_sums(rows.counts, members)
         documents, _ = class_sums(rows.counts, members, above=0.0)
-        return cls._of(count, documents, rows.vocabulary, rows.missing, members, settings)._pruned()
+        return cls._of(count, documents, rows.vocabulary, rows.missing, members, settings).without_empty()
 
     @classmethod
     def _of(
@@ -142,11 +142,11 @@ class WordSums(Statistic):
 
     def taking(self, at: Selection) -> Self:
         """Return the statistic of some of the classes and of the words that occur in them."""
-        return super().taking(at)._pruned()
+        return super().taking(at).without_empty()
 
     def emptied(self, where: Mask) -> Self:
         """Return the statistic with zero weight in the classes where a mask is true, and the words of the others."""
-        return super().emptied(where)._pruned()
+        return super().emptied(where).without_empty()
 
     def prune(self, min_count: float) -> Self:
         """Return the statistic without words of a total count below ``min_count``.
@@ -175,7 +175,7 @@ class WordSums(Statistic):
         count, documents = self.count[:, keep], self.documents[:, keep]
         return replace(self, count=count, documents=documents, vocabulary=self.vocabulary.taking(keep))
 
-    def _pruned(self) -> Self:
+    def without_empty(self) -> Self:
         """Return the statistic without words of weight zero."""
         return self if self.vocabulary.slots else self._of_words(np.asarray(self.documents.any(axis=0)))
 
@@ -208,7 +208,7 @@ class WordSums(Statistic):
         )
 
     def _subtracted(self, other: Self, columns: Sequence[object]) -> Self:
-        other = other._pruned()
+        other = other.without_empty()
         words, mine, theirs = self.vocabulary.joined(other.vocabulary)
         if len(words) > len(self.vocabulary):
             unknown = np.setdiff1d(np.arange(len(words)), mine)
@@ -217,7 +217,7 @@ class WordSums(Statistic):
                 f"{columns_at(columns, [0])}: there are none. Nothing was changed.",
                 column=columns[0],
             )
-        where = self._place(columns)
+        where = self.describe_position(columns)
 
         def word(k: int, j: int) -> str:
             return f"{where(k, 0)}, word {short(words.word(j))}"
@@ -255,7 +255,7 @@ class WordSums(Statistic):
             count=np.where(held, count, 0.0),
             documents=np.where(held, documents, 0.0),
         )
-        return left._pruned()
+        return left.without_empty()
 
     def _scaled(self, factor: float) -> Self:
         by = np.asarray(factor)
@@ -270,7 +270,7 @@ class WordSums(Statistic):
             count=self.count * factor,
             documents=self.documents * factor,
         )
-        return scaled._pruned()
+        return scaled.without_empty()
 
 
 def counted_directly(members: Membership) -> bool:

@@ -112,7 +112,7 @@ class ColumnMatrix:
 
 
 def _rows_of(part: Part, start: int, stop: int) -> Part:
-    """Return rows start..stop−1 of a column; a function stays as it is, since it takes positions among all rows."""
+    """Return rows start..stop−1 of a column; a function is unchanged, because it takes positions among all rows."""
     if isinstance(part, ArrowColumn):
         return part.rows(start, stop)
     return part if callable(part) else part[start:stop]

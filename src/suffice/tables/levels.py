@@ -223,13 +223,13 @@ def coded_numbers(values: Array) -> tuple[Levels, Codes]:
     if values.dtype.kind in "iu" and len(values):
         low, high = int(values.min()), int(values.max())
         if high - low < 1000 + 2 * len(values) and low > -(2**62) and high < 2**62:
-            place = values.astype(np.int64, copy=False) - low
-            present = np.flatnonzero(np.bincount(place))
+            offset = values.astype(np.int64, copy=False) - low
+            present = np.flatnonzero(np.bincount(offset))
             if len(present) == high - low + 1:
-                return Levels(tuple(range(low, high + 1))), place
+                return Levels(tuple(range(low, high + 1))), offset
             code = np.zeros(high - low + 1, dtype=np.int64)
             code[present] = np.arange(len(present))
-            return Levels(tuple((present + low).tolist())), code[place]
+            return Levels(tuple((present + low).tolist())), code[offset]
     distinct, codes = np.unique(values, return_inverse=True)
     return Levels(tuple(_whole(value) for value in distinct.tolist())), codes.astype(np.int64).ravel()
 

@@ -93,9 +93,9 @@ class StoredCodes(CodedColumn):
         """Return the column as codes of other levels; −2 marks a level that is not among them."""
         if levels is self.levels or levels.values == self.levels.values:
             return self
-        place = np.append(levels.positions(self.levels.values), -1)
-        place[:-1][place[:-1] < 0] = -2
-        return StoredCodes(levels, self.stored, place[self.where])
+        positions = np.append(levels.positions(self.levels.values), -1)
+        positions[:-1][positions[:-1] < 0] = -2
+        return StoredCodes(levels, self.stored, positions[self.where])
 
     def take(self, n: int, index: Selection) -> StoredCodes:
         """Return the selected rows."""
