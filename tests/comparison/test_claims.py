@@ -1,8 +1,8 @@
-"""What is known of discriminant analysis and logistic regression, on rows of which it is known who is right.
+"""Known results about discriminant analysis and logistic regression, on rows whose correct model is known.
 
-If p(x | y) is Gaussian with one covariance, GDA needs fewer rows; if it is not, logistic regression is better with
-many; Poisson counts have a logistic posterior as well, and the Poisson model needs fewest rows then. Every draw judges
-all models by the same rows; differences are in standard errors of their mean over the draws.
+If p(x | y) is Gaussian with one covariance, GDA needs fewer rows; otherwise logistic regression is better with many
+rows. Poisson counts have a logistic posterior too, and then the Poisson model needs the fewest rows. Each draw scores
+all models on the same rows; differences are in standard errors of their mean over the draws.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ DRAWS = 20
 
 
 def apart(found, a, b, size):
-    """By how many standard errors a is ahead of b at a size."""
+    """Number of standard errors by which a is ahead of b at a size."""
     at = found.curves.sizes.index(size)
     mean, error = found.curves.difference(a, b)
     return -mean[at] / error[at]
@@ -44,17 +44,17 @@ def counts():
     return compare(*poisson_rows(1000, 1), models=models, cv=2, sizes=[100], repeats=DRAWS)
 
 
-def test_gda_needs_fewer_rows_where_it_is_right(gaussian):
+def test_gda_needs_fewer_rows_if_it_is_correct(gaussian):
     assert apart(gaussian, "GDA", "no penalty", 100) > 3
     assert apart(gaussian, "GDA", LOGISTIC, 100) > 3
 
 
-def test_logistic_regression_is_level_with_many_rows_where_gda_is_right(gaussian):
+def test_logistic_regression_catches_up_with_many_rows_if_gda_is_correct(gaussian):
     loss = {each.model: each.log_loss for each in gaussian.results}
     assert loss[LOGISTIC] - loss["GDA"] < 0.02
 
 
-def test_logistic_regression_wins_where_no_gaussian_is(heavy):
+def test_logistic_regression_wins_on_rows_that_are_not_gaussian(heavy):
     assert apart(heavy, LOGISTIC, "GDA", 500) > 5
     assert apart(heavy, LOGISTIC, "GDA own", 500) > 5
     behind = {each.model: each.behind / max(each.behind_error, 1e-300) for each in heavy.results}
@@ -62,18 +62,18 @@ def test_logistic_regression_wins_where_no_gaussian_is(heavy):
     assert heavy.results[0].model == LOGISTIC
 
 
-def test_the_poisson_model_needs_fewest_rows_of_counts(counts):
+def test_the_poisson_model_needs_fewest_rows_for_counts(counts):
     assert apart(counts, "Poisson", "GDA", 100) > 3
     assert apart(counts, "Poisson", LOGISTIC, 100) > 3
 
 
-def test_the_poisson_model_is_right_of_many_counts(counts):
+def test_the_poisson_model_wins_with_many_counts(counts):
     assert counts.results[0].model == "Poisson"
     assert next(each.behind / each.behind_error for each in counts.results if each.model == "Gaussian") > 3
 
 
 def test_the_posterior_of_the_gaussian_rows_is_logistic():
-    # The oracle is Bayes' rule with the densities of a large fit of moments.
+    # Oracle: Bayes' rule with the moments of many rows.
     X, y = gaussian_rows(200_000, 3)
     means = [X[y == k].mean(axis=0) for k in (0, 1)]
     covariance = sum(np.cov(X[y == k].T) for k in (0, 1)) / 2

@@ -1,4 +1,4 @@
-"""Learning curves: subsets that are nested and stratified, and points that a loop would get."""
+"""Learning curves: nested, stratified subsets, and the same points as a loop of fits."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from suffice.comparison import compare
 from suffice.comparison.curves import checked_sizes, nested_order, stratified
 
 
-def test_every_beginning_is_stratified_and_has_two_of_each_class():
+def test_every_prefix_is_stratified_and_has_two_rows_of_each_class():
     rng = np.random.default_rng(0)
     codes = rng.permutation(np.repeat([0, 1, 2], [700, 260, 40]))
     rows = np.flatnonzero(rng.random(1000) < 0.8)
@@ -24,7 +24,7 @@ def test_every_beginning_is_stratified_and_has_two_of_each_class():
         assert (np.abs(count - size * share) <= 3).all()
 
 
-def test_orders_are_drawn():
+def test_orders_are_random():
     codes, rows = np.repeat([0, 1], 50), np.arange(100)
     rng = np.random.default_rng(0)
     first = {tuple(sorted(nested_order(codes, rows, rng)[:4])) for _ in range(200)}
@@ -53,13 +53,14 @@ def test_sizes_grow_by_a_factor(n, classes, expected):
 
 
 @pytest.mark.parametrize("sizes", [[3], [10, 10_000], []])
-def test_sizes_out_of_reach(sizes):
-    with pytest.raises(InputError, match="sizes must be between 4"):
+def test_invalid_sizes(sizes):
+    with pytest.raises(InputError, match="sizes must be between 4") as caught:
         checked_sizes(sizes, 100, 2)
+    assert caught.value.argument == "sizes"
 
 
-def test_points_and_scores_are_those_of_a_model_that_is_fitted_again_and_again():
-    # The one is fitted in one pass for all folds, the other by scikit-learn, fold by fold.
+def test_points_and_scores_equal_those_of_separate_fits():
+    # The first is fitted in one pass for all folds, the second by scikit-learn, fold by fold.
     X, y = load_wine(return_X_y=True)
     models = {"ours": NaiveBayes(), "theirs": GaussianNB(var_smoothing=0.0)}
     found = compare(X, y, models=models, cv=2, sizes=[30, 80], repeats=3)
@@ -85,7 +86,7 @@ def test_cross_validated_scores_by_hand():
     assert found.n_folds == 4
 
 
-def test_the_same_seed_gives_the_same_figures():
+def test_the_same_seed_gives_the_same_scores():
     X, y = load_wine(return_X_y=True)
     models = {"shared": GaussianDiscriminant()}
     a, b, c = (compare(X, y, models=models, cv=2, sizes=[40], repeats=1, random_state=seed) for seed in (1, 1, 2))
@@ -101,7 +102,9 @@ def test_a_model_that_cannot_be_fitted_has_no_point_and_a_reason():
     assert np.isfinite(found.curves.points("own")[0][1])
     assert np.isfinite(found.curves.points("shared")[0]).all()
     assert "rank" in found.curves.reasons["own"][12]
-    assert "120" not in found.curves.reasons["own"]
+    assert 120 not in found.curves.reasons["own"]
+    with pytest.raises(InputError, match="score must be 'log_loss' or 'accuracy'; got 'brier'"):
+        found.curves.points("own", "brier")
     assert any(
         "own could not be fitted in every draw of 12 rows: The covariance of class" in each for each in found.notes
     )

@@ -1,4 +1,4 @@
-"""The twin is scikit-learn's logistic regression, and its penalty is chosen inside the training rows."""
+"""Logistic regression is scikit-learn's, and its penalty is chosen within the training rows."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def cancer():
     return StandardScaler().fit_transform(X[:, :4]), y
 
 
-def test_the_penalty_is_the_one_of_a_grid_search(cancer):
+def test_the_penalty_equals_that_of_a_grid_search(cancer):
     X, y = cancer
     found = LogisticTwin().fit(X[:120], y[:120])
     grid = GridSearchCV(LogisticRegression(max_iter=1000), {"C": PENALTIES}, scoring="neg_log_loss", cv=5)
@@ -42,12 +42,15 @@ def test_few_rows_of_a_class(cancer, rows):
     assert np.isfinite(found.predict_proba(X)).all()
 
 
-def test_holes_categories_and_documents_become_columns():
+def test_missing_cells_categories_and_documents_become_columns():
     words = ["red cheap pills now please", "lunch is at noon today", "buy the cheap pills now", "see you at the lunch"]
     rows = [[1.0, "a", words[0]], [None, "b", words[1]], [3.0, "a", words[2]], [2.5, None, words[3]]]
     data = LabelledRows(rows * 3, ["x", "y"] * 6, text=[2])
     pipeline = logistic_regression(data.roles).fit(data.features, data.labels)
     made = pipeline[:-1].transform(data.features)
     n_words = len(pipeline[0].named_transformers_["document 0"].vocabulary_)
-    assert made.shape == (12, 1 + 1 + 3 + n_words)  # a number, its hole, three levels with "missing", words
+    assert made.shape == (
+        12,
+        1 + 1 + 3 + n_words,
+    )  # a number, its missing indicator, three levels with "missing", words
     assert (pipeline.predict(data.features) == data.labels).all()

@@ -1,4 +1,4 @@
-"""Scores against scikit-learn's metrics and against loops."""
+"""Scores compared with scikit-learn's metrics and with loops."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def judged():
     return models, codes
 
 
-def test_scores_are_those_of_scikit_learn(judged):
+def test_scores_equal_those_of_scikit_learn(judged):
     models, codes = judged
     for score in scored(models, codes, dict.fromkeys(models, 0.5)):
         p = models[score.model]
@@ -30,7 +30,7 @@ def test_scores_are_those_of_scikit_learn(judged):
         assert score.fit_seconds == 0.5
 
 
-def test_calibration_error_by_a_loop(judged):
+def test_calibration_error_equals_a_loop(judged):
     models, codes = judged
     for score in scored(models, codes, dict.fromkeys(models, 0.0)):
         p = models[score.model]
@@ -58,11 +58,11 @@ def test_differences_are_paired_and_the_best_is_first(judged):
         assert each.behind_error == pytest.approx(np.std(rows, ddof=1) / 20, rel=1e-9)
 
 
-def test_one_row_costs_at_most_36():
+def test_one_row_adds_at_most_36():
     assert row_losses(np.array([[1.0, 0.0]]), np.array([1]))[0] == pytest.approx(36.0437, abs=1e-4)
 
 
-def test_a_mean_of_few_draws_has_no_error():
+def test_the_mean_of_fewer_than_two_values_has_no_error():
     assert np.isnan(mean_and_error(np.array([]))).all()
     assert mean_and_error(np.array([2.0]))[0] == 2.0
     assert np.isnan(mean_and_error(np.array([2.0]))[1])

@@ -1,4 +1,4 @@
-"""Which models a table is compared by, and that every kind of frame gives the same figures."""
+"""The models chosen for a table; every kind of frame gives the same scores."""
 
 import numpy as np
 import pandas as pd
@@ -59,7 +59,7 @@ def test_numbers():
     )
 
 
-def test_counts_and_answers_have_their_own_naive_bayes():
+def test_counts_and_binary_columns_have_their_own_naive_bayes():
     rng = np.random.default_rng(0)
     X, y = np.column_stack([rng.poisson(2.0, 50), rng.integers(0, 2, 50), rng.normal(size=50)]), np.arange(50) % 2
     found, _ = candidates(LabelledRows(X, y))
@@ -69,7 +69,7 @@ def test_counts_and_answers_have_their_own_naive_bayes():
     assert "naive Bayes (Poisson)" not in names_of(-X[:, [0, 2]], y)[0]
 
 
-def test_empty_columns_and_single_values_say_nothing():
+def test_empty_and_constant_columns():
     X = pd.DataFrame(
         {
             "none": [None] * 40,
@@ -88,7 +88,7 @@ def test_empty_columns_and_single_values_say_nothing():
         LabelledRows(X[["none", "nan"]], np.arange(40) % 2)
 
 
-def test_a_mixed_table_says_why_gda_is_not_there():
+def test_a_mixed_table_notes_why_gda_is_not_compared():
     names, notes = names_of(*mixed())
     assert names == ["naive Bayes", "naive Bayes (Poisson)", "logistic regression"]
     assert notes == ["GDA is not compared: it needs numeric columns, unlike column 'city'."]
@@ -98,7 +98,7 @@ def test_a_mixed_table_says_why_gda_is_not_there():
     ]
 
 
-def test_frames_of_all_kinds_give_the_same_figures():
+def test_frames_of_all_kinds_give_the_same_scores():
     X, y = mixed()
     found = [
         compare(rows, labels, **NO_CURVES)
@@ -161,14 +161,15 @@ def test_documents_beside_other_columns():
     assert min(compare(X, y, **NO_CURVES).scores["accuracy"]) > 0.9
 
 
-def test_which_texts_are_documents_can_be_said():
+def test_the_columns_of_documents_can_be_given():
     mails, y = texts()
     X = pd.DataFrame({"body": mails, "word": [mail.split()[0] for mail in mails]})
     assert LabelledRows(X, y).roles.documents == [0]
     assert LabelledRows(X, y, ["word"]).roles.documents == [1]
     assert LabelledRows(X, y, ()).roles.documents == []
-    with pytest.raises(InputError, match="text names 'boby', which is not a column"):
+    with pytest.raises(InputError, match="text names 'boby', which is not a column") as caught:
         LabelledRows(X, y, "boby")
+    assert (caught.value.argument, caught.value.column) == ("text", "boby")
 
 
 def test_a_rare_class_is_noted_and_counts():
@@ -176,7 +177,7 @@ def test_a_rare_class_is_noted_and_counts():
     y = np.where(np.arange(150) == 149, 3, y)
     found = compare(X, y, models={"nb": NaiveBayes()}, repeats=0)
     assert found.notes[0].startswith("Class 3 has 1 row, fewer than the 5 folds")
-    assert all(each.log_loss >= 36 / 150 for each in found.results)  # that row is never right
+    assert all(each.log_loss >= 36 / 150 for each in found.results)  # that row is always wrong
 
 
 @pytest.mark.parametrize(
@@ -205,6 +206,6 @@ def test_a_rare_class_is_noted_and_counts():
         (pd.DataFrame({"a": [1.0, np.inf, 2, 3]}), [0, 1, 0, 1], {"cv": 2}, InputError, "'a', row 1 holds infinity"),
     ],
 )
-def test_what_cannot_be_compared(X, y, options, error, message):
+def test_invalid_arguments(X, y, options, error, message):
     with pytest.raises(error, match=message):
         compare(X, y, **options)

@@ -1,4 +1,4 @@
-"""Sentences and pictures from figures that are made for them."""
+"""Sentences and plots from made-up scores."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -17,7 +17,7 @@ SIZES = [10, 20, 40, 80]
 
 
 def draws(means, error):
-    """Four draws at each size, with that mean and that standard error."""
+    """Four draws at each size, with the given means and standard error."""
     step = error * np.sqrt(3)
     return np.array([[m - step, m + step, m - step, m + step] for m in means])
 
@@ -49,7 +49,7 @@ def made():
     )
 
 
-def test_sizes_of_equal_outcome_are_taken_together(made):
+def test_neighbouring_sizes_with_the_same_outcome_are_joined(made):
     assert made.verdict == [
         "In 5 folds of 1,000 rows, logistic regression has the lowest log-loss, 0.100; GDA (shared covariance) is "
         "level with it.",
@@ -61,7 +61,7 @@ def test_sizes_of_equal_outcome_are_taken_together(made):
     ]
 
 
-def test_a_winner_alone_is_compared_with_the_next():
+def test_a_clear_winner_is_compared_with_the_next_model():
     losses = {"A": draws([0.2] * 4, 0.01), "logistic regression": draws([0.2] * 4, 0.02)}
     losses["A"][0, 1] = np.nan
     found = comparison(losses, [score("A", 0.1), score("logistic regression", 0.2, 0.1, 0.02)]).verdict
@@ -93,7 +93,7 @@ def test_a_comparison_is_shown_and_listed(made):
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
-def test_plots_are_files_that_come_out_the_same(made, tmp_path, kind):
+def test_plots_are_reproducible_files(made, tmp_path, kind):
     first, second = tmp_path / f"a.{kind}", tmp_path / f"b.{kind}"
     made.plot(first, title="Rows")
     made.plot(str(second), title="Rows")
@@ -114,18 +114,19 @@ def test_a_plot_has_a_line_for_each_model(made):
             np.testing.assert_allclose(line.get_ydata(), made.curves.points(name, score)[0])
 
 
-def test_a_plot_on_axes_of_ones_own(made):
+def test_a_plot_on_given_axes(made):
     figure = Figure()
     assert made.plot(figure.subplots(2, 1)) is figure
     with pytest.raises(InputError, match="two axes; got 1"):
         made.plot(Figure().subplots())
 
 
-def test_plots_that_cannot_be(made, tmp_path):
+def test_invalid_plots(made, tmp_path):
     with pytest.raises(InputError, match=r"must end in \.svg, \.png or \.pdf; got .*curves\.txt"):
         made.plot(tmp_path / "curves.txt")
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="cannot be written") as caught:
         made.plot(tmp_path / "nowhere" / "curves.svg")
+    assert caught.value.file == str(tmp_path / "nowhere" / "curves.svg")
     empty = Comparison(10, 1, 2, {}, made.results, None, [], [])
     assert len(empty.verdict) == 1
     assert empty.to_dict()["curves"] is None
@@ -133,8 +134,8 @@ def test_plots_that_cannot_be(made, tmp_path):
         empty.plot()
 
 
-def test_differences_that_are_not_seen_are_none():
-    """Of models that are the same but for rounding, however sure the difference is."""
+def test_invisible_differences_count_as_level():
+    """Models that differ only by rounding are level, however significant the difference is."""
     flat = np.full((4, 4), 0.3)
     found = comparison(
         {"naive Bayes": flat + 1e-6, "logistic regression": flat},
@@ -144,7 +145,7 @@ def test_differences_that_are_not_seen_are_none():
     assert "level from 10 rows on" in found.verdict[1]
 
 
-def test_matplotlib_is_missed_before_anything_is_compared(monkeypatch, tmp_path):
+def test_missing_matplotlib_is_reported_before_the_comparison(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plotting, "find_spec", lambda name: None)
     result = CliRunner().invoke(suffice, ["compare", "none.csv", "--target", "y", "--plot", "curves.svg"])

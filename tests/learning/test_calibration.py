@@ -1,4 +1,4 @@
-"""Calibrated probabilities are what they say."""
+"""Calibrated probabilities match observed frequencies."""
 
 import numpy as np
 import pandas as pd
@@ -15,38 +15,38 @@ from suffice.model_selection import cross_val_predict, leave_one_out
 
 
 def dependent(rng, n, copies=8):
-    """Columns that say one thing several times."""
+    """Columns that are noisy copies of one column."""
     y = rng.integers(0, 2, n)
     core = rng.normal(y, 1.0)
     return core[:, None] + 0.3 * rng.standard_normal((n, copies)), y
 
 
 @pytest.mark.parametrize("how", [True, "temperature", "isotonic"])
-def test_dependent_columns_are_mended(how):
+def test_dependent_columns_are_calibrated(how):
     rng = np.random.default_rng(0)
     X, y = dependent(rng, 2000)
     test, truth = dependent(rng, 5000)
-    plain, mended = NaiveBayes().fit(X, y), NaiveBayes(calibrate=how).fit(X, y)
+    plain, calibrated = NaiveBayes().fit(X, y), NaiveBayes(calibrate=how).fit(X, y)
     best = log_loss(truth, LogisticRegression().fit(X, y).predict_proba(test))
-    worse, better = (log_loss(truth, np.clip(m.predict_proba(test), 1e-12, 1)) for m in (plain, mended))
+    worse, better = (log_loss(truth, np.clip(m.predict_proba(test), 1e-12, 1)) for m in (plain, calibrated))
     assert worse > best + 0.3
     assert better < best + 0.02
-    said = mended.predict_proba(test)[:, 1]
+    predicted = calibrated.predict_proba(test)[:, 1]
     for low, high in ((0.1, 0.3), (0.4, 0.6), (0.7, 0.9)):
-        here = (said > low) & (said < high)
-        assert abs(truth[here].mean() - said[here].mean()) < 0.05
-    assert_allclose(mended.predict_proba(test).sum(axis=1), 1)
+        inside = (predicted > low) & (predicted < high)
+        assert abs(truth[inside].mean() - predicted[inside].mean()) < 0.05
+    assert_allclose(calibrated.predict_proba(test).sum(axis=1), 1)
 
 
-def test_the_map_is_fitted_to_rows_that_were_left_out():
+def test_the_map_is_fitted_to_held_out_rows():
     X, y = load_breast_cancer(return_X_y=True)
     model = NaiveBayes(calibrate=True).fit(X, y)
     out = leave_one_out(NaiveBayes(), X, y, method="predict_log_proba")
     expected = fit_temperature(out, y, None, model._learned().classes, model.class_prior_)
     assert_allclose(model.calibration_.slope, expected.slope, rtol=1e-6)
     assert_allclose(model.calibration_.offset, expected.offset, rtol=1e-5)
-    assert model.calibration_.slope < 0.5  # its thirty columns are not thirty witnesses
-    # The likelihood of a temperature has its maximum there.
+    assert model.calibration_.slope < 0.5  # its thirty columns are dependent
+    # The penalised likelihood has its maximum there.
     z = out - out.max(axis=1, keepdims=True)
 
     def loss(slope, offset):
@@ -60,7 +60,7 @@ def test_the_map_is_fitted_to_rows_that_were_left_out():
         assert loss(expected.slope, expected.offset * change) > best
 
 
-def test_what_is_right_stays_right():
+def test_a_correct_model_hardly_changes():
     rng = np.random.default_rng(1)
     y = rng.integers(0, 3, 3000)
     X = rng.standard_normal((3000, 4)) + y[:, None] * np.array([1.0, 0.5, 0.0, -0.5])
@@ -78,15 +78,15 @@ def test_separable_classes_stay_finite():
         assert_array_equal(probability.argmax(axis=1), y[y < 2])
 
 
-def test_densities_and_samples_are_those_of_the_model():
+def test_densities_and_samples_are_not_calibrated():
     X, y = load_iris(return_X_y=True)
-    plain, mended = NaiveBayes().fit(X, y), NaiveBayes(calibrate=True).fit(X, y)
-    assert_array_equal(plain.score_samples(X), mended.score_samples(X))
-    assert_array_equal(plain.predict_joint_log_proba(X), mended.predict_joint_log_proba(X))
-    assert_array_equal(plain.sample(5, random_state=0)[0], mended.sample(5, random_state=0)[0])
+    plain, calibrated = NaiveBayes().fit(X, y), NaiveBayes(calibrate=True).fit(X, y)
+    assert_array_equal(plain.score_samples(X), calibrated.score_samples(X))
+    assert_array_equal(plain.predict_joint_log_proba(X), calibrated.predict_joint_log_proba(X))
+    assert_array_equal(plain.sample(5, random_state=0)[0], calibrated.sample(5, random_state=0)[0])
 
 
-def test_another_prior_is_bayes_rule_on_the_calibrated_posterior():
+def test_another_prior_follows_bayes_rule_on_the_calibrated_posterior():
     rng = np.random.default_rng(2)
     X, y = dependent(rng, 800)
     for how in (True, "isotonic"):
@@ -99,7 +99,7 @@ def test_another_prior_is_bayes_rule_on_the_calibrated_posterior():
         assert_allclose(given.predict_proba(X), moved.predict_proba(X), rtol=1e-9)
 
 
-def test_shares_are_adapted_with_calibrated_answers():
+def test_the_prior_is_adapted_with_calibrated_probabilities():
     rng = np.random.default_rng(3)
     X, y = dependent(rng, 4000)
     rows, labels = dependent(rng, 20_000)
@@ -126,7 +126,7 @@ def test_linear_form_is_that_of_the_calibrated_probabilities():
         GaussianDiscriminant(calibrate="isotonic").fit(X, y).linear_form()
 
 
-def test_classes_and_rows_that_come_later(tmp_path):
+def test_later_classes_and_rows(tmp_path):
     rng = np.random.default_rng(4)
     X, y = dependent(rng, 600)
     model = NaiveBayes(calibrate=True).fit(X, y)
@@ -149,7 +149,7 @@ def test_classes_and_rows_that_come_later(tmp_path):
         new.partial_fit(X, y)
 
 
-def test_a_frame_with_holes_and_levels():
+def test_a_frame_with_missing_cells_and_levels():
     rng = np.random.default_rng(5)
     y = rng.choice(["no", "yes"], 500)
     kind = np.where(rng.random(500) < 0.2, rng.choice(list("abc"), 500), np.where(y == "yes", "a", "b"))
@@ -177,7 +177,7 @@ def test_a_class_of_one_row():
     assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_refusals():
+def test_invalid_settings():
     X, y = load_iris(return_X_y=True)
     for wrong in ("platt", 3, None, [True]):
         with pytest.raises(InputError, match="calibrate must be"):
@@ -186,25 +186,25 @@ def test_refusals():
         _ = NaiveBayes().fit(X, y).calibration_
 
 
-def test_digits_are_not_harmed():
+def test_digits_improve():
     X, y = load_digits(return_X_y=True)
     train, test = np.arange(0, 1797, 2), np.arange(1, 1797, 2)
     plain = NaiveBayes(estimation="map", smoothing=5.0)
-    mended = clone(plain).set_params(calibrate=True)
-    losses = [log_loss(y[test], m.fit(X[train], y[train]).predict_proba(X[test])) for m in (plain, mended)]
+    calibrated = clone(plain).set_params(calibrate=True)
+    losses = [log_loss(y[test], m.fit(X[train], y[train]).predict_proba(X[test])) for m in (plain, calibrated)]
     assert losses[1] < losses[0]
 
 
 @pytest.mark.parametrize(("n", "copies"), [(40, 100), (100, 500)])
-def test_few_rows_and_many_witnesses_that_are_one(n, copies):
+def test_few_rows_and_many_copies_of_one_column(n, copies):
     rng = np.random.default_rng(7)
     y = rng.integers(0, 2, n + 3000)
     X = rng.normal(2 * y)[:, None] + 0.1 * rng.standard_normal((n + 3000, copies))
     model = NaiveBayes(calibrate=True).fit(X[:n], y[:n])
-    assert log_loss(y[n:], model.predict_proba(X[n:])) < 0.5  # a guess has 0.69, and the model without a map above 5
+    assert log_loss(y[n:], model.predict_proba(X[n:])) < 0.5  # a guess has 0.69, and the uncalibrated model more than 5
 
 
-def test_however_sure_the_scores_are():
+def test_extreme_scores():
     rng = np.random.default_rng(8)
     odds = rng.normal(0, 2, 3000)
     y = (rng.random(3000) < 1 / (1 + np.exp(-odds))).astype(int)
@@ -215,14 +215,14 @@ def test_however_sure_the_scores_are():
         assert_allclose(fit_temperature(posterior, y, None, axis, np.array([0.5, 0.5])).slope * times, 1, rtol=0.15)
 
 
-def test_the_names_of_classes_do_not_matter():
+def test_class_names_do_not_matter():
     X, y = load_iris(return_X_y=True)
     names = np.array(["c", "a", "b"])
     plain, renamed = NaiveBayes(calibrate=True).fit(X, y), NaiveBayes(calibrate=True).fit(X, names[y])
     assert_allclose(plain.predict_proba(X), renamed.predict_proba(X)[:, [2, 0, 1]], atol=1e-5)
 
 
-def test_a_map_that_is_not_there_is_asked_for():
+def test_a_missing_map_asks_for_a_fit():
     X, y = load_iris(return_X_y=True)
     model = NaiveBayes().fit(X, y).set_params(calibrate=True)
     with pytest.raises(InputError, match="call fit again"):
@@ -232,14 +232,14 @@ def test_a_map_that_is_not_there_is_asked_for():
         merged.predict(X)
 
 
-def test_two_classes_of_which_one_has_one_row():
+def test_two_classes_one_with_a_single_row():
     X = np.random.default_rng(9).normal(size=(40, 3))
     for settings in ({"calibrate": True}, {"estimation": "map", "smoothing": "auto"}):
         model = NaiveBayes(**settings).fit(X, np.r_[1, np.zeros(39, dtype=int)])
         assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_beyond_a_thousand_rows_without_a_closed_form_there_are_folds():
+def test_folds_replace_leave_one_out_for_many_rows_without_a_closed_form():
     rng = np.random.default_rng(10)
     X, y = dependent(rng, 1500)
     shrunk = GaussianDiscriminant(shrinkage=0.5, calibrate=True).fit(X, y)

@@ -1,4 +1,4 @@
-"""The sample of a stream: uniform, bounded, and the same however the rows come."""
+"""The sample of a stream is uniform, bounded, and independent of the batches."""
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ def kept_of(table, codes, step, weights=None, **limits):
 
 
 def splitmix64(state):
-    """As its author writes it, in whole numbers of Python (Vigna 2015)."""
+    """The reference algorithm in Python integers (Vigna 2015)."""
     mask = (1 << 64) - 1
     z = state * 0x9E3779B97F4A7C15 & mask
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
@@ -33,7 +33,7 @@ def test_keys_are_splitmix64():
 
 
 @pytest.mark.parametrize("step", [1, 7, 100, 10_000])
-def test_the_smallest_keys_win(step):
+def test_the_rows_with_the_smallest_keys_are_kept(step):
     n = 3_000
     codes = np.arange(n) % 3
     rows, members = kept_of(pa.table({"row": np.arange(n)}), codes, step, np.arange(n) / 2, most=200)
@@ -73,7 +73,7 @@ def test_the_sample_is_uniform():
     assert chisquare(np.bincount(chosen % 7)).pvalue > 1e-4
 
 
-def test_classes_that_come_later():
+def test_classes_in_later_batches():
     kept = KeptRows()
     kept.add(pa.table({"x": [1, 2]}), Membership(ClassAxis.of(["b"]), codes=np.array([0, 0])))
     kept.add(pa.table({"x": [3]}), Membership(ClassAxis.of(["a", "b"]), codes=np.array([0])))
@@ -90,7 +90,7 @@ def test_classes_that_come_later():
         (pa.array([10**11], pa.duration("s")), pa.array([10**9], pa.duration("ns")), pa.duration("us")),
     ],
 )
-def test_batches_of_other_types_are_kept_together(first, second, kind):
+def test_batches_of_different_types_are_joined(first, second, kind):
     axis, kept = ClassAxis.of([0, 1]), KeptRows()
     for array in (first, second):
         kept.add(pa.table({"x": array}), Membership(axis, codes=np.zeros(len(array), dtype=np.int64)))

@@ -1,11 +1,13 @@
-"""Columns of labels: which classes there are, of which type, and columns that are no labels."""
+"""Columns of labels: their classes and types, unknown labels, and columns that cannot be labels."""
+
+import datetime as dt
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from suffice import ClassError, GaussianDiscriminant, InputError, MergeError, NaiveBayes
-from suffice.learning.labels import LabelReader
+from suffice.learning.labels import KnownLabelReader, LabelReader
 from suffice.naive_bayes import GaussianNB
 from suffice.sources.files import open_source
 
@@ -40,7 +42,7 @@ def test_classes_are_those_of_an_array(labels, batch_rows):
     np.testing.assert_array_equal(found.class_count_, whole.class_count_)
 
 
-def test_dictionaries_have_entries_without_rows():
+def test_dictionary_entries_without_rows_are_not_classes():
     coded = pa.DictionaryArray.from_arrays(pa.array([2, 0, 2, 0], pa.int8()), ["b", "never", "a"])
     assert NaiveBayes().fit(table(coded), "label").classes_.tolist() == ["a", "b"]
     numbers = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1, 0]), [7, 5])
@@ -77,7 +79,7 @@ def test_missing_labels(labels):
     assert "2 rows" in found.report_.faults[0]
 
 
-def test_a_target_that_is_not_there():
+def test_an_unknown_target():
     with pytest.raises(InputError, match=r"has no column 'lable'. Did you mean 'label'\? It has 'x', 'label'"):
         NaiveBayes().fit(table(["a", "b"]), "lable")
     with pytest.raises(InputError, match="has no column 'w'"):
@@ -90,11 +92,12 @@ def test_a_target_that_is_not_there():
 
 @pytest.mark.parametrize("make", [NaiveBayes, GaussianDiscriminant, GaussianNB])
 def test_one_class(make):
-    with pytest.raises(ClassError, match="Column 'label' holds 'a' in all 5 rows"):
+    with pytest.raises(ClassError, match="Column 'label' holds 'a' in all 5 rows; expected at least two") as caught:
         make().fit(open_source(table(["a"] * 5), batch_rows=2), "label")
+    assert caught.value.column == "label"
 
 
-def test_identifiers_are_no_classes():
+def test_identifiers_are_not_classes():
     with pytest.raises(ClassError, match="Column 'label' has 6 different values in as many rows"):
         NaiveBayes().fit(table(list("abcdef")), "label")
     given = []
@@ -108,7 +111,7 @@ def test_identifiers_are_no_classes():
     reader = pa.RecordBatchReader.from_batches(schema, stream())
     with pytest.raises(ClassError, match=r"2,000 different values in as many rows: it looks like a number or an ident"):
         NaiveBayes().fit(open_source(reader, batch_rows=2_000), "label")
-    assert len(given) < 10  # those that were read ahead, and no more
+    assert len(given) < 10  # only batches that were read ahead
     many = [f"{i}" for i in range(1_100)] + ["0"] * 900
     with pytest.raises(ClassError, match="has 1,100 different values in 2,000 rows"):
         NaiveBayes().fit(table(many), "label")
@@ -135,7 +138,7 @@ def test_whole_numbers_may_come_as_floats_later(tmp_path):
     assert found.class_count_.tolist() == [2, 1, 1]
 
 
-def test_classes_that_are_new_to_a_model():
+def test_classes_new_to_a_model():
     more = table(["a", "new", "b"])
     own = NaiveBayes().fit(table(["a", "b"] * 2), "label")
     assert own.partial_fit(more, "label").classes_.tolist() == ["a", "b", "new"]
@@ -149,6 +152,42 @@ def test_classes_that_are_new_to_a_model():
     expected = GaussianNB().partial_fit(table(["a", "b"] * 2), "label", classes=["a", "b", "c"])
     assert expected.classes_.tolist() == ["a", "b", "c"]
     assert expected.partial_fit(table(["c", "b"]), "label").class_count_.tolist() == [2, 3, 1]
+
+
+@pytest.mark.parametrize(
+    ("classes", "column", "codes", "unknown"),
+    [
+        (["no", "yes"], pa.array(["yes", "perhaps", "no", None, "never"]), [1, 2, 0, -1, 3], ["perhaps", "never"]),
+        ([0, 1], pa.array(["1", "0", "x", "1.0"]), [1, 0, 2, 3], ["x", "1.0"]),
+        (["0", "1"], pa.array([1, 0, 7, None]), [1, 0, 2, -1], [7]),
+        ([1.0, 2.0], pa.array([2.0, np.nan, 2.5], from_pandas=False), [1, -1, 2], [2.5]),
+        ([False, True], pa.array([True, None, False]), [1, -1, 0], []),
+        (["a"], pa.DictionaryArray.from_arrays(pa.array([2, 0], pa.int8()), ["a", "never", "b"]), [1, 0], ["b"]),
+        (["a"], pa.DictionaryArray.from_arrays(pa.array([1, 0]), ["a", None]), [-1, 0], []),
+        (["a"], pa.array([None, None], pa.null()), [-1, -1], []),
+        (
+            ["a"],
+            pa.array([0, 1], pa.timestamp("s")),
+            [1, 2],
+            [dt.datetime(1970, 1, 1), dt.datetime(1970, 1, 1, 0, 0, 1)],
+        ),
+    ],
+)
+def test_known_classes_come_before_unknown_labels(classes, column, codes, unknown):
+    reader = KnownLabelReader(classes)
+    found, missing = reader.read(pa.chunked_array([column]))
+    assert found.tolist() == codes
+    assert (missing is None and -1 not in codes) or missing.tolist() == [code < 0 for code in codes]
+    assert reader.labels == classes + unknown
+    assert reader.unknown == unknown
+
+
+def test_unknown_labels_keep_their_positions_in_later_batches():
+    reader = KnownLabelReader(["a", "b"])
+    assert reader.read(pa.chunked_array([["z", "b"], ["y", "z"]]))[0].tolist() == [2, 1, 3, 2]
+    assert reader.read(pa.chunked_array([["y", "x", "a"]]))[0].tolist() == [3, 4, 0]
+    assert reader.read(pa.chunked_array([[]], pa.string()))[0].tolist() == []
+    assert reader.labels == ["a", "b", "z", "y", "x"]
 
 
 def test_a_class_without_weight():

@@ -1,4 +1,4 @@
-"""Other class shares: given, or found in unlabelled rows."""
+"""Another class prior: given, or estimated from unlabelled rows."""
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,11 @@ from suffice.naive_bayes import ComplementNB
 SHARES = np.array([0.7, 0.1, 0.2])
 
 
-# ---------------------------------------------------------------------- given shares
+# ---------------------------------------------------------------------- a given prior
 
 
 def log_posteriors(model, X):
-    """Log-posteriors as exact as the model has them."""
+    """Log-posteriors at the precision of the model."""
     joint = model._joint(X, relative=True)
     return joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
 
@@ -35,30 +35,30 @@ def test_bayes_rule_with_the_old_class_densities(name):
         np.testing.assert_allclose(log_posteriors(other, X), moved, atol=1e-9)
         np.testing.assert_allclose(other.predict_proba(X), np.exp(moved), atol=1e-12)
         np.testing.assert_allclose(other._estimated().prior, SHARES, rtol=1e-12)
-        # p(x | y) is the same; p(x, y) differs by p(y) alone.
+        # p(x | y) is unchanged; p(x, y) differs only by p(y).
         joint = other._joint(X, relative=False) - model._joint(X, relative=False)
         np.testing.assert_allclose(joint, np.broadcast_to(np.log(SHARES / old), joint.shape), atol=1e-8)
     uniform = model.with_prior("uniform")
     np.testing.assert_allclose(uniform.with_prior("data").predict_log_proba(X), before, atol=1e-12)
-    np.testing.assert_array_equal(model.predict_log_proba(X), before)  # the model itself is as it was
+    np.testing.assert_array_equal(model.predict_log_proba(X), before)  # the model itself is unchanged
     assert type(uniform) is type(model)
     assert np.allclose(uniform._estimated().prior, 1 / 3)
 
 
 @pytest.mark.parametrize("name", WITH_DENSITY)
-def test_a_class_of_prior_zero_comes_back(name):
+def test_a_class_of_prior_zero_can_return(name):
     model, X, y = example(name, np.random.default_rng(2))
     model.fit(X, y)
     without = model.with_prior([0.5, 0.5, 0.0])
     assert (without.predict(X) < 2).all()
     np.testing.assert_allclose(without.with_prior(SHARES).predict_proba(X), model.with_prior(SHARES).predict_proba(X))
-    # And so does one that was declared and never seen.
+    # So can a class that was declared and never seen.
     stream = ESTIMATORS[name][0]().partial_fit(X, y, classes=[0, 1, 2, 3])
     assert np.isfinite(stream.with_prior("uniform").predict_log_proba(X)).all()
 
 
 @pytest.mark.parametrize("name", WITH_DENSITY)
-def test_learning_goes_on_with_the_prior(name):
+def test_partial_fit_keeps_the_prior(name):
     model, X, y = example(name, np.random.default_rng(3))
     model.fit(X, y)
     other = model.with_prior(dict(enumerate(SHARES))).partial_fit(X, y)
@@ -68,18 +68,18 @@ def test_learning_goes_on_with_the_prior(name):
 
 
 @pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
-def test_priors_of_discriminant_analysis_leave_the_covariance(solver):
+def test_a_prior_of_discriminant_analysis_keeps_the_covariance(solver):
     _, X, y = example("svd", np.random.default_rng(4))
     model = LinearDiscriminantAnalysis(solver).fit(X, y)
     other = model.with_prior(SHARES)
     np.testing.assert_allclose(other.priors_, SHARES)
     np.testing.assert_array_equal(other.coef_, model.coef_)
     assert other.priors is None
-    assert np.allclose(other.fit(X, y).priors_, model.priors_)  # a fit follows the parameters
+    assert np.allclose(other.fit(X, y).priors_, model.priors_)  # fit uses the parameters
 
 
 @pytest.mark.parametrize("name", WITH_DENSITY)
-def test_shares_that_are_none(name):
+def test_invalid_priors(name):
     model, X, y = example(name, np.random.default_rng(5))
     model.fit(X, y)
     before = model.predict_proba(X)
@@ -111,7 +111,7 @@ def test_complement_has_no_prior():
             verb()
 
 
-# ---------------------------------------------------------------------- shares that are found
+# ---------------------------------------------------------------------- an estimated prior
 
 
 def two_gaussians(rng, n, share):
@@ -119,7 +119,7 @@ def two_gaussians(rng, n, share):
     return rng.standard_normal((n, 2)) + 1.5 * y[:, None], y.astype(int)
 
 
-def test_a_shifted_prior_is_found_within_its_standard_error():
+def test_a_shifted_prior_is_estimated_within_its_standard_error():
     scores, hits = [], []
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -147,7 +147,7 @@ def test_no_shift_is_rarely_significant(trained, tested):
         model = NaiveBayes().fit(rng.standard_normal((trained, 2)) + centres[y], y)
         now = rng.choice(3, tested, p=shares)
         called += model.adapt_prior(rng.standard_normal((tested, 2)) + centres[now]).significant
-    assert called <= 13  # of 100 at 5 %: more has a chance of one in a thousand
+    assert called <= 13  # of 100 at 5 %: more than 13 has a probability of 0.001
 
 
 def test_three_classes():
@@ -172,7 +172,7 @@ def test_every_estimator_adapts(name):
     before = model.predict_proba(X)
     now = rng.choice(3, 3000, p=[0.8, 0.15, 0.05]) if name != "BernoulliNB" else rng.choice(2, 3000, p=[0.8, 0.2])
     rows = ESTIMATORS[name][1](rng, now)
-    if name == "BernoulliNB":  # whose classes 0 and 2 look alike
+    if name == "BernoulliNB":  # classes 0 and 2 have the same distribution
         model.fit(X[y < 2], y[y < 2])
     else:
         np.testing.assert_array_equal(model.predict_proba(X), before)
@@ -182,7 +182,7 @@ def test_every_estimator_adapts(name):
     np.testing.assert_allclose(found.model._estimated().prior, found.shares, rtol=1e-9, atol=1e-12)
 
 
-def test_shares_are_the_likeliest():
+def test_the_prior_maximises_the_likelihood():
     rng = np.random.default_rng(9)
     for _ in range(30):
         k = int(rng.integers(2, 8))
@@ -203,7 +203,7 @@ def test_corners_of_the_simplex():
     np.testing.assert_allclose(found.shares, [1, 0, 0], atol=1e-9)
     assert ((found.standard_errors > 0) & (found.standard_errors < 0.1)).all()
     alike = estimate_shares(np.zeros((10, 2)))
-    assert np.isinf(alike.standard_errors).all()  # rows that say nothing
+    assert np.isinf(alike.standard_errors).all()  # rows without information
     assert shift_test(np.zeros((10, 2)), alike, np.array([0.9, 0.1])) == (0.0, 1.0)
     one = estimate_shares(np.zeros((5, 1)))
     assert one.shares.tolist() == [1.0]
@@ -213,7 +213,7 @@ def test_corners_of_the_simplex():
     assert impossible == (np.inf, 0.0)
 
 
-def test_what_cannot_be_adapted_to():
+def test_invalid_rows():
     rng = np.random.default_rng(11)
     model = GaussianDiscriminant().fit(*two_gaussians(rng, 200, 0.5))
     with pytest.raises(InputError, match="X holds no rows"):
@@ -230,11 +230,11 @@ def test_what_cannot_be_adapted_to():
     assert np.isfinite(holes.shares).all()
 
 
-def test_it_shows_itself():
+def test_repr():
     rng = np.random.default_rng(12)
     found = NaiveBayes().fit(*two_gaussians(rng, 500, 0.5)).adapt_prior(two_gaussians(rng, 500, 0.1)[0])
     text = repr(found)
     assert "standard error" in text
     assert "The class prior has shifted" in text
     assert "<table>" in found._repr_html_()
-    assert found.log_likelihood > 0  # far likelier than under equal shares
+    assert found.log_likelihood > 0  # more likely than under a uniform prior

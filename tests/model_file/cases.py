@@ -1,4 +1,4 @@
-"""Fitted models of every kind, with rows to answer for: what a file must hold."""
+"""Fitted models of every kind, and rows to predict: what a file must hold."""
 
 import datetime as dt
 from decimal import Decimal
@@ -138,11 +138,11 @@ def odd_levels():
 
 
 class Series(pd.Series):
-    """As a user might have it."""
+    """A subclass of the user's."""
 
 
 def made():
-    """The name of each case, its estimator before the fit, its rows and what else `fit` takes."""
+    """The name of each case, its unfitted estimator, its rows, and other arguments of `fit`."""
     x, c = numbers(), counts()
     weights = {"sample_weight": np.linspace(0.5, 2.0, N)}
     yes = (x > 0).astype(float)

@@ -1,4 +1,4 @@
-"""A file that was changed, cut, or is of another kind is refused; the old model stays, whatever happens to a save."""
+"""Files that are changed, cut short or of another kind are refused."""
 
 import os
 import pickle
@@ -18,7 +18,7 @@ NOT_A_MODEL_FILE = r"not a model file \(did you swap MODEL and DATA\?\)"
 
 
 def mutated(content, rng, other):
-    """The file with something changed: bytes, blocks, its length, its header."""
+    """The file with a random change of bytes, pieces, length or header."""
     out = bytearray(content)
     size = len(out)
     at, end = sorted(int(i) for i in rng.integers(0, size + 1, 2))
@@ -40,7 +40,7 @@ def mutated(content, rng, other):
             out[at:end] = bytes(end - at)
         case 7:
             middle = (at + end) // 2
-            out[at:end] = out[middle:end] + out[at:middle]  # two pieces changed places
+            out[at:end] = out[middle:end] + out[at:middle]  # swap two pieces
         case 8:
             out[at:end] = other[at:end]
         case 9:
@@ -73,12 +73,12 @@ def test_ten_thousand_mutations(tmp_path):
         assert caught.value.file == str(path)
         assert str(caught.value).endswith(".")
         tried += 1
-    for i, content in enumerate(files):  # and those that are whole are read
+    for i, content in enumerate(files):  # undamaged files load
         path.write_bytes(content)
         assert type(load(path)) is type(fitted(MODELS[i])[0])
 
 
-def test_every_single_byte_counts(tmp_path):
+def test_every_byte_is_checked(tmp_path):
     path = tmp_path / "model"
     NaiveBayes().fit([[1.0], [2.0]], ["a", "b"]).save(path)
     whole = path.read_bytes()
@@ -94,7 +94,7 @@ def test_every_single_byte_counts(tmp_path):
 # ---------------------------------------------------------------------- files of another kind
 
 
-def test_what_is_no_model_file(tmp_path):
+def test_files_that_are_not_model_files(tmp_path):
     from safetensors.numpy import save_file
 
     path = tmp_path / "x"
@@ -128,9 +128,10 @@ def test_a_pickle_is_not_run(tmp_path):
     assert not (tmp_path / "trapped").exists()
 
 
-def test_what_is_no_file(tmp_path, monkeypatch):
-    with pytest.raises(ModelFileMissingError, match="There is no file"):
+def test_paths_that_are_not_files(tmp_path, monkeypatch):
+    with pytest.raises(ModelFileMissingError, match="There is no file") as caught:
         load(tmp_path / "none")
+    assert caught.value.file == str(tmp_path / "none")
     with pytest.raises(FileNotFoundError):
         load(str(tmp_path / "none"))
     with pytest.raises(ModelFileError, match="is a folder"):
@@ -154,12 +155,12 @@ def test_what_is_no_file(tmp_path, monkeypatch):
 def test_a_file_that_claims_to_be_large(tmp_path):
     path = tmp_path / "x"
     NaiveBayes().fit([[1.0], [2.0]], ["a", "b"]).save(path)
-    os.truncate(path, 2**40)  # a hole, which takes no space on the disk
+    os.truncate(path, 2**40)  # sparse, so it takes no space on disk
     with pytest.raises(ModelFileError, match="has bytes after its end"):
         load(path)
 
 
-def test_formats_to_come(tmp_path):
+def test_newer_formats(tmp_path):
     path = tmp_path / "x"
     NaiveBayes().fit([[1.0], [2.0]], ["a", "b"]).save(path)
     document, arrays = read_container(str(path))
@@ -178,7 +179,7 @@ def test_a_renamed_file_is_read(tmp_path):
     assert load(tmp_path / "x.png").predict([[1.9]]) == ["b"]
 
 
-def test_the_model_in_hand_stays(tmp_path):
+def test_a_failed_load_leaves_the_model_unchanged(tmp_path):
     model = GaussianDiscriminant().fit(numbers(), labels())
     before = model.predict_proba(numbers())
     (tmp_path / "bad").write_bytes(b"bad")

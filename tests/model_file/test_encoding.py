@@ -1,4 +1,4 @@
-"""Values of the closed set go into JSON and arrays and come back as they were."""
+"""Values of the closed set are encoded as JSON and arrays, and decoded without change."""
 
 import json
 import math
@@ -40,7 +40,7 @@ VALUES = st.recursive(
 LISTS = st.lists(st.text(st.characters()), min_size=10, max_size=40) | st.lists(st.integers(), min_size=10, max_size=40)
 
 
-def there_and_back(value):
+def round_trip(value):
     writer = ValueWriter()
     text = json.dumps(writer.value(value, "x"), ensure_ascii=True, allow_nan=False)
     reader = ValueReader(writer.arrays)
@@ -52,20 +52,20 @@ def there_and_back(value):
 @settings(max_examples=300, deadline=None)
 @given(VALUES | LISTS)
 def test_values(value):
-    found = there_and_back(value)
+    found = round_trip(value)
     assert found == value
     assert repr(found) == repr(value) or isinstance(value, frozenset | dict | list | tuple)
     assert type(found) is type(value)
 
 
-def test_times_that_come_twice():
+def test_ambiguous_times():
     for value in (datetime(2026, 10, 25, 2, 30, fold=1), time(2, 30, fold=1), datetime(2026, 10, 25, 2, 30)):
-        found = there_and_back(value)
+        found = round_trip(value)
         assert repr(found) == repr(value)
 
 
 def test_nan():
-    assert math.isnan(there_and_back(float("nan")))
+    assert math.isnan(round_trip(float("nan")))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_nan():
     ids=lambda array: f"{array.dtype}{array.shape}",
 )
 def test_arrays(array):
-    found = there_and_back(array)
+    found = round_trip(array)
     assert found.dtype == (array.dtype if array.dtype.kind == "T" else array.dtype.newbyteorder("="))
     assert found.shape == array.shape
     assert found.tolist() == array.tolist() or array.dtype.kind in "fM"
@@ -100,7 +100,7 @@ def test_arrays(array):
 
 @pytest.mark.parametrize("scalar", [np.float32(0.1), np.int8(-3), np.bool_(True), np.str_("é"), np.datetime64(5, "s")])
 def test_scalars_of_numpy(scalar):
-    found = there_and_back(scalar)
+    found = round_trip(scalar)
     assert type(found) is type(scalar)
     assert found == scalar
 
@@ -115,7 +115,7 @@ def test_other_values_are_refused(value):
         ValueWriter().value([{"a": value}], "x")
 
 
-def test_two_classes_of_one_name_are_refused():
+def test_two_classes_with_the_same_name_are_refused():
     def made():
         class Moments:
             pass

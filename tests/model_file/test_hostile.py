@@ -1,4 +1,4 @@
-"""A checksum anyone can compute: files that Suffice did not write are refused with a sentence, and run nothing."""
+"""Files with a valid checksum that Suffice did not write are refused with a sentence, and run no code."""
 
 import copy
 import functools
@@ -15,7 +15,7 @@ NAME = "NaiveBayes, blocks"
 
 @pytest.fixture
 def forge(tmp_path):
-    """A function that saves a model, changes what the file says, and writes it again with the right checksum."""
+    """A function that saves a model, changes the content, and writes it again with the right checksum."""
 
     def forged(name, change):
         path = str(tmp_path / "forged")
@@ -29,7 +29,7 @@ def forge(tmp_path):
 
 
 def put(part, value):
-    """A change of the document: the value at a path."""
+    """A change of the document: put a value at a path."""
 
     def change(document, _):
         at = document
@@ -71,15 +71,15 @@ FORGED = {
         "values of the kind 'object' are not supported",
     ),
     "unknown family": (put(["parameters", "families"], {"family": ["os", {}]}), "family 'os', which is not registered"),
-    "a class that is no value": (put(["parameters", "prior"], {"Popen": {"args": "ls"}}), "kind 'Popen' are not"),
+    "a class that is not storable": (put(["parameters", "prior"], {"Popen": {"args": "ls"}}), "kind 'Popen' are not"),
     "two tags": (put(["parameters", "prior"], {"list": [], "tuple": []}), "has the tags"),
     "no tag": (put(["parameters", "prior"], {}), "has the tags"),
-    "a setting that is none": (put(["parameters", "unseen"], "explode"), "unseen must be one of"),
-    "families of other columns": (put(["parameters", "families"], {"dict": [["nose", "gaussian"]]}), "nose"),
+    "an invalid setting": (put(["parameters", "unseen"], "explode"), "unseen must be one of"),
+    "families of unknown columns": (put(["parameters", "families"], {"dict": [["nose", "gaussian"]]}), "nose"),
     "other families": (put(["parameters", "families"], "poisson"), "statistics"),
-    "no such array": (put(["weights", "Sums", "weight"], {"array": {"at": "nowhere"}}), "no array 'nowhere'"),
+    "an unknown array": (put(["weights", "Sums", "weight"], {"array": {"at": "nowhere"}}), "no array 'nowhere'"),
     "an array used twice": (put(["schema", "names"], {"array": {"at": "schema.kinds"}}), "it is used twice"),
-    "an array of no type": (
+    "an invalid array type": (
         put(["classes"], {"array": {"at": "weights.weight", "dtype": "V8"}}),
         "is not an array type",
     ),
@@ -95,13 +95,13 @@ FORGED = {
         put(["classes"], {"array": {"dtype": "<U99999999", "shape": [3], "values": ["a", "b", "c"]}}),
         "width of a string array does not match",
     ),
-    "axes that are not there": (
+    "invalid axes": (
         put(["weights", "Sums", "weight"], {"array": {"at": "weights.weight", "axes": [5]}}),
         "axes",
     ),
     "a huge whole number": (put(["attributes", "n_features_in"], {"int": "0x" + "f" * 10000}), "n_features_in_ is not"),
     "too few columns": (put(["attributes", "n_features_in"], 2), "n_features_in_ is not 7"),
-    "names of other columns": (put(["attributes", "feature_names_in"], ["a"]), "feature_names_in_ does not name"),
+    "names of different columns": (put(["attributes", "feature_names_in"], ["a"]), "feature_names_in_ does not name"),
     "a type of rows": (put(["attributes", "dtype"], {"dtype": "O"}), "is not the type of rows"),
     "a form of rows": (put(["attributes", "form"], "ls"), "is no form of rows"),
     "a form of other rows": (
@@ -109,17 +109,17 @@ FORGED = {
         "0 columns",
     ),
     "nested": (put(["parameters", "prior"], functools.reduce(lambda inner, _: [inner], range(60), [])), "nested too"),
-    "columns of one name": (put(["schema", "names"], ["size"] * 7), "two of its columns have the same name"),
+    "columns with the same name": (put(["schema", "names"], ["size"] * 7), "two of its columns have the same name"),
     "no columns": (put(["schema"], None), "holds no model that can be loaded"),
     "no statistics": (put(["statistics"], []), "0 statistics; its settings make"),
-    "statistics of another kind": (put(["statistics", 0], {"list": []}), "the settings need"),
+    "statistics of another type": (put(["statistics", 0], {"list": []}), "the settings need"),
     "a negative weight": (turn("weights.weight", fill(-1.0)), "weight holds a negative number"),
     "no weight": (turn("weights.weight", fill(np.nan)), "weight holds a number that is not finite"),
     "weights of another type": (turn("weights.weight", lambda x: x.astype(np.float32)), "type float32"),
-    "weights of other classes": (turn("weights.weight", lambda x: x[:2]), "weight has 2 classes; expected 3"),
-    "kinds that are not there": (turn("schema.kinds", fill(200)), "holds no model"),
-    "other columns": (turn("schema.kinds", lambda x: x[:3]), "7 names and 3 kinds"),
-    "an array that nobody needs": (turn("weights.weight", lambda x: x), None),
+    "weights of different classes": (turn("weights.weight", lambda x: x[:2]), "weight has 2 classes; expected 3"),
+    "unknown kinds": (turn("schema.kinds", fill(200)), "holds no model"),
+    "fewer columns": (turn("schema.kinds", lambda x: x[:3]), "7 names and 3 kinds"),
+    "an unused array": (turn("weights.weight", lambda x: x), None),
 }
 
 
@@ -212,18 +212,18 @@ JUNK = [
 
 
 def nodes(value, trail=()):
-    """The places of a document."""
+    """The paths of a document."""
     yield trail
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in items:
         yield from nodes(each, (*trail, key))
 
 
-@pytest.mark.filterwarnings("ignore")  # of settings that are junk
+@pytest.mark.filterwarnings("ignore")  # about junk settings
 @pytest.mark.parametrize(
     "name", [NAME, "NaiveBayes, polars", "GaussianNB", "LDA, eigen", "CategoricalNB", "family text"]
 )
-def test_junk_anywhere_is_a_sentence_or_a_model(name, tmp_path):
+def test_junk_anywhere_gives_an_error_or_a_model(name, tmp_path):
     rng = np.random.default_rng(1)
     path = str(tmp_path / "forged")
     model, rows = fitted(name)
@@ -251,7 +251,7 @@ def test_junk_anywhere_is_a_sentence_or_a_model(name, tmp_path):
         except ModelFileError as error:
             refused += str(error).endswith(".")
             continue
-        try:  # whatever was let through answers, or says why not
+        try:  # a model that loads predicts, or raises a proper error
             with np.errstate(all="ignore"):
                 found.predict(rows[:5])
         except (SufficeError, ValueError, TypeError, OverflowError):
@@ -259,8 +259,8 @@ def test_junk_anywhere_is_a_sentence_or_a_model(name, tmp_path):
     assert refused > 150
 
 
-def test_all_models_have_arrays_of_their_own_names(tmp_path):
-    """Names say where an array belongs, so that other tools can show a file."""
+def test_array_names_start_with_their_part(tmp_path):
+    """Names tell where an array belongs, so that other tools can show a file."""
     for name in CASES:
         fitted(name)[0].save(tmp_path / "x")
         _, arrays = read_container(str(tmp_path / "x"))

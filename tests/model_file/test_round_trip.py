@@ -1,4 +1,4 @@
-"""What is saved is loaded: the same answers bit for bit, and a model that goes on learning."""
+"""A loaded model gives the same predictions bit for bit, and can learn more rows."""
 
 import importlib
 import pickle
@@ -28,7 +28,7 @@ from suffice.tables.levels import Levels
 
 
 def assert_equal(a, b):
-    """The same value: type, shape, bits."""
+    """Assert that type, shape and bits are equal."""
     assert type(a) is type(b)
     if isinstance(a, np.ndarray):
         assert a.dtype == b.dtype
@@ -69,7 +69,7 @@ def test_a_loaded_model_is_the_saved_one(name, tmp_path):
     assert_equal(model.predict_proba(rows), again.predict_proba(rows))
     if hasattr(model, "score_samples"):
         assert_equal(model.score_samples(rows), again.score_samples(rows))
-    # A second file says the same, so that nothing is lost on the way.
+    # Saving the loaded model loses nothing.
     assert_same_model(model, round_trip(again, tmp_path))
 
 
@@ -86,7 +86,7 @@ def test_save_load_merge_is_merge(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_loaded_model_goes_on_learning(name, tmp_path):
+def test_a_loaded_model_learns_more_rows(name, tmp_path):
     model, rows = fitted(name)
     again = round_trip(model, tmp_path)
     more = rows[: N // 3], labels()[: N // 3]
@@ -94,7 +94,7 @@ def test_a_loaded_model_goes_on_learning(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name.startswith(("NaiveBayes", "family"))])
-def test_a_loaded_model_draws_rows_of_the_same_form(name, tmp_path):
+def test_a_loaded_model_samples_rows_of_the_same_form(name, tmp_path):
     model, _ = fitted(name)
     again = round_trip(round_trip(model, tmp_path), tmp_path)
     (x, y), (same_x, same_y) = (each.sample(20, random_state=3) for each in (model, again))
@@ -114,7 +114,7 @@ def test_a_loaded_model_draws_rows_of_the_same_form(name, tmp_path):
         assert_equal(x, same_x)
 
 
-def test_rows_are_an_array_where_the_library_of_the_frame_is_not_installed(tmp_path, monkeypatch):
+def test_samples_are_an_array_if_the_library_of_the_frame_is_not_installed(tmp_path, monkeypatch):
     model, rows = fitted("NaiveBayes, polars")
     again = round_trip(model, tmp_path)
     monkeypatch.setitem(sys.modules, "polars", None)
@@ -141,11 +141,11 @@ def test_every_estimator_has_a_file():
     assert {type(model) for model, _, _ in CASES.values()} == public
 
 
-def test_every_family_is_tried():
+def test_every_family_has_a_case():
     assert {f"family {name}" for name in family_names()} <= set(CASES)
 
 
-def test_other_settings_after_load(tmp_path):
+def test_changed_settings_after_load(tmp_path):
     rows, y = numbers(), labels()
     again = round_trip(NaiveBayes(estimation="map", smoothing=1.0).fit(rows, y), tmp_path).set_params(smoothing=7.0)
     expected = NaiveBayes(estimation="map", smoothing=7.0).fit(rows, y)
@@ -163,7 +163,7 @@ def test_a_stream_before_its_first_row(tmp_path):
 
 
 def test_memory_order_is_kept(tmp_path):
-    # Sums over an array in another order of axes are rounded in another way.
+    # The order of axes determines how sums over an array are rounded.
     model = GaussianNB(priors=np.asfortranarray(np.full(3, 1 / 3))).fit(numbers(), labels())
     statistic = model._model.statistics[0]
     turned = {name: np.asfortranarray(array) for name, array in statistic.arrays().items()}
@@ -201,7 +201,7 @@ def test_clone_pickle_joblib(name, state, tmp_path):
         assert_equal(model.predict_proba(rows), each.predict_proba(rows))
 
 
-# ---------------------------------------------------------------------- what cannot be saved
+# ---------------------------------------------------------------------- models that cannot be saved
 
 
 def test_not_fitted(tmp_path):
@@ -221,7 +221,7 @@ def test_settings_changed_after_fit(tmp_path):
 
 
 class Coin:
-    """No value that a file holds, and a level and a name of a column nevertheless."""
+    """A hashable value that a file cannot hold, used as a level."""
 
     def __init__(self, side):
         self.side = side
@@ -234,20 +234,22 @@ class Coin:
 
 
 class Mine(Gaussian):
-    """A family that nobody registered."""
+    """A family that is not registered."""
 
 
-def test_values_that_no_file_holds(tmp_path):
+def test_values_that_a_file_cannot_hold(tmp_path):
     x, y = numbers(), labels()
     path = tmp_path / "x"
     given = LinearDiscriminantAnalysis("lsqr", covariance_estimator=LedoitWolf()).fit(x, y)
-    with pytest.raises(ModelFileError, match="its parameter 'covariance_estimator' holds a LedoitWolf"):
+    with pytest.raises(ModelFileError, match="its parameter 'covariance_estimator' holds a LedoitWolf") as caught:
         given.save(path)
+    assert (caught.value.argument, caught.value.file) == ("covariance_estimator", str(path))
     with pytest.raises(ModelFileError, match=r"its parameter 'families' holds .* is not registered"):
         NaiveBayes(Mine()).fit(x, y).save(path)
     coins = np.array([[1.0, Coin(i % 2)] for i in range(N)], dtype=object)
-    with pytest.raises(ModelFileError, match=r"column 1 has the level .*, a Coin, which a model file cannot hold"):
+    with pytest.raises(ModelFileError, match=r"column 1 has the level .*, a Coin, which a model file") as caught:
         NaiveBayes({1: "categorical"}).fit(coins, y).save(path)
+    assert (caught.value.column, caught.value.file) == (1, str(path))
     nested = []
     nested.append(nested)
     with pytest.raises(ModelFileError, match=r"'prior' holds .*nested too deeply"):
@@ -265,7 +267,7 @@ def test_values_that_no_file_holds(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_numbers_that_no_rows_give(tmp_path):
+def test_statistics_that_no_rows_have(tmp_path):
     model = NaiveBayes().fit(numbers(), labels())
     statistic = model._model.statistics[0]
     broken = type(statistic)(statistic.classes, **statistic.arrays() | {"mean": np.full((3, 3), np.nan)})
@@ -275,7 +277,7 @@ def test_numbers_that_no_rows_give(tmp_path):
 
 
 @pytest.mark.parametrize("solver", ["lsqr", "eigen", "quadratic"])
-def test_covariances_that_an_estimator_gave(solver, tmp_path):
+def test_covariances_of_a_covariance_estimator(solver, tmp_path):
     x, y = numbers() - [0.0, 1e8, 0.0], labels()
     model = (
         QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=LedoitWolf())
@@ -288,7 +290,7 @@ def test_covariances_that_an_estimator_gave(solver, tmp_path):
         again.merge(again)
 
 
-def test_a_family_of_the_users_own(tmp_path):
+def test_a_family_of_the_user(tmp_path):
     @register
     class Wide(Gaussian):
         name = "wide_gaussian"
@@ -306,7 +308,7 @@ def test_a_family_of_the_users_own(tmp_path):
         load(tmp_path / "a model.suffice")
 
 
-def test_merging_files_of_other_columns(tmp_path):
+def test_merging_files_with_different_columns(tmp_path):
     one, other = NaiveBayes().fit(numbers(), labels()), NaiveBayes().fit(numbers()[:, :2], labels())
     with pytest.raises(MergeError, match="other columns"):
         round_trip(one, tmp_path).merge(round_trip(other, tmp_path))

@@ -1,4 +1,4 @@
-"""A file is replaced as a whole or not at all."""
+"""A file is replaced completely or not at all."""
 
 import errno
 import os
@@ -43,10 +43,11 @@ def test_a_failed_save_changes_nothing(tmp_path, monkeypatch):
             assert os.listdir(tmp_path) == ["model"]
 
 
-def test_where_nothing_can_be_saved(tmp_path):
+def test_paths_that_cannot_be_saved_to(tmp_path):
     model, _ = two_models()
-    with pytest.raises(ModelFileError, match="the path is a folder, not a file"):
+    with pytest.raises(ModelFileError, match="the path is a folder, not a file") as caught:
         model.save(tmp_path)
+    assert caught.value.file == str(tmp_path)
     with pytest.raises(ModelFileError, match="no such file or directory"):
         model.save(tmp_path / "none" / "model")
     with pytest.raises(ModelFileError, match="the path is a folder"):
@@ -70,7 +71,7 @@ def test_links_and_permissions(tmp_path, monkeypatch):
     first, second = two_models()
     (tmp_path / "there").mkdir()
     os.symlink("there/model", tmp_path / "link")
-    first.save(tmp_path / "link")  # a link to nothing yet
+    first.save(tmp_path / "link")  # the target does not exist yet
     mask = os.umask(0)
     os.umask(mask)
     assert os.stat(tmp_path / "there" / "model").st_mode & 0o777 == 0o666 & ~mask
@@ -111,16 +112,16 @@ print(sorted(seen))
 
 
 def test_kill_while_saving(tmp_path):
-    """At any moment the file is one of the two models, whole."""
+    """At any moment the file is one of the two complete models."""
     rng = np.random.default_rng(3)
     paths = [tmp_path / "one", tmp_path / "other"]
-    for path in paths:  # large enough for a save to take a while
+    for path in paths:  # large enough that a save takes some time
         MultinomialNB().fit(rng.random((2, 20_000)), ["a", "b"]).save(path)
     target = tmp_path / "target"
     command = [sys.executable, "-c", SAVING, str(target), str(KILLS), *map(str, paths)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.stdout.strip() == "[0, 1]", done.stderr  # each was met
-    # What a kill leaves behind is in nobody's way, and shows that saves were cut short.
+    assert done.stdout.strip() == "[0, 1]", done.stderr  # both occurred
+    # Temporary files left by killed saves show that saves were interrupted; they do no harm.
     others = set(os.listdir(tmp_path)) - {"one", "other", "target"}
     assert others
     assert all(name.startswith(".suffice-") for name in others)

@@ -1,4 +1,4 @@
-"""Files that were written once are read for ever."""
+"""Files of earlier versions load and give the same predictions."""
 
 import json
 import pathlib
@@ -43,7 +43,7 @@ def test_a_file_of_the_first_format(name, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "x").predict_proba(rows), model.predict_proba(rows))
 
 
-def test_every_kind_of_column_has_its_number():
+def test_every_kind_of_column_keeps_its_number():
     assert KINDS[:7] == ("number", "bool", "time", "duration", "category", "text", "empty")
     assert set(KINDS) == set(get_args(Kind))
 

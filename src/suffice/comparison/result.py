@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,7 @@ class Comparison:
     def scores(self) -> Listing:
         """The cross-validated scores as a table with one row for each model."""
         rows = [asdict(score) for score in self.results]
-        return Listing({name: [row[name] for row in rows] for name in Score.__match_args__})
+        return Listing({each.name: [row[each.name] for row in rows] for each in fields(Score)})
 
     def to_frame(self, backend: str | ModuleType | None = None) -> Any:
         """Return the cross-validated scores as a data frame of pandas, or of another engine."""

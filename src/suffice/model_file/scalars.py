@@ -28,10 +28,10 @@ class ScalarCodec(NamedTuple):
 def _pandas(name: str) -> Callable[..., object]:
     """Return a class of pandas."""
     try:
-        found: Callable[..., object] = vars(importlib.import_module("pandas"))[name]
+        pandas_class: Callable[..., object] = vars(importlib.import_module("pandas"))[name]
     except ImportError:
         raise ModelFileError(f"the model holds a pandas {name}, but pandas is not installed; install it") from None
-    return found
+    return pandas_class
 
 
 def _interval(parts: Json) -> object:

@@ -1,6 +1,6 @@
-"""Made the files of format 1 in this folder: ``python tests/model_file/stored/make.py NAME...`` with Suffice 0.1.0.
+"""Write files of format 1 to this folder: ``python tests/model_file/stored/make.py NAME...``, with Suffice 0.1.0.
 
-A file that is there stays as it was written; only those that are named are made.
+Only the named files are written; the others stay unchanged.
 """
 
 import json
