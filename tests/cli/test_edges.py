@@ -109,7 +109,8 @@ def test_a_feature_is_no_target(folder):
 def test_a_column_of_lists_is_left_out_by_an_option(folder):
     table = pq.read_table("new.parquet").append_column("a b", pa.array([[1, 2]] * 50))
     pq.write_table(table, "lists.parquet")
-    assert "Leave it out: --ignore 'a b'." in refused("predict", "flowers.suffice", "lists.parquet", "--keep", "all")
+    message = refused("predict", "flowers.suffice", "lists.parquet", "--keep", "all")
+    assert "Ignore the column with --ignore 'a b'." in message
     ran("predict", "flowers.suffice", "lists.parquet")
 
 

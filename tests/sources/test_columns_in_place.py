@@ -1,4 +1,4 @@
-"""Columns of frames are read where they lie: the same numbers and codes as from Python's values, and no copies."""
+"""Columns of frames are read without copies and give the same numbers and codes as Python objects."""
 
 import tracemalloc
 
@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from suffice import NaiveBayes
+from suffice import InputError, NaiveBayes
 from suffice.naive_bayes import CategoricalNB
 from suffice.sources.arrays import encode, read_labels
 from suffice.sources.columns import ColumnTable, ObjectColumn
@@ -41,7 +41,7 @@ def table_of(frame):
 
 
 def listed(values):
-    """The same cells as Python's own objects."""
+    """The same cells as Python objects."""
     return ColumnTable(len(values), [ObjectColumn(values)], ["x"])
 
 
@@ -154,7 +154,7 @@ def test_categories(form, holes):
 
 
 @pytest.mark.parametrize("n_levels", [3, 5000])
-def test_polars_categories_that_are_met_late_or_are_many(n_levels):
+def test_polars_categories_that_appear_late_or_are_many(n_levels):
     names = [f"level {i}" for i in range(n_levels)]
     values = [names[0]] * 6000 + names + [None]
     column = FrameColumn(as_frame(pl.DataFrame({"x": pl.Series(values, dtype=pl.Categorical)})).get_column("x")).coded()
@@ -165,7 +165,7 @@ def test_polars_categories_that_are_met_late_or_are_many(n_levels):
 @pytest.mark.parametrize("engine", ["pandas", "polars", "arrow"])
 @pytest.mark.parametrize("unseen", ["ignore", "share", "error"])
 def test_a_mixed_frame_and_its_cells_one_by_one(engine, unseen):
-    """Predictions from typed columns are those from Python objects, in one piece and by parts."""
+    """Predictions from typed columns equal those from Python objects, for all rows and in parts."""
     rng = np.random.default_rng(8)
     data = {
         "f": [None if rng.random() < 0.1 else float(v) for v in rng.normal(CODES)],
@@ -283,4 +283,15 @@ def test_a_frame_is_not_copied_to_be_fitted(engine):
     NaiveBayes().fit(frame, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 8 * n * 4  # labels and their codes; the frame has 8 n · 10 bytes of floats
+    assert peak < 8 * n * 4  # labels and their codes; the floats of the frame have 80 n bytes
+
+
+def test_errors_name_all_rows_at_fault():
+    values = [1.5, None, "many", 2, "few"]
+    for column in (ObjectColumn(values), FrameColumn(as_frame(pd.DataFrame({"x": values})).get_column("x"))):
+        with pytest.raises(InputError, match=r"^Column 'x', row 2 holds 'many', which is not a number\.") as caught:
+            column.numbers("x")
+        assert (list(caught.value.rows), caught.value.column) == ([2, 4], "x")
+    with pytest.raises(InputError, match=r"^Column 'x', row 1 holds \[1\], which cannot be a category") as caught:
+        listed(["a", [1], "b", {}]).categories([0], ["x"])
+    assert (list(caught.value.rows), caught.value.column) == ([1, 3], "x")

@@ -1,4 +1,4 @@
-"""Bad inputs of many kinds, each with what has to be said of it by who reads it, who fits it, and the command."""
+"""Bad inputs of many kinds, each with words that errors of reading, fitting and the command must contain."""
 
 import gzip
 import os
@@ -22,19 +22,18 @@ class BadFile:
     ----------
     name : str
     make : callable
-        Writes it below a folder, and gives back what is to be opened.
+        Writes the input below a folder and returns the path to open.
     words : tuple of str
-        What the sentence must hold.
+        Words that the message must contain.
     options : mapping
-        Of `open_source`.
+        Options of `open_source`.
     target : str
     level : {"read", "fit"}
-        Whether it is refused by who reads all columns, or by who fits a model of the target.
+        Whether reading all columns raises the error, or fitting a model of the target.
     skipped, left : int
-        With ``bad_rows="skip"``, how many rows are left out, and how many are left; none are left out where that
-        does not help.
+        Numbers of rows that ``bad_rows="skip"`` skips and keeps; none are skipped if skipping does not help.
     root_reads : bool
-        Whether the superuser can read it all the same.
+        Whether root can read the input nevertheless.
     """
 
     name: str
@@ -76,19 +75,19 @@ def file(name: str, data: bytes) -> Callable[[Path], Path]:
 
 
 def with_row(row: bytes) -> bytes:
-    """The good CSV with a row in its midst."""
+    """The good CSV with an extra row in the middle."""
     return GOOD_CSV[:HALF] + row + GOOD_CSV[HALF:]
 
 
 def bad_row(name: str, row: bytes, *words: str, **options: Any) -> BadFile:
-    said = ("data.csv", f"line {LINE}", *words)
-    return BadFile(name, file("data.csv", with_row(row)), said, options, skipped=1, left=len(ROWS))
+    expected = ("data.csv", f"line {LINE}", *words)
+    return BadFile(name, file("data.csv", with_row(row)), expected, options, skipped=1, left=len(ROWS))
 
 
 def bad_line(name: str, line: bytes, *words: str, **options: Any) -> BadFile:
     data = GOOD_JSON[:JSON_HALF] + line + b"\n" + GOOD_JSON[JSON_HALF:]
-    said = ("data.jsonl", f"line {JSON_LINE}", *words)
-    return BadFile(name, file("data.jsonl", data), said, options, skipped=1, left=len(ROWS))
+    expected = ("data.jsonl", f"line {JSON_LINE}", *words)
+    return BadFile(name, file("data.jsonl", data), expected, options, skipped=1, left=len(ROWS))
 
 
 def bad_csv(name: str, data: bytes, *words: str, path: str = "data.csv", **more: Any) -> BadFile:
@@ -96,7 +95,7 @@ def bad_csv(name: str, data: bytes, *words: str, path: str = "data.csv", **more:
 
 
 def late(folder: Path) -> Path:
-    """A cell that breaks the type that the first megabyte has."""
+    """A CSV with a cell that contradicts the type inferred from the first megabyte."""
     rows = [b"%d,%d.5,word %d,%s\n" % (i % 90, i, i % 7, b"ab"[i % 2 : i % 2 + 1]) for i in range(80_000)]
     rows[70_000] = b"forty,1,word,a\n"
     return file("late.csv", b"age,size,word,label\n" + b"".join(rows))(folder)

@@ -1,4 +1,4 @@
-"""A table written in every format that sources read, by other writers than this library's."""
+"""A table written in every format that sources read, by writers of other libraries."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ def mixed_table(n_rows=1000, seed=0):
 
 
 def rows_of(source, columns=None, **options):
-    """The rows of a source as Python has them, by its batches."""
+    """All rows of a source as Python objects."""
     return [row for batch in source.batches(columns, **options) for row in batch.rows.to_pylist()]
 
 

@@ -35,6 +35,9 @@ SIMPLE = (
     *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64, 128)),
     *("Float32", "Float64", "Boolean", "String", "Binary", "Categorical", "Date", "Time", "Decimal", "Object"),
 )  # narwhals types without arguments
+NARWHALS_TYPES: dict[str, Callable[..., nw.dtypes.DType]] = {
+    name: kind for name, kind in vars(nw).items() if isinstance(kind, type) and issubclass(kind, nw.dtypes.DType)
+}
 
 
 @dataclass(frozen=True)
@@ -170,8 +173,7 @@ def _narwhals_type(spec: TypeSpec) -> nw.dtypes.DType:
     name, *arguments = spec
     if name not in (*SIMPLE, "Datetime", "Duration", "Enum"):
         raise InputError(f"{name!r} is not a column type.")
-    dtype: nw.dtypes.DType = getattr(nw, name)(*arguments)
-    return dtype
+    return NARWHALS_TYPES[name](*arguments)
 
 
 def _as_type(x: Float, dtype: np.dtype[Any]) -> Array:

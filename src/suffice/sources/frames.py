@@ -1,7 +1,7 @@
 """Rows of eager data frames: pandas, Polars, PyArrow tables and other libraries that narwhals supports.
 
-Each column is converted when a family reads it. No data-frame library is imported here: a caller who passes a frame has
-imported its library.
+Each column is converted when a family reads it. No data-frame library is imported unless the caller passed one of its
+frames.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A column of an eager data frame as arrays, converted once for all its rows and without a copy where possible.
 
-No data-frame library is imported here: a caller who passes a frame has imported its library.
+No data-frame library is imported unless the caller passed one of its frames.
 """
 
 from __future__ import annotations

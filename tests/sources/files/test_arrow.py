@@ -49,7 +49,7 @@ def test_dictionaries_that_grow_from_batch_to_batch(tmp_path):
     ],
     ids=["half", "head", "feather 1", "text", "empty"],
 )
-def test_files_that_are_no_arrow(tmp_path, name, change, words):
+def test_files_that_are_not_arrow(tmp_path, name, change, words):
     path = tmp_path / name
     with (pa.ipc.new_file if name == "t.arrow" else pa.ipc.new_stream)(str(path), TABLE.schema) as writer:
         writer.write_table(TABLE, max_chunksize=100)
@@ -59,7 +59,7 @@ def test_files_that_are_no_arrow(tmp_path, name, change, words):
 
 
 def test_a_file_of_one_huge_batch_is_not_held_in_memory(tmp_path, monkeypatch):
-    """Polars writes all rows as one batch; of its 64 MB a few are held."""
+    """Polars writes all rows as one batch of 64 MB, of which only a few are held in memory."""
     monkeypatch.setattr(arrow, "HUGE", 1 << 20)
     path = tmp_path / "t.arrow"
     rng = np.random.default_rng(0)
@@ -77,7 +77,7 @@ def test_a_file_of_one_huge_batch_is_not_held_in_memory(tmp_path, monkeypatch):
 
 
 def _resident(path):
-    """Bytes of a mapped file that count as this process's (Linux)."""
+    """Resident bytes of a mapped file (Linux)."""
     found, inside = 0, False
     with open("/proc/self/smaps") as maps:
         for line in maps:
@@ -112,7 +112,7 @@ def test_reading_leaves_no_file_open(tmp_path):
 @pytest.mark.parametrize(
     "made", [lambda table: table, pl.from_arrow, pa.Table.to_pandas], ids=["pyarrow", "polars", "pandas"]
 )
-def test_tables_are_read_again_and_again(made, batch_rows):
+def test_tables_are_read_repeatedly(made, batch_rows):
     source = open_source(made(TABLE.drop_columns("hole")), batch_rows=batch_rows)
     want = TABLE.drop_columns("hole").to_pylist()
     assert source.repeatable
@@ -150,7 +150,7 @@ def test_a_reader_of_a_generator_is_streamed_in_the_callers_thread():
     assert set(seen) == {threading.main_thread()}
 
 
-def test_a_reader_that_breaks_is_a_sentence():
+def test_a_failing_reader_is_an_input_error():
     def batches():
         yield from TABLE.to_batches()
         raise OSError("the wire is cut")
@@ -160,12 +160,12 @@ def test_a_reader_that_breaks_is_a_sentence():
         list(source.batches())
 
 
-def test_one_column_is_no_table():
+def test_one_column_is_not_a_table():
     with pytest.raises(InputError, match="the ChunkedArray gives no rows"):
         open_source(TABLE["size"])
 
 
-def test_what_polars_keeps_in_its_own_ways():
+def test_types_of_polars():
     frame = pl.DataFrame(
         {
             "text": ["a", None, "a longer text than a view holds"],

@@ -31,12 +31,12 @@ def test_refused(bad, tmp_path):
         pytest.skip("the superuser reads everything")
     with pytest.raises(InputError) as error:
         all_rows(bad, tmp_path)
-    said = str(error.value)
+    message = str(error.value)
     for word in bad.words:
-        assert word in said
-    assert "\n" not in said
-    assert said.rstrip(")").endswith((".", "?", "-", "FILE"))
-    assert not any(word in said for word in ("ArrowInvalid", "KeyError", "Traceback"))
+        assert word in message
+    assert "\n" not in message
+    assert message.rstrip(")").endswith((".", "?", "-", "FILE"))
+    assert not any(word in message for word in ("ArrowInvalid", "KeyError", "Traceback"))
 
 
 @pytest.mark.parametrize("bad", SKIPPED, ids=str)

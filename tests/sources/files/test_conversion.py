@@ -24,20 +24,20 @@ KINDS = {
 
 
 @pytest.fixture
-def looks(monkeypatch):
-    """Every conversion that Arrow is asked for."""
-    convert, found = conversion._convert, []
+def conversions(monkeypatch):
+    """Sizes of all conversions by Arrow."""
+    convert, calls = conversion._convert, []
 
     def counted(texts, kind):
-        found.append(len(texts))
+        calls.append(len(texts))
         return convert(texts, kind)
 
     monkeypatch.setattr(conversion, "_convert", counted)
-    return found
+    return calls
 
 
 @pytest.mark.parametrize("word", KINDS)
-def test_all_that_arrow_takes_for_a_cell_is_possible(word):
+def test_every_cell_that_arrow_converts_matches_its_pattern(word):
     kinds, letters, spelled = KINDS[word]
     rng = random.Random(word)
     for _ in range(500):
@@ -51,19 +51,19 @@ def test_all_that_arrow_takes_for_a_cell_is_possible(word):
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us")])
-def test_a_column_of_other_words(kind, looks):
+def test_a_column_of_invalid_cells(kind, conversions):
     texts = pa.array([f"word {i}" for i in range(3000)])
     array, wrong = conversion.convert_or_widen(texts, kind)
     assert wrong.all()
     assert array.null_count == 3000
-    assert len(looks) < 20
+    assert len(conversions) < 20
 
 
-def test_whole_numbers_that_are_followed_by_others(looks):
+def test_whole_numbers_become_fractions(conversions):
     array, wrong = conversion.convert_or_widen(pa.array([f"{i}.5" for i in range(3000)]), pa.int64())
     assert not wrong.any()
     assert array.to_pylist() == [i + 0.5 for i in range(3000)]
-    assert len(looks) < 10
+    assert len(conversions) < 10
 
 
 def test_whole_numbers_with_words_stay_whole():
@@ -72,15 +72,15 @@ def test_whole_numbers_with_words_stay_whole():
     assert wrong.tolist() == [False, False, True, False]
 
 
-def test_types_of_different_texts_are_found_in_few_looks(looks):
+def test_types_of_distinct_texts_take_few_conversions(conversions):
     lines = "".join(json.dumps({"id": f"{i}-x", "text": f"word {i}"}) + "\n" for i in range(2000))
     assert open_source(io.BytesIO(lines.encode())).types == {"id": "text", "text": "text"}
     text = "id,text\n" + "".join(f"{i}-x,word {i}\n" for i in range(2000))
     assert open_source(io.BytesIO(text.encode())).types == {"id": "text", "text": "text"}
-    assert len(looks) < 20
+    assert len(conversions) < 20
 
 
-def test_a_column_that_is_another_from_a_row_on(tmp_path, looks):
+def test_a_column_that_changes_its_type(tmp_path, conversions):
     (tmp_path / "data.csv").write_text(
         "x,y\n" + "".join(f"{i},1\n" for i in range(200_000)) + "".join(f"w{i},1\n" for i in range(9000))
     )
@@ -89,4 +89,4 @@ def test_a_column_that_is_another_from_a_row_on(tmp_path, looks):
     source = open_source(tmp_path / "data.csv", bad_rows="skip")
     assert sum(len(batch) for batch in source.batches()) == 200_000
     assert source.skipped == 9000
-    assert len(looks) < 50
+    assert len(conversions) < 50

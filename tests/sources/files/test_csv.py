@@ -19,7 +19,7 @@ WORDS = ["", "a", "Ünï", 'say "hi"', "two\nlines", "crlf\r\nin it", "a,b", "a;
 
 @pytest.fixture(params=[None, 64, 500])
 def small_blocks(request, monkeypatch):
-    """Blocks so small that rows lie across them, or as they are."""
+    """Blocks so small that rows cross their borders, or of the usual size."""
     if request.param:
         monkeypatch.setattr(blocks, "BLOCK_BYTES", max(request.param, 300))
         monkeypatch.setattr(csv_rows, "PARSED_AT_ONCE", 400)
@@ -27,7 +27,7 @@ def small_blocks(request, monkeypatch):
 
 
 def written(rng, rows, delimiter=",", end="\n", quoting=csv.QUOTE_MINIMAL, blanks=True):
-    """A CSV of numbers and words, its rows, and the line on which each begins."""
+    """A CSV of numbers and words, its rows, and the first line of each."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=delimiter, lineterminator=end, quoting=quoting)
     writer.writerow(["number", "word", "other"])
@@ -71,7 +71,7 @@ def test_lines_ended_by_carriage_returns():
     assert read.locations == ["data.csv, line 2", "data.csv, line 3"]
 
 
-def test_columns_are_given_in_the_order_asked_for():
+def test_columns_are_in_the_requested_order():
     data = b"a,b,c\n1,2,3\n4,5,6\n"
     assert Read(data, columns=["c", "a"]).cells == {"c": [3, 6], "a": [1, 4]}
     assert Read(data, columns=[]).n_rows == 2
@@ -100,7 +100,7 @@ def test_types(cells, word, values):
     assert read.cells["c"] == values
 
 
-def test_what_is_worth_a_note():
+def test_notes():
     data = b"code,empty,age,x\n" + b"01,,30,1\n" * 99 + b"01,,unknown,2\n"
     notes = " ".join(open_source(io.BytesIO(data)).notes)
     assert "'code' has numbers with leading zeros" in notes
@@ -119,19 +119,19 @@ def test_what_is_worth_a_note():
         ("time", ["2020-01-01", "2020-01-01 10:00:00.5"], None),
     ],
 )
-def test_types_that_are_asked_for(word, cells, values):
+def test_requested_types(word, cells, values):
     read = Read(("c,n\n" + "".join(f"{cell},1\n" for cell in cells)).encode(), types={"c": word})
     assert type_word(read.layout.types["c"]) == word
     assert values is None or read.cells["c"] == values
 
 
-@pytest.mark.parametrize(("types", "said"), [({"z": "number"}, "'z'"), ({"a": "float"}, "'float'")])
-def test_types_that_cannot_be_asked_for(types, said):
-    with pytest.raises(InputError, match=said):
+@pytest.mark.parametrize(("types", "problem"), [({"z": "number"}, "'z'"), ({"a": "float"}, "'float'")])
+def test_invalid_requested_types(types, problem):
+    with pytest.raises(InputError, match=problem):
         Read(b"a,b\n1,2\n", types=types)
 
 
-def test_nulls_that_are_given_replace_the_usual_ones():
+def test_given_nulls_replace_the_defaults():
     read = Read(b"a,b\n-,NA\n1,-\n", nulls=["-"])
     assert read.cells == {"a": [None, 1], "b": ["NA", None]}
 
@@ -148,7 +148,7 @@ def test_whole_numbers_become_numbers_where_they_must(monkeypatch):
     assert read.locations[300] == "data.csv, line 302"
 
 
-def test_a_later_date_may_have_an_hour():
+def test_a_later_date_may_have_a_time():
     read = Read(b"when\n" + b"2020-01-01\n" * 30 + b"2020-01-01 10:00\n", head=100)
     assert read.cells["when"][-1] == datetime.datetime(2020, 1, 1, 10)
 
@@ -164,11 +164,11 @@ def test_no_header():
 
 
 @pytest.mark.parametrize("given", ["\t", r"\t", "tab"])
-def test_a_tab_can_be_spelled(given):
+def test_spellings_of_tab(given):
     assert Read(b"a,b\tc\n1,2\t3\n", delimiter=given).layout.names == ["a,b", "c"]
 
 
-def test_the_delimiter_is_the_one_that_divides_alike():
+def test_the_delimiter_gives_equal_numbers_of_fields():
     assert Read(b"name;price, net\nx;1,5\ny;2,5\nz;3\n").layout.names == ["name", "price, net"]
     assert Read(b'"a,b";c\n1;2\n').layout.names == ["a,b", "c"]
     assert Read(b"text\nso, it goes; on\n", delimiter="|").layout.names == ["text"]
@@ -185,7 +185,7 @@ def test_another_quote_and_none():
 @pytest.mark.parametrize(
     "options", [{"delimiter": ",,"}, {"delimiter": "é"}, {"quote": "''"}, {"delimiter": '"'}, {"encoding": "latin-99"}]
 )
-def test_dialects_that_there_are_not(options):
+def test_invalid_dialects(options):
     with pytest.raises(InputError, match=next(iter(options))):
         Read(b"a,b\n1,2\n", **options)
 
@@ -200,11 +200,11 @@ def test_encodings(encoding, small_blocks):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
-def test_a_mark_at_the_beginning_says_the_encoding(encoding):
+def test_a_byte_order_mark_sets_the_encoding(encoding):
     assert Read("näme,b\nZoë,1\n".encode(encoding)).cells == {"näme": ["Zoë"], "b": [1]}
 
 
-def test_a_file_of_the_same_source_may_have_another_order():
+def test_another_file_may_order_its_columns_differently():
     layout = Read(b"a,b\n1,x\n").layout
     assert Read(b"b,a\ny,2\n", layout=layout).cells == {"a": [2], "b": ["y"]}
     assert Read(b"", layout=layout).n_rows == Read(b"\n\n", layout=layout).n_rows == 0
@@ -212,12 +212,12 @@ def test_a_file_of_the_same_source_may_have_another_order():
         Read(b"a,c\n1,2\n", layout=layout, path="second.csv")
 
 
-def test_a_header_alone_is_a_table_without_rows():
+def test_a_file_with_only_a_header_has_no_rows():
     read = Read(b"a,b\n")
     assert (read.layout.names, read.n_rows) == (["a", "b"], 0)
 
 
-def test_a_file_that_gives_few_bytes_at_once():
+def test_a_file_that_returns_few_bytes_per_read():
     class Slow(io.BytesIO):
         def read(self, size=-1):
             return super().read(min(size, 7))
@@ -240,7 +240,7 @@ def test_a_row_longer_than_what_is_parsed_at_once(monkeypatch):
     assert read.locations[2] == "data.csv, line 4"
 
 
-def test_pieces_read_as_the_whole():
+def test_batch_size_does_not_change_the_cells():
     rng = np.random.default_rng(8)
     text, _, _ = written(rng, 300, blanks=False)
     whole = Read(text.encode())
@@ -248,7 +248,7 @@ def test_pieces_read_as_the_whole():
         assert Read(text.encode(), batch_rows=most).cells == whole.cells
 
 
-def test_rows_that_are_longer_than_what_is_looked_at_first(tmp_path):
+def test_rows_longer_than_the_first_read(tmp_path):
     names = [f"a long name of column {j}" for j in range(10_000)]
     path = tmp_path / "wide.csv"
     path.write_text("\n".join([",".join(names), *([",".join([f"0.{'3' * 90}"] * 10_000)] * 2)]))

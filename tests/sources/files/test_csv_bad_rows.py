@@ -13,10 +13,10 @@ from suffice.sources.files import blocks, conversion
 from suffice.sources.files.conversion import convert_cells
 
 
-def fails(data, *said, **options):
+def fails(data, *problem, **options):
     with pytest.raises(InputError) as error:
         Read(data, **options)
-    for each in said:
+    for each in problem:
         assert each in str(error.value)
     return str(error.value)
 
@@ -31,7 +31,7 @@ GOOD = b"".join(b"%d,word %d\n" % (i, i) for i in range(100))
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "problem"),
     [
         (b"1\n", "has 1 field; expected 2"),
         (b"1,2,3\n", "has 3 fields; expected 2"),
@@ -40,45 +40,45 @@ GOOD = b"".join(b"%d,word %d\n" % (i, i) for i in range(100))
         (b"1,2,caf\xe9\n", "0xe9"),
     ],
 )
-def test_a_bad_row(bad, said, small_blocks):
+def test_a_bad_row(bad, problem, small_blocks):
     data = b"a,b\n" + GOOD + bad + GOOD
-    said = said.format(at=4 + len(GOOD) + 6)
-    message = fails(data, "data.csv, line 102", said, head=200)
+    problem = problem.format(at=4 + len(GOOD) + 6)
+    message = fails(data, "data.csv, line 102", problem, head=200)
     assert message.endswith(" Fix the row, or skip such rows with bad_rows='skip'.")
     read = Read(data, head=200, bad_rows="skip")
     assert read.cells["a"] == [*range(100), *range(100)]
     assert read.skipped.count == 1
     assert len(read.skipped.messages) == 1
-    assert said in read.skipped.messages[0]
+    assert problem in read.skipped.messages[0]
     lines = [*range(2, 102), *range(103, 203)]
     assert read.locations == [f"data.csv, line {line}" for line in lines]
 
 
-def test_the_byte_of_the_file_counts_its_mark():
-    said = "line 2, byte 3 of the line (byte 10 of the file)"
-    fails(b"\xef\xbb\xbfa,b\n1,\xe9\n", said)
+def test_the_byte_order_mark_counts_as_bytes_of_the_file():
+    problem = "line 2, byte 3 of the line (byte 10 of the file)"
+    fails(b"\xef\xbb\xbfa,b\n1,\xe9\n", problem)
 
 
-def test_the_first_bad_row_is_named_whatever_is_wrong():
+def test_the_first_bad_row_is_reported_for_any_problem():
     data = b"a,b,c\n" + b"1,2,x\n" * 50 + b"1,abc,x\n" + b"1,2\n" + b"1,2,\xe9\n" + b"z,2,3\n"
     fails(data, "line 52", "'abc'", head=100)
     read = Read(data, head=100, bad_rows="skip")
     assert [message.split("line ")[1][:2] for message in read.skipped.messages] == ["52", "53", "54", "55"]
 
 
-def test_of_two_bad_cells_the_first_column_is_named():
+def test_the_first_of_two_bad_cells_is_reported():
     data = b"a,b\n" + b"1,2\n" * 50 + b"x,y\n"
     fails(data, "column 'a': 'x'", head=100)
     assert Read(data, head=100, bad_rows="skip").skipped.count == 1
     assert Read(data, head=100, columns=["b"], bad_rows="skip").cells["b"] == [2] * 50
 
 
-def test_columns_that_are_not_read_are_not_looked_at():
+def test_columns_that_are_not_read_are_not_checked():
     assert Read(b"a,b\n" + b"1,2\n" * 50 + b"1,y\n", head=100, columns=["a"]).n_rows == 51
 
 
 @pytest.mark.parametrize(
-    ("good", "bad", "said"),
+    ("good", "bad", "problem"),
     [
         (b"true", b"maybe", "'maybe' is not yes or no"),
         (b"2020-01-01", b"yesterday", "'yesterday' is not a time"),
@@ -88,9 +88,9 @@ def test_columns_that_are_not_read_are_not_looked_at():
         (b"1", b"1 000", "'1 000' is not a number"),
     ],
 )
-def test_cells_that_are_not_of_their_type(good, bad, said):
+def test_cells_of_another_type(good, bad, problem):
     data = b"c\n" + (good + b"\n") * 40 + b'"' + bad + b'"\n' + good + b"\n"
-    fails(data, "data.csv, line 42, column 'c'", said, head=12 * len(good), delimiter=";")
+    fails(data, "data.csv, line 42, column 'c'", problem, head=12 * len(good), delimiter=";")
     read = Read(data, head=12 * len(good), delimiter=";", bad_rows="skip")
     assert len(read.cells["c"]) == 41
     assert len(set(read.cells["c"])) == 1
@@ -119,7 +119,7 @@ def test_a_line_without_end(monkeypatch):
     fails(b"a\n1\n" + b"x" * 5000, "data.csv, line 3 is longer than", head=4)
 
 
-def test_random_faults_leave_the_rows_that_python_reads(small_blocks):
+def test_skipping_keeps_the_rows_that_python_reads(small_blocks):
     rng = np.random.default_rng(5)
     for _ in range(15):
         lines = []
@@ -143,7 +143,7 @@ def test_random_faults_leave_the_rows_that_python_reads(small_blocks):
         assert len(read.skipped.messages) == min(bad, 20)
 
 
-def test_a_block_in_which_all_rows_are_bad():
+def test_a_block_of_bad_rows():
     read = Read(b"a,b\n" + b"1,2\n" * 20 + b"1\n" * 100, bad_rows="skip", head=80)
     assert (read.n_rows, read.skipped.count, len(read.skipped.messages)) == (20, 100, 20)
     read = Read(b"a,b\n" + b"1,2\n", bad_rows="skip", layout=Read(b"a,b\n" + b"1,2\n").layout)
@@ -151,7 +151,7 @@ def test_a_block_in_which_all_rows_are_bad():
     assert Read(b"a\n" + b"1\n" * 20 + b"x\n" * 30, bad_rows="skip", head=40).skipped.count == 30
 
 
-def test_a_file_with_many_faults_is_not_slow():
+def test_many_bad_rows_are_not_slow():
     rng = np.random.default_rng(2)
     table = rng.standard_normal((20_000, 10))
     rows = [",".join(map(repr, row.tolist())) for row in table]
@@ -173,7 +173,7 @@ def test_a_file_with_many_faults_is_not_slow():
 
 
 @pytest.mark.parametrize("kind", ["int64", "double", "bool", "timestamp[us]", "time32[s]"])
-def test_cells_convert_one_by_one_as_all_at_once(kind):
+def test_cells_convert_alike_one_by_one_and_together(kind):
     import pyarrow as pa
 
     texts = ["1", " 2 ", "-3", "0x10", "1.5", "1e3", "inf", "", "true", "Yes", "abc", "2020-01-01", "10:00:00"]
@@ -193,7 +193,7 @@ def test_cells_convert_one_by_one_as_all_at_once(kind):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "problem"),
     [
         (b"", "data.csv is empty"),
         (b"\n\r\n \n", "data.csv contains only blanks"),
@@ -210,25 +210,36 @@ def test_cells_convert_one_by_one_as_all_at_once(kind):
         ("a,b\n1,2\n".encode("utf-16-le"), "encoding='utf-16-le'"),
     ],
 )
-def test_files_that_are_no_tables(data, said):
-    fails(data, said)
+def test_files_that_are_not_tables(data, problem):
+    fails(data, problem)
 
 
 def test_nul_in_a_later_line():
     fails(b"a\n" + b"1\n" * 50 + b"\0\n", "line 52", head=40)
 
 
-def test_names_that_do_not_fit():
+def test_wrong_number_of_names():
     fails(b"1,2\n", "line 1 has 2 fields, but names has 1 entries", header=False, names=["a"])
 
 
 @pytest.mark.parametrize(
-    ("encoding", "data", "said"),
+    ("encoding", "data", "problem"),
     [
         ("cp1252", b"a\nx\x81\n", "data.csv, line 2: byte 4 of the file is 0x81, which is not cp1252"),
         ("ascii", b"a\nx\ny\xc3\n", "data.csv, line 3: byte 6 of the file is 0xc3"),
         ("utf-16-le", "a\nb\n".encode("utf-16-le") + b"x", "utf-16-le"),
     ],
 )
-def test_bytes_that_are_not_of_the_encoding(encoding, data, said):
-    fails(data, said, encoding=encoding)
+def test_bytes_that_the_encoding_rejects(encoding, data, problem):
+    fails(data, problem, encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("bad", "column"), [(b"1\n", None), (b"abc,word\n", "a"), (b"1,caf\xe9\n", None), (b'1,"open\n', None)]
+)
+def test_errors_carry_file_line_and_column(bad, column):
+    with pytest.raises(InputError) as caught:
+        Read(b"a,b\n" + GOOD + bad, head=200)
+    error = caught.value
+    assert (error.file, error.line, error.column) == ("data.csv", 102, column)
+    assert error.worded(lambda argument: f"--{argument.name}").endswith("skip such rows with --bad_rows.")

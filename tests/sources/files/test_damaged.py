@@ -1,4 +1,4 @@
-"""Bytes that are changed at random: what comes out are rows, or a sentence."""
+"""Files with random changes: reading them gives valid rows or an InputError."""
 
 import gzip
 import io
@@ -35,7 +35,7 @@ def changed(data, rng):
 
 @pytest.mark.parametrize("skip", [False, True])
 @pytest.mark.parametrize("name", KINDS)
-def test_rows_that_are_sound_or_a_sentence(name, skip, tmp_path):
+def test_damaged_files_give_valid_rows_or_an_error(name, skip, tmp_path):
     plain = name.removesuffix(".gz")
     path = tmp_path / name
     WRITERS[plain](mixed_table(30), tmp_path / plain)
@@ -56,7 +56,7 @@ def test_rows_that_are_sound_or_a_sentence(name, skip, tmp_path):
 
 
 def test_bytes_that_are_not_utf8_in_rows_of_another_shape(tmp_path, capfd):
-    # Arrow would hand such a row to Python as text, and print a traceback.
+    # Arrow would pass such a row to Python as text and print a traceback.
     (tmp_path / "data.csv").write_bytes(b"a,b\n1,2\nx,\xe9,3\n" + b"3,4\n" * 5)
     source = open_source(tmp_path / "data.csv", bad_rows="skip")
     assert source.types == {"a": "whole number", "b": "whole number"}
@@ -92,7 +92,7 @@ def test_offsets_and_codes_beyond_the_data(kind, tmp_path):
 
 
 @pytest.mark.parametrize("where", [2, 40])
-def test_types_are_found_after_a_quote_that_never_closes(where):
+def test_types_are_inferred_after_an_unclosed_quote(where):
     lines = ["x,label", *(f"{i},{'ab'[i % 2]}" for i in range(50))]
     lines[where - 1] = '5,"a'
     source = open_source(io.BytesIO("\n".join(lines).encode()), bad_rows="skip")
@@ -101,7 +101,7 @@ def test_types_are_found_after_a_quote_that_never_closes(where):
     assert source.faults == [f"the open file, line {where}: the quote that opens here is never closed."]
 
 
-def test_types_are_found_after_such_a_quote_in_a_large_file(tmp_path):
+def test_types_are_inferred_after_an_unclosed_quote_in_a_large_file(tmp_path):
     with open(tmp_path / "data.csv", "wb") as file:
         file.write(b'x,label\n1,"a\n')
         file.writelines(b"%d,b\n" % i * 1000 for i in range(2500))

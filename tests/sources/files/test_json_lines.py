@@ -42,10 +42,10 @@ def test_cells_and_lines_are_those_of_python(small_blocks):
         numbers.append(line)
         text = json.dumps(objects[-1], ensure_ascii=bool(rng.integers(0, 2)))
         pieces.append(b"\r\n" * blank + text.encode() + b"\n")
-    found = read(b"".join(pieces), batch_rows=70)
+    rows = read(b"".join(pieces), batch_rows=70)
     for name in "xnwb":
-        assert found.cells[name] == [each.get(name) for each in objects]
-    assert found.locations == [f"data.jsonl, line {line}" for line in numbers]
+        assert rows.cells[name] == [each.get(name) for each in objects]
+    assert rows.locations == [f"data.jsonl, line {line}" for line in numbers]
 
 
 @pytest.mark.parametrize(
@@ -64,31 +64,31 @@ def test_cells_and_lines_are_those_of_python(small_blocks):
     ],
 )
 def test_types(values, word, cells):
-    found = read(lines(*({"c": value, "n": 1} for value in values)))
-    assert type_word(found.layout.types["c"]) == word
-    assert found.cells["c"] == cells
+    rows = read(lines(*({"c": value, "n": 1} for value in values)))
+    assert type_word(rows.layout.types["c"]) == word
+    assert rows.cells["c"] == cells
 
 
-def test_times_of_a_zone():
-    found = read(lines({"t": "2020-01-01T10:00:00Z"}))
-    assert found.cells["t"] == [datetime.datetime(2020, 1, 1, 10, tzinfo=datetime.UTC)]
+def test_times_with_a_zone():
+    rows = read(lines({"t": "2020-01-01T10:00:00Z"}))
+    assert rows.cells["t"] == [datetime.datetime(2020, 1, 1, 10, tzinfo=datetime.UTC)]
 
 
-def test_types_that_are_asked_for():
-    found = read(lines({"a": 1, "b": 2}, {"a": 2.5, "b": 3}), types={"a": "text", "b": "number"})
-    assert found.cells == {"a": ["1", "2.5"], "b": [2.0, 3.0]}
+def test_requested_types():
+    rows = read(lines({"a": 1, "b": 2}, {"a": 2.5, "b": 3}), types={"a": "text", "b": "number"})
+    assert rows.cells == {"a": ["1", "2.5"], "b": [2.0, 3.0]}
 
 
-def test_later_rows_of_other_numbers_and_keys(small_blocks):
+def test_later_rows_with_fractions_and_new_keys(small_blocks):
     data = lines(*({"a": i, "e": None} for i in range(50))) + lines({"a": 0.5, "new": 1, "e": 7}, {"e": "x"})
-    found = read(data, head=200)
-    assert found.layout.names == ["a", "e"]
-    assert found.cells["a"] == [*map(float, range(50)), 0.5, None]
-    assert found.cells["e"] == [None] * 50 + ["7", "x"]
-    assert found.layout.empty == {"e"}
+    rows = read(data, head=200)
+    assert rows.layout.names == ["a", "e"]
+    assert rows.cells["a"] == [*map(float, range(50)), 0.5, None]
+    assert rows.cells["e"] == [None] * 50 + ["7", "x"]
+    assert rows.layout.empty == {"e"}
 
 
-def test_nested_columns_can_be_left_out():
+def test_nested_columns_can_be_ignored():
     data = lines({"a": 1, "tags": ["x"], "more": {"b": 2}})
     with pytest.raises(InputError, match=r"'tags' of data\.jsonl holds lists or objects.*'more'"):
         read(data)
@@ -97,7 +97,7 @@ def test_nested_columns_can_be_left_out():
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "problem"),
     [
         (b'{"a": 1', ": the line is not JSON"),
         (b"{'a': 1}", "Expecting property name"),
@@ -117,17 +117,18 @@ def test_nested_columns_can_be_left_out():
         (b'{"a": 1, "w": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "line 41"),
     ],
 )
-def test_a_bad_line(bad, said):
+def test_a_bad_line(bad, problem):
     good = lines(*({"a": i, "w": "x", "b": True, "t": "2020-01-01"} for i in range(40)))
     data = good + bad + b"\n" + good
     with pytest.raises(InputError) as error:
         read(data, head=500)
     assert "data.jsonl, line 41" in str(error.value)
-    assert said in str(error.value)
-    found = read(data, head=500, bad_rows="skip")
-    assert found.cells["a"] == [*range(40)] * 2
-    assert (found.skipped.count, len(found.skipped.messages)) == (1, 1)
-    assert found.locations[40] == "data.jsonl, line 42"
+    assert (error.value.file, error.value.line) == ("data.jsonl", 41)
+    assert problem in str(error.value)
+    rows = read(data, head=500, bad_rows="skip")
+    assert rows.cells["a"] == [*range(40)] * 2
+    assert (rows.skipped.count, len(rows.skipped.messages)) == (1, 1)
+    assert rows.locations[40] == "data.jsonl, line 42"
 
 
 def test_an_object_over_several_lines_is_refused():
@@ -141,17 +142,17 @@ def test_null_is_an_object_without_keys():
     assert read(b'{"a": 1}\nnull\n{"a": 0.5}\n', head=9).cells == {"a": [1.0, None, 0.5]}
 
 
-def test_lines_of_blanks_are_no_rows():
-    found = read(b'  \n{"a": 1}\n\t\n{"a": 2}\n   ')
-    assert found.cells == {"a": [1, 2]}
-    assert found.locations == ["data.jsonl, line 2", "data.jsonl, line 4"]
+def test_blank_lines_are_not_rows():
+    rows = read(b'  \n{"a": 1}\n\t\n{"a": 2}\n   ')
+    assert rows.cells == {"a": [1, 2]}
+    assert rows.locations == ["data.jsonl, line 2", "data.jsonl, line 4"]
 
 
 @pytest.mark.parametrize(
-    ("data", "said"), [(b"", "is empty"), (b"\n", "only blanks"), (b"{}\n", "no keys"), (b'{"": 1}\n', "empty")]
+    ("data", "problem"), [(b"", "is empty"), (b"\n", "only blanks"), (b"{}\n", "no keys"), (b'{"": 1}\n', "empty")]
 )
-def test_files_that_are_no_tables(data, said):
-    with pytest.raises(InputError, match=said):
+def test_files_that_are_not_tables(data, problem):
+    with pytest.raises(InputError, match=problem):
         read(data)
 
 
@@ -166,7 +167,7 @@ def test_a_long_line(monkeypatch):
     assert read(lines({"a": "x" * 1000}, {"a": "y"})).cells["a"] == ["x" * 1000, "y"]
 
 
-def test_lines_that_are_longer_than_what_is_looked_at_first(tmp_path):
+def test_lines_longer_than_the_first_read(tmp_path):
     path = tmp_path / "long.jsonl"
     path.write_bytes(lines({"a": "x" * 5_000_000, "b": 1}, {"a": "y", "b": 2}))
     source = open_source(path)

@@ -65,7 +65,7 @@ def test_an_mbox_for_each_class(tmp_path):
     ]
 
 
-def test_names_as_corpora_have_them(tmp_path):
+def test_file_names_of_corpora(tmp_path):
     for label in ("easy_ham", "spam_2"):
         (tmp_path / label).mkdir()
         for i in range(3):
@@ -74,14 +74,14 @@ def test_names_as_corpora_have_them(tmp_path):
     assert [row["label"] for row in rows_of(open_source(tmp_path))] == ["easy_ham"] * 3 + ["spam_2"] * 3
 
 
-def test_a_folder_of_data_is_none_of_mails(tmp_path):
+def test_a_folder_of_data_is_not_mails(tmp_path):
     for year in ("2023", "2024"):
         (tmp_path / year).mkdir()
         (tmp_path / year / "data.csv").write_text("x,y\n1,a\n")
     assert open_source(tmp_path).names == ["x", "y"]
 
 
-def test_one_class_and_none(folder):
+def test_one_class_and_no_class(folder):
     rows = rows_of(open_source(folder / "ham" / "deep", format="mails"))
     assert {row["label"] for row in rows} == {"deep"}
     (folder / "empty").mkdir()
@@ -91,7 +91,7 @@ def test_one_class_and_none(folder):
         rows_of(open_source(folder / "gone", format="mails"))
 
 
-def test_a_mail_that_is_no_text_gives_a_row(folder):
+def test_a_mail_that_is_not_text_gives_a_row(folder):
     (folder / "spam" / "odd.eml").write_bytes(b"Subject: \xff\xfe\x00\n\n\x00\xff\xed\xa0\x80")
     rows = rows_of(open_source(folder))
     assert len(rows) == 16

@@ -1,4 +1,4 @@
-"""Sources of files: the same rows from every format, however they come; and sentences where they do not."""
+"""Sources of files: the same rows from every format and kind of input, and errors for invalid ones."""
 
 import bz2
 import gzip
@@ -62,7 +62,7 @@ def test_every_format_gives_the_rows_in_order(written, name, batch_rows):
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_columns_come_in_the_order_that_is_asked_for(written, name):
+def test_columns_are_in_the_requested_order(written, name):
     source = open_source(written / name, columns=["label", "size", "kind"], ignore=["kind"], batch_rows=300)
     assert source.names == ["label", "size"]
     assert rows_of(source) == [{"label": row["label"], "size": row["size"]} for row in ROWS]
@@ -92,13 +92,13 @@ def test_open_files(written, name):
         assert source.total_bytes == len(whole)
         assert not file.closed
     held = io.BytesIO(b"before" + whole)
-    held.seek(6)  # from where it stands
+    held.seek(6)  # read from the current position
     source = open_source(held, delimiter=delimiter)
     assert rows_of(source) == rows_of(source) == ROWS
     with gzip.open(io.BytesIO(gzip.compress(whole))) as unpacked:
         assert rows_of(open_source(unpacked, delimiter=delimiter)) == ROWS
 
-    class Socket(io.RawIOBase):  # gives bytes once, and few at a time
+    class Socket(io.RawIOBase):  # can be read once, with few bytes per read
         inner = io.BytesIO(whole)
 
         def readable(self):
@@ -137,13 +137,13 @@ def test_a_source_is_read_again_from_its_beginning(written):
     again = source.batches()
     assert next(again).locations.of(0).row == 0
     assert source.n_rows == 100
-    assert list(first) == []  # who read before gets no more
+    assert list(first) == []  # the earlier iterator is closed
     assert sum(map(len, again)) == 900
     assert source.n_rows == 1000
     assert open_source(source) is source
 
 
-def test_progress_goes_from_nothing_to_all(written):
+def test_progress_goes_from_zero_to_the_total(written):
     for name in ("data.parquet", "data.feather", "data.csv.gz"):
         path = written / name
         if name.endswith("gz"):
@@ -155,7 +155,7 @@ def test_progress_goes_from_nothing_to_all(written):
         assert source.done_bytes == source.total_bytes == path.stat().st_size
 
 
-def test_places_name_file_and_row(written):
+def test_locations_have_file_and_row(written):
     source = open_source([written / "data.parquet", written / "polars.pq"], columns=["size", "count"])
     (batch,) = source.batches()
     assert str(batch.locations.of(7)) == f"{written / 'data.parquet'}, row 7"
@@ -172,7 +172,7 @@ def test_a_hundred_pieces_are_read_as_one_file(tmp_path, name):
     for number, (start, stop) in enumerate(zip(starts, [*starts[1:], 1000], strict=True)):
         columns = TABLE.column_names if number % 2 else TABLE.column_names[::-1]
         WRITERS[name](TABLE.slice(start, stop - start).select(columns), tmp_path / f"part-{number}.{ending}")
-    (tmp_path / f"part-{len(starts)}.{ending}").touch()  # without a byte
+    (tmp_path / f"part-{len(starts)}.{ending}").touch()  # an empty file
     for given in (tmp_path / f"part-*.{ending}", tmp_path):
         source = open_source(str(given), columns=TABLE.column_names)
         batches = list(source.batches())
@@ -193,7 +193,7 @@ def parquet(path, **columns):
     return path
 
 
-def test_numbers_go_on_as_numbers_and_texts_as_the_first_has_them(tmp_path):
+def test_later_files_keep_numbers_and_the_text_type_of_the_first(tmp_path):
     coded = pa.array(["u", "v"]).dictionary_encode()
     first = parquet(tmp_path / "1.parquet", x=[1, 2], s=["a", "b"], c=coded)
     second = parquet(tmp_path / "2.parquet", s=pa.array(["c", None]).dictionary_encode(), c=["w", "u"], x=[0.5, None])
@@ -237,7 +237,7 @@ def test_another_file_must_have_the_columns_of_the_first(tmp_path, columns, word
         rows_of(open_source(files))
 
 
-def test_of_columns_that_are_chosen_only_those_must_be_in_every_file(tmp_path):
+def test_only_chosen_columns_must_be_in_every_file(tmp_path):
     files = [parquet(tmp_path / "1.parquet", x=[1.5], y=[2]), parquet(tmp_path / "2.parquet", z=["a"], x=[2.5])]
     assert rows_of(open_source(files, columns=["x"])) == [{"x": 1.5}, {"x": 2.5}]
 
@@ -245,7 +245,7 @@ def test_of_columns_that_are_chosen_only_those_must_be_in_every_file(tmp_path):
 # ---------------------------------------------------------------------- sentences
 
 
-def test_unknown_columns_are_named_with_the_nearest(written):
+def test_unknown_columns_come_with_a_suggestion(written):
     for name in ("data.csv", "data.parquet"):
         with pytest.raises(InputError, match=r"has no column 'lable'. Did you mean 'label'\? It has 'size', 'count'"):
             open_source(written / name, columns=["lable"])
@@ -270,12 +270,12 @@ def test_unknown_columns_are_named_with_the_nearest(written):
         ({"types": {"size": "float"}}, "'float'"),
     ],
 )
-def test_options_that_are_none(written, options, words):
+def test_invalid_options(written, options, words):
     with pytest.raises(InputError, match=words):
         open_source(written / "data.csv", **options)
 
 
-def test_missing_unreadable_and_other_things_at_a_path(tmp_path, monkeypatch):
+def test_missing_unreadable_and_unsupported_inputs(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"There is no file 'gone\.csv': No such file"):
         open_source("gone.csv")
     (tmp_path / "folder.csv").mkdir()
@@ -314,7 +314,7 @@ def test_missing_unreadable_and_other_things_at_a_path(tmp_path, monkeypatch):
         ("data.jsonl", b"ARROW1\0\0", "is an Arrow file, not jsonl"),
     ],
 )
-def test_content_that_is_not_what_it_should_be(tmp_path, name, content, words):
+def test_content_of_another_format(tmp_path, name, content, words):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(InputError, match=words):
@@ -323,7 +323,7 @@ def test_content_that_is_not_what_it_should_be(tmp_path, name, content, words):
 
 @pytest.mark.parametrize("packed", ["gz", "bz2", "xz"])
 @pytest.mark.parametrize("name", ["data.csv", "data.jsonl", "data.parquet"])
-def test_compressed_files_that_are_cut_short_or_damaged(written, tmp_path, name, packed):
+def test_truncated_and_damaged_compressed_files(written, tmp_path, name, packed):
     pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[packed]
     whole = pack((written / name).read_bytes())
     path = tmp_path / f"{name}.{packed}"
@@ -376,7 +376,7 @@ def test_what_is_a_source(written):
 
 
 def test_pyarrow_is_imported_only_for_files():
-    # scikit-learn imports pandas, which imports PyArrow where both are there: what counts is who asks for it.
+    # scikit-learn imports pandas, which imports PyArrow if it is installed: only imports by suffice count.
     script = """
 import builtins, io
 asked, ask = [], builtins.__import__
@@ -393,7 +393,7 @@ assert asked
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-def test_without_pyarrow_a_sentence_says_what_to_install():
+def test_without_pyarrow_the_error_says_what_to_install():
     script = """
 import sys
 sys.modules["pyarrow"] = None
@@ -440,5 +440,5 @@ def test_types_of_many_small_files_are_those_of_one(kind, tmp_path):
     assert rows_of(pieces) == rows_of(one)
 
 
-def test_a_type_that_is_given_for_an_empty_column_needs_no_note():
+def test_a_requested_type_of_an_empty_column_needs_no_note():
     assert open_source(io.BytesIO(b"a,b\n1,\n"), types={"b": "number"}).notes == []

@@ -1,4 +1,4 @@
-"""Rows of Parquet files: every type that a model can read, bounded memory, and sentences for what is no Parquet."""
+"""Rows of Parquet files: every type that a model can read, bounded memory, and errors for invalid files."""
 
 import datetime
 import decimal
@@ -52,7 +52,7 @@ MOMENTS = {
 
 
 def read_column(array, tmp_path, through):
-    """The column after its way through a file or a stream, as estimators see it; and what the source says of it."""
+    """A column read through a file or a stream, and the type that the source reports."""
     table = pa.table({"x": array})
     if through == "parquet":
         pyarrow.parquet.write_table(table, tmp_path / "x.parquet")
@@ -147,7 +147,7 @@ def test_nested_columns_are_refused_when_they_are_read(tmp_path, array, through)
     assert rows_of(open_source(given, ignore=["deep"])) == [{"x": 1.5}, {"x": 2.5}]
 
 
-def test_bytes_that_are_no_text_are_refused_with_their_row(tmp_path):
+def test_bytes_that_are_not_text_are_refused_with_their_row(tmp_path):
     path = tmp_path / "t.parquet"
     pyarrow.parquet.write_table(pa.table({"x": [1, 2, 3], "image": [b"ok", None, b"\xff\xd8"]}), path)
     with pytest.raises(InputError, match=r"t\.parquet, row 2, column 'image': the bytes are not UTF-8 text"):
@@ -158,7 +158,7 @@ def test_bytes_that_are_no_text_are_refused_with_their_row(tmp_path):
 # ---------------------------------------------------------------------- types that are asked for
 
 
-def test_types_that_are_asked_for(tmp_path):
+def test_requested_types(tmp_path):
     path = tmp_path / "t.parquet"
     table = pa.table(
         {"zip": [1234, 99], "n": ["1.5", None], "b": [1, 0], "t": ["2024-02-29 12:00:00", "2024-03-01 00:00:00"]}
@@ -172,7 +172,7 @@ def test_types_that_are_asked_for(tmp_path):
     ]
 
 
-def test_cells_that_break_an_asked_type_are_faults(tmp_path):
+def test_cells_that_cannot_have_a_requested_type(tmp_path):
     path = tmp_path / "t.parquet"
     cells = [str(i) for i in range(10)]
     cells[3], cells[7] = "three", "seven"
@@ -193,11 +193,11 @@ def test_cells_that_break_an_asked_type_are_faults(tmp_path):
         "row 7, column 'n': 'seven' is not a number.",
         "row 8, column 'b': 6 is not yes or no.",
     ]
-    assert sum(map(len, source.batches())) == 7  # counted anew
+    assert sum(map(len, source.batches())) == 7  # the count starts again
     assert source.skipped == 3
 
 
-def test_a_type_that_cannot_be_asked_for(tmp_path):
+def test_an_impossible_requested_type(tmp_path):
     path = tmp_path / "t.parquet"
     pyarrow.parquet.write_table(pa.table({"x": [1.5]}), path)
     with pytest.raises(
@@ -209,7 +209,7 @@ def test_a_type_that_cannot_be_asked_for(tmp_path):
 # ---------------------------------------------------------------------- names
 
 
-def test_names_with_dots_the_index_of_pandas_and_names_twice(tmp_path):
+def test_names_with_dots_the_index_of_pandas_and_repeated_names(tmp_path):
     path = tmp_path / "t.parquet"
     pyarrow.parquet.write_table(pa.table({"a": [1], "a.b": [2], "b": [3]}), path)
     assert rows_of(open_source(path, columns=["a"])) == [{"a": 1}]
@@ -225,7 +225,7 @@ def test_names_with_dots_the_index_of_pandas_and_names_twice(tmp_path):
         open_source(path)
 
 
-def test_labels_can_come_as_dictionaries(tmp_path):
+def test_labels_can_be_dictionaries(tmp_path):
     table = mixed_table()
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
     for given in (tmp_path / "t.parquet", table):
@@ -258,7 +258,7 @@ def test_labels_can_come_as_dictionaries(tmp_path):
     ],
     ids=["cut", "magic", "ends", "text", "encrypted", "footer", "zeros", "empty"],
 )
-def test_files_that_are_no_parquet(tmp_path, change, words):
+def test_files_that_are_not_parquet(tmp_path, change, words):
     path = tmp_path / "t.parquet"
     pyarrow.parquet.write_table(mixed_table(), path, write_page_checksum=True)
     path.write_bytes(change(path.read_bytes()))
@@ -266,7 +266,7 @@ def test_files_that_are_no_parquet(tmp_path, change, words):
         rows_of(open_source(path))
 
 
-def test_no_byte_of_a_file_brings_a_traceback(tmp_path):
+def test_changed_bytes_never_cause_other_errors(tmp_path):
     path = tmp_path / "t.parquet"
     pyarrow.parquet.write_table(mixed_table(50), path, write_page_checksum=True)
     whole = path.read_bytes()
@@ -300,4 +300,4 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         most = max(most, pool.bytes_allocated() - held)
         rows += len(batch)
     assert rows == 800_000
-    assert most < 24 * 2**20  # of 61 MB, 10 of them in buffers of 1 MB of each column
+    assert most < 24 * 2**20  # out of 61 MB; 10 MB are buffers of 1 MB per column

@@ -1,4 +1,4 @@
-"""Which files a path, a glob, a folder or a list of them means."""
+"""The files of a path, a glob, a folder or a list of these."""
 
 import os
 import random
@@ -22,7 +22,7 @@ def touched(folder, *names):
         path.write_text("x")
 
 
-def test_natural_order_is_that_of_numbers():
+def test_natural_order_sorts_numbers_by_value():
     names = [f"part-{i}.csv" for i in (0, 1, 2, 9, 10, 11, 99, 100, 1000)]
     shuffled = names[:]
     random.Random(0).shuffle(shuffled)
@@ -30,20 +30,20 @@ def test_natural_order_is_that_of_numbers():
     assert sorted(["b/1", "a/2", "a10/1", "a/10", "a2/1"], key=natural_key) == ["a/2", "a/10", "a2/1", "a10/1", "b/1"]
 
 
-def test_a_file_is_itself_even_with_the_signs_of_a_glob(folder):
+def test_an_existing_file_with_glob_characters(folder):
     touched(folder, "data[1].csv", "data1.csv")
     assert find_files("data[1].csv") == ["data[1].csv"]
     assert find_files(folder / "data1.csv") == [str(folder / "data1.csv")]
 
 
-def test_a_glob_is_sorted_and_leaves_marks_of_writers_out(folder):
+def test_a_glob_is_sorted_and_ignores_marker_files(folder):
     touched(folder, "d/part-10.csv", "d/part-2.csv", "d/_SUCCESS", "d/.part-2.csv.crc", "e/part-1.csv")
     assert find_files("d/*") == ["d/part-2.csv", "d/part-10.csv"]
     assert find_files("*/part-[0-9].csv") == ["d/part-2.csv", "e/part-1.csv"]
     assert find_files("d/_S*") == ["d/_SUCCESS"]
 
 
-def test_two_stars_reach_every_depth_and_no_file_twice(folder):
+def test_two_stars_match_any_depth_without_repeats(folder):
     touched(folder, "d/1.csv", "d/e/2.csv", "d/e/f/3.csv", "d/e/f/note.md")
     assert find_files("d/**/*.csv") == ["d/1.csv", "d/e/2.csv", "d/e/f/3.csv"]
     assert sorted(find_files("d/**")) == ["d/1.csv", "d/e/2.csv", "d/e/f/3.csv", "d/e/f/note.md"]
@@ -55,7 +55,7 @@ def test_a_folder_gives_its_data_files(folder):
     assert find_files("d") == ["d/sub/x.pq", "d/x9.parquet", "d/x10.parquet"]
 
 
-def test_a_folder_of_plain_texts_is_read_as_such_only_alone(folder):
+def test_text_files_in_a_folder_count_only_without_data_files(folder):
     touched(folder, "d/a.txt", "d/b.txt")
     assert find_files("d") == ["d/a.txt", "d/b.txt"]
     touched(folder, "d/c.csv")
@@ -63,7 +63,7 @@ def test_a_folder_of_plain_texts_is_read_as_such_only_alone(folder):
     assert find_files("d", "csv") == ["d/a.txt", "d/b.txt", "d/c.csv"]
 
 
-def test_with_a_format_files_without_its_ending_are_taken_if_there_are_no_others(folder):
+def test_a_format_accepts_files_without_its_suffix_if_no_file_has_it(folder):
     touched(folder, "d/part-0", "d/part-1")
     assert find_files("d", "parquet") == ["d/part-0", "d/part-1"]
     with pytest.raises(InputError, match=r"no data files in the folder d\. It contains 'part-0', 'part-1'"):
@@ -76,7 +76,7 @@ def test_a_list_keeps_its_order(folder):
     assert find_files([folder / "b.csv", "-"]) == [str(folder / "b.csv"), "-"]
 
 
-def test_a_home_is_found(folder, monkeypatch):
+def test_the_home_folder_is_expanded(folder, monkeypatch):
     monkeypatch.setenv("HOME", str(folder))
     touched(folder, "a.csv")
     assert find_files("~/a.csv") == [str(folder / "a.csv")]
@@ -94,7 +94,7 @@ def test_a_home_is_found(folder, monkeypatch):
         (["a.txt", "*.txt"], r"a\.txt is listed twice"),
     ],
 )
-def test_what_means_no_file_is_a_sentence(folder, given, words):
+def test_inputs_without_files(folder, given, words):
     touched(folder, "a.txt")
     os.mkdir("empty")
     with pytest.raises(InputError, match=words):
@@ -105,7 +105,7 @@ def test_names_of_many_files():
     assert describe_files([f"d/{i}.csv" for i in range(100)]) == "100 files, d/0.csv to d/99.csv"
 
 
-def test_a_glob_below_a_folder_with_marks_in_its_name(tmp_path):
+def test_a_glob_below_a_folder_with_glob_characters(tmp_path):
     folder = tmp_path / "runs [2] *" / "a b"
     folder.mkdir(parents=True)
     (folder / "x.csv").touch()

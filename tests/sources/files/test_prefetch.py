@@ -11,7 +11,7 @@ from suffice.sources.files.prefetch import DEPTH, MAX_BYTES, prefetch
 
 
 @pytest.fixture(autouse=True)
-def _no_thread_is_left():
+def _no_thread_remains():
     before = set(threading.enumerate())
     yield
     gc.collect()
@@ -47,7 +47,7 @@ def test_all_items_come_in_order():
     assert list(prefetch(iter(()))) == []
 
 
-def test_the_next_are_made_while_the_last_is_used_and_not_too_many():
+def test_a_bounded_number_of_items_is_computed_ahead():
     items = CountedItems(100)
     read = prefetch(iter(items))
     for used in range(1, 50):
@@ -58,7 +58,7 @@ def test_the_next_are_made_while_the_last_is_used_and_not_too_many():
     assert items.closed.is_set()
 
 
-def test_large_items_do_not_wait_together():
+def test_large_items_wait_alone():
     items = CountedItems(10)
     read = prefetch(iter(items), lambda _: MAX_BYTES)
     for used in range(1, 9):
@@ -78,7 +78,7 @@ def test_an_exception_comes_after_the_items_before_it():
 
 
 @pytest.mark.parametrize("end", ["close", "forget", "throw"])
-def test_whoever_stops_early_ends_the_thread(end):
+def test_stopping_early_ends_the_thread(end):
     items, stopped = CountedItems(1000), []
     read = prefetch(iter(items), stop=lambda: stopped.append(True))
     next(read)
@@ -94,14 +94,14 @@ def test_whoever_stops_early_ends_the_thread(end):
     assert stopped == [True]
 
 
-def test_what_is_never_begun_starts_no_thread():
+def test_an_iterator_that_is_not_started_has_no_thread():
     before = threading.active_count()
     prefetch(iter(range(10)))
     assert threading.active_count() == before
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_process_says_that_it_cannot_go_on():
+def test_a_forked_process_cannot_continue():
     read = prefetch(iter(range(1000)))
     assert next(read) == 0
     child = os.fork()

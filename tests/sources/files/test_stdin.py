@@ -1,4 +1,4 @@
-"""Standard input, as a pipe, a file and a terminal; and Ctrl-C while nothing comes."""
+"""Standard input as a pipe, a file and a terminal; and Ctrl-C while it is silent."""
 
 import gzip
 import io
@@ -45,28 +45,28 @@ def run(**given):
 )
 def test_a_pipe_as_standard_input(written, name, packed):
     whole = (written / name).read_bytes()
-    found = run(input=gzip.compress(whole) if packed else whole)
-    assert found == ["standard input", False, None, ["standard input"], ROWS]
+    output = run(input=gzip.compress(whole) if packed else whole)
+    assert output == ["standard input", False, None, ["standard input"], ROWS]
 
 
 @pytest.mark.parametrize("name", ["data.csv", "data.parquet"])
 def test_a_file_as_standard_input(written, name):
     with open(written / name, "rb") as file:
-        found = run(stdin=file)
-    assert found == ["standard input", False, (written / name).stat().st_size, ["standard input"], ROWS]
+        output = run(stdin=file)
+    assert output == ["standard input", False, (written / name).stat().st_size, ["standard input"], ROWS]
 
 
-def test_a_file_as_standard_input_is_read_from_where_it_stands(tmp_path):
+def test_a_file_as_standard_input_is_read_from_its_position(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a comment before\nx,y\n1.5,a\n")
     with path.open("rb", buffering=0) as file:
         file.seek(len("a comment before\n"))
-        found = run(stdin=file)
-    assert found[-1] == [{"x": 1.5, "y": "a"}]
+        output = run(stdin=file)
+    assert output[-1] == [{"x": 1.5, "y": "a"}]
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_what_stands_for_standard_input(written, name, monkeypatch):
+def test_an_object_that_replaces_standard_input(written, name, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((written / name).read_bytes())))
     source = open_source("-", delimiter="\t" if "tsv" in name else None)
     assert source.name == "standard input"
@@ -74,7 +74,7 @@ def test_what_stands_for_standard_input(written, name, monkeypatch):
     assert rows_of(source) == ROWS
 
 
-def test_a_terminal_is_no_data(monkeypatch):
+def test_a_terminal_is_refused(monkeypatch):
     ours, theirs = pty.openpty()
     with open(theirs) as terminal, open(ours, "wb"):
         monkeypatch.setattr(sys, "stdin", terminal)
@@ -90,8 +90,8 @@ def test_no_standard_input_at_all(monkeypatch):
         open_source("-")
 
 
-def test_interrupted_while_nothing_comes():
-    """The writer stays silent: Ctrl-C ends the reading, and the process, nevertheless."""
+def test_interrupted_while_waiting_for_input():
+    """Ctrl-C ends the process although the writer stays silent."""
     script = """
 import sys
 from suffice.sources.files import open_source
@@ -104,7 +104,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
-    head = "x,y\n" + "1.25,a\n" * 4_000_000  # more than what is read ahead
+    head = "x,y\n" + "1.25,a\n" * 4_000_000  # more than is prefetched
     command = [sys.executable, "-W", "error", "-c", script]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdin.write(head.encode())

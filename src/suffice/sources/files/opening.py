@@ -6,7 +6,7 @@ import difflib
 import os
 import weakref
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import BinaryIO, Protocol, TypeGuard, runtime_checkable
+from typing import BinaryIO, Protocol, TypeGuard
 
 from suffice.exceptions import InputError, SufficeError, listed, short
 from suffice.sources.engine_types import ArrowTable
@@ -23,24 +23,6 @@ __all__ = ["BATCH_ROWS", "Source", "is_labelled_source", "is_source", "open_sour
 
 BATCH_ROWS = 1 << 17
 BAD_ROWS = ("error", "skip")
-
-
-@runtime_checkable
-class ArrowStream(Protocol):
-    """An object that offers its rows as an Arrow stream."""
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Export a stream."""
-        ...
-
-
-@runtime_checkable
-class Readable(Protocol):
-    """An object with a ``read`` method, as open files have."""
-
-    def read(self, size: int = ..., /) -> object:
-        """Return the next bytes."""
-        ...
 
 
 class Rows(Protocol):
@@ -241,7 +223,7 @@ def _described(name: str) -> str:
 
 def is_source(data: object) -> bool:
     """Whether rows can be streamed from an object: a path, an open file, or an object that offers an Arrow stream."""
-    return is_path(data) or isinstance(data, Source | ArrowStream | Readable)
+    return is_path(data) or isinstance(data, Source) or _offers_stream(data) or _is_file(data)
 
 
 def is_labelled_source(data: object, target: object) -> bool:
@@ -355,7 +337,7 @@ def _rows_of(data: object, format: str | None, options: ReadOptions) -> Rows:  #
     from suffice.sources.files.mails import MailRows, holds_mails
     from suffice.sources.files.streams import StreamRows
 
-    if isinstance(data, ArrowStream):
+    if _offers_stream(data):
         return StreamRows(data, options)
     if is_path(data) or _is_path_list(data):
         paths = [os.fsdecode(each) for each in ([data] if isinstance(data, str | os.PathLike) else data)]
@@ -377,8 +359,13 @@ def _is_path_list(data: object) -> TypeGuard[Sequence[Path]]:
     return isinstance(data, Sequence) and all(map(is_path, data)) and not isinstance(data, bytes)
 
 
+def _offers_stream(data: object) -> bool:
+    return hasattr(data, "__arrow_c_stream__")
+
+
 def _is_file(data: object) -> TypeGuard[BinaryIO]:
-    return isinstance(data, Readable)
+    # Wrappers such as those of tempfile look up ``read`` dynamically, so that a protocol check would miss them.
+    return callable(getattr(data, "read", None))
 
 
 def _check_names(names: Iterable[str], available: Sequence[str], described: str) -> None:

@@ -235,8 +235,7 @@ def _input_from_pipe(descriptor: int, name: str) -> RawInput:
 def input_from_file(file: BinaryIO, name: str | None = None) -> RawInput:
     """The bytes of the caller's open file, from its current position."""
     if name is None:
-        given = getattr(file, "name", None)
-        name = given if isinstance(given, str) else "the open file"
+        name = _name_of(file)
     if _is_text(file):
         raise InputError(f"{name} is open in text mode. Open it in binary mode: open(path, 'rb').", file=name)
     try:
@@ -251,6 +250,14 @@ def input_from_file(file: BinaryIO, name: str | None = None) -> RawInput:
         size = max(0, os.fstat(file.fileno()).st_size - begin)
     seekable = None if begin else file
     return RawInput(name, lambda: _borrow(file, begin), size=size, prefetchable=False, seekable=seekable)
+
+
+def _name_of(file: BinaryIO) -> str:
+    try:
+        name: object = file.name
+    except AttributeError:
+        return "the open file"
+    return name if isinstance(name, str) else "the open file"
 
 
 def _is_text(file: IO[bytes] | IO[str]) -> bool:
