@@ -1,4 +1,4 @@
-"""Behaviour that all commands share: examples in the help, errors and warnings as sentences, ``--quiet``, ``--debug``."""
+"""What all commands share: examples in the help, errors and warnings as sentences, ``--quiet``, ``--debug``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ import click
 
 from suffice.cli.spelling import shell_spelling
 
-__all__ = ["Command", "SkippedRows", "command", "is_quiet", "note", "note_skipped_rows", "output_errors", "write_examples"]
+__all__ = [
+    "Command",
+    "SkippedRows",
+    "command",
+    "is_quiet",
+    "note",
+    "note_skipped_rows",
+    "output_errors",
+    "write_examples",
+]
 
 BROKEN_PIPE, INTERRUPTED = 141, 130  # exit codes that a shell gives a process ended by SIGPIPE or SIGINT
 

@@ -135,9 +135,7 @@ TEXT = (
         callback=_max_words,
         help="Vocabulary size (the most frequent words); default: 10000.",
     ),
-    click.option(
-        "--punctuation/--no-punctuation", default=None, help="Count punctuation marks as words; default: no."
-    ),
+    click.option("--punctuation/--no-punctuation", default=None, help="Count punctuation marks as words; default: no."),
     click.option(
         "--slots",
         type=click.IntRange(min=0),

@@ -19,9 +19,8 @@ from suffice.cli.command import note
 from suffice.cli.output import size
 
 if TYPE_CHECKING:
-    from collections.abc import Buffer
-
     import pyarrow as pa
+    from _typeshed import ReadableBuffer
 
 __all__ = [
     "FORMATS",
@@ -191,7 +190,7 @@ def _write_error(name: str, error: OSError) -> Exception:
 class WritableFile(Protocol):
     """A binary file that is open for writing."""
 
-    def write(self, content: Buffer, /) -> int: ...  # noqa: D102
+    def write(self, content: ReadableBuffer, /) -> int: ...
 
 
 class Sink(io.RawIOBase):
@@ -208,7 +207,7 @@ class Sink(io.RawIOBase):
         """Return the number of bytes written."""
         return self._n_bytes
 
-    def write(self, content: Buffer) -> int:
+    def write(self, content: ReadableBuffer) -> int:
         """Write bytes."""
         with self._errors_as_sentences():
             self._file.write(content)
