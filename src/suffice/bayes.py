@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError, listed
+from suffice.numerics.types import Codes, Index
 
 __all__ = [
     "check_answered",
@@ -159,7 +160,7 @@ def decide(joint: Float) -> NDArray[np.int64]:
 NEAR_TIE = 1e-9  # relative difference of two posteriors; well above the rounding of exp and of the division
 
 
-def decide_by_posterior(posterior: Float) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+def decide_by_posterior(posterior: Float) -> tuple[Codes, Index]:
     """Class of the largest posterior of each row (n,), and the rows whose two largest posteriors are nearly equal.
 
     For these rows `decide`, which compares the joint log-probabilities, may choose another class: posteriors lose
@@ -169,7 +170,7 @@ def decide_by_posterior(posterior: Float) -> tuple[NDArray[np.int64], NDArray[np
     >>> codes, ties
     (array([1, 0]), array([1]))
     """
-    codes: NDArray[np.int64] = posterior.argmax(axis=1).astype(np.int64, copy=False)
+    codes: Codes = posterior.argmax(axis=1).astype(np.int64, copy=False)
     floor = (1 - NEAR_TIE) * np.take_along_axis(posterior, codes[:, None], axis=1)[:, 0]
     near = np.zeros(len(codes), dtype=np.int32)
     for k in range(posterior.shape[1]):  # by columns: no boolean matrix (n, K) is made

@@ -124,3 +124,8 @@ def words_of(line):
     """The arguments of a line that only runs the command, which this process can do as well; None for any other."""
     plain = line.startswith("suffice ") and not re.search(r"[|<>;&$`\n]", line)
     return shlex.split(line)[1:] if plain else None
+
+
+def python_syntax(text):
+    """Arguments that a text spells as in Python, which nobody can type in a shell."""
+    return re.findall(r"\b\w+=(?:[\[{(\"']|True\b|False\b|None\b)|\bbad_rows\b", text)

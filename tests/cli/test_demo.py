@@ -25,7 +25,7 @@ def test_every_step_is_shown(kept):
         *("fit", "fit", "merge", "predict", "predict"),
         "compare",
     ]
-    for words in ("Confusion", "log-odds of", "logistic regression", "What the figures say", "Next", str(folder)):
+    for words in ("Confusion", "log-odds of", "logistic regression", "Conclusions", "Next steps", str(folder)):
         assert words in printed
 
 
@@ -49,9 +49,9 @@ def test_the_files_are_kept(kept):
 
 
 def test_a_folder_that_is_not_empty(kept, tmp_path):
-    assert "is not empty; give a new one" in refused("demo", kept[0])
+    assert "is not empty. Choose a new one." in refused("demo", kept[0])
     (tmp_path / "file").write_text("")
-    assert "Nothing can be written to" in refused("demo", tmp_path / "file")
+    assert "Cannot write to" in refused("demo", tmp_path / "file")
 
 
 def test_without_a_folder_nothing_is_left(monkeypatch, tmp_path):

@@ -61,13 +61,13 @@ def test_a_tab_as_it_is_typed(folder):
     ids=lambda words: words[0],
 )
 def test_a_model_is_not_for_standard_output(folder, words):
-    assert "not to standard output" in refused(*words, "-o", "-", code=2)
+    assert "cannot be saved to standard output" in refused(*words, "-o", "-", code=2)
     assert not (folder / "-").exists()
 
 
 def test_what_is_compressed_inside_is_not_compressed_as_a_whole(folder):
     for name in ("out.parquet.gz", "out.arrow.gz"):
-        assert "Leave out .gz" in refused("predict", "flowers.suffice", "test.csv", "-o", name, code=2)
+        assert "Remove .gz" in refused("predict", "flowers.suffice", "test.csv", "-o", name, code=2)
 
 
 # ---------------------------------------------------------------------- nothing is written
@@ -109,7 +109,9 @@ def test_a_feature_is_no_target(folder):
 def test_a_column_of_lists_is_left_out_by_an_option(folder):
     table = pq.read_table("new.parquet").append_column("a b", pa.array([[1, 2]] * 50))
     pq.write_table(table, "lists.parquet")
-    assert "Leave it out: --ignore 'a b'." in refused("predict", "flowers.suffice", "lists.parquet", "--keep", "all")
+    assert "Ignore the column with --ignore 'a b'." in refused(
+        "predict", "flowers.suffice", "lists.parquet", "--keep", "all"
+    )
     ran("predict", "flowers.suffice", "lists.parquet")
 
 
@@ -180,7 +182,7 @@ def test_no_rows_of_a_model_without_a_density(folder):
 
 
 def test_calibrated_odds_are_told_apart(folder):
-    """The parts sum to the log-odds before the probabilities are mended; that is said."""
+    """The parts sum to the log-odds before calibration, and the output says so."""
     asked = ("explain", "m.suffice", "test.csv", "--row", "3")
     for words, calibrated in ((["--calibrate", "isotonic"], True), ([], False)):
         ran(*FIT, "-o", "m.suffice", *words)
@@ -190,7 +192,7 @@ def test_calibrated_odds_are_told_apart(folder):
         p = {each["label"]: each["p"] for each in found["probabilities"]}
         same = np.log(p[found["label"]] / p[found["against"]]) == pytest.approx(found["log_odds"])
         assert same is not calibrated
-        assert ("before they are calibrated" in ran(*asked)) == calibrated
+        assert ("before calibration" in ran(*asked)) == calibrated
 
 
 def test_a_thousand_classes(folder):
@@ -220,7 +222,7 @@ def test_truth_values_are_named_as_files_have_them(folder):
 
 def test_closed_streams(folder):
     done = shell("suffice predict flowers.suffice test.csv >&-", folder)
-    assert (done.returncode, done.stderr) == (1, "suffice: There is no standard output. Give a file with -o.\n")
+    assert (done.returncode, done.stderr) == (1, "suffice: Standard output is closed. Give a file with -o.\n")
     done = shell(f"suffice {' '.join(FIT)} -o new.suffice >&- 2>&-", folder)
     assert done.returncode == 0
     assert suffice.load("new.suffice").class_count_.sum() == 100

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from suffice.cli.evaluation import Evaluation, Ranks
+from suffice.cli.evaluation import Evaluation, RocAreas
 
 
 def made(n, k, seed, sharp=2.0):
@@ -104,7 +104,7 @@ def test_labels_that_are_no_classes():
 def test_too_many_scores_are_binned():
     labels, log_proba, w = made(3000, 4, 7)
     exact = evaluated(labels, log_proba, w, [0, 1, 2, 3]).scores()
-    binned = evaluated(labels, log_proba, w, [0, 1, 2, 3], most=1000).scores()
+    binned = evaluated(labels, log_proba, w, [0, 1, 2, 3], max_exact=1000).scores()
     assert exact["auc_error"] == 0 < binned["auc_error"] < 1e-3
     assert abs(binned["auc"] - exact["auc"]) <= binned["auc_error"]
 
@@ -115,9 +115,9 @@ def test_certain_and_impossible():
     p = rng.choice([0.0, 1e-300, 0.25, 0.5, 1.0], 400)
     labels = (rng.random(400) < 0.3 + 0.4 * p).astype(np.int64)
     for most in (10, 10_000):
-        ranks = Ranks(2, most)
-        ranks.add(labels, np.column_stack([1 - p, p]), None)
-        area, error = ranks.area()
+        areas = RocAreas(2, most)
+        areas.add(labels, np.column_stack([1 - p, p]), None)
+        area, error = areas.mean()
         assert abs(area - metrics.roc_auc_score(labels, p)) <= error + 1e-12
 
 

@@ -17,7 +17,7 @@ from suffice.cli.spelling import shell_spelling
 
 __all__ = [
     "Command",
-    "SkippedRows",
+    "SkipCounts",
     "command",
     "is_quiet",
     "note",
@@ -111,7 +111,7 @@ def note(sentence: str) -> None:
         click.echo(f"suffice: note: {sentence}", err=True)
 
 
-class SkippedRows(Protocol):
+class SkipCounts(Protocol):
     """A source, or the report of a fit: how many bad rows were skipped, and sentences about the first of them."""
 
     @property
@@ -121,7 +121,7 @@ class SkippedRows(Protocol):
     def faults(self) -> Sequence[str]: ...  # noqa: D102
 
 
-def note_skipped_rows(source: SkippedRows) -> None:
+def note_skipped_rows(source: SkipCounts) -> None:
     """Print which bad rows were skipped: a sentence for each of the first, and how many there were."""
     for sentence in source.faults:
         note(sentence)

@@ -112,8 +112,10 @@ def settings_of(model: GenerativeClassifier) -> dict[str, object]:
         }
     elif "families" in settings:
         settings["families"] = _family_text(families)
-    tuning = getattr(model, "_tuning", None)
-    return settings if tuning is None else settings | {"chosen": dict(tuning.chosen)}
+    try:
+        return settings | {"chosen": dict(model.tuning_.chosen)}
+    except AttributeError:  # no setting is "auto"
+        return settings
 
 
 def _family_text(family: object) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import click
 
+from suffice.cli.capabilities import has_density
 from suffice.cli.command import command as _command
 from suffice.cli.output import Page, cell_text, json_option, print_json
 from suffice.cli.progress import reading_progress
@@ -217,7 +218,7 @@ def _explanation(model: Any, row: Any, label: Hashable, against: Hashable) -> An
     from suffice.discriminant_analysis.explanation import explain_discriminant
     from suffice.exceptions import InputError
 
-    if not hasattr(model, "score_samples"):
+    if not has_density(model):
         raise InputError(
             f"A {type(model).__name__} has no p(x | y), so its predictions cannot be explained. Use the model "
             "naive-bayes, or text with --event complement."

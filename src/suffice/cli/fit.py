@@ -75,7 +75,7 @@ class ScoreFacts(TypedDict):
 @target_option
 @model_option("File to save the model to; default: do not save it.", required=False)
 @click.option("--model", "kind", type=click.Choice(MODELS), help="Kind of model; default: naive-bayes.")
-@click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to continue with the rows of DATA.")
+@click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA.")
 @columns_options
 @weights_option
 @setting_options

@@ -267,7 +267,8 @@ def _columns_of_model(
     if len(available) != model.n_features_in_:
         raise InputError(
             f"{source.name} has {len(available)} columns ({listed(available)}), but the model was fitted without "
-            f"column names and reads {model.n_features_in_} columns by position. Choose them with --columns or --ignore."
+            f"column names and reads {model.n_features_in_} columns by position. Choose them with --columns or "
+            "--ignore."
         )
     return available
 

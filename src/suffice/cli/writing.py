@@ -46,6 +46,7 @@ F = TypeVar("F", bound=Callable[..., object])
 BINARY = ("parquet", "arrow")
 STANDARD_OUTPUT = "standard output"
 LARGEST = sys.float_info.max
+LOCK_SECONDS = 60.0  # how long an update waits for another one of the same file
 
 output_option = click.option(
     "-o",
@@ -130,7 +131,7 @@ def update_lock(*models: str, output: str | None) -> contextlib.AbstractContextM
 
     if output is None or not any(is_same_file(model, output) for model in models):
         return contextlib.nullcontext()
-    return locked(output)
+    return locked(output, LOCK_SECONDS)
 
 
 @contextlib.contextmanager
