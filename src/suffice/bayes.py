@@ -157,7 +157,7 @@ def decide(joint: Float) -> NDArray[np.int64]:
     return codes
 
 
-NEAR_TIE = 1e-9  # relative difference of two posteriors; well above the rounding of exp and of the division
+NEAR_TIE = 1e-9  # relative difference of two posteriors, well above the rounding of exp and of the division
 
 
 def decide_by_posterior(posterior: Float) -> tuple[Codes, Index]:
@@ -171,7 +171,8 @@ def decide_by_posterior(posterior: Float) -> tuple[Codes, Index]:
     (array([1, 0]), array([1]))
     """
     codes: Codes = posterior.argmax(axis=1).astype(np.int64, copy=False)
-    floor = (1 - NEAR_TIE) * np.take_along_axis(posterior, codes[:, None], axis=1)[:, 0]
+    tolerance = max(NEAR_TIE, 8 * float(np.finfo(posterior.dtype).eps))  # posteriors may be rounded to float32
+    floor = (1 - tolerance) * np.take_along_axis(posterior, codes[:, None], axis=1)[:, 0]
     near = np.zeros(len(codes), dtype=np.int32)
     for k in range(posterior.shape[1]):  # by columns: no boolean matrix (n, K) is made
         near += posterior[:, k] > floor

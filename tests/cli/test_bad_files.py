@@ -1,4 +1,4 @@
-"""Bad files of all kinds, given to the command: a sentence with the place, exit code 1, nothing written."""
+"""Bad files of all kinds: the command prints a sentence with the place, exits with 1, and writes nothing."""
 
 import os
 import re
@@ -14,7 +14,7 @@ FLAGS = {"format": "--format", "delimiter": "--delimiter", "encoding": "--encodi
 
 
 def words_of(options):
-    """Options of the library as those of the command."""
+    """Arguments of the library as options of the command."""
     out = []
     for name, value in options.items():
         if name == "types":
@@ -44,11 +44,11 @@ def data_of(made):
 @pytest.mark.parametrize("case", BAD_FILES, ids=str)
 def test_refused(case, tmp_path):
     if case.root_reads and os.geteuid() == 0:
-        pytest.skip("the superuser reads it")
+        pytest.skip("root can read it")
     (tmp_path / "data").mkdir()
     model = tmp_path / "model.suffice"
     data = data_of(case.make(tmp_path / "data"))
-    usage = str(case) in USAGE  # which the command knows without looking
+    usage = str(case) in USAGE  # the command refuses it without reading data
     said = refused("fit", *data, "-t", case.target, "-o", model, *words_of(case.options), code=2 if usage else 1)
     for word in case.words if not usage else case.words[:1]:
         assert as_options(word) in said

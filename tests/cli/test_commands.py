@@ -1,4 +1,4 @@
-"""What each command does, against the same in Python."""
+"""Each command gives the results of the same calls in Python."""
 
 import csv
 import gzip
@@ -189,7 +189,9 @@ def test_formats_out(folder, name):
     p = suffice.load("flowers.suffice").predict_proba(table(slice(100, 150)))
     assert [float(row["p(virginica)"]) for row in found] == p[:, 2].tolist()
     assert [row["species"] for row in found] == species(slice(100, 150)).tolist()
-    again = json.loads(ran("evaluate", "flowers.suffice", name, "-t", "species", "--json"))  # what was written is read
+    again = json.loads(
+        ran("evaluate", "flowers.suffice", name, "-t", "species", "--json")
+    )  # the output can be read again
     assert again["data"]["rows"] == 50
 
 
@@ -220,7 +222,9 @@ def test_texts_that_need_quotes(folder):
         found = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
         assert [row["note"] for row in found] == odd
     assert '"plain' in text
-    assert '"' not in ran("predict", "flowers.suffice", "test.csv", "--keep", "species")  # none where none is due
+    assert '"' not in ran(
+        "predict", "flowers.suffice", "test.csv", "--keep", "species"
+    )  # no quotes where none are needed
 
 
 def test_columns_in_another_order_and_more_of_them(folder):
@@ -394,7 +398,7 @@ def test_sample(folder):
     found = read_csv(first)
     assert list(found[0]) == [*FEATURES, "label"]
     assert len(found) == 300
-    assert all(row["visits"].lstrip("-").isdigit() for row in found)  # whole numbers, as they were
+    assert all(row["visits"].lstrip("-").isdigit() for row in found)  # integers, like the data
     only = read_csv(ran("sample", "flowers.suffice", "-n", "200", "--label", "setosa", "--seed", "3"))
     assert {row["label"] for row in only} == {"setosa"}
     model = suffice.load("flowers.suffice")

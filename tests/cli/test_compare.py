@@ -1,4 +1,4 @@
-"""The command ``compare``: what it prints is what Python's `compare` finds of the same rows."""
+"""The command ``compare`` prints the results of Python's `compare` on the same rows."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The demonstration runs, shows what runs, and leaves files only where it is told to."""
+"""The demonstration runs, shows its commands, and keeps files only in a given folder."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from suffice.cli import demo
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """A demonstration whose files are kept, and what it printed."""
+    """The folder of a demonstration, and its output."""
     folder = tmp_path_factory.mktemp("demo") / "new"
     return folder, ran("demo", folder)
 

@@ -1,4 +1,4 @@
-"""Scores that are summed up batch by batch, against scikit-learn's of all rows."""
+"""Scores accumulated batch by batch equal scikit-learn's scores of all rows."""
 
 import numpy as np
 import pytest
@@ -85,7 +85,7 @@ def test_weights_are_rows():
 
 
 def test_labels_that_are_no_classes():
-    """They are errors; the log-loss is of the others."""
+    """They count as errors and are not part of the log-loss."""
     labels, log_proba, _ = made(300, 3, 6)
     two = log_proba[:, :2] - np.logaddexp(log_proba[:, 0], log_proba[:, 1])[:, None]
     found = evaluated(labels, two, None, [0, 1])
@@ -110,7 +110,7 @@ def test_too_many_scores_are_binned():
 
 
 def test_certain_and_impossible():
-    """Probabilities of exactly 0 and 1, many of them equal."""
+    """Probabilities of exactly 0 and 1, with many ties."""
     rng = np.random.default_rng(0)
     p = rng.choice([0.0, 1e-300, 0.25, 0.5, 1.0], 400)
     labels = (rng.random(400) < 0.3 + 0.4 * p).astype(np.int64)

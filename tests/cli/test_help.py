@@ -1,4 +1,4 @@
-"""Every command explains itself, its examples run, and asking for help is quick."""
+"""Every command has a help page, its examples run, and the help is quick."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from suffice import __version__
 from suffice.cli.group import COMMANDS, suffice
 
 NAMES = suffice.list_commands(click.Context(suffice))
-ELSEWHERE = {"compare", "demo"}  # which have tests of their own
+ELSEWHERE = {"compare", "demo"}  # tested in files of their own
 
 
 def examples(name):
@@ -37,7 +37,7 @@ def test_help_of_all():
     assert set(NAMES) <= set(COMMANDS)
     assert examples(None)
     assert ran("--version") == f"suffice {__version__}\n"
-    assert "..." not in text.split("Commands:")[1]  # no sentence is cut short
+    assert "..." not in text.split("Commands:")[1]  # no summary is truncated
 
 
 @pytest.mark.parametrize("name", [None, *(name for name in NAMES if name not in ELSEWHERE)])

@@ -1,4 +1,4 @@
-"""Output is written beside and renamed when whole: nothing half is left by errors, signals, or a full disk."""
+"""Output replaces a file only when it is complete: errors, signals and a full disk leave no partial file."""
 
 import errno
 import json
@@ -42,7 +42,7 @@ def left(folder):
     ],
 )
 def test_where_nothing_can_be_written_is_said_first(folder, command):
-    """Before the data are looked at, which are not there."""
+    """Before the data, which do not exist, are opened."""
     before = left(folder)
     assert "there is a folder, not a file" in refused(*command, "-o", "parts")
     assert "its folder does not exist" in refused(*command, "-o", "none/out.csv")
@@ -104,7 +104,7 @@ def test_no_rows(folder):
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.arrow", "out.jsonl", "out.csv.gz"])
 def test_full_disk(folder, name):
-    """A file may grow to a few kilobytes only, as on a disk that has no more."""
+    """Files may grow to one kilobyte only, as on a full disk."""
     before = left(folder)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -176,7 +176,7 @@ def test_interrupted(folder, command, sign, code):
 
 
 def test_killed_at_any_moment(folder):
-    """The old model or the new one is there, whole; what a kill leaves beside is picked up by nobody."""
+    """Either the old or the new model is there, complete; temporary files that a kill leaves are never read."""
     columns = rows_of(flowers(), slice(100))
     many = {name: np.tile(values, 300) for name, values in columns.items()}
     os.mkdir("data")
@@ -192,7 +192,7 @@ def test_killed_at_any_moment(folder):
     for i in range(KILLS):
         small.save(target)
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        # The last part of the run, where the file is written, is met more often.
+        # Half of the kills favour the end of the run, when the file is written.
         time.sleep(longest * (1 - random.random() ** 2 if i % 2 else random.random()))
         process.kill()
         ended += process.wait() == 0

@@ -125,7 +125,7 @@ def test_no_python_in_errors(folder, name, bad_rows):
 
 
 def test_a_missing_label_names_the_option(folder):
-    (folder / "bad.csv").write_text("x,y\n1,a\n2,\n3,b\n")
+    (folder / "bad.csv").write_text("x,y\n1,a\n2,\n3,b\n4,a\n5,b\n")
     said = refused("fit", "bad.csv", "-t", "y")
     assert "--null ''" in said
     assert "--bad-rows skip" in said

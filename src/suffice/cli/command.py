@@ -9,11 +9,14 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import click
 
 from suffice.cli.spelling import shell_spelling
+
+if TYPE_CHECKING:
+    from suffice.exceptions import SufficeError
 
 __all__ = [
     "Command",
@@ -118,13 +121,13 @@ class SkipCounts(Protocol):
     def skipped(self) -> int: ...  # noqa: D102
 
     @property
-    def faults(self) -> Sequence[str]: ...  # noqa: D102
+    def faults(self) -> Sequence[str | SufficeError]: ...  # noqa: D102
 
 
 def note_skipped_rows(source: SkipCounts) -> None:
     """Print which bad rows were skipped: a sentence for each of the first, and how many there were."""
-    for sentence in source.faults:
-        note(sentence)
+    for fault in source.faults:
+        note(fault if isinstance(fault, str) else fault.worded(shell_spelling))
     if source.skipped:
         note("1 bad row was skipped." if source.skipped == 1 else f"{source.skipped:,} bad rows were skipped.")
 
