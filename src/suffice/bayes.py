@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError, listed
+from suffice.numerics.types import Codes, Index
 
 __all__ = [
     "check_answered",
     "class_prior",
     "decide",
+    "decide_by_posterior",
     "finish",
     "joint",
     "log_evidence",
@@ -153,6 +155,28 @@ def decide(joint: Float) -> NDArray[np.int64]:
     codes = np.empty(len(joint), dtype=np.int64)
     check_answered(kernels.answer(_plain(joint), "decision", codes))
     return codes
+
+
+NEAR_TIE = 1e-9  # relative difference of two posteriors, well above the rounding of exp and of the division
+
+
+def decide_by_posterior(posterior: Float) -> tuple[Codes, Index]:
+    """Class of the largest posterior of each row (n,), and the rows whose two largest posteriors are nearly equal.
+
+    For these rows `decide`, which compares the joint log-probabilities, may choose another class: posteriors lose
+    differences that the logarithms still have. All other rows get the class that `decide` chooses.
+
+    >>> codes, ties = decide_by_posterior(np.array([[0.2, 0.8], [0.5, 0.5]]))
+    >>> codes, ties
+    (array([1, 0]), array([1]))
+    """
+    codes: Codes = posterior.argmax(axis=1).astype(np.int64, copy=False)
+    tolerance = max(NEAR_TIE, 8 * float(np.finfo(posterior.dtype).eps))  # posteriors may be rounded to float32
+    floor = (1 - tolerance) * np.take_along_axis(posterior, codes[:, None], axis=1)[:, 0]
+    near = np.zeros(len(codes), dtype=np.int32)
+    for k in range(posterior.shape[1]):  # by columns: no boolean matrix (n, K) is made
+        near += posterior[:, k] > floor
+    return codes, np.flatnonzero(near > 1)
 
 
 def _plain(joint: Float) -> Float:

@@ -1,4 +1,4 @@
-"""Data and models of a folder in which the examples of the help run, and a way to run the command in this process."""
+"""Data and models that the examples of the help use, and functions that run the command in this process."""
 
 import csv
 import json
@@ -30,7 +30,7 @@ MESSAGES = [
 
 
 def flowers():
-    """Shuffled rows of iris, with a count beside: a dictionary of columns."""
+    """Shuffled rows of iris with a column of counts, as a dictionary of columns."""
     data = load_iris()
     order = np.random.default_rng(0).permutation(len(data.target))
     columns = {name: data.data[order, j] for j, name in enumerate(NAMES)}
@@ -56,7 +56,7 @@ def fitted(columns, **settings):
 
 
 def make(folder: Path):
-    """All that the examples name."""
+    """Write all files that the examples use."""
     whole = flowers()
     train, test = rows_of(whole, slice(0, 100)), rows_of(whole, slice(100, 150))
     monday, tuesday = rows_of(whole, slice(0, 60)), rows_of(whole, slice(60, 100))
@@ -76,7 +76,7 @@ def make(folder: Path):
 
 
 def run(*args, stdin=None):
-    """Run the command in this process: its exit code, standard output and standard error."""
+    """Run the command in this process, and return its exit code, standard output and standard error."""
     result = CliRunner().invoke(suffice, [str(arg) for arg in args], input=stdin, prog_name="suffice")
     assert "Traceback" not in result.stderr
     if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -85,14 +85,14 @@ def run(*args, stdin=None):
 
 
 def ran(*args, stdin=None):
-    """What a command that must succeed prints."""
+    """Run a command that must succeed, and return what it prints."""
     result = run(*args, stdin=stdin)
     assert result.exit_code == 0, result.stderr
     return result.stdout
 
 
 def refused(*args, code=1, stdin=None):
-    """What a command says that must not succeed: a sentence, and nothing on standard output."""
+    """Run a command that must fail with one sentence and nothing on standard output; return standard error."""
     result = run(*args, stdin=stdin)
     assert result.exit_code == code, result.output
     assert result.stdout == ""
@@ -105,9 +105,9 @@ def refused(*args, code=1, stdin=None):
 
 
 def shell(line, folder, **options):
-    """Run a line of the shell, with the command of this environment."""
+    """Run a shell command line with the command of this environment."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    environment.pop("PYTHONUNBUFFERED", None)  # what waits to be written is a part of what is tested
+    environment.pop("PYTHONUNBUFFERED", None)  # buffering is part of what is tested
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", line],
         cwd=folder,
@@ -121,6 +121,11 @@ def shell(line, folder, **options):
 
 
 def words_of(line):
-    """The arguments of a line that only runs the command, which this process can do as well; None for any other."""
+    """The arguments of a line that only runs the command; None for a line that needs a shell."""
     plain = line.startswith("suffice ") and not re.search(r"[|<>;&$`\n]", line)
     return shlex.split(line)[1:] if plain else None
+
+
+def python_syntax(text):
+    """Parts of a text that spell an argument as in Python, which cannot be typed in a shell."""
+    return re.findall(r"\b\w+=(?:[\[{(\"']|True\b|False\b|None\b)|\bbad_rows\b", text)

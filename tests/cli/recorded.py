@@ -1,6 +1,6 @@
-"""Runs that are recorded in documents: lines after ``$`` in fenced blocks of the language ``console``.
+"""Command runs recorded in documents: lines after ``$`` in fenced blocks of the language ``console``.
 
-``python tests/cli/recorded.py docs/command.md`` runs them in an empty folder and writes what they print below them.
+``python tests/cli/recorded.py docs/command.md`` runs them in an empty folder and updates their output in the document.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 @dataclass(frozen=True)
 class Step:
-    """A line of the shell, perhaps with others that go on with it, and what it prints."""
+    """A shell command, perhaps of several lines, and its output."""
 
     command: str
     expected: str
@@ -35,23 +35,23 @@ def steps_of(block: str) -> list[Step]:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Whether that was printed; ``...`` stands for anything."""
+    """Whether the output is as expected; ``...`` matches any text."""
     return re.fullmatch(".*?".join(map(re.escape, expected.split("..."))), printed, re.DOTALL) is not None
 
 
 def printed_by(command: str, folder: Path) -> str:
-    """What a step prints, errors among the rest."""
+    """The output of a command, including standard error."""
     from cli.made import run, shell, words_of
 
     words = words_of(command)
-    if words is not None:  # without the second that a process takes
+    if words is not None:  # faster than starting a process
         with contextlib.chdir(folder):
             return run(*words).output
     return shell(f"exec 2>&1\n{command}", folder).stdout
 
 
 def record(path: Path) -> None:
-    """Write what the steps of a document print in their places; what still matches stays."""
+    """Update the outputs in a document; an output that still matches is kept."""
     with tempfile.TemporaryDirectory() as folder:
 
         def again(found: re.Match[str]) -> str:

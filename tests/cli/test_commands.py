@@ -1,4 +1,4 @@
-"""What each command does, against the same in Python."""
+"""Each command gives the results of the same calls in Python."""
 
 import csv
 import gzip
@@ -82,12 +82,12 @@ def test_fit(folder):
 
 def test_fit_shows_tables(folder):
     printed = ran("fit", "train.csv", "-t", "species")
-    assert "nothing was saved" in printed
+    assert "no; give a file name with -o" in printed
     assert "\x1b" not in printed
     assert not [line for line in printed.splitlines() if line != line.rstrip()]
     for words in ("100 rows", "setosa", "petal width", "gaussian", "leave-one-out", "log-loss", "±"):
         assert words in printed
-    assert "Not judged" in ran("fit", "train.csv", "-t", "species", "--no-validate")
+    assert "Not scored: --no-validate" in ran("fit", "train.csv", "-t", "species", "--no-validate")
 
 
 def test_settings_reach_the_model(folder):
@@ -189,7 +189,9 @@ def test_formats_out(folder, name):
     p = suffice.load("flowers.suffice").predict_proba(table(slice(100, 150)))
     assert [float(row["p(virginica)"]) for row in found] == p[:, 2].tolist()
     assert [row["species"] for row in found] == species(slice(100, 150)).tolist()
-    again = json.loads(ran("evaluate", "flowers.suffice", name, "-t", "species", "--json"))  # what was written is read
+    again = json.loads(
+        ran("evaluate", "flowers.suffice", name, "-t", "species", "--json")
+    )  # the output can be read again
     assert again["data"]["rows"] == 50
 
 
@@ -203,7 +205,7 @@ def test_keep(folder):
     found = read_csv(result.stdout)
     assert [row["label"] for row in found] == list("01234")
     assert [row["predicted label"] for row in found] == model.predict(table(slice(5))).tolist()
-    assert "note: 'label' is a column of the data" in result.stderr
+    assert "note: The data have a column 'label'; the model's column is named 'predicted label'" in result.stderr
 
 
 def test_texts_that_need_quotes(folder):
@@ -220,7 +222,9 @@ def test_texts_that_need_quotes(folder):
         found = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
         assert [row["note"] for row in found] == odd
     assert '"plain' in text
-    assert '"' not in ran("predict", "flowers.suffice", "test.csv", "--keep", "species")  # none where none is due
+    assert '"' not in ran(
+        "predict", "flowers.suffice", "test.csv", "--keep", "species"
+    )  # no quotes where none are needed
 
 
 def test_columns_in_another_order_and_more_of_them(folder):
@@ -242,7 +246,7 @@ def test_models_of_arrays_take_columns_by_position(folder):
         model.save("array.suffice")
         found = read_csv(ran("predict", "array.suffice", "four.csv"))
         assert [float(row["p(setosa)"]) for row in found] == model.predict_proba(rows)[:, 0].tolist()
-        assert "reads 4 in the order in which they come" in refused("predict", "array.suffice", "five.csv")
+        assert "reads 4 columns by position" in refused("predict", "array.suffice", "five.csv")
         for choice in (("--ignore", "id"), ("--columns", "c0,c1,c2,c3"), ("--keep", "id")):
             again = read_csv(ran("predict", "array.suffice", "five.csv", *choice))
             assert [row["label"] for row in again] == [row["label"] for row in found]
@@ -297,7 +301,7 @@ def test_evaluate(folder):
     assert found["auc"] == pytest.approx(metrics.roc_auc_score(labels, p, multi_class="ovr"), rel=1e-9)
     assert found["confusion"]["rows"] == metrics.confusion_matrix(labels, model.predict(rows)).tolist()
     printed = ran("evaluate", "flowers.suffice", "test.csv", "-t", "species")
-    for words in ("balanced accuracy", "Brier", "AUC", "Confusion", "precision", "virginica"):
+    for words in ("balanced accuracy", "Brier", "AUC", "Confusion matrix", "precision", "virginica"):
         assert words in printed
 
 
@@ -307,13 +311,13 @@ def test_unknown_and_missing_labels(folder):
     write_csv("odd.csv", columns)
     result = run("evaluate", "flowers.suffice", "odd.csv", "-t", "species", "--json")
     assert json.loads(result.stdout)["unknown_labels"] == ["rosa"]
-    assert "'species' has labels that are no classes of the model: 'rosa'." in result.stderr
+    assert "'species' contains labels that are not classes of the model: 'rosa'." in result.stderr
     columns["species"][7] = ""
     write_csv("odd.csv", columns)
     assert "odd.csv, line 9" in refused("evaluate", "flowers.suffice", "odd.csv", "-t", "species")
     result = run("evaluate", "flowers.suffice", "odd.csv", "-t", "species", "--bad-rows", "skip", "--json")
     assert json.loads(result.stdout)["data"] == {"source": "odd.csv", "rows": 49, "skipped": 1}
-    assert "1 bad row was left out" in result.stderr
+    assert "1 bad row was skipped" in result.stderr
 
 
 # ---------------------------------------------------------------------- inspect, explain, sample
@@ -331,7 +335,7 @@ def test_inspect(folder):
     bits = {each["columns"][0]: each for each in found["telling_columns"]}
     assert found["telling_columns"][0]["columns"][0] in ("petal width", "petal length")
     assert all(0 <= each["bits"] <= found["entropy_bits"] for each in bits.values())
-    assert "Most telling columns" in ran("inspect", "flowers.suffice")
+    assert "Most informative columns" in ran("inspect", "flowers.suffice")
     assert "no column 'size'" in refused("inspect", "flowers.suffice", "--column", "size")
 
 
@@ -376,7 +380,7 @@ def test_explain(folder, kind):
     found = json.loads(ran("explain", "m.suffice", "test.csv", *asked, "--json"))["rows"][0]
     assert found["log_odds"] == pytest.approx(joint[0, 0] - joint[0, 2])
     printed = ran("explain", "m.suffice", "test.csv", *asked, "-n", "2")
-    assert "Row 3 (test.csv, line 5)" in printed
+    assert "Row 3 (test.csv, line 5): predicted " in printed
     assert "… and 3 more" in printed
 
 
@@ -394,7 +398,7 @@ def test_sample(folder):
     found = read_csv(first)
     assert list(found[0]) == [*FEATURES, "label"]
     assert len(found) == 300
-    assert all(row["visits"].lstrip("-").isdigit() for row in found)  # whole numbers, as they were
+    assert all(row["visits"].lstrip("-").isdigit() for row in found)  # integers, like the data
     only = read_csv(ran("sample", "flowers.suffice", "-n", "200", "--label", "setosa", "--seed", "3"))
     assert {row["label"] for row in only} == {"setosa"}
     model = suffice.load("flowers.suffice")
@@ -422,8 +426,10 @@ def test_merge_and_remove(folder):
     assert (found["rows_before"], found["rows"]) == (100, 60)
     left, monday = suffice.load("left.suffice"), suffice.load("monday.suffice")
     np.testing.assert_allclose(left.predict_proba(table()), monday.predict_proba(table()), rtol=0, atol=1e-9)
-    assert "2 models of 100 rows" in ran("merge", "monday.suffice", "tuesday.suffice", "-o", "both.suffice")
-    assert "60 of 100 are left" in ran("remove", "both.suffice", "tuesday.csv", "-t", "species", "-o", "both.suffice")
+    assert "2 models, 100 rows in all" in ran("merge", "monday.suffice", "tuesday.suffice", "-o", "both.suffice")
+    assert "60 of 100 rows remain" in ran(
+        "remove", "both.suffice", "tuesday.csv", "-t", "species", "-o", "both.suffice"
+    )
     before = (folder / "both.suffice").read_bytes()
     assert "suffice: " in refused("remove", "both.suffice", "tuesday.csv", "-t", "species", "-o", "both.suffice")
     assert (folder / "both.suffice").read_bytes() == before

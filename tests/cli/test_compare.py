@@ -1,4 +1,4 @@
-"""The command ``compare``: what it prints is what Python's `compare` finds of the same rows."""
+"""The command ``compare`` prints the results of Python's `compare` on the same rows."""
 
 import json
 
@@ -55,12 +55,12 @@ def test_tables_and_sentences_for_people(folder):
     )
     for words in (
         "train.csv: 100 rows",
-        "On rows that were left out (2 folds)",
+        "Held-out scores (2 folds)",
         "naive Bayes (Poisson)",
-        "Log-loss after so many rows (means of 2 draws)",
+        "Log-loss by number of training rows (mean of 2 training sets)",
         "against logistic regression, by log-loss:",
-        "Note: GDA (own covariances) could not be fitted in every draw of 12 rows",
-        "The learning curves are drawn in c.svg.",
+        "Note: GDA (own covariances) could not be fitted in all draws of 12 rows",
+        "The learning curves are plotted in c.svg.",
     ):
         assert words in printed
     assert (folder / "c.svg").read_text().startswith("<?xml")
@@ -86,9 +86,7 @@ def test_a_sample_of_more_rows_is_uniform_and_said(folder):
     kind = np.array(["a", "b"])[rng.integers(0, 2, 3000)]
     table = pa.table({"x": np.arange(3000.0), "kind": kind})
     pyarrow.csv.write_csv(table, "many.csv")
-    assert "3,000 rows, of which 300 were drawn" in ran(
-        "compare", "many.csv", "--target", "kind", "--rows", 300, *QUICK
-    )
+    assert "3,000 rows, a sample of 300 used" in ran("compare", "many.csv", "--target", "kind", "--rows", 300, *QUICK)
     rows, labels, n = sampled(open_source("many.csv", batch_rows=500), "kind", 300)
     at = rows["x"].to_numpy().astype(int)
     assert n == 3000
@@ -110,11 +108,11 @@ def test_rows_without_a_label(folder):
     lines[7] = lines[7].rpartition(",")[0] + ","
     (folder / "holed.csv").write_text("\n".join(lines) + "\n")
     said = refused("compare", "holed.csv", "--target", "species")
-    assert "holed.csv, line 8, column 'species' has no label" in said
+    assert "holed.csv, line 8, column 'species' has no label: the cell is empty" in said
     result = run("compare", "holed.csv", "--target", "species", "--bad-rows", "skip", *QUICK)
     assert result.exit_code == 0
-    assert "holed.csv, line 8, column 'species' has no label" in result.stderr
-    assert "1 bad row was left out" in result.stderr
+    assert "holed.csv, line 8, column 'species' has no label: the cell is empty" in result.stderr
+    assert "1 bad row was skipped" in result.stderr
     assert "holed.csv: 99 rows" in result.stdout
 
 
@@ -125,9 +123,9 @@ def test_rows_without_a_label(folder):
         (["train.csv", "--target", "species", "--columns", "species"], "no column other than the target"),
         (["nothing.csv", "--target", "species"], "nothing.csv"),
         (["train.csv", "--target", "petal width"], "not a whole number"),
-        (["train.csv", "--target", "species", "--sizes", "10000"], "sizes must be between 6"),
-        (["train.csv", "--target", "species", "--text", "odour"], "text names 'odour', which is not a column"),
-        (["train.csv", "--target", "species", "--plot", "no/where.svg"], "Nothing can be written to 'no/where.svg'"),
+        (["train.csv", "--target", "species", "--sizes", "10000"], "sizes must lie between 6"),
+        (["train.csv", "--target", "species", "--text", "odour"], "text names 'odour', which is no column"),
+        (["train.csv", "--target", "species", "--plot", "no/where.svg"], "Cannot write to 'no/where.svg'"),
         (["train.csv", "--target", "species", "--cv", "60"], "Give more rows, or fewer folds (--cv)."),
     ],
 )

@@ -1,4 +1,4 @@
-"""The demonstration runs, shows what runs, and leaves files only where it is told to."""
+"""The demonstration runs, shows its commands, and keeps files only in a given folder."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from suffice.cli import demo
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """A demonstration whose files are kept, and what it printed."""
+    """The folder of a demonstration, and its output."""
     folder = tmp_path_factory.mktemp("demo") / "new"
     return folder, ran("demo", folder)
 
@@ -25,7 +25,7 @@ def test_every_step_is_shown(kept):
         *("fit", "fit", "merge", "predict", "predict"),
         "compare",
     ]
-    for words in ("Confusion", "log-odds of", "logistic regression", "What the figures say", "Next", str(folder)):
+    for words in ("Confusion", "log-odds of", "logistic regression", "Conclusions", "Next steps", str(folder)):
         assert words in printed
 
 
@@ -49,9 +49,9 @@ def test_the_files_are_kept(kept):
 
 
 def test_a_folder_that_is_not_empty(kept, tmp_path):
-    assert "is not empty; give a new one" in refused("demo", kept[0])
+    assert "is not empty. Choose a new one." in refused("demo", kept[0])
     (tmp_path / "file").write_text("")
-    assert "Nothing can be written to" in refused("demo", tmp_path / "file")
+    assert "Cannot write to" in refused("demo", tmp_path / "file")
 
 
 def test_without_a_folder_nothing_is_left(monkeypatch, tmp_path):

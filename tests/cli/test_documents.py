@@ -1,4 +1,4 @@
-"""The runs that documents show are what the command does."""
+"""The command prints what the documents show."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What few people do: the command answers with a sentence, the right exit code, and nothing half done."""
+"""Rare uses: the command prints a sentence, has the right exit code, and leaves nothing half done."""
 
 import csv
 import json
@@ -43,7 +43,7 @@ FIT = ("fit", "train.csv", "-t", "species")
     ids=" ".join,
 )
 def test_values_that_no_data_could_go_with(folder, words):
-    """They are bad usage, whatever the data."""
+    """They are wrong usage, whatever the data."""
     said = refused(*FIT, "-o", "new.suffice", *words, code=2)
     assert words[-2] in said
     assert not (folder / "new.suffice").exists()
@@ -61,13 +61,13 @@ def test_a_tab_as_it_is_typed(folder):
     ids=lambda words: words[0],
 )
 def test_a_model_is_not_for_standard_output(folder, words):
-    assert "not to standard output" in refused(*words, "-o", "-", code=2)
+    assert "cannot be saved to standard output" in refused(*words, "-o", "-", code=2)
     assert not (folder / "-").exists()
 
 
 def test_what_is_compressed_inside_is_not_compressed_as_a_whole(folder):
     for name in ("out.parquet.gz", "out.arrow.gz"):
-        assert "Leave out .gz" in refused("predict", "flowers.suffice", "test.csv", "-o", name, code=2)
+        assert "Remove .gz" in refused("predict", "flowers.suffice", "test.csv", "-o", name, code=2)
 
 
 # ---------------------------------------------------------------------- nothing is written
@@ -84,7 +84,7 @@ def test_all_rows_cannot_be_removed(folder):
 
 @pytest.mark.parametrize("kept", ["all", "visits,species"])
 def test_kept_columns_of_no_rows(folder, kept):
-    """The columns are those that there are with rows, and so are their types."""
+    """Names and types of the columns are the same as with rows."""
     head, first, *_ = (folder / "test.csv").read_text().splitlines()
     (folder / "none.csv").write_text(f"{head}\n")
     (folder / "one.csv").write_text(f"{head}\n{first}\n")
@@ -93,7 +93,7 @@ def test_kept_columns_of_no_rows(folder, kept):
     none, one = (pq.read_table(f"{name}.parquet") for name in ("none", "one"))
     assert none.column_names == one.column_names
     assert (none.num_rows, one.num_rows) == (0, 1)
-    # What a file without rows holds is read as text.
+    # A CSV file without rows is read as text.
     said = [name for name in one.column_names if name not in (*NAMES, "visits")]
     assert [none.schema.field(name).type for name in said] == [one.schema.field(name).type for name in said]
     pq.write_table(pq.read_table("new.parquet").slice(0, 0), "none-in.parquet")
@@ -109,8 +109,9 @@ def test_a_feature_is_no_target(folder):
 def test_a_column_of_lists_is_left_out_by_an_option(folder):
     table = pq.read_table("new.parquet").append_column("a b", pa.array([[1, 2]] * 50))
     pq.write_table(table, "lists.parquet")
-    message = refused("predict", "flowers.suffice", "lists.parquet", "--keep", "all")
-    assert "Ignore the column with --ignore 'a b'." in message
+    assert "Ignore the column with --ignore 'a b'." in refused(
+        "predict", "flowers.suffice", "lists.parquet", "--keep", "all"
+    )
     ran("predict", "flowers.suffice", "lists.parquet")
 
 
@@ -118,7 +119,7 @@ LEVELS = "c,x,y\n1,1.0,p\n1,1.1,p\n2,1.2,q\n2,1.3,q\na,1.4,p\na,0.9,q\n1,1.2,p\n
 
 
 def test_the_model_knows_what_a_few_rows_do_not(folder):
-    """Some rows of a file look like numbers, or like truth values, and are what they are in the whole file."""
+    """Some rows look like numbers or truth values, but have the type that the model was fitted with."""
     for name, text in {"whole": LEVELS, "yes": LEVELS.replace("1,1", "true,1").replace("2,1", "false,1")}.items():
         (folder / f"{name}.csv").write_text(text)
         (folder / "few.csv").write_text("".join(text.splitlines(keepends=True)[:5]))
@@ -143,7 +144,7 @@ def test_labels_of_a_few_rows_that_look_like_numbers(folder):
 
 
 def test_a_word_among_numbers_is_a_fault_of_its_row(folder):
-    """Not another type of the column, since the model knows better."""
+    """It does not change the type of the column, which the model knows."""
     lines = (folder / "test.csv").read_text().splitlines()
     lines[6] = "much" + lines[6][lines[6].index(",") :]
     (folder / "bad.csv").write_text("\n".join(lines) + "\n")
@@ -163,7 +164,7 @@ def test_a_text_of_digits(folder):
 
 
 def test_impossible_labels_cost_what_they_cost_in_scikit_learn(folder):
-    """Probabilities of 0 for the label."""
+    """The label has probability 0."""
     (folder / "seen.csv").write_text("c,y\n" + "a,p\na,p\nb,q\nb,q\nc,p\nc,q\n")
     (folder / "new.csv").write_text("c,y\nb,p\na,p\nb,q\n")
     ran("fit", "seen.csv", "-t", "y", "--estimation", "mle", "-o", "m.suffice")
@@ -181,7 +182,7 @@ def test_no_rows_of_a_model_without_a_density(folder):
 
 
 def test_calibrated_odds_are_told_apart(folder):
-    """The parts sum to the log-odds before the probabilities are mended; that is said."""
+    """The parts sum to the log-odds before calibration, and the output says so."""
     asked = ("explain", "m.suffice", "test.csv", "--row", "3")
     for words, calibrated in ((["--calibrate", "isotonic"], True), ([], False)):
         ran(*FIT, "-o", "m.suffice", *words)
@@ -191,7 +192,7 @@ def test_calibrated_odds_are_told_apart(folder):
         p = {each["label"]: each["p"] for each in found["probabilities"]}
         same = np.log(p[found["label"]] / p[found["against"]]) == pytest.approx(found["log_odds"])
         assert same is not calibrated
-        assert ("before they are calibrated" in ran(*asked)) == calibrated
+        assert ("before calibration" in ran(*asked)) == calibrated
 
 
 def test_a_thousand_classes(folder):
@@ -221,7 +222,7 @@ def test_truth_values_are_named_as_files_have_them(folder):
 
 def test_closed_streams(folder):
     done = shell("suffice predict flowers.suffice test.csv >&-", folder)
-    assert (done.returncode, done.stderr) == (1, "suffice: There is no standard output. Give a file with -o.\n")
+    assert (done.returncode, done.stderr) == (1, "suffice: Standard output is closed. Give a file with -o.\n")
     done = shell(f"suffice {' '.join(FIT)} -o new.suffice >&- 2>&-", folder)
     assert done.returncode == 0
     assert suffice.load("new.suffice").class_count_.sum() == 100

@@ -1,10 +1,10 @@
-"""Scores that are summed up batch by batch, against scikit-learn's of all rows."""
+"""Scores accumulated batch by batch equal scikit-learn's scores of all rows."""
 
 import numpy as np
 import pytest
 from sklearn import metrics
 
-from suffice.cli.evaluation import Evaluation, Ranks
+from suffice.cli.evaluation import Evaluation, RocAreas
 
 
 def made(n, k, seed, sharp=2.0):
@@ -85,7 +85,7 @@ def test_weights_are_rows():
 
 
 def test_labels_that_are_no_classes():
-    """They are errors; the log-loss is of the others."""
+    """They count as errors and are not part of the log-loss."""
     labels, log_proba, _ = made(300, 3, 6)
     two = log_proba[:, :2] - np.logaddexp(log_proba[:, 0], log_proba[:, 1])[:, None]
     found = evaluated(labels, two, None, [0, 1])
@@ -104,20 +104,20 @@ def test_labels_that_are_no_classes():
 def test_too_many_scores_are_binned():
     labels, log_proba, w = made(3000, 4, 7)
     exact = evaluated(labels, log_proba, w, [0, 1, 2, 3]).scores()
-    binned = evaluated(labels, log_proba, w, [0, 1, 2, 3], most=1000).scores()
+    binned = evaluated(labels, log_proba, w, [0, 1, 2, 3], max_exact=1000).scores()
     assert exact["auc_error"] == 0 < binned["auc_error"] < 1e-3
     assert abs(binned["auc"] - exact["auc"]) <= binned["auc_error"]
 
 
 def test_certain_and_impossible():
-    """Probabilities of exactly 0 and 1, many of them equal."""
+    """Probabilities of exactly 0 and 1, with many ties."""
     rng = np.random.default_rng(0)
     p = rng.choice([0.0, 1e-300, 0.25, 0.5, 1.0], 400)
     labels = (rng.random(400) < 0.3 + 0.4 * p).astype(np.int64)
     for most in (10, 10_000):
-        ranks = Ranks(2, most)
-        ranks.add(labels, np.column_stack([1 - p, p]), None)
-        area, error = ranks.area()
+        areas = RocAreas(2, most)
+        areas.add(labels, np.column_stack([1 - p, p]), None)
+        area, error = areas.mean()
         assert abs(area - metrics.roc_auc_score(labels, p)) <= error + 1e-12
 
 

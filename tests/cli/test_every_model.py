@@ -13,7 +13,7 @@ from every_estimator import ESTIMATORS, WITH_DENSITY, example
 
 @pytest.fixture(params=sorted(ESTIMATORS))
 def saved(request, tmp_path, monkeypatch):
-    """A model of arrays or a frame in a file, and its rows with labels in another."""
+    """A saved model of arrays or a frame, and a file of its labelled rows."""
     monkeypatch.chdir(tmp_path)
     model, X, y = example(request.param, np.random.default_rng(0))
     model.fit(X, y).save("m.suffice")
@@ -56,7 +56,7 @@ def test_model(saved):
     ran("merge", "m.suffice", "m.suffice", "-o", "two.suffice")
     twice = json.loads(ran("inspect", "two.suffice", "--json"))
     assert twice["rows"] == 2 * len(y)
-    if name in WITH_DENSITY and name != "text_slots":  # which knows no letters of its words
+    if name in WITH_DENSITY and name != "text_slots":  # which does not store the words
         drawn = ran("sample", "m.suffice", "-n", "20", "--seed", "0", "--to", "jsonl").splitlines()
         assert len(drawn) == 20
         assert {json.loads(line)["label"] for line in drawn} <= {0, 1, 2}

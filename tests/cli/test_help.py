@@ -1,4 +1,4 @@
-"""Every command explains itself, its examples run, and asking for help is quick."""
+"""Every command has a help page, its examples run, and the help is quick."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from suffice import __version__
 from suffice.cli.group import COMMANDS, suffice
 
 NAMES = suffice.list_commands(click.Context(suffice))
-ELSEWHERE = {"compare", "demo"}  # which have tests of their own
+ELSEWHERE = {"compare", "demo"}  # tested in files of their own
 
 
 def examples(name):
@@ -37,7 +37,7 @@ def test_help_of_all():
     assert set(NAMES) <= set(COMMANDS)
     assert examples(None)
     assert ran("--version") == f"suffice {__version__}\n"
-    assert "..." not in text.split("Commands:")[1]  # no sentence is cut short
+    assert "..." not in text.split("Commands:")[1]  # no summary is truncated
 
 
 @pytest.mark.parametrize("name", [None, *(name for name in NAMES if name not in ELSEWHERE)])
@@ -75,19 +75,19 @@ def test_usage_errors(folder):
     before = sorted(folder.iterdir())
     assert "Did you mean 'fit'?" in refused("fti", code=2)
     assert "--target" in refused("fit", "train.csv", code=2)
-    assert "--covariance is of --model discriminant" in refused(
+    assert "--covariance needs --model discriminant; the model is naive-bayes" in refused(
         "fit", "train.csv", "-t", "species", "--covariance", "own", code=2
     )
-    assert "--event is of --model text" in refused(
+    assert "--event needs --model text; the model is discriminant" in refused(
         "fit", "train.csv", "-t", "species", "--model", "discriminant", "--event", "bernoulli", code=2
     )
-    assert "--family is of --model naive-bayes" in refused(
+    assert "--family needs --model naive-bayes; the model is text" in refused(
         "fit", "train.csv", "-t", "species", "--model", "text", "--family", "visits=poisson", code=2
     )
-    assert "does not go with --update" in refused(
+    assert "cannot be combined with --update" in refused(
         "fit", "train.csv", "-t", "species", "--update", "flowers.suffice", "--smoothing", "2", code=2
     )
-    assert "does not go with --update" in refused(
+    assert "cannot be combined with --update" in refused(
         "fit", "train.csv", "-t", "species", "--update", "flowers.suffice", "--model", "text", code=2
     )
     assert "There is no family 'poison'" in refused(
@@ -103,9 +103,11 @@ def test_usage_errors(folder):
     )
     assert "CLASS=SHARE" in refused("fit", "train.csv", "-t", "species", "--prior", "setosa", code=2)
     assert "is not one of number, text" in refused("fit", "train.csv", "-t", "species", "--type", "visits=int", code=2)
-    assert "which is asked for" in refused("fit", "train.csv", "-t", "species", "--ignore", "species", code=2)
-    assert "does not say which format" in refused("predict", "flowers.suffice", "test.csv", "-o", "out.dat", code=2)
-    assert "same class" in refused(
+    assert "which another option uses" in refused("fit", "train.csv", "-t", "species", "--ignore", "species", code=2)
+    assert "has no extension that implies a format" in refused(
+        "predict", "flowers.suffice", "test.csv", "-o", "out.dat", code=2
+    )
+    assert "name the same class" in refused(
         "explain", "flowers.suffice", "test.csv", "--row", "0", "--label", "setosa", "--against", "setosa", code=2
     )
     assert sorted(folder.iterdir()) == before

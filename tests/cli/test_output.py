@@ -1,4 +1,4 @@
-"""Output is written beside and renamed when whole: nothing half is left by errors, signals, or a full disk."""
+"""Output replaces a file only when it is complete: errors, signals and a full disk leave no partial file."""
 
 import errno
 import json
@@ -42,7 +42,7 @@ def left(folder):
     ],
 )
 def test_where_nothing_can_be_written_is_said_first(folder, command):
-    """Before the data are looked at, which are not there."""
+    """Before the data, which do not exist, are opened."""
     before = left(folder)
     assert "the path is a folder, not a file" in refused(*command, "-o", "parts")
     assert "its folder does not exist" in refused(*command, "-o", "none/out.csv")
@@ -51,7 +51,7 @@ def test_where_nothing_can_be_written_is_said_first(folder, command):
     os.unlink("pipe.csv")
     if os.geteuid():
         (folder / "locked").mkdir(mode=0o500)
-        assert "may not be written to" in refused(*command, "-o", "locked/out.csv")
+        assert "its folder is not writable" in refused(*command, "-o", "locked/out.csv")
     assert left(folder) == before
 
 
@@ -68,7 +68,7 @@ def test_an_error_leaves_what_was_there(folder):
     assert left(folder) == before
     result = run("predict", "flowers.suffice", "bad.csv", "-o", "out.csv", "--bad-rows", "skip")
     assert result.exit_code == 0
-    assert "1 bad row was left out" in result.stderr
+    assert "1 bad row was skipped" in result.stderr
     assert len((folder / "out.csv").read_text().splitlines()) == 51
 
 
@@ -104,7 +104,7 @@ def test_no_rows(folder):
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.arrow", "out.jsonl", "out.csv.gz"])
 def test_full_disk(folder, name):
-    """A file may grow to a few kilobytes only, as on a disk that has no more."""
+    """Files may grow to one kilobyte only, as on a full disk."""
     before = left(folder)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -115,7 +115,7 @@ def test_full_disk(folder, name):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
-    assert f"'{name}' cannot be written: file too large. Nothing was changed;" in said
+    assert f"Cannot write to '{name}': file too large. Nothing was changed there" in said
     assert "cannot be saved to 'flowers.suffice': file too large" in saved
     assert left(folder) == before
 
@@ -123,7 +123,7 @@ def test_full_disk(folder, name):
 def test_full_standard_output(folder):
     done = shell("suffice predict flowers.suffice test.csv > /dev/full", folder)
     assert done.returncode == 1
-    assert done.stderr == "suffice: standard output cannot be written: no space left on device.\n"
+    assert done.stderr == "suffice: Cannot write to standard output: no space left on device.\n"
 
 
 def test_a_reader_that_has_enough(folder):
@@ -176,7 +176,7 @@ def test_interrupted(folder, command, sign, code):
 
 
 def test_killed_at_any_moment(folder):
-    """The old model or the new one is there, whole; what a kill leaves beside is picked up by nobody."""
+    """Either the old or the new model is there, complete; temporary files that a kill leaves are never read."""
     columns = rows_of(flowers(), slice(100))
     many = {name: np.tile(values, 300) for name, values in columns.items()}
     os.mkdir("data")
@@ -192,7 +192,7 @@ def test_killed_at_any_moment(folder):
     for i in range(KILLS):
         small.save(target)
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        # The last part of the run, where the file is written, is met more often.
+        # Half of the kills favour the end of the run, when the file is written.
         time.sleep(longest * (1 - random.random() ** 2 if i % 2 else random.random()))
         process.kill()
         ended += process.wait() == 0
@@ -213,7 +213,7 @@ def test_unexpected_errors_are_bugs(folder, monkeypatch):
 
     monkeypatch.setattr(fit_command, "open_data", breaks)
     said = refused("fit", "train.csv", "-t", "species")
-    assert "This is a bug in Suffice, and not your doing (KeyError: 'some name')" in said
+    assert "This is a bug in Suffice (KeyError: 'some name')" in said
     result = CliRunner().invoke(group, ["fit", "train.csv", "-t", "species", "--debug"])
     assert result.exit_code == 1
     assert "Traceback" in result.stderr

@@ -1,4 +1,4 @@
-"""Progress is on standard error, and only where somebody looks."""
+"""Progress is shown on standard error, and only on a terminal."""
 
 import os
 import pty
@@ -7,7 +7,7 @@ import sys
 
 
 def seen(command, folder, stdout):
-    """What a terminal on standard error shows; and standard output, if it is a pipe."""
+    """What a terminal on standard error shows, and standard output if it is a pipe."""
     parent, child = pty.openpty()
     environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     process = subprocess.Popen(
@@ -42,7 +42,7 @@ def test_bar(folder):
     assert out.count("\n") == 51
     assert "Predicting" not in out
     shown, _ = seen(command, folder, "terminal")
-    assert "Predicting" not in shown  # rows go there
+    assert "Predicting" not in shown  # rows are written to the same terminal
     shown, _ = seen([*command, "--quiet"], folder, "pipe")
     assert shown == ""
 

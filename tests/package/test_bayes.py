@@ -56,3 +56,31 @@ def test_priors():
 def test_bad_priors_are_sentences(prior, words):
     with pytest.raises(InputError, match=words):
         bayes.class_prior(prior, np.ones(3), "abc")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_deciding_by_posteriors_is_deciding_by_joint_probabilities(dtype):
+    """Except in the rows that are named, which are those with two classes that are nearly as probable."""
+    rng = np.random.default_rng(1)
+    joint = rng.normal(scale=2, size=(2000, 3))
+    joint[:500, 2] = joint[:500, :2].max(axis=1)  # ties
+    joint[500:1000, 1] = np.nextafter(joint[500:1000, 0], np.inf)  # the last digit decides
+    joint[1000:1100, 1] = joint[1000:1100, 0] + 1e-12
+    joint[1100:1200] += 1e5
+    expected = bayes.decide(joint.copy())
+    posterior = bayes.posterior(joint.copy()).astype(dtype)
+    codes, ties = bayes.decide_by_posterior(posterior)
+    assert codes.dtype == np.int64
+    settled = np.setdiff1d(np.arange(2000), ties)
+    np.testing.assert_array_equal(codes[settled], expected[settled])
+    two = np.sort(posterior, axis=1)[:, -2:].astype(np.float64)
+    assert set(np.flatnonzero(two[:, 0] == two[:, 1])) <= set(ties)
+    assert (two[ties, 0] >= (1 - 1e-6) * two[ties, 1]).all()
+    assert len(ties) < 1500
+
+
+def test_deciding_by_posteriors_of_one_class_and_of_no_rows():
+    codes, ties = bayes.decide_by_posterior(np.ones((3, 1)))
+    assert (codes.tolist(), len(ties)) == ([0, 0, 0], 0)
+    codes, ties = bayes.decide_by_posterior(np.empty((0, 2)))
+    assert (len(codes), len(ties)) == (0, 0)

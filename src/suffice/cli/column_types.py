@@ -1,26 +1,37 @@
-"""What a model expects columns to be: cells of CSV are texts, and a few rows may look like another type."""
+"""Column types that a fitted model expects of a file.
+
+Cells of CSV are text, and their type is inferred from the first rows. A few rows of new data may suggest another type
+than the data that the model was fitted on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
+from suffice.cli.capabilities import feature_names
 from suffice.cli.command import note
 
-__all__ = ["expect"]
+if TYPE_CHECKING:
+    from suffice.estimators.base import GenerativeClassifier
+    from suffice.sources.files import Source
 
-TEXTS = ("text", "category")  # types of a source that are texts
-NUMBERS = (
+__all__ = ["read_types_of_model"]
+
+TEXT_TYPES = ("text", "category")  # types of a source that hold text
+NUMERIC_FAMILIES = (
     *("gaussian", "multivariate_gaussian", "exponential", "gamma", "log_normal"),
     *("poisson", "geometric", "multinomial"),
-)  # families of numbers; truth values are Bernoulli as well as 0 and 1
+)  # Bernoulli is not among them: its columns hold 0 and 1, or true and false
 
 
-def expect(model: Any, source: Any, read: Sequence[str], target: str | None = None) -> None:
-    """Have a source read columns as the model knows them, and tell what is worth knowing of the types of others.
+def read_types_of_model(
+    model: GenerativeClassifier, source: Source, read: Sequence[str], target: str | None = None
+) -> None:
+    """Make a source read its columns with the types that the model knows, and print notes on the types of others.
 
-    A model of levels such as ``"7a"`` and ``"12"`` may meet a file that has ``12`` alone; and a word among the numbers
-    of a model of numbers is a fault in one row, not another type.
+    A model of the levels ``"7a"`` and ``"12"`` may be given a file that contains only ``12``, which then is text. A
+    word in a column that the model knows as numbers is an error in that row, and does not make the column text.
 
     Parameters
     ----------
@@ -31,34 +42,36 @@ def expect(model: Any, source: Any, read: Sequence[str], target: str | None = No
     read : sequence of str
         The columns that the model reads, in its order.
     target : str, optional
-        The column of labels that it is to learn, or to forget.
+        The column of labels to learn or to remove.
     """
-    wanted = {name: kind for name, kind in _expected(model, read) if name in source.names}
+    expected = {name: kind for name, kind in _expected_types(model, read) if name in source.names}
     if target is not None and all(isinstance(label, str) for label in model.classes_.tolist()):
-        wanted[target] = "text"
-    source.read_as({name: kind for name, kind in wanted.items() if (kind == "text") != (source.types[name] in TEXTS)})
+        expected[target] = "text"
+    source.read_as(
+        {name: kind for name, kind in expected.items() if (kind == "text") != (source.types[name] in TEXT_TYPES)}
+    )
     for sentence in source.notes:
         note(sentence)
 
 
-def _expected(model: Any, read: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Columns that must be texts, or numbers."""
+def _expected_types(model: GenerativeClassifier, read: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the columns that must be "text" or "number"."""
     from suffice.families import Categorical, JointTable, Text
 
     estimate = model._estimated()
-    known = getattr(model, "feature_names_in_", None)
+    known = feature_names(model)
     documents = isinstance(estimate.blocks[0].family, Text) and len(estimate.blocks) == 1
-    names = read if known is None or documents else [str(name) for name in known]
-    if len(names) != estimate.n_columns:  # which is an error that who reads them tells
+    names = read if known is None or documents else known
+    if len(names) != estimate.n_columns:  # the model itself raises a better error when it reads the rows
         return
     for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):
         family, levels = block.family, None
         if isinstance(family, Categorical):
-            levels = [each.levels for each in parameters.columns]
+            levels = [column.levels for column in parameters.columns]
         elif isinstance(family, JointTable):
             levels = list(parameters.levels)
-        for place, at in enumerate(block.positions(estimate.n_columns)):
-            if isinstance(family, Text) or (levels is not None and levels[place].kinds == {"text"}):
-                yield names[at], "text"
-            elif family.name in NUMBERS or (levels is not None and levels[place].kinds == {"number"}):
-                yield names[at], "number"
+        for j, position in enumerate(block.positions(estimate.n_columns)):
+            if isinstance(family, Text) or (levels is not None and levels[j].kinds == {"text"}):
+                yield names[position], "text"
+            elif family.name in NUMERIC_FAMILIES or (levels is not None and levels[j].kinds == {"number"}):
+                yield names[position], "number"

@@ -1,42 +1,49 @@
-"""What every command does alike: examples in its help, errors and warnings as sentences, ``--quiet``, ``--debug``."""
+"""What all commands share: examples in the help, errors and warnings as sentences, ``--quiet``, ``--debug``."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
-import re
-import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import click
 
-__all__ = ["Command", "command", "is_quiet", "note", "tell_faults", "telling_of_output", "write_examples"]
+from suffice.cli.spelling import shell_spelling
 
-ARGUMENT = re.compile(
-    r"\b(bad_rows|encoding|names|delimiter|format|smoothing|estimation|prior|shrinkage|mix|event|max_words|slots)="
-    r"(?:(['\"])([^'\"]*)\2|(\w+))?"
-    r"|\b(ignore|columns)=\[(['\"])([^'\"]*)\6\]|\((ignore|columns|cv)\)"
-)  # of the library, whose options have the same names
-BROKEN_PIPE, INTERRUPTED = 141, 130  # as the shell has them for a process that a signal ended
+if TYPE_CHECKING:
+    from suffice.exceptions import SufficeError
+
+__all__ = [
+    "Command",
+    "SkipCounts",
+    "command",
+    "is_quiet",
+    "note",
+    "note_skipped_rows",
+    "output_errors",
+    "write_examples",
+]
+
+BROKEN_PIPE, INTERRUPTED = 141, 130  # exit codes that a shell gives a process ended by SIGPIPE or SIGINT
 
 
 class Failure(click.ClickException):
-    """An error that is no fault of how the command was called."""
+    """An error in the data or the system, not in the usage of the command."""
 
     exit_code = 1
 
-    def show(self, file: Any = None) -> None:
-        """Say it."""
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the sentence on standard error."""
         click.echo(f"suffice: {self.format_message()}", file=file, err=file is None)
 
 
 def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
-    """Write lines of the shell to a help page, as they are."""
+    """Write shell commands to a help page, one per line and never wrapped."""
     formatter.write_paragraph()
     with formatter.section("Examples"):
         for line in examples.strip().splitlines():
@@ -44,69 +51,94 @@ def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
 
 
 class Command(click.Command):
-    """A command with examples, whose errors are sentences."""
+    """A command whose help ends in examples and whose errors are sentences."""
+
+    examples: str = ""
 
     def __init__(self, *args: Any, examples: str = "", **options: Any) -> None:
         super().__init__(*args, **options)
         self.examples = examples
         quiet = click.Option(
-            ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_keep, help="No progress, no notes."
+            ["-q", "--quiet"],
+            is_flag=True,
+            expose_value=False,
+            callback=_store_in_context,
+            help="Show no progress and no notes.",
         )
         debug = click.Option(
-            ["--debug"], is_flag=True, expose_value=False, callback=_keep, help="Show where in the code an error arose."
+            ["--debug"],
+            is_flag=True,
+            expose_value=False,
+            callback=_store_in_context,
+            help="Show the Python traceback of an error.",
         )
         self.params += [quiet, debug]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Examples, line by line."""
+        """Write the examples."""
         write_examples(formatter, self.examples)
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run it."""
-        with _speaking(debug=ctx.meta.get("debug", False), quiet=is_quiet(ctx)):
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        with _errors_as_sentences(debug=ctx.meta.get("debug", False), quiet=is_quiet(ctx)):
             return super().invoke(ctx)
 
 
-def command(name: str, short: str, examples: str) -> Callable[[Callable[..., Any]], Command]:
-    """Make a command of a function: its docstring is the help, ``short`` a line of the list of all commands.
+def command(name: str, summary: str, examples: str) -> Callable[[Callable[..., object]], Command]:
+    """Turn a function into a command.
 
-    ``examples`` are lines of the shell.
+    Parameters
+    ----------
+    name : str
+    summary : str
+        Line in the list of all commands. The function's docstring is the help.
+    examples : str
+        Shell commands, one per line.
     """
-    return click.command(name, cls=Command, short_help=short, examples=examples)
+    return click.command(name, cls=Command, short_help=summary, examples=examples)
 
 
-def _keep(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+def _store_in_context(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     ctx.meta[str(parameter.name)] = value
 
 
 def is_quiet(ctx: click.Context | None = None) -> bool:
-    """Whether progress and notes are unwanted."""
+    """Whether the user asked for no progress and no notes."""
     ctx = ctx or click.get_current_context(silent=True)
     return ctx is not None and bool(ctx.meta.get("quiet"))
 
 
 def note(sentence: str) -> None:
-    """Say something beside the result."""
+    """Print a remark on standard error, unless the user asked for none."""
     if not is_quiet():
         click.echo(f"suffice: note: {sentence}", err=True)
 
 
-def tell_faults(source: Any) -> None:
-    """Say which rows were left out because they are bad: the first, and how many."""
-    for sentence in source.faults:
-        note(sentence)
+class SkipCounts(Protocol):
+    """A source, or the report of a fit: how many bad rows were skipped, and sentences about the first of them."""
+
+    @property
+    def skipped(self) -> int: ...  # noqa: D102
+
+    @property
+    def faults(self) -> Sequence[str | SufficeError]: ...  # noqa: D102
+
+
+def note_skipped_rows(source: SkipCounts) -> None:
+    """Print which bad rows were skipped: a sentence for each of the first, and how many there were."""
+    for fault in source.faults:
+        note(fault if isinstance(fault, str) else fault.worded(shell_spelling))
     if source.skipped:
-        many = f"{source.skipped:,} bad rows were" if source.skipped > 1 else "1 bad row was"
-        note(f"{many} left out.")
+        note("1 bad row was skipped." if source.skipped == 1 else f"{source.skipped:,} bad rows were skipped.")
 
 
 # ---------------------------------------------------------------------- errors and warnings
 
 
 @contextlib.contextmanager
-def _speaking(*, debug: bool, quiet: bool) -> Iterator[None]:
-    """Errors and warnings of the library as sentences on standard error."""
-    with _notes(debug=debug, quiet=quiet):
+def _errors_as_sentences(*, debug: bool, quiet: bool) -> Iterator[None]:
+    """Print errors and warnings of the library as sentences on standard error."""
+    with _warnings_as_notes(debug=debug, quiet=quiet):
         try:
             yield
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -115,7 +147,7 @@ def _speaking(*, debug: bool, quiet: bool) -> Iterator[None]:
             raise click.exceptions.Exit(INTERRUPTED) from None
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
-                _drop_output()
+                _discard_output()
                 raise click.exceptions.Exit(BROKEN_PIPE) from None
             if debug:
                 traceback.print_exc()
@@ -123,16 +155,17 @@ def _speaking(*, debug: bool, quiet: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _notes(*, debug: bool, quiet: bool) -> Iterator[None]:
-    """Each warning of the library once, as a note; those of other libraries if they are wanted."""
-    said: set[str] = set()
+def _warnings_as_notes(*, debug: bool, quiet: bool) -> Iterator[None]:
+    """Print each warning of the library once, as a note; with ``--debug`` also those of other libraries."""
+    printed: set[str] = set()
 
-    def show(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         from suffice.exceptions import SufficeWarning
 
-        text = str(message)
-        if (issubclass(category, SufficeWarning) or debug) and not quiet and text not in said:
-            said.add(text)
+        ours = isinstance(message, SufficeWarning)
+        text = message.worded(shell_spelling) if isinstance(message, SufficeWarning) else str(message)
+        if (ours or debug) and not quiet and text not in printed:
+            printed.add(text)
             click.echo(f"suffice: note: {text}", err=True)
 
     with warnings.catch_warnings():
@@ -142,75 +175,61 @@ def _notes(*, debug: bool, quiet: bool) -> Iterator[None]:
 
 
 def _sentence(error: Exception) -> str:
-    """What is wrong, for who called the command."""
+    """Describe an error to the user of the shell."""
     from suffice.exceptions import SufficeError
 
-    said = _as_options(str(error).strip())
     if isinstance(error, SufficeError):
-        return said
+        return error.worded(shell_spelling).strip()
     if isinstance(error, MemoryError):
-        return "There is not enough memory. Read fewer columns (--columns, --ignore), or fewer words (--slots)."
+        return "There is not enough memory. Read fewer columns (--columns, --ignore), or use fewer words (--slots)."
     if isinstance(error, ModuleNotFoundError):
         extra = "files" if error.name == "pyarrow" else "cli"
         return f"This needs {error.name}: pip install 'suffice[{extra}]'"
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename!r}: " if error.filename is not None else ""
         return f"{where}{error.strerror.lower()}."
-    if isinstance(error, ValueError) and said:
-        return said.splitlines()[0]  # the checks of scikit-learn go on with advice on its own classes
-    what = f"{type(error).__name__}: {said.splitlines()[0]}" if said else type(error).__name__
+    text = str(error).strip()
+    first_line = text.splitlines()[0] if text else ""
+    if isinstance(error, ValueError) and first_line:
+        return first_line  # scikit-learn's checks continue with advice about its own classes
+    what = f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__
     return (
-        f"This is a bug in Suffice, and not your doing ({what.rstrip('.')}). "
-        "Run the command again with --debug, and report what it shows."
+        f"This is a bug in Suffice ({what.rstrip('.')}). Please run the command again with --debug and report what it "
+        "prints."
     )
 
 
-def _as_options(text: str) -> str:
-    """A sentence of the library, with its arguments as the command has them.
-
-    >>> _as_options("Leave such rows out with bad_rows='skip'; give encoding='latin-1', names= or slots=0.")
-    'Leave such rows out with --bad-rows skip; give --encoding latin-1, --names or --slots 0.'
-    >>> _as_options("Leave it out: ignore=['a b']. Choose the column (columns).")
-    "Leave it out: --ignore 'a b'. Choose the column (--columns)."
-    """
-
-    def option(found: re.Match[str]) -> str:
-        if found[8]:
-            return f"(--{found[8]})"
-        value = shlex.quote(found[7]) if found[5] else found[3] or found[4] or ""
-        return f"--{(found[1] or found[5]).replace('_', '-')} {value}".strip()
-
-    return ARGUMENT.sub(option, text)
-
-
 @contextlib.contextmanager
-def telling_of_output() -> Iterator[None]:
-    """Leave with a sentence where there is no room for what is printed: a help page, or the sentence of an error."""
+def output_errors() -> Iterator[None]:
+    """Exit with a sentence if standard output cannot be written, for example to a full disk."""
     try:
         yield
     except OSError as error:
-        _drop_output()
+        _discard_output()
         sys.exit(f"suffice: {_sentence(error)}")
     except SystemExit as leaving:
-        unwritten = _not_written()
-        if unwritten is None or leaving.code:  # what was said before is the reason
+        failed = _flush_output()
+        if failed is None or leaving.code:  # an earlier error has already been printed
             raise
-        sys.exit(BROKEN_PIPE if unwritten.errno == errno.EPIPE else f"suffice: {_sentence(unwritten)}")
+        sys.exit(BROKEN_PIPE if failed.errno == errno.EPIPE else f"suffice: {_sentence(failed)}")
 
 
-def _not_written() -> OSError | None:
-    """Why what was printed, and waits to be written, cannot be; Python would find out too late to say it well."""
+def _flush_output() -> OSError | None:
+    """Write what standard output has buffered, and return the error if that fails.
+
+    Python would flush it at exit, too late to print a sentence about the error.
+    """
     try:
         sys.stdout.flush()
     except OSError as error:
-        _drop_output()
+        _discard_output()
         return error
-    except ValueError:  # it is closed
+    except ValueError:  # the stream is closed
         pass
     return None
 
 
-def _drop_output() -> None:
-    """Let nothing more be written to an output that nobody reads."""
+def _discard_output() -> None:
+    """Send what is still written to standard output to the null device."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,20 +1,28 @@
-"""``suffice compare``: generative models beside logistic regression, their discriminative twin."""
+"""``suffice compare``: compare generative models with logistic regression, their discriminative counterpart."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import is_quiet, tell_faults
-from suffice.cli.output import Page, json_option, number, percent, show_json, shown
-from suffice.cli.progress import following
-from suffice.cli.reading import columns_options, data_argument, open_data, reading_options, target_option
-from suffice.cli.writing import check_place
+from suffice.cli.command import note_skipped_rows
+from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
+from suffice.cli.progress import reading_progress, step_progress
+from suffice.cli.reading import (
+    ReadingOptions,
+    columns_options,
+    data_argument,
+    open_data,
+    reading_options,
+    target_option,
+)
+from suffice.cli.writing import check_writable
+
+if TYPE_CHECKING:
+    from suffice.comparison.curves import LearningCurves
+    from suffice.comparison.result import Comparison
 
 __all__ = ["command"]
 
@@ -35,7 +43,7 @@ def _sizes(ctx: click.Context, parameter: click.Parameter, given: str | None) ->
         if min(sizes) < 1:
             raise ValueError
     except ValueError:
-        raise click.BadParameter(f"{given!r} is not a list of whole numbers above 0, such as 20,80,320.") from None
+        raise click.BadParameter(f"{given!r} is not a list of positive integers such as 20,80,320.") from None
     return sizes
 
 
@@ -48,33 +56,47 @@ def _plot(ctx: click.Context, parameter: click.Parameter, given: str | None) -> 
 @_command("compare", "Compare models with logistic regression.", EXAMPLES)
 @data_argument
 @target_option
-@click.option("--plot", metavar="FILE", callback=_plot, help="Draw the learning curves: .svg, .png or .pdf.")
-@click.option("--cv", type=click.IntRange(min=2), default=5, show_default=True, help="Folds, the same for all models.")
+@click.option("--plot", metavar="FILE", callback=_plot, help="Plot the learning curves to a .svg, .png or .pdf file.")
+@click.option(
+    "--cv",
+    type=click.IntRange(min=2),
+    metavar="N",
+    default=5,
+    show_default=True,
+    help="Number of cross-validation folds.",
+)
 @click.option(
     "--sizes",
     metavar="N,N,...",
     callback=_sizes,
-    help="Rows of the learning curves; about ten, then doubled, if not given.",
+    help="Training set sizes of the learning curves; default: about ten rows, then doubled.",
 )
 @click.option(
     "--repeats",
     type=click.IntRange(min=0),
+    metavar="N",
     default=10,
     show_default=True,
-    help="How often rows are drawn for the learning curves; 0 for none.",
+    help="Training sets per size of the learning curves; 0 for no curves.",
 )
 @click.option(
     "--rows",
     "most",
     type=click.IntRange(min=10),
+    metavar="N",
     default=20_000,
     show_default=True,
-    help="Of more rows, compare by a uniform sample of so many.",
+    help="Compare on a uniform sample of at most N rows.",
 )
+@click.option("--text", multiple=True, metavar="COL", help="Column of documents; default: detected. Repeatable.")
 @click.option(
-    "--text", multiple=True, metavar="COL", help="A column of documents; found by its texts if not given; repeatable."
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Random seed of folds and training sets.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of folds and draws.")
 @columns_options
 @reading_options
 @json_option
@@ -90,18 +112,19 @@ def command(
     seed: int,
     columns: list[str] | None,
     ignore: list[str] | None,
-    reading: dict[str, Any],
+    reading: ReadingOptions,
     as_json: bool,
 ) -> None:
     """Compare naive Bayes, Gaussian discriminant analysis (GDA) and logistic regression on DATA.
 
-    Which models there are is decided by the columns. All have the same folds; logistic regression is scikit-learn's,
-    with its penalty chosen inside the training rows. Learning curves show how good each is after few rows, and after
-    more: a generative model that is right about the data needs fewer, logistic regression needs to be right about less.
+    The columns decide which models are compared. All models are scored on the same folds. Logistic regression is
+    scikit-learn's; its penalty is chosen on the training rows. Learning curves show how the scores change with the
+    number of training rows: a generative model whose assumptions hold needs fewer rows, while logistic regression
+    assumes less.
     """
     if plot is not None and repeats == 0:
-        raise click.UsageError("--plot draws the learning curves, and with --repeats 0 there are none.")
-    check_place(plot)
+        raise click.UsageError("--plot needs learning curves, but --repeats is 0.")
+    check_writable(plot)
     from suffice.comparison import compare
     from suffice.comparison.plotting import check_matplotlib
     from suffice.comparison.sampling import sampled
@@ -109,11 +132,11 @@ def command(
     if plot is not None:
         check_matplotlib()
     source = open_data(data, reading, columns, ignore, also=[target])
-    with following(source, "Reading"):
+    with reading_progress(source, "Reading"):
         rows, labels, n_rows = sampled(source, target, most)
-    tell_faults(source)
-    with _counting() as progress:
-        found = compare(
+    note_skipped_rows(source)
+    with step_progress("Comparing") as progress:
+        comparison = compare(
             rows,
             labels,
             text=text or "auto",
@@ -124,37 +147,22 @@ def command(
             progress=progress,
         )
     if plot is not None:
-        found.plot(plot)
-    result = {"data": {"source": source.name, "rows": n_rows, "skipped": source.skipped}, "target": target}
+        comparison.plot(plot)
     if as_json:
-        show_json(result | {"plot": plot} | found.to_dict())
+        data_facts = {"source": source.name, "rows": n_rows, "skipped": source.skipped}
+        print_json({"data": data_facts, "target": target, "plot": plot} | comparison.to_dict())
     else:
-        _show(source.name, n_rows, found, plot)
+        _show(source.name, n_rows, comparison, plot)
 
 
-@contextlib.contextmanager
-def _counting() -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on standard error that counts steps, if there is a terminal to show it on."""
-    if is_quiet() or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(file=sys.stderr, markup=False, emoji=False), transient=True) as bar:
-        task = bar.add_task("Comparing", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _show(source: str, n_rows: int, found: Any, plot: str | None) -> None:
+def _show(source: str, n_rows: int, comparison: Comparison, plot: str | None) -> None:
     page = Page()
-    sample = "" if found.n_rows == n_rows else f", of which {found.n_rows:,} were drawn"
-    classes = ", ".join(f"{shown(label)} {count:,}" for label, count in found.class_counts.items())
-    page.facts({"read": f"{shown(source)}: {n_rows:,} rows{sample}", "classes": shown(classes)})
-    page.heading(f"On rows that were left out ({found.n_folds} folds)")
-    names = ["model", "accuracy", "log-loss", "±", "Brier", "calibration error", "behind the best", "±", "fit"]
+    sample = "" if comparison.n_rows == n_rows else f", a sample of {comparison.n_rows:,} used"
+    classes = ", ".join(f"{cell_text(label)} {count:,}" for label, count in comparison.class_counts.items())
+    page.facts({"read": f"{cell_text(source)}: {n_rows:,} rows{sample}", "classes": cell_text(classes)})
+    page.heading(f"Held-out scores ({comparison.n_folds} folds)")
     page.table(
-        names,
+        ["model", "accuracy", "log-loss", "±", "Brier", "calibration error", "behind the best", "±", "fit"],
         [
             [
                 each.model,
@@ -167,22 +175,32 @@ def _show(source: str, n_rows: int, found: Any, plot: str | None) -> None:
                 f"{each.behind_error:.4f}",
                 f"{1000 * each.fit_seconds:.1f} ms",
             ]
-            for each in found.results
+            for each in comparison.results
         ],
     )
-    if found.curves is not None:
-        for score, what in (("log_loss", "Log-loss"), ("accuracy", "Accuracy")):
-            page.heading(f"{what} after so many rows (means of {found.curves.draws} draws)")
-            page.table(["model", *(f"{size:,}" for size in found.curves.sizes)], _curve_cells(found.curves, score))
-    page.heading("What the figures say")
-    for sentence in found.verdict:
+    if comparison.curves is not None:
+        _show_curves(page, comparison.curves)
+    page.heading("Conclusions")
+    for sentence in comparison.verdict:
         page.line(sentence)
-    for sentence in found.notes:
+    for sentence in comparison.notes:
         page.line(f"Note: {sentence}")
     if plot is not None:
-        page.line(f"The learning curves are drawn in {shown(plot)}.")
+        page.line(f"The learning curves are plotted in {cell_text(plot)}.")
 
 
-def _curve_cells(curves: Any, score: str) -> Sequence[Sequence[Any]]:
-    show = percent if score == "accuracy" else (lambda value: f"{value:.3f}" if value == value else number(value))
-    return [[model, *(show(float(mean)) for mean in curves.points(model, score)[0])] for model in curves.log_loss]
+def _show_curves(page: Page, curves: LearningCurves) -> None:
+    sizes = [f"{size:,}" for size in curves.sizes]
+    for score, name in (("log_loss", "Log-loss"), ("accuracy", "Accuracy")):
+        page.heading(f"{name} by number of training rows (mean of {curves.draws} training sets)")
+        rows = [
+            [model, *(_score(score, float(mean)) for mean in curves.points(model, score)[0])]
+            for model in curves.log_loss
+        ]
+        page.table(["model", *sizes], rows)
+
+
+def _score(score: str, value: float) -> str:
+    if score == "accuracy":
+        return percent(value)
+    return f"{value:.3f}" if value == value else number(value)

@@ -1,4 +1,4 @@
-"""``suffice completion``: what a shell needs to complete the command."""
+"""``suffice completion``: print a completion script for a shell."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ suffice completion fish > suffice.fish
 """
 
 
-@_command("completion", "Print a script that completes the command in a shell.", EXAMPLES)
+@_command("completion", "Print a completion script for a shell.", EXAMPLES)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print a script that completes commands, options and files in a shell.
+    """Print a script with which a shell completes commands, options and file names.
 
-    Source it from the shell's own start: `eval "$(suffice completion bash)"` in ~/.bashrc, the same with zsh in
-    ~/.zshrc; for fish, save it as ~/.config/fish/completions/suffice.fish.
+    To load it at every start, add `eval "$(suffice completion bash)"` to ~/.bashrc, or the same with zsh to ~/.zshrc.
+    For fish, save it as ~/.config/fish/completions/suffice.fish.
     """
-    kind = get_completion_class(shell)
-    assert kind is not None
-    click.echo(kind(ctx.find_root().command, {}, "suffice", "_SUFFICE_COMPLETE").source())
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    click.echo(completion_class(ctx.find_root().command, {}, "suffice", "_SUFFICE_COMPLETE").source())

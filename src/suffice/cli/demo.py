@@ -1,4 +1,4 @@
-"""``suffice demo``: the main job step by step, on real data, with the commands that do it."""
+"""``suffice demo``: the main commands step by step, on real data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import click
 
@@ -24,97 +23,104 @@ suffice demo
 suffice demo demonstration
 """
 TARGET, N_TRAIN = "grower", 120
-FEW = 3  # lines that are shown of what has been seen before
+N_SHORT_LINES = 3  # lines of an output that is cut short
 
 
 @dataclass(frozen=True)
 class Step:
-    """A sentence, the commands it is about, and what is to be seen in the files that they made.
+    """A step of the demonstration.
 
-    What the commands in ``briefly`` print looks like what others have printed, and is cut short.
+    Attributes
+    ----------
+    text : str
+        What the step does.
+    lines : sequence of str
+        The commands.
+    short_lines : sequence of str
+        Commands that run first. Their output, of which earlier steps have examples, is cut short.
+    conclusion : callable, optional
+        Returns a sentence about the files that the commands wrote.
     """
 
     text: str
     lines: Sequence[str]
-    briefly: Sequence[str] = ()
-    seen: Callable[[], str] | None = None
+    short_lines: Sequence[str] = ()
+    conclusion: Callable[[], str] | None = None
 
 
-@_command("demo", "See the main job, step by step.", EXAMPLES)
+@_command("demo", "Show the main commands step by step.", EXAMPLES)
 @click.argument("folder", required=False, type=click.Path())
 def command(folder: str | None) -> None:
-    """Fit, evaluate, explain, merge and compare on real data, showing each command and what it prints.
+    """Fit, evaluate, explain, merge and compare models of real data, showing each command and its output.
 
-    The data are chemical analyses of 178 wines of three growers of one region in Italy (Forina and others, 1986), which
-    come with scikit-learn. All files are made in FOLDER, which must be new or empty, to go on with; without it they are
-    removed at the end.
+    The data are chemical analyses of 178 wines of three growers in one region of Italy (Forina et al., 1986), which
+    come with scikit-learn. The files are written to FOLDER, which must be new or empty. Without FOLDER they are removed
+    at the end.
     """
     page = Page()
-    with _in_folder(folder):
+    with _working_folder(folder):
         write_data()
-        page.line("178 wines of three growers, each with 13 measures of its chemistry: whose wine is it?")
+        page.line("178 wines of three growers, with 13 chemical measurements each. Who grew a wine?")
         page.line(
-            f"train.csv has {N_TRAIN} of them, test.csv the others; half-1.csv and half-2.csv are train.csv in two."
+            f"train.csv has {N_TRAIN} wines and test.csv the others; half-1.csv and half-2.csv are the halves of "
+            "train.csv."
         )
         for number, step in enumerate(steps(), 1):
             page.heading(f"{number}. {step.text}")
-            for line in [*step.briefly, *step.lines]:
+            for line in [*step.short_lines, *step.lines]:
                 page.heading(f"$ {line}")
-                _run(line, briefly=line in step.briefly)
-            if step.seen is not None:
+                _run(line, short=line in step.short_lines)
+            if step.conclusion is not None:
                 page.line()
-                page.line(step.seen())
-    page.heading("Next")
+                page.line(step.conclusion())
+    page.heading("Next steps")
     if folder is None:
-        page.line("suffice demo FOLDER keeps the files, to try the commands on.")
+        page.line("Keep the files and try the commands: suffice demo FOLDER")
     else:
         page.line(
-            f"The files are in {folder}: try suffice inspect {shlex.quote(os.path.join(folder, 'whole.suffice'))}"
+            f"The files are in {folder}. Try: suffice inspect {shlex.quote(os.path.join(folder, 'whole.suffice'))}"
         )
-    page.line(
-        "Your own data: suffice fit DATA --target COLUMN -o model.suffice (CSV, JSON lines, Parquet, Arrow, mails)."
-    )
-    page.line(
-        "suffice --help lists all commands; README.md has the same in Python; docs/comparison.md who wins, and why."
-    )
+    page.line("Use your own data (CSV, JSON lines, Parquet, Arrow, mails): suffice fit DATA --target COLUMN -o FILE")
+    page.line("List all commands: suffice --help")
+    page.line("Do the same in Python: README.md. Read which model wins when: docs/comparison.md.")
 
 
 def steps() -> list[Step]:
-    """The demonstration."""
+    """The steps of the demonstration."""
     fit = f"suffice fit {{}} --target {TARGET} --model discriminant -o {{}}"
-    drawn = f"suffice compare train.csv --target {TARGET} --sizes 12,24,48,96 --repeats 6"
+    compare = f"suffice compare train.csv --target {TARGET} --sizes 12,24,48,96 --repeats 6"
     return [
         Step(
-            "Fit a model in one pass: Gaussian discriminant analysis. Each row is then left out of it, and judged.",
+            "Fit Gaussian discriminant analysis in one pass. Each row is scored by the model of all other rows.",
             [fit.format("train.csv", "whole.suffice")],
         ),
         Step(
-            "Evaluate it on rows that it has never seen.",
+            "Evaluate the model on rows that it has not seen.",
             [f"suffice evaluate whole.suffice test.csv --target {TARGET}"],
         ),
         Step(
-            "Ask why: the log-odds of a row are a sum, with a part for each column.",
+            "Explain a prediction: the log-odds of a row are a sum with a part for each column.",
             ["suffice explain whole.suffice test.csv --row 0 --most 6"],
         ),
         Step(
-            "Fit the halves apart, and merge the models: statistics add, so that the result is the model of all rows.",
+            "Fit each half and merge the models. Statistics add, so the result is the model of all rows.",
             [
                 "suffice merge half-1.suffice half-2.suffice -o merged.suffice",
                 "suffice predict whole.suffice test.csv -o whole.csv --quiet",
                 "suffice predict merged.suffice test.csv -o merged.csv --quiet",
             ],
-            briefly=[fit.format(f"{half}.csv", f"{half}.suffice") for half in ("half-1", "half-2")],
-            seen=_difference,
+            short_lines=[fit.format(f"{half}.csv", f"{half}.suffice") for half in ("half-1", "half-2")],
+            conclusion=_largest_difference,
         ),
         Step(
-            "Compare with logistic regression, the discriminative twin.",
-            [f"{drawn} --plot curves.svg" if _draws() else drawn],
+            "Compare with logistic regression.",
+            [f"{compare} --plot curves.svg" if _has_matplotlib() else compare],
         ),
     ]
 
 
 def write_data() -> None:
-    """Write the data to the current folder, as CSV: shuffled, so that every part has all kinds of rows."""
+    """Write the data to the current folder as CSV, shuffled so that every file has rows of all classes."""
     import numpy as np
     from sklearn.datasets import load_wine
 
@@ -129,48 +135,49 @@ def write_data() -> None:
             out.writerows([*data.data[row].tolist(), f"grower {data.target[row] + 1}"] for row in rows)
 
 
-def _run(line: str, *, briefly: bool) -> None:
-    """Run a line in this process, as the shell would; its end is the demonstration's, if it fails."""
+def _run(line: str, *, short: bool) -> None:
+    """Run a command line in this process. If it fails, the demonstration ends with its error."""
     from suffice.cli.group import suffice
 
     _, *words = shlex.split(line)
-    with contextlib.redirect_stdout(io.StringIO()) if briefly else contextlib.nullcontext() as printed:
+    with contextlib.redirect_stdout(io.StringIO()) if short else contextlib.nullcontext() as printed:
         suffice.main(words, prog_name="suffice", standalone_mode=False)
     if printed is not None:
-        click.echo("\n".join([*printed.getvalue().splitlines()[:FEW], "…"]))
+        click.echo("\n".join([*printed.getvalue().splitlines()[:N_SHORT_LINES], "…"]))
 
 
-def _difference() -> str:
-    """The largest difference between the probabilities of the two models."""
+def _largest_difference() -> str:
+    """Compare the probabilities of the two models."""
     largest = 0.0
     with open("whole.csv", newline="", encoding="utf-8") as a, open("merged.csv", newline="", encoding="utf-8") as b:
-        for here, there in zip(csv.DictReader(a), csv.DictReader(b), strict=True):
-            same = [abs(float(here[name]) - float(there[name])) for name in here if name.startswith("p(")]
-            largest = max(largest, *same)
-    return f"Largest difference of any probability between whole.csv and merged.csv: {largest:.1g}"
+        for whole, merged in zip(csv.DictReader(a), csv.DictReader(b), strict=True):
+            differences = [abs(float(whole[name]) - float(merged[name])) for name in whole if name.startswith("p(")]
+            largest = max(largest, *differences)
+    return f"Largest difference between the probabilities in whole.csv and merged.csv: {largest:.1g}"
 
 
-def _draws() -> bool:
-    """Whether there is Matplotlib to draw with."""
+def _has_matplotlib() -> bool:
     import importlib.util
 
     return importlib.util.find_spec("matplotlib") is not None
 
 
 @contextlib.contextmanager
-def _in_folder(folder: str | None) -> Iterator[Any]:
-    """Work in a folder that is new or empty, or in one that is removed at the end."""
+def _working_folder(folder: str | None) -> Iterator[None]:
+    """Work in a folder that is new or empty, or in a temporary one."""
     from suffice.exceptions import InputError
 
     with contextlib.ExitStack() as stack:
-        place = stack.enter_context(tempfile.TemporaryDirectory(prefix="suffice-demo-")) if folder is None else folder
-        if folder is not None:
+        if folder is None:
+            path = stack.enter_context(tempfile.TemporaryDirectory(prefix="suffice-demo-"))
+        else:
+            path = folder
             try:
                 os.makedirs(folder, exist_ok=True)
-                there = os.listdir(folder)
+                files = os.listdir(folder)
             except OSError as error:
-                raise InputError(f"Nothing can be written to {folder!r}: {str(error.strerror).lower()}.") from None
-            if there:
-                raise InputError(f"The folder {folder!r} is not empty; give a new one to the demonstration.")
-        stack.enter_context(contextlib.chdir(place))
+                raise InputError(f"Cannot write to {folder!r}: {str(error.strerror).lower()}.", file=folder) from None
+            if files:
+                raise InputError(f"The folder {folder!r} is not empty. Choose a new one.", file=folder)
+        stack.enter_context(contextlib.chdir(path))
         yield

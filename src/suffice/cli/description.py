@@ -1,106 +1,187 @@
-"""What a model is, in plain values: its classes, its columns with their families, its settings."""
+"""Facts about a model in plain values: classes, columns with their families, settings."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
 
-from suffice.cli.output import Page, percent, shown, size
+from suffice.cli.output import Page, cell_text, percent, size
 
-__all__ = ["classes_of", "columns_of", "description", "save", "saved", "settings_of", "show_classes", "show_columns"]
+if TYPE_CHECKING:
+    from suffice.estimators.base import GenerativeClassifier
+
+__all__ = [
+    "ClassFacts",
+    "ColumnFacts",
+    "Description",
+    "SavedFile",
+    "classes_of",
+    "columns_of",
+    "description",
+    "model_line",
+    "save",
+    "saved_line",
+    "settings_of",
+    "show_classes",
+    "show_columns",
+]
+
+MAX_COLUMNS = 40  # columns in a table; --json has all
 
 
-def description(model: Any) -> dict[str, Any]:
-    """The parts of a report that are about a model."""
+class ClassFacts(TypedDict):
+    """A class: its label, the weight of its rows, and its prior."""
+
+    label: object
+    rows: float
+    prior: float
+
+
+class ColumnFacts(TypedDict):
+    """A column: its name, its family, and the number of its block if the block has several dependent columns."""
+
+    name: str
+    family: str
+    block: int | None
+
+
+class Description(TypedDict):
+    """The keys that describe a model in JSON output."""
+
+    model: str
+    settings: dict[str, object]
+    rows: float
+    classes: list[ClassFacts]
+    columns: list[ColumnFacts]
+
+
+class SavedFile(TypedDict):
+    """Where a model was saved and how large the file is; None if it was not saved."""
+
+    output: str | None
+    bytes: int | None
+
+
+def description(model: GenerativeClassifier) -> Description:
+    """Describe a fitted model."""
+    classes = classes_of(model)
     return {
         "model": type(model).__name__,
         "settings": settings_of(model),
-        "rows": sum(each["rows"] for each in classes_of(model)),
-        "classes": classes_of(model),
+        "rows": sum(each["rows"] for each in classes),
+        "classes": classes,
         "columns": columns_of(model),
     }
 
 
-def classes_of(model: Any) -> list[dict[str, Any]]:
+def classes_of(model: GenerativeClassifier) -> list[ClassFacts]:
     """Label, weight of the rows, and prior of each class."""
     weights, estimate = model._learned().weights.weight.tolist(), model._estimated()
-    prior = (estimate.prior / estimate.prior.sum()).tolist()
+    priors = (estimate.prior / estimate.prior.sum()).tolist()
     return [
-        {"label": label, "rows": rows, "prior": share}
-        for label, rows, share in zip(model.classes_.tolist(), weights, prior, strict=True)
+        {"label": label, "rows": weight, "prior": prior}
+        for label, weight, prior in zip(model.classes_.tolist(), weights, priors, strict=True)
     ]
 
 
-def columns_of(model: Any) -> list[dict[str, Any]]:
-    """Name and family of each column that the model reads; those that hang together have one block."""
-    estimate, found = model._estimated(), []
+def columns_of(model: GenerativeClassifier) -> list[ColumnFacts]:
+    """Name, family and block of each column that the model reads, in the order of the data."""
+    estimate = model._estimated()
+    columns: dict[int, ColumnFacts] = {}
     for number, block in enumerate(estimate.blocks):
-        family = block.family
-        alone = getattr(family, "independent", False) or len(block.names) == 1
-        for at, name in zip(block.positions(estimate.n_columns), block.names, strict=True):
-            found.append((at, {"name": str(name), "family": family.name, "block": None if alone else number}))
-    return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+        joint = not block.independent and len(block.names) > 1
+        for position, name in zip(block.positions(estimate.n_columns), block.names, strict=True):
+            columns[position] = {
+                "name": str(name),
+                "family": block.family.name,
+                "block": number if joint else None,
+            }
+    return [columns[position] for position in sorted(columns)]
 
 
-def settings_of(model: Any) -> dict[str, Any]:
-    """The settings of a model that are not its defaults, and what was chosen for those that are "auto"."""
+def settings_of(model: GenerativeClassifier) -> dict[str, object]:
+    """Settings that differ from the defaults, and the values chosen for those that are "auto"."""
     defaults = type(model)().get_params(deep=False)
-    found = {name: value for name, value in model.get_params(deep=False).items() if _differs(value, defaults[name])}
-    if isinstance(found.get("families"), dict):
-        found["families"] = {
-            ", ".join(map(str, k)) if isinstance(k, tuple) else str(k): _word(v) for k, v in found["families"].items()
+    settings = {name: value for name, value in model.get_params(deep=False).items() if _differs(value, defaults[name])}
+    families = settings.get("families")
+    if isinstance(families, Mapping):
+        settings["families"] = {
+            ", ".join(map(str, key)) if isinstance(key, tuple) else str(key): _family_text(family)
+            for key, family in families.items()
         }
-    elif "families" in found:
-        found["families"] = _word(found["families"])
-    tuning = getattr(model, "_tuning", None)
-    return found if tuning is None else found | {"chosen": dict(tuning.chosen)}
+    elif "families" in settings:
+        settings["families"] = _family_text(families)
+    try:
+        return settings | {"chosen": dict(model.tuning_.chosen)}
+    except AttributeError:  # no setting is "auto"
+        return settings
 
 
-def _word(family: Any) -> Any:
+def _family_text(family: object) -> str | None:
     return family if family is None or isinstance(family, str) else repr(family)
 
 
-def _differs(value: Any, default: Any) -> bool:
+def _differs(value: object, default: object) -> bool:
     try:
         return bool(value != default)
     except ValueError:  # an array
         return True
 
 
-def show_classes(page: Page, classes: list[dict[str, Any]]) -> None:
+# ---------------------------------------------------------------------- printing
+
+
+def model_line(facts: Description) -> str:
+    """The model's class and its settings, on one line."""
+    return facts["model"] + "".join(f", {name} {cell_text(_words(value))}" for name, value in facts["settings"].items())
+
+
+def _words(value: object) -> object:
+    """A mapping as ``key=value, ...``; other values as they are."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={'none' if each is None else cell_text(each)}" for key, each in value.items())
+    return value
+
+
+def show_classes(page: Page, classes: Sequence[ClassFacts]) -> None:
     """Print the classes."""
-    rows = [[each["label"], each["rows"], percent(each["prior"])] for each in classes]
-    page.table(["class", "rows", "prior"], [[str(label), *rest] for label, *rest in rows])
+    page.table(
+        ["class", "rows", "prior"], [[str(each["label"]), each["rows"], percent(each["prior"])] for each in classes]
+    )
 
 
 def show_columns(
-    page: Page, columns: list[dict[str, Any]], types: dict[str, str] | None = None, most: int = 40
+    page: Page, columns: Sequence[ColumnFacts], types: Mapping[str, str] | None = None, most: int = MAX_COLUMNS
 ) -> None:
-    """Print the columns; the first of many."""
-    sizes: dict[int, int] = {}
+    """Print at most ``most`` columns, with the types that they were read as."""
+    block_sizes: dict[int, int] = {}
     for each in columns:
         if each["block"] is not None:
-            sizes[each["block"]] = 1 + sizes.get(each["block"], 0)
+            block_sizes[each["block"]] = 1 + block_sizes.get(each["block"], 0)
     rows = []
     for each in columns[:most]:
-        together = "" if each["block"] is None else f", {sizes[each['block']]} columns together"
+        joint = "" if each["block"] is None else f" (block of {block_sizes[each['block']]} columns)"
         kind = [] if types is None else [types.get(each["name"], "-")]
-        rows.append([each["name"], *kind, f"{each['family']}{together}"])
+        rows.append([each["name"], *kind, f"{each['family']}{joint}"])
     page.table(["column", "family"] if types is None else ["column", "read as", "family"], rows, left=3)
     if len(columns) > most:
         page.line(f"… and {len(columns) - most:,} more columns")
 
 
-def save(model: Any, output: str | None) -> dict[str, Any]:
-    """Save a model, if there is a place for it: that place and how many bytes it took, for a report."""
+# ---------------------------------------------------------------------- saving
+
+
+def save(model: GenerativeClassifier, output: str | None) -> SavedFile:
+    """Save a model, if there is a path for it."""
     if output is None:
         return {"output": None, "bytes": None}
     model.save(output)
     return {"output": output, "bytes": os.path.getsize(output)}
 
 
-def saved(place: dict[str, Any]) -> str:
-    """The same as a sentence."""
-    if place["output"] is None:
-        return "nothing was saved; give a file with -o"
-    return f"{shown(place['output'])}, {size(place['bytes'])}"
+def saved_line(saved: SavedFile) -> str:
+    """Where the model was saved, for people."""
+    if saved["output"] is None or saved["bytes"] is None:
+        return "no; give a file name with -o"
+    return f"{cell_text(saved['output'])}, {size(saved['bytes'])}"

@@ -1,24 +1,33 @@
-"""``suffice evaluate``: how good a model is on rows with labels."""
+"""``suffice evaluate``: score a model on labelled rows."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import note, tell_faults
-from suffice.cli.output import Page, json_option, number, percent, show_json, shown
-from suffice.cli.progress import following
+from suffice.cli.command import note, note_skipped_rows
+from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
+from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
+    ReadingOptions,
     columns_options,
     data_argument,
     model_argument,
     model_columns,
-    of_rows,
     open_data,
     reading_options,
     target_option,
+    use_good_rows,
     weights_option,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from suffice.cli.evaluation import Evaluation
+    from suffice.sources.files import Source
 
 __all__ = ["command"]
 
@@ -26,10 +35,10 @@ EXAMPLES = """
 suffice evaluate flowers.suffice test.csv --target species
 suffice evaluate flowers.suffice 'parts/*.parquet' --target species --json
 """
-SHOWN_CLASSES = 20  # of a confusion matrix
+MAX_CLASSES = 20  # of a confusion matrix that is printed; --json has all
 
 
-@_command("evaluate", "Score a model by rows with labels.", EXAMPLES)
+@_command("evaluate", "Score a model on labelled rows.", EXAMPLES)
 @model_argument
 @data_argument
 @target_option
@@ -44,17 +53,17 @@ def command(
     weights: str | None,
     columns: list[str] | None,
     ignore: list[str] | None,
-    reading: dict[str, Any],
+    reading: ReadingOptions,
     as_json: bool,
 ) -> None:
-    """Score MODEL by the labels of DATA.
+    """Score MODEL on the labelled rows of DATA.
 
-    Accuracy, balanced accuracy, log-loss, Brier score, expected calibration error, the area under the ROC curve (of
-    more than two classes the mean of each against the rest), a table by class, and the confusion matrix.
+    Prints accuracy, balanced accuracy, log-loss, Brier score, expected calibration error, the area under the ROC curve
+    (with more than two classes, the mean of each class against the rest), scores by class, and the confusion matrix.
     """
     import suffice
     from suffice.cli.evaluation import Evaluation
-    from suffice.cli.labels import Labels
+    from suffice.cli.labels import LabelPositions
     from suffice.exceptions import InputError, listed
     from suffice.learning.good_rows import weights_of
     from suffice.learning.labels import check_labels
@@ -63,73 +72,78 @@ def command(
     source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
     read = model_columns(loaded, source, [target, weights])
     classes = loaded.classes_.tolist()
-    labels, found = Labels(classes), Evaluation(classes)
+    labels, evaluation = LabelPositions(classes), Evaluation(classes)
 
-    def add(rows: Any, asked: Any) -> None:
+    def add(rows: pa.Table, model_rows: Any) -> None:
         codes = labels.codes(rows[target])
         check_labels(target, codes < 0)
-        w = None if weights is None else weights_of(rows, weights)
-        found.add(codes, loaded.predict_log_proba(asked), w)
+        row_weights = None if weights is None else weights_of(rows, weights)
+        evaluation.add(codes, loaded.predict_log_proba(model_rows), row_weights)
 
-    wanted = list(dict.fromkeys([*read, target, *([weights] if weights else [])]))
-    with following(source, "Evaluating"):
-        for batch in source.batches(wanted, coded=[target]):
-            of_rows(loaded, source, batch, read, add)
-    if not found.n_rows:
-        raise InputError(f"{source.name} has no rows to score by.")
+    names = list(dict.fromkeys([*read, target, *([weights] if weights else [])]))
+    with reading_progress(source, "Evaluating"):
+        for batch in source.batches(names, coded=[target]):
+            use_good_rows(loaded, source, batch, read, add)
+    if not evaluation.n_rows:
+        raise InputError(f"{source.name} has no rows to score the model on.")
     unknown = labels.all[len(classes) :]
     if unknown:
         note(
-            f"Column {target!r} has labels that are no classes of the model: {listed(unknown)}. Their rows count as "
-            "errors, and have no part in the log-loss."
+            f"Column {target!r} contains labels that are not classes of the model: {listed(unknown)}. Rows with these "
+            "labels count as errors and are not part of the log-loss."
         )
-    tell_faults(source)
-    result = {
-        "model": model,
-        "data": {"source": source.name, "rows": found.n_rows, "skipped": source.skipped},
-        **found.scores(),
-        "classes": found.by_class(),
-        "unknown_labels": unknown,
-        "confusion": {"labels": labels.all, "predicted": classes, "rows": found.confusion()},
-    }
+    note_skipped_rows(source)
     if as_json:
-        show_json(result)
+        print_json(
+            {
+                "model": model,
+                "data": {"source": source.name, "rows": evaluation.n_rows, "skipped": source.skipped},
+                **evaluation.scores(),
+                "classes": evaluation.by_class(),
+                "unknown_labels": unknown,
+                "confusion": {"labels": labels.all, "predicted": classes, "rows": evaluation.confusion()},
+            }
+        )
     else:
-        _show(result)
+        _show(source, evaluation, labels.all)
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(source: Source, evaluation: Evaluation, labels: Sequence[object]) -> None:
     page = Page()
-    page.line(f"{shown(found['data']['source'])}: {found['data']['rows']:,} rows")
+    page.line(f"{cell_text(source.name)}: {evaluation.n_rows:,} rows")
     page.line()
-    binned = f" ± {found['auc_error']:.1g}" if found["auc_error"] > 0 else ""
+    scores = evaluation.scores()
+    auc_error = f" ± {scores['auc_error']:.1g}" if scores["auc_error"] > 0 else ""
     page.facts(
         {
-            "accuracy": f"{percent(found['accuracy'])} ± {percent(found['accuracy_error'])}",
-            "balanced accuracy": percent(found["balanced_accuracy"]),
-            "log-loss": f"{number(found['log_loss'])} ± {found['log_loss_error']:.2g}",
-            "Brier score": number(found["brier"]),
-            "calibration error": percent(found["calibration_error"]),
-            "AUC": f"{number(found['auc'])}{binned}",
+            "accuracy": f"{percent(scores['accuracy'])} ± {percent(scores['accuracy_error'])}",
+            "balanced accuracy": percent(scores["balanced_accuracy"]),
+            "log-loss": f"{number(scores['log_loss'])} ± {scores['log_loss_error']:.2g}",
+            "Brier score": number(scores["brier"]),
+            "calibration error": percent(scores["calibration_error"]),
+            "AUC": f"{number(scores['auc'])}{auc_error}",
         }
     )
     page.heading("Classes")
-    names = ["rows", "precision", "recall", "f1", "auc"]
     page.table(
         ["class", "rows", "precision", "recall", "F1", "AUC"],
         [
             [
                 str(each["label"]),
                 each["rows"],
-                *(f"{each[name]:.4f}" if each[name] == each[name] else None for name in names[1:]),
+                *(_score(value) for value in (each["precision"], each["recall"], each["f1"], each["auc"])),
             ]
-            for each in found["classes"]
+            for each in evaluation.by_class()
         ],
     )
-    matrix = found["confusion"]
-    page.heading("Confusion (labels down, predictions across)")
-    if len(matrix["labels"]) > SHOWN_CLASSES:
-        page.line(f"{len(matrix['labels'])} × {len(matrix['predicted'])}; see --json")
+    predicted = list(map(str, evaluation.labels))
+    page.heading("Confusion matrix (rows: labels, columns: predictions)")
+    if len(labels) > MAX_CLASSES:
+        page.line(f"{len(labels)} × {len(predicted)}; see --json")
         return
-    rows = [[str(label), *row] for label, row in zip(matrix["labels"], matrix["rows"], strict=True)]
-    page.table(["", *map(str, matrix["predicted"])], rows)
+    rows = [[str(label), *row] for label, row in zip(labels, evaluation.confusion(), strict=True)]
+    page.table(["", *predicted], rows)
+
+
+def _score(value: float) -> str | None:
+    return f"{value:.4f}" if value == value else None  # None if it is not defined

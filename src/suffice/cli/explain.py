@@ -1,24 +1,32 @@
-"""``suffice explain``: why a model answers as it does, row by row."""
+"""``suffice explain``: which columns or words led to the prediction of a row."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import click
 
+from suffice.cli.capabilities import has_density
 from suffice.cli.command import command as _command
-from suffice.cli.output import Page, json_option, show_json, shown
-from suffice.cli.progress import following
+from suffice.cli.output import Page, cell_text, json_option, print_json
+from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
+    ReadingOptions,
+    class_named,
     columns_options,
     data_argument,
-    label_of,
     model_argument,
     model_columns,
-    of_rows,
     open_data,
     reading_options,
+    use_good_rows,
 )
+
+if TYPE_CHECKING:
+    from suffice.estimators.base import GenerativeClassifier
+    from suffice.sources.files import Source
 
 __all__ = ["command"]
 
@@ -27,10 +35,40 @@ suffice explain flowers.suffice test.csv --row 0
 suffice explain flowers.suffice test.csv --row 3 --row 7 --label virginica --against setosa
 suffice explain spam.suffice messages.jsonl --columns body --row 1 --json
 """
-SHOWN_CLASSES = 10  # whose probabilities are listed; --json has all
+MAX_CLASSES = 10  # whose probabilities are printed; --json has all
 
 
-@_command("explain", "Show why a row is judged as it is.", EXAMPLES)
+class ClassProbability(TypedDict):
+    """A class and its probability."""
+
+    label: object
+    p: float
+
+
+class Part(TypedDict):
+    """The part of a column or word in the log-odds."""
+
+    part: float
+    column: NotRequired[str]
+    word: NotRequired[str]
+    count: NotRequired[float]
+
+
+class ExplainedRow(TypedDict):
+    """The prediction for a row, and the parts of its log-odds, largest first."""
+
+    row: int
+    place: str
+    predicted: object
+    probabilities: list[ClassProbability]
+    label: object
+    against: object
+    log_odds: float
+    calibrated: bool
+    parts: list[Part]
+
+
+@_command("explain", "Show why a row gets its prediction.", EXAMPLES)
 @model_argument
 @data_argument
 @click.option(
@@ -40,12 +78,18 @@ SHOWN_CLASSES = 10  # whose probabilities are listed; --json has all
     multiple=True,
     required=True,
     metavar="N",
-    help="The row, counted from 0, without a header; repeatable.",
+    help="Row to explain; the first row after the header is 0. Repeatable.",
 )
-@click.option("--label", metavar="CLASS", help="The class to explain; the likeliest if not given.")
-@click.option("--against", metavar="CLASS", help="The class to compare it with; the next likeliest if not given.")
+@click.option("--label", metavar="CLASS", help="Class to explain; default: the most probable one.")
+@click.option("--against", metavar="CLASS", help="Class to compare it with; default: the next most probable one.")
 @click.option(
-    "-n", "--most", type=click.IntRange(min=1), default=20, show_default=True, help="Parts to list; --json has all."
+    "-n",
+    "--most",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="Maximum number of columns or words to list; --json lists all.",
 )
 @columns_options
 @reading_options
@@ -59,119 +103,159 @@ def command(
     most: int,
     columns: list[str] | None,
     ignore: list[str] | None,
-    reading: dict[str, Any],
+    reading: ReadingOptions,
     as_json: bool,
 ) -> None:
-    """Explain what MODEL says of single rows of DATA.
+    """Explain the predictions of MODEL for single rows of DATA.
 
-    The log-odds of a class against another are a sum: of the prior, and of a part for each column or word. Parts above
-    0 speak for the class, parts below 0 against it. Rows are counted from 0, as in Python and in messages; the line of
-    the file is shown beside.
+    The log-odds of one class against another are a sum of the prior and a part for each column or word. Positive parts
+    favour the class, negative parts the other one. Rows are counted from 0, as in Python and in error messages; the
+    line of the file is shown as well.
     """
     import suffice
-    from suffice.exceptions import InputError
-    from suffice.sources.files import Batch
-    from suffice.sources.files.batch import SelectedLocations
 
     loaded = suffice.load(model)
-    first, second = label_of(loaded, label), label_of(loaded, against)
+    first, second = class_named(loaded, label), class_named(loaded, against)
     if first is not None and first == second:
-        raise click.UsageError("--label and --against are the same class.")
+        raise click.UsageError("--label and --against name the same class.")
     source = open_data(data, reading, columns, ignore, notes=False)
     read = model_columns(loaded, source)
-    waiting, found = set(rows), {}
-    with following(source, "Looking for the rows"):
-        seen = 0
-        for batch in source.batches(read):
-            here = sorted(row for row in waiting if seen <= row < seen + len(batch))
-            for row in here:
-                locations = SelectedLocations(batch.locations, [row - seen])
-                only = Batch(batch.rows.slice(row - seen, 1), locations)
-                said = of_rows(loaded, source, only, read, lambda _, asked: _explained(loaded, asked, first, second))
-                if said is None:
-                    raise InputError(source.faults[-1])
-                found[row] = {"row": row, "place": str(locations.of(0))} | said
-            waiting.difference_update(here)
-            seen += len(batch)
-            if not waiting:
-                break
-    if waiting:
-        raise InputError(f"There is no row {min(waiting):,}: {source.name} has {seen:,} rows, counted from 0.")
-    result = [found[row] for row in dict.fromkeys(rows)]
+    with reading_progress(source, "Reading"):
+        explained = _explained_rows(loaded, source, read, rows, first, second)
     if as_json:
-        show_json({"model": model, "source": source.name, "rows": result})
+        print_json({"model": model, "source": source.name, "rows": explained})
     else:
         page = Page()
-        for each in result:
+        for each in explained:
             _show(page, each, most)
 
 
-def _explained(model: Any, row: Any, label: Any, against: Any) -> dict[str, Any]:
-    """What the model says of one row, and the parts of it, strongest first."""
-    probabilities = model.predict_proba(row)[0].tolist()
-    classes = model.classes_.tolist()
+@dataclass(frozen=True)
+class OnePlace:
+    """The place of the only row of a batch."""
+
+    place: str
+
+    def of(self, row: int) -> str:
+        """Return the place."""
+        return self.place
+
+
+def _explained_rows(
+    model: GenerativeClassifier,
+    source: Source,
+    read: Sequence[str],
+    rows: Sequence[int],
+    label: Hashable,
+    against: Hashable,
+) -> list[ExplainedRow]:
+    """Explain the rows with these numbers, in the given order; reading stops after the last of them."""
+    from suffice.exceptions import InputError
+    from suffice.sources.files import Batch
+
+    waiting, explained = set(rows), {}
+    n_seen = 0
+    for batch in source.batches(read):
+        here = sorted(row for row in waiting if n_seen <= row < n_seen + len(batch))
+        for row in here:
+            place = batch.places.of(row - n_seen)
+            one_row = Batch(batch.rows.slice(row - n_seen, 1), OnePlace(place))
+
+            def explain(_: object, model_row: Any, row: int = row, place: str = place) -> ExplainedRow:
+                return _explained(model, model_row, row, place, label, against)
+
+            result = use_good_rows(model, source, one_row, read, explain)
+            if result is None:
+                raise InputError(source.faults[-1])
+            explained[row] = result
+        waiting.difference_update(here)
+        n_seen += len(batch)
+        if not waiting:
+            break
+    if waiting:
+        raise InputError(f"There is no row {min(waiting):,}: {source.name} has {n_seen:,} rows, counted from 0.")
+    return [explained[row] for row in dict.fromkeys(rows)]
+
+
+def _explained(
+    model: GenerativeClassifier, model_row: Any, row: int, place: str, label: Hashable, against: Hashable
+) -> ExplainedRow:
+    probabilities: list[float] = model.predict_proba(model_row)[0].tolist()
+    classes: list[Hashable] = model.classes_.tolist()
     if len(classes) < 2:
         from suffice.exceptions import InputError
 
-        raise InputError("The model has one class only, and there are no odds to explain.")
-    if label is None:
-        chosen = model.predict(row).tolist()[0]
-        label = chosen if chosen != against else None
-    parts = _parts(model, row, label, against)
-    listing = parts.strongest(0)
-    name = "word" if "word" in listing else "column"
-    counts = listing["count"] if "count" in listing else [None] * len(listing["part"])
+        raise InputError("The model has only one class, so there are no odds to explain.")
+    predicted = model.predict(model_row).tolist()[0]
+    if label is None and predicted != against:
+        label = predicted
+    explanation = _explanation(model, model_row, label, against)
     return {
-        "predicted": model.predict(row).tolist()[0],
+        "row": row,
+        "place": place,
+        "predicted": predicted,
         "probabilities": [{"label": c, "p": p} for c, p in zip(classes, probabilities, strict=True)],
-        "label": parts.labels.tolist()[0],
-        "against": parts.against.tolist()[0],
-        "log_odds": float(parts.log_odds[0]),
+        "label": explanation.labels.tolist()[0],
+        "against": explanation.against.tolist()[0],
+        "log_odds": float(explanation.log_odds[0]),
         "calibrated": hasattr(model, "calibration_"),
-        "parts": [
-            {name: what, "part": part} | ({} if count is None else {"count": count})
-            for what, part, count in zip(listing[name], listing["part"], counts, strict=True)
-        ],
+        "parts": _parts(explanation.strongest(0)),
     }
 
 
-def _parts(model: Any, row: Any, label: Any, against: Any) -> Any:
+def _parts(listing: Mapping[str, Sequence[Any]]) -> list[Part]:
+    """Turn a listing of columns or words into plain values."""
+    parts: Sequence[float] = listing["part"]
+    if "word" in listing:
+        words = zip(listing["word"], parts, listing["count"], strict=True)
+        return [{"word": word, "part": part, "count": count} for word, part, count in words]
+    return [{"column": column, "part": part} for column, part in zip(listing["column"], parts, strict=True)]
+
+
+def _explanation(model: Any, row: Any, label: Hashable, against: Hashable) -> Any:
     if hasattr(model, "explain"):
         return model.explain(row, label, against)
     from suffice.discriminant_analysis.explanation import explain_discriminant
     from suffice.exceptions import InputError
 
-    if not hasattr(model, "score_samples"):
+    if not has_density(model):
         raise InputError(
-            f"A {type(model).__name__} has no p(x | y) whose parts would explain its answers. Use naive-bayes, or text "
-            "with --event complement."
+            f"A {type(model).__name__} has no p(x | y), so its predictions cannot be explained. Use the model "
+            "naive-bayes, or text with --event complement."
         )
-    # The classes of scikit-learn's names have no such method, and the same insides.
+    # The drop-in classes have no such method, but the same parts inside.
     estimate, table = model._estimated(), model._read_rows(row)
     first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
     joint = model._joint_of(model._learned(), model._solved(), table, relative=True)
     return explain_discriminant(estimate, table, joint, first, second)
 
 
-def _likeliest(probabilities: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """All classes, or the likeliest of very many, in their order."""
-    least = sorted((each["p"] for each in probabilities), reverse=True)[:SHOWN_CLASSES][-1]
-    return [each for each in probabilities if each["p"] >= least][:SHOWN_CLASSES]
+def _most_probable(probabilities: Sequence[ClassProbability]) -> list[ClassProbability]:
+    """All classes, or the most probable of many, in the model's order."""
+    least = sorted((each["p"] for each in probabilities), reverse=True)[:MAX_CLASSES][-1]
+    return [each for each in probabilities if each["p"] >= least][:MAX_CLASSES]
 
 
-def _show(page: Page, found: dict[str, Any], most: int) -> None:
-    page.heading(f"Row {found['row']:,} ({shown(found['place'])}): {shown(found['predicted'])}")
-    page.line(", ".join(f"p({shown(each['label'])}) = {each['p']:.4g}" for each in _likeliest(found["probabilities"])))
-    before = " before they are calibrated" if found["calibrated"] else ""
-    page.line(
-        f"log-odds of {shown(found['label'])} against {shown(found['against'])}{before}: {found['log_odds']:.6g}, "
-        "the sum of"
+def _show(page: Page, explained: ExplainedRow, most: int) -> None:
+    page.heading(
+        f"Row {explained['row']:,} ({cell_text(explained['place'])}): predicted {cell_text(explained['predicted'])}"
     )
-    kind = "word" if "word" in found["parts"][0] else "column"
-    rows = [
-        [each[kind], *([each["count"]] if "count" in each else []), f"{each['part']:+.4f}"] for each in found["parts"]
-    ]
-    page.table([kind, *(["count"] if "count" in found["parts"][0] else []), "part"], rows[:most])
-    if len(rows) > most:
-        rest = sum(each["part"] for each in found["parts"][most:])
-        page.line(f"… and {len(rows) - most:,} more, {rest:+.4f} together")
+    page.line(
+        ", ".join(
+            f"p({cell_text(each['label'])}) = {each['p']:.4g}" for each in _most_probable(explained["probabilities"])
+        )
+    )
+    before = " before calibration" if explained["calibrated"] else ""
+    page.line(
+        f"log-odds of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "
+        f"{explained['log_odds']:.6g}, the sum of"
+    )
+    parts = explained["parts"]
+    if "word" in parts[0]:
+        rows = [[each["word"], each["count"], f"{each['part']:+.4f}"] for each in parts[:most]]
+        page.table(["word", "count", "part"], rows)
+    else:
+        page.table(["column", "part"], [[each["column"], f"{each['part']:+.4f}"] for each in parts[:most]])
+    if len(parts) > most:
+        rest = sum(each["part"] for each in parts[most:])
+        page.line(f"… and {len(parts) - most:,} more, {rest:+.4f} together")

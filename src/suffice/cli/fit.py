@@ -1,18 +1,29 @@
-"""``suffice fit``: a model of files, with what it got right on rows that were left out."""
+"""``suffice fit``: fit a model to files and score it on held-out rows."""
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from suffice.cli.column_types import expect
+from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import command as _command
-from suffice.cli.command import tell_faults
-from suffice.cli.description import description, save, saved, show_classes, show_columns
-from suffice.cli.output import Page, json_option, number, percent, show_json, shown
-from suffice.cli.progress import following
+from suffice.cli.command import note_skipped_rows
+from suffice.cli.description import (
+    Description,
+    SavedFile,
+    description,
+    model_line,
+    save,
+    saved_line,
+    show_classes,
+    show_columns,
+)
+from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
+from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
+    ReadingOptions,
     columns_options,
     data_argument,
     open_data,
@@ -20,8 +31,19 @@ from suffice.cli.reading import (
     target_option,
     weights_option,
 )
-from suffice.cli.settings import MODELS, check_none, check_settings, estimator_of, setting_options
-from suffice.cli.writing import check_place, model_option
+from suffice.cli.settings import (
+    MODELS,
+    Settings,
+    check_model_settings,
+    check_no_settings,
+    estimator_of,
+    setting_options,
+)
+from suffice.cli.writing import check_writable, model_option, update_lock
+
+if TYPE_CHECKING:
+    from suffice.learning.report import FitReport
+    from suffice.learning.scores import Scores
 
 __all__ = ["command"]
 
@@ -35,12 +57,25 @@ cat train.csv | suffice fit - --target species --json
 """
 
 
-@_command("fit", "Learn a model from files.", EXAMPLES)
+class ScoreFacts(TypedDict):
+    """The scores of a fit in JSON output."""
+
+    accuracy: float
+    accuracy_error: float
+    log_loss: float
+    log_loss_error: float
+    calibration_error: float
+    rows: int
+    of_rows: int
+    rule: str
+
+
+@_command("fit", "Fit a model to files.", EXAMPLES)
 @data_argument
 @target_option
-@model_option("Where the model is saved; not at all if not given.", required=False)
-@click.option("--model", "kind", type=click.Choice(MODELS), help="naive-bayes if not given.")
-@click.option("--update", type=click.Path(), metavar="MODEL", help="A saved model that goes on learning.")
+@model_option("File to save the model to; default: do not save it.", required=False)
+@click.option("--model", "kind", type=click.Choice(MODELS), help="Kind of model; default: naive-bayes.")
+@click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA.")
 @columns_options
 @weights_option
 @setting_options
@@ -50,9 +85,9 @@ cat train.csv | suffice fit - --target species --json
     metavar="N",
     default=100_000,
     show_default=True,
-    help="Judge the model by at most so many rows, each left out of it.",
+    help="Score the model on at most N held-out rows.",
 )
-@click.option("--no-validate", is_flag=True, help="Do not judge it.")
+@click.option("--no-validate", is_flag=True, help="Do not score the model.")
 @reading_options
 @json_option
 def command(
@@ -64,91 +99,100 @@ def command(
     columns: list[str] | None,
     ignore: list[str] | None,
     weights: str | None,
-    settings: dict[str, Any],
+    settings: Settings,
     validate: int,
     no_validate: bool,
-    reading: dict[str, Any],
+    reading: ReadingOptions,
     as_json: bool,
 ) -> None:
-    """Learn a model of the rows of DATA, in one pass.
+    """Fit a model to the rows of DATA in one pass.
 
-    Prints what was read, the family of each column, and how good the model is on rows that it has not seen: each row
-    is left out of the model, exactly, and judged by it.
+    Prints what was read, the family of each column, and scores on held-out rows: each row is scored by the model of
+    all other rows.
     """
     if update is None:
-        check_settings(kind or "naive-bayes", settings)
+        check_model_settings(kind or "naive-bayes", settings)
     elif kind is not None:
-        raise click.UsageError("--model does not go with --update: the model stays what it is.")
+        raise click.UsageError("--model cannot be combined with --update: an updated model keeps its kind.")
     else:
-        check_none(settings)
-    check_place(output)
+        check_no_settings(settings)
+    check_writable(output)
     import suffice
 
-    old = None if update is None else suffice.load(update)
-    source = open_data(data, reading, columns, ignore, also=[target, weights], notes=old is None)
-    if old is None:
-        model = estimator_of(kind or "naive-bayes", settings, source, target)
-    else:
-        model = old
-        expect(old, source, [name for name in source.names if name not in (target, weights)], target)
-    with following(source, "Fitting"):
-        fitted = suffice.fit(source, target, model=model, weights=weights, validate=False if no_validate else validate)
-    report = fitted.report_
-    about = description(fitted)
-    for each in about["columns"]:
-        each["type"] = report.types.get(each["name"])
-    scores = report.scores
-    place = save(fitted, output)
-    found = {
-        **about,
-        "target": target,
-        "data": {
-            "source": report.source,
-            "files": report.files,
-            "rows": report.n_rows,
-            "skipped": report.skipped,
-            "faults": report.faults,
-            "seconds": report.seconds,
-        },
-        "scores": None if scores is None else _plain_scores(scores),
-        "why_no_scores": "--no-validate" if no_validate else report.why_no_scores or None,
-        **place,
-    }
-    tell_faults(report)
+    with contextlib.nullcontext() if update is None else update_lock(update, output=output):
+        old = None if update is None else suffice.load(update)
+        source = open_data(data, reading, columns, ignore, also=[target, weights], notes=old is None)
+        if old is None:
+            model = estimator_of(kind or "naive-bayes", settings, source, target)
+        else:
+            model = old
+            read_types_of_model(old, source, [name for name in source.names if name not in (target, weights)], target)
+        with reading_progress(source, "Fitting"):
+            fitted = suffice.fit(
+                source, target, model=model, weights=weights, validate=False if no_validate else validate
+            )
+        facts, saved = description(fitted), save(fitted, output)
+    report: FitReport = fitted.report_
+    scores = None if report.scores is None else _score_facts(report.scores)
+    why_no_scores = "--no-validate" if no_validate else report.why_no_scores or None
+    note_skipped_rows(report)
     if as_json:
-        show_json(found)
+        print_json(
+            {
+                **facts,
+                "columns": [each | {"type": report.types.get(each["name"])} for each in facts["columns"]],
+                "target": target,
+                "data": {
+                    "source": report.source,
+                    "files": report.files,
+                    "rows": report.n_rows,
+                    "skipped": report.skipped,
+                    "faults": report.faults,
+                    "seconds": report.seconds,
+                },
+                "scores": scores,
+                "why_no_scores": why_no_scores,
+                **saved,
+            }
+        )
     else:
-        _show(found, report, place)
+        _show(facts, report, scores, why_no_scores, saved)
 
 
-def _plain_scores(scores: Any) -> dict[str, Any]:
-    names = ("accuracy", "accuracy_error", "log_loss", "log_loss_error", "calibration_error")
-    return {name: getattr(scores, name) for name in names} | {
+def _score_facts(scores: Scores) -> ScoreFacts:
+    return {
+        "accuracy": scores.accuracy,
+        "accuracy_error": scores.accuracy_error,
+        "log_loss": scores.log_loss,
+        "log_loss_error": scores.log_loss_error,
+        "calibration_error": scores.calibration_error,
         "rows": scores.n_rows,
         "of_rows": scores.of_rows,
         "rule": scores.rule,
     }
 
 
-def _show(found: dict[str, Any], report: Any, place: dict[str, Any]) -> None:
+def _show(
+    facts: Description, report: FitReport, scores: ScoreFacts | None, why_no_scores: str | None, saved: SavedFile
+) -> None:
     page = Page()
-    skipped = f", {report.skipped:,} left out" if report.skipped else ""
-    facts = {
-        "read": f"{shown(report.source)}: {report.n_rows:,} rows in {report.seconds:.2f} s{skipped}",
-        "model": found["model"] + "".join(f", {name} {shown(value)}" for name, value in found["settings"].items()),
-        "saved": saved(place),
-    }
-    page.facts(facts)
+    skipped = f", {report.skipped:,} skipped" if report.skipped else ""
+    page.facts(
+        {
+            "read": f"{cell_text(report.source)}: {report.n_rows:,} rows in {report.seconds:.2f} s{skipped}",
+            "model": model_line(facts),
+            "saved": saved_line(saved),
+        }
+    )
     page.heading("Classes")
-    show_classes(page, found["classes"])
+    show_classes(page, facts["classes"])
     page.heading("Columns")
-    show_columns(page, found["columns"], report.types)
-    scores = found["scores"]
+    show_columns(page, facts["columns"], report.types)
     if scores is None:
-        page.heading(f"Not judged: {found['why_no_scores']}")
+        page.heading(f"Not scored: {why_no_scores}")
         return
-    some = "" if scores["rows"] == scores["of_rows"] else f" of {scores['of_rows']:,}"
-    page.heading(f"On rows that were left out ({scores['rule']}, {scores['rows']:,} rows{some})")
+    sample = "" if scores["rows"] == scores["of_rows"] else f" of {scores['of_rows']:,}"
+    page.heading(f"Held-out scores ({scores['rule']}, {scores['rows']:,}{sample} rows)")
     page.facts(
         {
             "accuracy": f"{percent(scores['accuracy'])} ± {percent(scores['accuracy_error'])}",

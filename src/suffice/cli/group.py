@@ -1,10 +1,9 @@
-"""The list of commands, each imported when it is asked for."""
+"""The list of commands. Each is imported only when it is used."""
 
 from __future__ import annotations
 
 import importlib
 from difflib import get_close_matches
-from typing import Any
 
 import click
 
@@ -35,31 +34,33 @@ suffice explain flowers.suffice new.parquet --row 0
 
 
 class CommandGroup(click.Group):
-    """Commands that are modules of this package with a ``command``."""
+    """Commands that are modules of this package with an attribute ``command``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names, in the order of use."""
+        """Return the names, in the order in which a user needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name."""
+        """Import and return a command; None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = importlib.import_module(f"suffice.cli.{cmd_name}").command
-        return found
+        command: click.Command = importlib.import_module(f"suffice.cli.{cmd_name}").command
+        return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """The command that the arguments begin with, or the one that was probably meant."""
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name, or fail and suggest a similar one."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            meant = get_close_matches(args[0], self.list_commands(ctx), 1) if args else []
-            if not meant:
+            similar = get_close_matches(args[0], self.list_commands(ctx), 1) if args else []
+            if not similar:
                 raise
-            ctx.fail(f"{error.message.rstrip('.')}. Did you mean {meant[0]!r}?")
+            ctx.fail(f"{error.message.rstrip('.')}. Did you mean {similar[0]!r}?")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Examples, line by line."""
+        """Write the examples."""
         write_examples(formatter, EXAMPLES)
 
 
@@ -70,8 +71,10 @@ class CommandGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="suffice", message="%(prog)s %(version)s")
 def suffice() -> None:
-    """Learn, use and understand classifiers of files: naive Bayes, Gaussian discriminant analysis, text.
+    """Fit and use generative classifiers: naive Bayes, Gaussian discriminant analysis, text.
 
-    DATA is one or more CSV, JSON lines, Parquet or Arrow files, compressed or not, globs or folders of them, or - for
-    standard input. It is streamed, and may be larger than memory. Exit codes: 0, 1 for bad data, 2 for bad usage.
+    DATA is one or more CSV, JSON lines, Parquet or Arrow files (CSV and JSON lines may be compressed), globs, folders,
+    or - for standard input. Files are streamed and may be larger than memory.
+
+    Exit codes: 0 for success, 1 for bad data, 2 for wrong usage.
     """

@@ -1,92 +1,134 @@
-"""Which columns, and which words, tell the classes of a model apart.
+"""Mutual information of columns and the class, and the most informative words.
 
-What a column says of the class by itself is their mutual information under the model, in bits:
+The mutual information of column j and the class under the model, in bits, is
 
     I(y; x_j) = E[log₂ p(x_j | y) − log₂ Σ_k p(k) p(x_j | k)]
 
-It is 0 where the classes look alike, and at most the entropy of p(y). The mean is taken over rows that are drawn from
-the model, which works for every family, with a fixed seed; its standard error is given beside it.
+It is 0 if the column has the same distribution in all classes, and at most the entropy of p(y). The expectation is
+estimated from rows drawn from the model with a fixed seed, which works for every family; the standard error is
+reported as well.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import bayes
+from suffice.cli.capabilities import has_density
 from suffice.exceptions import SufficeError
 from suffice.families import MultivariateGaussian, Text
 from suffice.families.text.informative_words import telling_words
 
-__all__ = ["entropy", "telling_columns", "words_of"]
+if TYPE_CHECKING:
+    from suffice.estimators.base import GenerativeClassifier
+    from suffice.model import Estimate
+    from suffice.numerics.types import Float
+    from suffice.tables import Table
 
-Float = NDArray[np.float64]
-DRAWN = 4000
+__all__ = [
+    "ColumnInformation",
+    "InformativeWord",
+    "InformativeWords",
+    "column_information",
+    "entropy",
+    "informative_words",
+]
+
+N_DRAWS = 4000
+
+
+class ColumnInformation(TypedDict):
+    """Columns of a block, or one column, their mutual information with the class, and its standard error."""
+
+    columns: list[str]
+    bits: float
+    bits_error: float
+
+
+class InformativeWord(TypedDict):
+    """A word, its log-odds for the class, and its counts in the class and in the other classes."""
+
+    word: str
+    log_odds: float
+    count: float
+    others: float
+
+
+class InformativeWords(TypedDict):
+    """The most informative words of a class in a column of documents."""
+
+    column: str
+    label: object
+    words: list[InformativeWord]
 
 
 def entropy(prior: Float) -> float:
-    """Bits that the class of a row is worth."""
+    """Entropy of the class in bits.
+
+    >>> entropy(np.array([0.5, 0.5]))
+    1.0
+    """
     p = prior[prior > 0] / prior.sum()
     return float(-(p @ np.log2(p)))
 
 
-def telling_columns(model: Any, drawn: int = DRAWN) -> list[dict[str, Any]]:
-    """Columns, or blocks of them, with the bits that each says of the class and their standard error; best first.
+def column_information(model: GenerativeClassifier, n_draws: int = N_DRAWS) -> list[ColumnInformation]:
+    """Mutual information of each column or block and the class, largest first.
 
-    A model that has no density has none.
+    Empty for a model that has no density or cannot be drawn from.
     """
     estimate = model._estimated()
-    if len(estimate.classes) < 2 or not all(getattr(block.family, "is_density", True) for block in estimate.blocks):
+    if len(estimate.classes) < 2 or not has_density(model):
         return []
     try:
-        rows, labels = model.sample(drawn, random_state=0)
+        rows, labels = model.sample(n_draws, random_state=0)
         table = model._read_rows(rows)
         codes = estimate.classes.positions(labels)
-        terms = _terms(estimate, table)
+        terms = _log_likelihoods(estimate, table)
     except (SufficeError, AttributeError, NotImplementedError):
         return []
-    found = []
-    for name, part in terms:
+    information: list[ColumnInformation] = []
+    for name, term in terms:
         with np.errstate(invalid="ignore"):
-            each = part[np.arange(len(codes)), codes] - bayes.log_evidence(bayes.joint(estimate.log_prior, part))
-        each = each[np.isfinite(each)] / np.log(2)
+            nats = term[np.arange(len(codes)), codes] - bayes.log_evidence(bayes.joint(estimate.log_prior, term))
+        bits = nats[np.isfinite(nats)] / np.log(2)
+        mean, error = (float(bits.mean()), float(bits.std() / np.sqrt(len(bits)))) if len(bits) else (0.0, 0.0)
         columns = [str(column) for column in name] if isinstance(name, tuple) else [str(name)]
-        bits, error = (float(each.mean()), float(each.std() / np.sqrt(len(each)))) if len(each) else (0.0, 0.0)
-        found.append({"columns": columns, "bits": max(bits, 0.0), "bits_error": error})
-    return sorted(found, key=lambda each: -each["bits"])
+        information.append({"columns": columns, "bits": max(mean, 0.0), "bits_error": error})
+    return sorted(information, key=lambda each: -each["bits"])
 
 
-def _terms(estimate: Any, table: Any) -> list[tuple[Any, Float]]:
-    """log p(x_j | y) of each column; of a multivariate Gaussian that of each column by itself."""
+def _log_likelihoods(estimate: Estimate, table: Table) -> list[tuple[object, Float]]:
+    """log p(x_j | y) of each column (n, K), up to a constant; the margins of a multivariate Gaussian."""
     block, p = estimate.blocks[0], estimate.parameters[0]
     if len(estimate.blocks) > 1 or not isinstance(block.family, MultivariateGaussian):
         return list(estimate.terms(table))
     x = np.asarray(block.take(table), dtype=np.float64)
-    found = []
+    margins: list[tuple[object, Float]] = []
     for j, name in enumerate(block.names):
         variance = np.array([p.covariance_of(k)[j, j] for k in range(len(estimate.classes))])
         if (variance > 0).all():
             z = (x[:, j, None] - p.mean[:, j]) ** 2 / variance
-            found.append((name, -0.5 * (z + np.log(variance))))
-    return found
+            margins.append((name, -0.5 * (z + np.log(variance))))
+    return margins
 
 
-def words_of(model: Any, most: int) -> list[dict[str, Any]]:
-    """The words that speak loudest for each class, of each column of documents."""
-    estimate, found = model._estimated(), []
+def informative_words(model: GenerativeClassifier, most: int) -> list[InformativeWords]:
+    """The words with the largest log-odds for each class, of each column of documents."""
+    estimate = model._estimated()
     if len(estimate.classes) < 2:
         return []
+    informative: list[InformativeWords] = []
     for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):
         if isinstance(block.family, Text):
             for k, label in enumerate(estimate.classes.labels.tolist()):
-                said = telling_words(parameters, k, None, most)
-                words = [
-                    {"word": word, "log_odds": odds, "count": count, "others": other}
-                    for word, odds, (count, other) in zip(
-                        said.words, said.log_odds.tolist(), said.counts.tolist(), strict=True
-                    )
+                found = telling_words(parameters, k, None, most)
+                values = zip(found.words, found.log_odds.tolist(), found.counts.tolist(), strict=True)
+                words: list[InformativeWord] = [
+                    {"word": word, "log_odds": odds, "count": count, "others": others}
+                    for word, odds, (count, others) in values
                 ]
-                found.append({"column": str(block.names[0]), "label": label, "words": words})
-    return found
+                informative.append({"column": str(block.names[0]), "label": label, "words": words})
+    return informative

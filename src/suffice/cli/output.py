@@ -1,4 +1,4 @@
-"""Results for people, as text and tables, and for machines, as JSON."""
+"""Results for people, as text and tables, and for programs, as JSON."""
 
 from __future__ import annotations
 
@@ -6,27 +6,32 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-__all__ = ["Page", "json_option", "number", "percent", "show_json", "shown", "size"]
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
-WIDEST = 80  # characters of a cell
-ENDLESS = 10_000  # columns of a page that is no terminal, whose lines need not be broken
-STEPS = ("bytes", "kB", "MB", "GB", "TB")
+__all__ = ["Cell", "Page", "cell_text", "json_option", "number", "percent", "print_json", "size"]
+
+Cell: TypeAlias = object
+"""A value that `cell_text` prints: a number, a text, None, a label."""
+MAX_CELL_WIDTH = 80  # characters
+UNLIMITED_WIDTH = 10_000  # characters of a line that does not go to a terminal, so it is never wrapped
+SIZE_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 
 
-def show_json(result: Mapping[str, Any]) -> None:
+def print_json(result: Mapping[str, object]) -> None:
     """Print a result as one JSON object."""
-    spelled = not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
-    _echo(json.dumps(_plain(result), indent=2, ensure_ascii=spelled, allow_nan=False))
+    unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    _echo(json.dumps(_json_value(result), indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
 def _echo(text: str, *, color: bool | None = None) -> None:
-    """Print a text, or say why that cannot be done."""
+    """Print a text, or raise an error that says why it cannot be printed."""
     try:
         click.echo(text, color=color)
     except BrokenPipeError:
@@ -34,78 +39,82 @@ def _echo(text: str, *, color: bool | None = None) -> None:
     except OSError as error:
         from suffice.exceptions import InputError
 
-        raise InputError(f"Standard output cannot be written: {str(error.strerror).lower()}.") from error
+        raise InputError(f"Cannot write to standard output: {str(error.strerror).lower()}.") from error
 
 
-def _plain(value: Any) -> Any:
-    """The same in what JSON has; a number that is not finite is null."""
-    if hasattr(value, "tolist"):
+def _json_value(value: object) -> object:
+    """Convert a value to types of JSON. Numbers that are not finite become null."""
+    import numpy as np
+
+    if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): _json_value(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_json_value(each) for each in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 class Page:
-    """Lines and tables on standard output: in colour on a terminal, plain elsewhere."""
+    """Lines and tables on standard output: with colours on a terminal, plain elsewhere."""
 
     def __init__(self) -> None:
         from rich.console import Console
 
-        width = None if sys.stdout.isatty() else ENDLESS
-        self._begun = False
+        width = None if sys.stdout.isatty() else UNLIMITED_WIDTH
+        self._has_lines = False
         self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
 
     def line(self, text: str = "") -> None:
         """Print a line."""
-        self._begun = True
+        self._has_lines = True
         self._print(text, soft_wrap=True)
 
     def heading(self, text: str) -> None:
-        """Print a line that what follows belongs to, apart from what was before."""
-        if self._begun:
+        """Print a heading, with an empty line before it."""
+        if self._has_lines:
             self._print("")
-        self._begun = True
+        self._has_lines = True
         self._print(text, style="bold", soft_wrap=True)
 
     def facts(self, facts: Mapping[str, str]) -> None:
-        """Print names, and what is to be said of each, below one another."""
-        wide = max(map(len, facts))
+        """Print names and their texts in two columns."""
+        width = max(map(len, facts))
         for name, text in facts.items():
-            self.line(f"{name:<{wide}}  {text}")
+            self.line(f"{name:<{width}}  {text}")
 
-    def table(self, names: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> None:
-        """Print a table; all but the first ``left`` columns are of numbers."""
+    def table(self, names: Sequence[str], rows: Sequence[Sequence[Cell]], left: int = 1) -> None:
+        """Print a table. The first ``left`` columns are aligned left, the others, which hold numbers, right."""
         from rich.table import Table
         from rich.text import Text
 
-        made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
         for j, name in enumerate(names):
             text = j < left
-            made.add_column(Text(shown(name)), justify="left" if text else "right", overflow="fold", no_wrap=not text)
+            table.add_column(
+                Text(cell_text(name)), justify="left" if text else "right", overflow="fold", no_wrap=not text
+            )
         for row in rows:
-            made.add_row(*(Text(shown(cell)) for cell in row))
-        # Where a terminal is too narrow for the figures its own breaks do less harm than figures that are cut.
-        terminal, self._console.width = self._console.width, ENDLESS
-        self._console.width = max(terminal, self._console.measure(made).minimum)
-        self._print(made)
-        self._console.width = terminal
+            table.add_row(*(Text(cell_text(cell)) for cell in row))
+        # On a terminal that is too narrow, wrapped lines do less harm than numbers that are cut off.
+        terminal_width, self._console.width = self._console.width, UNLIMITED_WIDTH
+        self._console.width = max(terminal_width, self._console.measure(table).minimum)
+        self._print(table)
+        self._console.width = terminal_width
 
-    def _print(self, what: Any, **how: Any) -> None:
+    def _print(self, content: RenderableType, *, style: str | None = None, soft_wrap: bool | None = None) -> None:
         with self._console.capture() as captured:
-            self._console.print(what, **how)
+            self._console.print(content, style=style, soft_wrap=soft_wrap)
         for line in captured.get().removesuffix("\n").split("\n"):
-            _echo(line.rstrip(), color=True)  # the console has decided on colours
+            _echo(line.rstrip(), color=True)  # the console has already removed colours where they are not wanted
 
 
-def shown(value: Any) -> str:
-    r"""A value as a cell: a number in a few digits, a text by its beginning, and on one line.
+def cell_text(value: Cell) -> str:
+    r"""Return a value as the text of a table cell: one line, numbers to six digits, long texts cut.
 
-    >>> shown(0.123456789), shown(1234567), shown("two\nlines"), shown(None)
+    >>> cell_text(0.123456789), cell_text(1234567), cell_text("two\nlines"), cell_text(None)
     ('0.123457', '1,234,567', 'two\\nlines', '-')
     """
     if value is None:
@@ -116,14 +125,13 @@ def shown(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return number(value)
-    text = str(value)
-    # What a terminal would obey is shown as it would be typed.
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+    # Control characters, which a terminal would act on, are escaped.
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(value))
+    return text if len(text) <= MAX_CELL_WIDTH else f"{text[: MAX_CELL_WIDTH - 1]}…"
 
 
 def number(value: float) -> str:
-    """A number in six digits.
+    """Return a number with six digits.
 
     >>> number(2.0), number(1e-9), number(float("nan")), number(float("-inf"))
     ('2', '1e-09', '-', '-inf')
@@ -134,7 +142,7 @@ def number(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A share of a whole.
+    """Return a fraction as a percentage.
 
     >>> percent(0.98765), percent(float("nan"))
     ('98.8 %', '-')
@@ -143,10 +151,10 @@ def percent(value: float) -> str:
 
 
 def size(n_bytes: int) -> str:
-    """A number of bytes.
+    """Return a number of bytes in a readable unit.
 
     >>> size(17), size(4321), size(7_300_000)
     ('17 bytes', '4.3 kB', '7.3 MB')
     """
-    step = min(len(STEPS) - 1, max(0, math.floor(math.log(max(n_bytes, 1), 1000))))
-    return f"{n_bytes} bytes" if step == 0 else f"{n_bytes / 1000**step:.1f} {STEPS[step]}"
+    unit = min(len(SIZE_UNITS) - 1, max(0, math.floor(math.log(max(n_bytes, 1), 1000))))
+    return f"{n_bytes} bytes" if unit == 0 else f"{n_bytes / 1000**unit:.1f} {SIZE_UNITS[unit]}"

@@ -1,36 +1,60 @@
-"""A bar on standard error that follows a source while it is read."""
+"""Progress bars on standard error."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from suffice.cli.command import is_quiet
 
-__all__ = ["following"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import RenderableType
+
+    from suffice.sources.files import Source
+
+__all__ = ["reading_progress", "step_progress"]
 
 
 @contextlib.contextmanager
-def following(source: Any, what: str, output: str = "") -> Iterator[None]:
-    """Show how much of a source is read, if there is a terminal to show it on, and rows are not written there."""
+def reading_progress(source: Source, description: str, output: str = "") -> Iterator[None]:
+    """Show how much of a source has been read.
+
+    Nothing is shown if standard error is not a terminal, or if rows are written to the same terminal.
+    """
     if is_quiet() or not sys.stderr.isatty() or (output == "-" and sys.stdout.isatty()):
         yield
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
-    class Following(Progress):
-        """A bar that looks at the source each time it is drawn, so that nobody has to tell it."""
+    class SourceProgress(Progress):
+        """A bar that reads the state of the source each time it is drawn."""
 
-        def get_renderables(self) -> Any:
+        def get_renderables(self) -> Iterable[RenderableType]:
             for task in self.task_ids:
                 self.update(task, total=source.total_bytes, completed=source.done_bytes, rows=f"{source.n_rows:,} rows")
             return super().get_renderables()
 
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rows]}")
     console = Console(file=sys.stderr, markup=False, emoji=False)
-    with Following(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
-        bar.add_task(what, total=source.total_bytes, rows="")
+    with SourceProgress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        bar.add_task(description, total=source.total_bytes, rows="")
         yield
+
+
+@contextlib.contextmanager
+def step_progress(description: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function of (steps done, steps in all) that moves a bar; None if there is no terminal to show it on."""
+    if is_quiet() or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(file=sys.stderr, markup=False, emoji=False), transient=True) as bar:
+        task = bar.add_task(description, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

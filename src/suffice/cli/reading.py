@@ -1,60 +1,82 @@
-"""What commands read: data with the options of how to, the model that is to answer, and its part of the columns."""
+"""Options for reading data, and the columns of the data that a model reads."""
 
 from __future__ import annotations
 
 import codecs
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
-from suffice.cli.column_types import expect
+from suffice.cli.capabilities import feature_names
+from suffice.cli.column_types import TEXT_TYPES, read_types_of_model
 from suffice.cli.command import note
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from suffice.estimators.base import GenerativeClassifier
+    from suffice.sources.files import Batch, Source
+
 __all__ = [
+    "ReadingOptions",
+    "class_named",
     "columns_options",
     "data_argument",
-    "label_of",
     "model_argument",
     "model_columns",
-    "of_rows",
     "open_data",
     "pairs",
     "reading_options",
     "target_option",
+    "use_good_rows",
     "weights_option",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
 TYPES = ("number", "text", "yes/no", "time")
 
 data_argument = click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
 model_argument = click.argument("model", type=click.Path())
-target_option = click.option("-t", "--target", required=True, metavar="COL", help="The column of class labels.")
-weights_option = click.option("--weights", metavar="COL", help="The column of row weights.")
+target_option = click.option("-t", "--target", required=True, metavar="COL", help="Column with the class labels.")
+weights_option = click.option("--weights", metavar="COL", help="Column with the row weights.")
+
+
+class ReadingOptions(TypedDict):
+    """Arguments of `suffice.sources.files.open_source` that have options of their own."""
+
+    format: str | None
+    delimiter: str | None
+    header: bool
+    names: list[str] | None
+    quote: str
+    encoding: str
+    nulls: list[str] | None
+    types: Mapping[str, str]
+    bad_rows: str
 
 
 def pairs(ctx: click.Context, parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    """Options of the form NAME=VALUE; a name may have an = in it, a value not."""
-    found: dict[str, str] = {}
+    """Parse options of the form NAME=VALUE. A name may contain =, a value may not."""
+    parsed: dict[str, str] = {}
     for each in given:
         name, equals, value = each.rpartition("=")
         if not equals or not name:
             raise click.BadParameter(f"{each!r} is not of the form {parameter.metavar}.", ctx, parameter)
-        if name in found:
+        if name in parsed:
             raise click.BadParameter(f"{name!r} is given twice.", ctx, parameter)
-        found[name] = value
-    return found
+        parsed[name] = value
+    return parsed
 
 
 def _types(ctx: click.Context, parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    found = pairs(ctx, parameter, given)
-    for value in found.values():
+    types = pairs(ctx, parameter, given)
+    for value in types.values():
         if value not in TYPES:
             raise click.BadParameter(f"{value!r} is not one of {', '.join(TYPES)}.", ctx, parameter)
-    return found
+    return types
 
 
 def _names(ctx: click.Context, parameter: click.Parameter, given: str | None) -> list[str] | None:
@@ -62,18 +84,18 @@ def _names(ctx: click.Context, parameter: click.Parameter, given: str | None) ->
         return None
     names = [name for name in given.split(",") if name]
     if not names:
-        raise click.BadParameter(f"{given!r} names no column.", ctx, parameter)
+        raise click.BadParameter(f"{given!r} does not contain a column name.", ctx, parameter)
     if len({*names}) < len(names):
-        raise click.BadParameter(f"{given!r} names a column twice.", ctx, parameter)
+        raise click.BadParameter(f"{given!r} contains a column name twice.", ctx, parameter)
     return names
 
 
 def _character(ctx: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
-    r"""A character; a tab may be typed as \t, which few shells make a tab of."""
-    found = "\t" if given == r"\t" else given
-    if found is not None and (len(found) != 1 or not found.isascii() or found in "\r\n"):
-        raise click.BadParameter(f"{given!r} is not one character of ASCII.", ctx, parameter)
-    return found
+    r"""Parse a single character. A tab may be typed as \t, because few shells turn that into a tab."""
+    character = "\t" if given == r"\t" else given
+    if character is not None and (len(character) != 1 or not character.isascii() or character in "\r\n"):
+        raise click.BadParameter(f"{given!r} is not a single ASCII character.", ctx, parameter)
+    return character
 
 
 def _encoding(ctx: click.Context, parameter: click.Parameter, given: str) -> str:
@@ -81,19 +103,20 @@ def _encoding(ctx: click.Context, parameter: click.Parameter, given: str) -> str
         codecs.lookup(given)
     except (LookupError, ValueError):
         raise click.BadParameter(
-            f"There is no encoding {given!r}: utf-8, utf-16, latin-1 and cp1252 are some.", ctx, parameter
+            f"There is no encoding {given!r}. Common encodings are utf-8, utf-16, latin-1 and cp1252.", ctx, parameter
         ) from None
     return given
 
 
 def columns_options(function: F) -> F:
-    """Options ``--columns`` and ``--ignore``."""
+    """Add the options ``--columns`` and ``--ignore``."""
     for option in (
+        click.option("--ignore", metavar="COLS", callback=_names, help="Columns to ignore, separated by commas."),
         click.option(
-            "--ignore", metavar="COLS", callback=_names, help="Columns not to read, with commas between them."
-        ),
-        click.option(
-            "--columns", metavar="COLS", callback=_names, help="The columns to read, beside target and weights."
+            "--columns",
+            metavar="COLS",
+            callback=_names,
+            help="Columns to read besides target and weights, separated by commas; default: all.",
         ),
     ):
         function = option(function)
@@ -105,27 +128,38 @@ OPTIONS = (
         "--format",
         "format_",
         type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails"]),
-        help="Of the data; by name and first bytes if not given.",
+        help="Format of the data; default: detected from the file name and content.",
     ),
     click.option(
         "--delimiter",
         metavar="CHAR",
         callback=_character,
-        help="Between the cells of CSV; found in the first rows if not given.",
+        help="CSV delimiter; default: detected from the first rows.",
     ),
-    click.option("--no-header", is_flag=True, help="The first row of CSV is data."),
-    click.option("--names", metavar="COLS", callback=_names, help="Names of the columns of CSV without a header."),
+    click.option("--no-header", is_flag=True, help="Read the first CSV row as data, not as column names."),
+    click.option("--names", metavar="COLS", callback=_names, help="Column names for CSV without a header."),
     click.option(
         "--quote",
         default='"',
         show_default=True,
         metavar="CHAR",
         callback=_character,
-        help="Around cells of CSV.",
+        help="CSV quote character.",
     ),
-    click.option("--encoding", default="utf-8", show_default=True, callback=_encoding, help="Of CSV and JSON lines."),
     click.option(
-        "--null", "nulls", multiple=True, metavar="TEXT", help="What stands for a missing cell of CSV; repeatable."
+        "--encoding",
+        default="utf-8",
+        show_default=True,
+        metavar="NAME",
+        callback=_encoding,
+        help="Encoding of CSV and JSON lines.",
+    ),
+    click.option(
+        "--null",
+        "nulls",
+        multiple=True,
+        metavar="TEXT",
+        help="Text that marks a missing cell in CSV; replaces the default list (empty, NA, null, ...). Repeatable.",
     ),
     click.option(
         "--type",
@@ -133,24 +167,24 @@ OPTIONS = (
         multiple=True,
         metavar="COL=TYPE",
         callback=_types,
-        help=f"Read a column as {', '.join(TYPES)}; repeatable.",
+        help=f"Type of a column: {', '.join(TYPES)}; default: detected. Repeatable.",
     ),
     click.option(
         "--bad-rows",
         type=click.Choice(["error", "skip"]),
         default="error",
         show_default=True,
-        help="Stop at a row that cannot be read, or leave it out and count it.",
+        help="Stop at the first row that cannot be read, or skip and count such rows.",
     ),
 )
 
 
 def reading_options(function: F) -> F:
-    """Options of how files are read; the function gets them as ``reading``, arguments of `open_data`."""
+    """Add the options for reading files. The function gets them as ``reading``, a `ReadingOptions`."""
 
     @functools.wraps(function)
-    def reads(*args: Any, **given: Any) -> Any:
-        reading = {
+    def with_reading(*args: object, **given: Any) -> object:
+        reading: ReadingOptions = {
             "format": given.pop("format_"),
             "delimiter": given.pop("delimiter"),
             "header": not given.pop("no_header"),
@@ -163,35 +197,36 @@ def reading_options(function: F) -> F:
         }
         return function(*args, reading=reading, **given)
 
-    made: Any = reads
+    decorated: Any = with_reading
     for option in reversed(OPTIONS):
-        made = option(made)
-    return made  # type: ignore[no-any-return]
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
 
 
 def open_data(
     data: Sequence[str],
-    reading: dict[str, Any],
+    reading: ReadingOptions,
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
     *,
     also: Sequence[str | None] = (),
     notes: bool = True,
-) -> Any:
-    """The source, whose columns are the chosen ones and those in ``also``.
+) -> Source:
+    """Open files as a source of the chosen columns and of those in ``also``.
 
-    What is worth knowing of their types is told, unless a model has a say in them first.
+    With ``notes``, notes on how column types were detected are printed. Commands whose model knows the types print
+    them later.
     """
     from suffice.exceptions import listed
     from suffice.sources.files import open_source
 
-    beside = [name for name in also if name is not None]
-    chosen = None if columns is None else [*dict.fromkeys([*columns, *beside])]
-    lost = [name for name in ignore or () if name in beside]
-    if lost:
-        raise click.UsageError(f"--ignore leaves out the column {listed(lost)}, which is asked for.")
+    required = [name for name in also if name is not None]
+    chosen = None if columns is None else [*dict.fromkeys([*columns, *required])]
+    conflicts = [name for name in ignore or () if name in required]
+    if conflicts:
+        raise click.UsageError(f"--ignore names the column {listed(conflicts)}, which another option uses.")
     source = open_source(data[0] if len(data) == 1 else list(data), columns=chosen, ignore=ignore or (), **reading)
-    for name in beside:
+    for name in required:
         source.check_column(name)
     for sentence in source.notes if notes else ():
         note(sentence)
@@ -201,84 +236,111 @@ def open_data(
 # ---------------------------------------------------------------------- a model and its columns
 
 
-def model_columns(model: Any, source: Any, besides: Sequence[str | None] = (), kept: Sequence[str] = ()) -> list[str]:
-    """The columns of a source that a model reads, in its order and as it knows them; others are nobody's business.
+def model_columns(
+    model: GenerativeClassifier, source: Source, besides: Sequence[str | None] = (), kept: Sequence[str] = ()
+) -> list[str]:
+    """Return the columns of a source that a model reads, in its order, and make the source read them with its types.
 
-    A model of named columns reads those; one of documents the only column of text; one that was fitted on arrays all
-    columns, in the order of the file. Those have no names to go by: ``besides`` are not for the model, and ``kept`` may
-    be there for another reason.
+    A model that was fitted on named columns reads these; other columns are ignored. A text model reads the only column
+    of text. A model that was fitted on arrays reads all columns in the order of the file, except ``besides``; if there
+    are too many, ``kept`` columns are not for the model either.
     """
-    read = _read_columns(model, source, besides, kept)
-    expect(model, source, read)
+    read = _columns_of_model(model, source, besides, kept)
+    read_types_of_model(model, source, read)
     return read
 
 
-def _read_columns(model: Any, source: Any, besides: Sequence[str | None], kept: Sequence[str]) -> list[str]:
+def _columns_of_model(
+    model: GenerativeClassifier, source: Source, besides: Sequence[str | None], kept: Sequence[str]
+) -> list[str]:
     from suffice import TextNaiveBayes
     from suffice.exceptions import InputError, listed
 
-    there = [name for name in source.names if name not in besides]
-    known = getattr(model, "feature_names_in_", None)
-    if isinstance(model, TextNaiveBayes) and (known is None or known[0] not in there):
-        return [_column_of_text([name for name in there if name not in kept], source)]
+    available = [name for name in source.names if name not in besides]
+    known = feature_names(model)
+    if isinstance(model, TextNaiveBayes) and (known is None or known[0] not in available):
+        return [_column_of_text([name for name in available if name not in kept], source)]
     if known is not None:
-        needed = [str(name) for name in known]
-        missing = [name for name in needed if name not in there and name not in model._left_out()]
-        other = [name for name in missing if name in besides]
-        if other:
-            raise InputError(
-                f"The model reads column {listed(other)} as a feature, which cannot be the target or the weights as "
-                "well. Give another."
-            )
-        if missing:
-            raise InputError(
-                f"{source.name} has no column {listed(missing)}, which the model was fitted with. Its columns are "
-                f"{listed(source.names)}."
-            )
-        return [name for name in needed if name in there]
-    if len(there) != model.n_features_in_:
-        there = [name for name in there if name not in kept]
-    if len(there) != model.n_features_in_:
+        return _named_columns(known, model._left_out(), available, source, besides)
+    if len(available) != model.n_features_in_:
+        available = [name for name in available if name not in kept]
+    if len(available) != model.n_features_in_:
         raise InputError(
-            f"{source.name} has {len(there)} columns, {listed(there)}, and the model, which knows no names, reads "
-            f"{model.n_features_in_} in the order in which they come. Choose them by --columns or --ignore."
+            f"{source.name} has {len(available)} columns ({listed(available)}), but the model was fitted without "
+            f"column names and reads {model.n_features_in_} columns by position. Choose them with --columns or "
+            "--ignore."
         )
-    return there
+    return available
 
 
-def _column_of_text(there: list[str], source: Any) -> str:
+def _named_columns(
+    known: Sequence[str],
+    optional: Sequence[object],
+    available: Sequence[str],
+    source: Source,
+    besides: Sequence[str | None],
+) -> list[str]:
+    """Return the known columns that are available, and raise if a column that is not optional is missing."""
     from suffice.exceptions import InputError, listed
 
-    texts = [name for name in there if source.types.get(name) in ("text", "category")]
-    for choice in (there, texts, [name for name in there if name == "text"]):
+    missing = [name for name in known if name not in available and name not in optional]
+    used_twice = [name for name in missing if name in besides]
+    if used_twice:
+        raise InputError(
+            f"The model reads column {listed(used_twice)} as a feature, so it cannot be the target or the weights. "
+            "Choose another column.",
+            column=used_twice[0],
+        )
+    if missing:
+        raise InputError(
+            f"{source.name} has no column {listed(missing)}, which the model was fitted with. Its columns are "
+            f"{listed(source.names)}.",
+            column=missing[0],
+        )
+    return [name for name in known if name in available]
+
+
+def _column_of_text(available: list[str], source: Source) -> str:
+    from suffice.exceptions import InputError, listed
+
+    texts = [name for name in available if source.types.get(name) in TEXT_TYPES]
+    for choice in (available, texts, [name for name in available if name == "text"]):
         if len(choice) == 1:
             return choice[0]
     raise InputError(
-        f"{source.name} has the columns {listed(there)}, and the model reads one of texts. Name it by --columns."
+        f"{source.name} has the columns {listed(available)}, but the model reads a single column of text. Choose it "
+        "with --columns."
     )
 
 
-def of_rows(model: Any, source: Any, batch: Any, read: Sequence[str], use: Callable[[Any, Any], T]) -> T | None:
-    """What ``use`` makes of the good rows of a batch: of all their columns, and of those that the model reads.
+def use_good_rows(
+    model: GenerativeClassifier,
+    source: Source,
+    batch: Batch,
+    read: Sequence[str],
+    use: Callable[[pa.Table, Any], T],
+) -> T | None:
+    """Call ``use`` with the good rows of a batch, as an Arrow table and in the form that the model reads.
 
-    None if there are no good rows. Bad ones are an error with their place, or counted by the source.
+    Returns its result, or None if no row is good. A bad row raises an error that names its place, or the source counts
+    it as skipped.
     """
     from suffice.learning.good_rows import of_good_rows
 
-    def used(rows: Any) -> T:
+    def use_rows(rows: pa.Table) -> T:
         return use(rows, model._rows_of_source(rows.select(list(read))))
 
-    return of_good_rows(batch, type(model).__name__, source.skip_or_raise, used)
+    return of_good_rows(batch, type(model).__name__, source.met, use_rows)
 
 
-def label_of(model: Any, text: str | None) -> Any:
-    """The class that a text of the shell means."""
+def class_named(model: GenerativeClassifier, text: str | None) -> Hashable:
+    """Return the class of the model that a text from the shell names; None for None."""
     if text is None:
         return None
-    labels = model.classes_.tolist()
+    labels: list[Hashable] = model.classes_.tolist()
     for label in labels:
         if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
             return label
     from suffice.exceptions import ClassError, listed
 
-    raise ClassError(f"There is no class {text!r} in the model. Its classes are {listed(labels)}.")
+    raise ClassError(f"The model has no class {text!r}. Its classes are {listed(labels)}.")

@@ -1,16 +1,15 @@
-"""``suffice remove``: rows that are unlearned."""
+"""``suffice remove``: remove rows that a model has learned."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from suffice.cli.column_types import expect
+from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import command as _command
-from suffice.cli.command import tell_faults
-from suffice.cli.description import description, save, saved, show_classes
-from suffice.cli.output import Page, json_option, show_json, shown
-from suffice.cli.progress import following
+from suffice.cli.command import note_skipped_rows
+from suffice.cli.description import description, save, saved_line, show_classes
+from suffice.cli.output import Page, cell_text, json_option, print_json
+from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
+    ReadingOptions,
     columns_options,
     data_argument,
     model_argument,
@@ -19,7 +18,7 @@ from suffice.cli.reading import (
     target_option,
     weights_option,
 )
-from suffice.cli.writing import check_place, model_option
+from suffice.cli.writing import check_writable, model_option, update_lock
 
 __all__ = ["command"]
 
@@ -28,11 +27,11 @@ suffice remove flowers.suffice monday.csv --target species -o without.suffice
 """
 
 
-@_command("remove", "Take rows out of a model again.", EXAMPLES)
+@_command("remove", "Remove rows from a model.", EXAMPLES)
 @model_argument
 @data_argument
 @target_option
-@model_option("Where the model is saved; may be MODEL.")
+@model_option("File to save the model to; may be MODEL.")
 @weights_option
 @columns_options
 @reading_options
@@ -45,38 +44,45 @@ def command(
     weights: str | None,
     columns: list[str] | None,
     ignore: list[str] | None,
-    reading: dict[str, Any],
+    reading: ReadingOptions,
     as_json: bool,
 ) -> None:
-    """Take the rows of DATA out of MODEL: what is left is the model that never saw them.
+    """Remove the rows of DATA from MODEL. The result is the model that never saw them.
 
-    The rows must have been learned, with these labels and weights.
+    The model must have learned these rows, with the same labels and weights.
     """
-    check_place(output)
+    check_writable(output)
     import suffice
     from suffice.exceptions import InputError
 
-    loaded = suffice.load(model)
-    before = float(loaded._learned().weights.weight.sum())
-    source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
-    expect(loaded, source, [name for name in source.names if name not in (target, weights)], target)
-    with following(source, "Removing"):
-        loaded.remove(source, target, sample_weight=weights)
-    tell_faults(source)
-    if not loaded._learned().weights.weight.sum():
-        raise InputError("These are all the rows of the model: nothing would be left of it, and nothing was saved.")
-    about, place = description(loaded), save(loaded, output)
-    found = {
-        "data": {"source": source.name, "rows": source.n_rows, "skipped": source.skipped},
-        "rows_before": before,
-        **about,
-        **place,
-    }
+    with update_lock(model, output=output):
+        loaded = suffice.load(model)
+        rows_before = float(loaded._learned().weights.weight.sum())
+        source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
+        read_types_of_model(loaded, source, [name for name in source.names if name not in (target, weights)], target)
+        with reading_progress(source, "Removing"):
+            loaded.remove(source, target, sample_weight=weights)
+        note_skipped_rows(source)
+        if not loaded._learned().weights.weight.sum():
+            raise InputError("These are all the rows of the model. Nothing would remain, so nothing was saved.")
+        facts, saved = description(loaded), save(loaded, output)
     if as_json:
-        show_json(found)
+        print_json(
+            {
+                "data": {"source": source.name, "rows": source.n_rows, "skipped": source.skipped},
+                "rows_before": rows_before,
+                **facts,
+                **saved,
+            }
+        )
         return
     page = Page()
-    removed = f"{source.n_rows:,} rows of {shown(source.name)}; {found['rows']:,.6g} of {before:,.6g} are left"
-    page.facts({"removed": removed, "saved": saved(place)})
+    remaining = f"{facts['rows']:,.6g} of {rows_before:,.6g} rows remain"
+    page.facts(
+        {
+            "removed": f"{source.n_rows:,} rows of {cell_text(source.name)}; {remaining}",
+            "saved": saved_line(saved),
+        }
+    )
     page.heading("Classes")
-    show_classes(page, found["classes"])
+    show_classes(page, facts["classes"])

@@ -1,14 +1,22 @@
-"""``suffice sample``: new rows, drawn from a model."""
+"""``suffice sample``: draw new rows from a model."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
 import click
 
+from suffice.cli.capabilities import feature_names
 from suffice.cli.command import command as _command
-from suffice.cli.reading import label_of, model_argument
-from suffice.cli.writing import check_place, format_of, output_option, to_option, writing
+from suffice.cli.reading import class_named, model_argument
+from suffice.cli.writing import check_writable, format_of, output_option, to_option, write_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from suffice.estimators.base import GenerativeClassifier
 
 __all__ = ["command"]
 
@@ -16,20 +24,22 @@ EXAMPLES = """
 suffice sample flowers.suffice -n 5 --seed 1
 suffice sample flowers.suffice -n 1000 --label setosa -o setosas.parquet
 """
-AT_ONCE = 1 << 16  # rows
+BATCH_ROWS = 1 << 16
 
 
 @_command("sample", "Draw new rows from a model.", EXAMPLES)
 @model_argument
-@click.option("-n", "--rows", "n_rows", type=click.IntRange(min=0), required=True, metavar="N", help="How many rows.")
-@click.option("--label", metavar="CLASS", help="Of this class only; else classes are drawn, too.")
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="For the same rows every time.")
+@click.option(
+    "-n", "--rows", "n_rows", type=click.IntRange(min=0), required=True, metavar="N", help="Number of rows to draw."
+)
+@click.option("--label", metavar="CLASS", help="Draw rows of this class only; default: draw classes from p(y).")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Random seed, for reproducible rows.")
 @output_option
 @to_option
 def command(model: str, n_rows: int, label: str | None, seed: int | None, output: str, to: str | None) -> None:
     """Draw rows from MODEL: a class from p(y), then a row from p(x | y).
 
-    Writes the columns that the model was fitted with, and their class as `label`.
+    Writes the columns that the model was fitted on, and the class in the column `label`.
     """
     import numpy as np
 
@@ -37,28 +47,29 @@ def command(model: str, n_rows: int, label: str | None, seed: int | None, output
     from suffice.exceptions import InputError
 
     kind = format_of(output, to)
-    check_place(output)
+    check_writable(output)
     loaded = suffice.load(model)
     if not hasattr(loaded, "sample"):
-        raise InputError(f"A {type(loaded).__name__} has no distribution p(x | y), and so there is none to draw from.")
-    chosen, rng = label_of(loaded, label), np.random.default_rng(seed)
-    with writing(output, kind) as out:
-        # The first draw, of none if no more are wanted, gives the names.
-        for start in range(0, max(n_rows, 1), AT_ONCE):
-            out.write(_drawn(loaded, min(AT_ONCE, n_rows - start), chosen, rng))
+        raise InputError(f"A {type(loaded).__name__} has no distribution p(x | y) to draw rows from.")
+    drawn_label, rng = class_named(loaded, label), np.random.default_rng(seed)
+    with write_rows(output, kind) as writer:
+        # One batch is drawn even for no rows, because it has the column names.
+        for start in range(0, max(n_rows, 1), BATCH_ROWS):
+            writer.write(_draw(loaded, min(BATCH_ROWS, n_rows - start), drawn_label, rng))
 
 
-def _drawn(model: Any, n: int, label: Any, rng: Any) -> Any:
-    """Rows and labels as an Arrow table."""
+def _draw(model: GenerativeClassifier, n: int, label: Hashable, rng: np.random.Generator) -> pa.Table:
+    """Draw n rows with their labels."""
     import narwhals as nw
     import pyarrow as pa
+    from scipy.sparse import issparse
 
     rows, labels = model.sample(max(n, 1), label=label, random_state=rng)
     frame = nw.from_native(rows, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         table = frame.to_arrow()
     else:
-        cells = rows.toarray() if hasattr(rows, "toarray") else rows
+        cells = rows.toarray() if issparse(rows) else rows
         cells = cells[:, None] if cells.ndim == 1 else cells
         table = pa.table(
             [pa.array(cells[:, j].tolist()) for j in range(cells.shape[1])], names=_names(model, cells.shape[1])
@@ -67,10 +78,9 @@ def _drawn(model: Any, n: int, label: Any, rng: Any) -> Any:
     return table.append_column(name, pa.array(labels)).slice(0, n)
 
 
-def _names(model: Any, n_columns: int) -> list[str]:
+def _names(model: GenerativeClassifier, n_columns: int) -> list[str]:
     from suffice import TextNaiveBayes
 
     if isinstance(model, TextNaiveBayes):
         return ["text"]
-    known = getattr(model, "feature_names_in_", None)
-    return [f"column_{j + 1}" for j in range(n_columns)] if known is None else [str(name) for name in known]
+    return feature_names(model) or [f"column_{j + 1}" for j in range(n_columns)]

@@ -1,19 +1,27 @@
-"""The settings of a model, as options of ``suffice fit``."""
+"""The settings of a model as options of ``suffice fit``."""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
 from suffice.cli.reading import pairs
 
-__all__ = ["MODELS", "check_none", "check_settings", "estimator_of", "setting_options"]
+if TYPE_CHECKING:
+    from suffice.estimators.base import GenerativeClassifier
+    from suffice.sources.files import Source
 
-F = TypeVar("F", bound=Callable[..., Any])
+__all__ = ["MODELS", "Settings", "check_model_settings", "check_no_settings", "estimator_of", "setting_options"]
+
+F = TypeVar("F", bound=Callable[..., object])
+Settings: TypeAlias = Mapping[str, object]
+"""Settings that were given, by the names of the estimators' parameters."""
+
+# The names of suffice.fitting.MODELS, which a test compares. Importing them would import NumPy for every --help.
 MODELS = ("naive-bayes", "discriminant", "text")
 
 
@@ -25,22 +33,23 @@ class NumberOr(click.ParamType):  # type: ignore[type-arg]  # generic since 8.2 
     def __init__(self, *words: str, most: float = math.inf) -> None:
         self.words, self.most = words, most
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value that a text means."""
-        if not isinstance(value, str) or value in self.words:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        """Parse the text of an option."""
+        if not isinstance(value, str):
+            return float(value)
+        if value in self.words:
             return value
         try:
-            found = float(value)
+            parsed = float(value)
         except ValueError:
             self.fail(f"{value!r} is neither a number nor {' or '.join(self.words)}.", param, ctx)
-        if not 0 <= found <= self.most or math.isinf(found):
-            self.fail(
-                f"{value} is not {f'from 0 to {self.most:g}' if self.most < math.inf else '0 or more'}.", param, ctx
-            )
-        return found
+        if not 0 <= parsed <= self.most or math.isinf(parsed):
+            allowed = "0 or more" if math.isinf(self.most) else f"between 0 and {self.most:g}"
+            self.fail(f"{value} is not {allowed}.", param, ctx)
+        return parsed
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """How it is shown in the help."""
+        """Return the placeholder in the help."""
         return "|".join(("NUMBER", *self.words))
 
 
@@ -53,16 +62,16 @@ def _ngrams(ctx: click.Context, parameter: click.Parameter, given: str | None) -
     return int(low), int(high or low)
 
 
-def _max_words(ctx: click.Context, parameter: click.Parameter, given: str | None) -> Any:
-    if given is None or given == "auto" or given == "all":
+def _max_words(ctx: click.Context, parameter: click.Parameter, given: str | None) -> int | str | None:
+    if given is None or given in ("auto", "all"):
         return given
     if not given.isdigit() or int(given) < 1:
-        raise click.BadParameter(f"{given!r} is neither a number, nor auto or all.", ctx, parameter)
+        raise click.BadParameter(f"{given!r} is neither a number of at least 1 nor auto or all.", ctx, parameter)
     return int(given)
 
 
-def _families(ctx: click.Context, parameter: click.Parameter, given: Sequence[str]) -> Any:
-    """A mapping from columns to names of families; a name alone is of all columns."""
+def _families(ctx: click.Context, parameter: click.Parameter, given: Sequence[str]) -> str | dict[str, str] | None:
+    """Parse families by column; a family without a column applies to all columns."""
     if len(given) == 1 and "=" not in given[0]:
         return given[0]
     return pairs(ctx, parameter, given) or None
@@ -75,139 +84,183 @@ NAIVE_BAYES = (
         multiple=True,
         metavar="COL=FAMILY",
         callback=_families,
-        help="The distribution of a column; COL1,COL2=multivariate_gaussian for columns that hang together, "
-        "COL=none for one to leave out, FAMILY alone for all. Repeatable.",
+        help="Family (distribution) of a column; default: chosen by its type. COL1,COL2=multivariate_gaussian models "
+        "columns jointly, COL=none ignores a column, FAMILY alone applies to all columns. Repeatable.",
     ),
-    click.option("--missing", type=click.Choice(["ignore", "category"]), help="What a missing category says."),
     click.option(
-        "--unseen", type=click.Choice(["ignore", "share", "error"]), help="What a category says that was never seen."
+        "--missing",
+        type=click.Choice(["ignore", "category"]),
+        help="Ignore missing cells of categorical columns (default), or treat them as a category.",
+    ),
+    click.option(
+        "--unseen",
+        type=click.Choice(["ignore", "share", "error"]),
+        help="Ignore categories not seen in training (default), give them a small probability, or stop.",
     ),
 )
 DISCRIMINANT = (
-    click.option("--covariance", type=click.Choice(["shared", "own"]), help="One for all classes, or one for each."),
-    click.option("--shape", type=click.Choice(["full", "diagonal", "spherical"]), help="Of the covariance."),
-    click.option("--mix", type=NumberOr("auto", most=1), help="Share of the shared covariance in own ones, 0 to 1."),
     click.option(
-        "--shrinkage", type=NumberOr("ledoit_wolf", "oas", "auto", most=1), help="Share of the diagonal, 0 to 1."
+        "--covariance",
+        type=click.Choice(["shared", "own"]),
+        help="One covariance matrix for all classes (default), or one for each class.",
+    ),
+    click.option(
+        "--shape",
+        type=click.Choice(["full", "diagonal", "spherical"]),
+        help="Shape of the covariance matrix; default: full.",
+    ),
+    click.option(
+        "--mix",
+        type=NumberOr("auto", most=1),
+        help="Weight of the shared covariance in the classes' own, 0 to 1; default: 0.",
+    ),
+    click.option(
+        "--shrinkage",
+        type=NumberOr("ledoit_wolf", "oas", "auto", most=1),
+        help="Shrinkage of the covariance towards its diagonal, 0 to 1; default: none.",
     ),
 )
 TEXT = (
     click.option(
-        "--event", type=click.Choice(["multinomial", "bernoulli", "complement", "auto"]), help="What words are."
+        "--event",
+        type=click.Choice(["multinomial", "bernoulli", "complement", "auto"]),
+        help="Event model of the words; default: multinomial.",
     ),
     click.option(
-        "--ngrams", "ngram_range", metavar="N|N-M", callback=_ngrams, help="Words in a row that count as one."
+        "--ngrams", "ngram_range", metavar="N|N-M", callback=_ngrams, help="Lengths of word n-grams; default: 1."
     ),
-    click.option("--max-words", metavar="N|auto|all", callback=_max_words, help="How many words are used; 10000."),
-    click.option("--punctuation/--no-punctuation", default=None, help="Whether marks such as ! are words."),
-    click.option("--slots", type=click.IntRange(min=0), help="Hash words to so many places, for endless streams."),
+    click.option(
+        "--max-words",
+        metavar="N|auto|all",
+        callback=_max_words,
+        help="Vocabulary size (the most frequent words); default: 10000.",
+    ),
+    click.option("--punctuation/--no-punctuation", default=None, help="Count punctuation marks as words; default: no."),
+    click.option(
+        "--slots",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Hash words to N slots, which bounds memory; default: 0 (keep words).",
+    ),
 )
 ALL = (
-    click.option("--smoothing", type=NumberOr("auto"), help="Weight of the prior of the parameters."),
-    click.option("--estimation", type=click.Choice(["mle", "map", "bayes"]), help="How parameters are made."),
-    click.option("--prior", metavar="data|uniform|CLASS=SHARE,...", help="Shares of the classes; those of the data."),
+    click.option("--smoothing", type=NumberOr("auto"), help="Strength of the prior on the parameters; default: 1."),
     click.option(
-        "--calibrate", type=click.Choice(["temperature", "isotonic"]), help="Mend the probabilities, by such a map."
+        "--estimation",
+        type=click.Choice(["mle", "map", "bayes"]),
+        help="Estimate parameters by maximum likelihood, by MAP, or integrate over their posterior.",
+    ),
+    click.option(
+        "--prior", metavar="data|uniform|CLASS=SHARE,...", help="Class prior; default: class frequencies in the data."
+    ),
+    click.option(
+        "--calibrate",
+        type=click.Choice(["temperature", "isotonic"]),
+        help="Calibrate probabilities on held-out rows.",
     ),
 )
-OWN = {
+SETTINGS_OF = {
     "naive-bayes": ("families", "missing", "unseen"),
     "discriminant": ("covariance", "shape", "mix", "shrinkage"),
     "text": ("event", "ngram_range", "max_words", "punctuation", "slots"),
 }
-SPELLED = {"families": "--family", "ngram_range": "--ngrams", "max_words": "--max-words"}
+"""Settings that only one model has."""
 
 
 def setting_options(function: F) -> F:
-    """All settings as options; the function gets those that were given as ``settings``."""
-    names = [*OWN["naive-bayes"], *OWN["discriminant"], *OWN["text"], "smoothing", "estimation", "prior", "calibrate"]
+    """Add all settings as options. The function gets those that were given as ``settings``."""
+    names = [*(name for own in SETTINGS_OF.values() for name in own), "smoothing", "estimation", "prior", "calibrate"]
 
     @functools.wraps(function)
-    def takes(*args: Any, **given: Any) -> Any:
+    def with_settings(*args: object, **given: Any) -> object:
         settings = {name: given.pop(name) for name in names}
         return function(*args, settings={k: v for k, v in settings.items() if v is not None}, **given)
 
-    made: Any = takes
+    decorated: Any = with_settings
     for option in reversed((*NAIVE_BAYES, *DISCRIMINANT, *TEXT, *ALL)):
-        made = option(made)
-    return made  # type: ignore[no-any-return]
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
 
 
-def check_settings(kind: str, settings: Mapping[str, Any]) -> None:
-    """Raise if an option is of another model."""
-    for other, names in OWN.items():
-        lost = [name for name in names if name in settings]
-        if other != kind and lost:
-            raise click.UsageError(f"{_spelled(lost[0])} is of --model {other}, and this is --model {kind}.")
+def check_model_settings(kind: str, settings: Settings) -> None:
+    """Raise if a setting belongs to another model."""
+    for other, names in SETTINGS_OF.items():
+        wrong = [name for name in names if name in settings]
+        if other != kind and wrong:
+            raise click.UsageError(f"{_option_name(wrong[0])} needs --model {other}; the model is {kind}.")
 
 
-def check_none(settings: Mapping[str, Any]) -> None:
-    """Raise if any setting is given to a model that has its own."""
+def check_no_settings(settings: Settings) -> None:
+    """Raise if a setting is given together with ``--update``."""
     if settings:
         raise click.UsageError(
-            f"{_spelled(next(iter(settings)))} does not go with --update: the model goes on learning with its settings."
+            f"{_option_name(next(iter(settings)))} cannot be combined with --update: an updated model keeps its "
+            "settings."
         )
 
 
-def _spelled(name: str) -> str:
-    return SPELLED.get(name, f"--{name}")
+def _option_name(name: str) -> str:
+    from suffice.cli.spelling import shell_spelling
+    from suffice.exceptions import Argument
+
+    return shell_spelling(Argument(name))
 
 
-def estimator_of(kind: str, settings: Mapping[str, Any], source: Any, target: str) -> Any:
-    """The model with its settings, not fitted yet."""
-    from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
+def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> GenerativeClassifier:
+    """Return the model with its settings, not fitted yet."""
+    from suffice.fitting import MODELS as ESTIMATORS
 
-    how = dict(settings)
-    if "families" in how:
-        how["families"] = _of_columns(how["families"], source)
-    if "prior" in how:
-        how["prior"] = _shares(how["prior"], source.types.get(target, "text"))
-    if how.get("max_words") == "all":
-        how["max_words"] = None
-    made: dict[str, Any] = {"naive-bayes": NaiveBayes, "discriminant": GaussianDiscriminant, "text": TextNaiveBayes}
-    return made[kind](**how)
+    parameters = dict(settings)
+    if "families" in parameters:
+        parameters["families"] = _families_by_column(parameters["families"], source)
+    if "prior" in parameters:
+        parameters["prior"] = _prior(str(parameters["prior"]), source.types.get(target, "text"))
+    if parameters.get("max_words") == "all":
+        parameters["max_words"] = None
+    estimator: GenerativeClassifier = ESTIMATORS[kind](**parameters)
+    return estimator
 
 
-def _of_columns(given: Any, source: Any) -> Any:
-    """Families by columns: a key with commas is a block, unless a column is called that."""
+def _families_by_column(given: object, source: Source) -> object:
+    """Return families by column. A key with commas is a block of columns, unless a column has that name."""
     from suffice.families import family_names
 
     known = ("auto", "none", *family_names())
-    names = [given] if isinstance(given, str) else list(given.values())
-    wrong = [name for name in names if name not in known]
+    by_column = given if isinstance(given, Mapping) else {}
+    wrong = [name for name in (by_column.values() if by_column else [given]) if name not in known]
     if wrong:
         raise click.UsageError(f"There is no family {wrong[0]!r}. The families are {', '.join(sorted(known))}.")
-    if isinstance(given, str):
+    if not by_column:
         return given
-    out: dict[Any, Any] = {}
-    for key, name in given.items():
+    families: dict[str | tuple[str, ...], str | None] = {}
+    for key, name in by_column.items():
         columns = [key] if key in source.names or "," not in key else key.split(",")
-        out[columns[0] if len(columns) == 1 else tuple(columns)] = None if name == "none" else name
-    return out
+        families[columns[0] if len(columns) == 1 else tuple(columns)] = None if name == "none" else name
+    return families
 
 
-def _shares(given: str, kind: str) -> Any:
-    """A prior: a word, or shares by labels of the type that the target has."""
+def _prior(given: str, kind: str) -> str | dict[Hashable, float]:
+    """Parse a prior: a word, or shares by label, with labels of the target's type."""
     if given in ("data", "uniform"):
         return given
-    out: dict[Any, float] = {}
+    shares: dict[Hashable, float] = {}
     for each in given.split(","):
-        label, equals, share = each.rpartition("=")
+        text, equals, share = each.rpartition("=")
         try:
-            named = _label(label, kind)
-            if not equals or named in out or not 0 <= (part := float(share)) < math.inf:
+            label = _label(text, kind)
+            if not equals or label in shares or not 0 <= (value := float(share)) < math.inf:
                 raise ValueError
-            out[named] = part
+            shares[label] = value
         except ValueError:
             raise click.BadParameter(
-                f"{each!r} is not of the form CLASS=SHARE, each class once and shares not below 0, as in "
+                f"{each!r} is not of the form CLASS=SHARE. Name each class once, with a share of at least 0, such as "
                 "--prior 'ham=0.8,spam=0.2'.",
                 param_hint="'--prior'",
             ) from None
-    return out
+    return shares
 
 
-def _label(text: str, kind: str) -> Any:
+def _label(text: str, kind: str) -> Hashable:
     if kind == "yes/no":
         return {"true": True, "false": False}[text.lower()] if text.lower() in ("true", "false") else text
     return int(text) if kind == "whole number" else text

@@ -1,4 +1,4 @@
-"""Rows that are written as they come: to a file that is replaced as a whole, or to standard output."""
+"""Output of rows and models: to a file that is replaced as a whole, or to standard output."""
 
 from __future__ import annotations
 
@@ -11,26 +11,42 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar, cast
 
 import click
 
 from suffice.cli.command import note
 from suffice.cli.output import size
 
-__all__ = ["FORMATS", "check_place", "format_of", "model_option", "output_option", "to_option", "writing"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from _typeshed import ReadableBuffer
 
-NAMES = {
+__all__ = [
+    "FORMATS",
+    "RowWriter",
+    "check_writable",
+    "format_of",
+    "model_option",
+    "output_option",
+    "to_option",
+    "update_lock",
+    "write_rows",
+]
+
+EXTENSIONS = {
     "csv": ("csv",),
     "tsv": ("tsv", "tab"),
     "jsonl": ("jsonl", "ndjson", "json"),
     "parquet": ("parquet", "pq"),
     "arrow": ("arrow", "feather", "ipc"),
 }
-FORMATS = tuple(NAMES)
-F = TypeVar("F", bound=Callable[..., Any])
+FORMATS = tuple(EXTENSIONS)
+F = TypeVar("F", bound=Callable[..., object])
 BINARY = ("parquet", "arrow")
 STANDARD_OUTPUT = "standard output"
+LARGEST = sys.float_info.max
+LOCK_SECONDS = 60.0  # how long an update waits for another one of the same file
 
 output_option = click.option(
     "-o",
@@ -38,54 +54,56 @@ output_option = click.option(
     type=click.Path(allow_dash=True),
     default="-",
     metavar="FILE",
-    help="Where the rows go; - is standard output, the default.",
+    help="File to write the rows to; default: standard output.",
 )
 to_option = click.option(
-    "--to", type=click.Choice(FORMATS), help="Format of the output; by its name if not given, else CSV."
+    "--to", type=click.Choice(FORMATS), help="Output format; default: by the name of the file, or CSV."
 )
 
 
-def model_option(what: str, *, required: bool = True) -> Callable[[F], F]:
-    """Option ``-o`` of commands that save a model."""
+def model_option(text: str, *, required: bool = True) -> Callable[[F], F]:
+    """Return the option ``-o`` of a command that saves a model, with this help text."""
     return click.option(
-        "-o", "--output", required=required, type=click.Path(), metavar="FILE", callback=_file_only, help=what
+        "-o", "--output", required=required, type=click.Path(), metavar="FILE", callback=_file_only, help=text
     )
 
 
 def _file_only(ctx: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
     if given == "-":
-        raise click.BadParameter("a model is saved to a file, not to standard output.", ctx, parameter)
+        raise click.BadParameter("a model cannot be saved to standard output; give a file.", ctx, parameter)
     return given
 
 
 def format_of(output: str, to: str | None) -> str:
-    """The format of an output, by its name if it is not given; of standard output, CSV.
+    """Return the format of an output: ``to``, or the one that its name implies; CSV for standard output.
 
     >>> format_of("answers.csv.gz", None), format_of("-", None), format_of("answers.dat", "arrow")
     ('csv', 'csv', 'arrow')
     """
-    found = to
-    if found is None:
-        ending = os.path.basename(output).removesuffix(".gz").rpartition(".")[2].lower()
-        found = "csv" if output == "-" else next((kind for kind, names in NAMES.items() if ending in names), None)
-    if found is None:
+    kind = to
+    if kind is None:
+        extension = os.path.basename(output).removesuffix(".gz").rpartition(".")[2].lower()
+        by_name = (kind for kind, extensions in EXTENSIONS.items() if extension in extensions)
+        kind = "csv" if output == "-" else next(by_name, None)
+    if kind is None:
         raise click.BadParameter(
-            f"the name of {output!r} does not say which format it is to have. Give --to {'|'.join(FORMATS)}, or a name "
-            "that ends in .csv, .jsonl, .parquet or .arrow.",
+            f"{output!r} has no extension that implies a format. Choose one with --to {'|'.join(FORMATS)}, or give a "
+            "name that ends in .csv, .jsonl, .parquet or .arrow.",
             param_hint="'--output'",
         )
-    if output.endswith(".gz") and found in BINARY:
+    if output.endswith(".gz") and kind in BINARY:
         raise click.BadParameter(
-            f"{output!r}: {found} is not compressed as a whole, since nobody could read it in parts. Leave out .gz.",
+            f"{output!r}: {kind} files are compressed internally and cannot be read if they are compressed as a whole. "
+            "Remove .gz.",
             param_hint="'--output'",
         )
-    if output == "-" and found in BINARY and sys.stdout.isatty():
-        raise click.UsageError(f"{found} is not for a terminal. Give a file with -o, or pipe it on.")
-    return found
+    if output == "-" and kind in BINARY and sys.stdout.isatty():
+        raise click.UsageError(f"{kind} cannot be shown on a terminal. Give a file with -o, or pipe the output.")
+    return kind
 
 
-def check_place(output: str | None) -> None:
-    """Raise if a file cannot be written there, before the work of making it begins."""
+def check_writable(output: str | None) -> None:
+    """Raise if a file cannot be written to this path, before the work of making its content begins."""
     from suffice.exceptions import InputError
     from suffice.model_file.disk import NotAFileError, place_of, reason
 
@@ -95,25 +113,37 @@ def check_place(output: str | None) -> None:
         target, _ = place_of(output)
         folder = os.path.dirname(target)
         if not os.path.isdir(folder):
-            raise NotAFileError("its folder does not exist. Make it first, or give another path.")
+            raise NotAFileError("its folder does not exist. Create it, or choose another path.")
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise NotAFileError("its folder may not be written to. Give a path in one that may.")
+            raise NotAFileError("its folder is not writable. Choose another path.")
     except NotAFileError as error:
-        raise InputError(f"Nothing can be written to {output!r}: {error}") from None
+        raise InputError(f"Cannot write to {output!r}: {error}", file=output) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"Nothing can be written to {output!r}: {reason(error)}. Give another path.") from None
+        raise InputError(f"Cannot write to {output!r}: {reason(error)}. Choose another path.", file=output) from None
+
+
+def update_lock(*models: str, output: str | None) -> contextlib.AbstractContextManager[None]:
+    """Lock a model file that is read and then replaced, so processes that update it at once do not lose rows.
+
+    There is nothing to lock if the result goes to another file.
+    """
+    from suffice.model_file.lock import is_same_file, locked
+
+    if output is None or not any(is_same_file(model, output) for model in models):
+        return contextlib.nullcontext()
+    return locked(output, LOCK_SECONDS)
 
 
 @contextlib.contextmanager
-def writing(output: str, kind: str) -> Iterator[RowWriter]:
-    """A writer of rows to a file, which is there when all are written, or to standard output."""
-    with _file(output) as file, contextlib.ExitStack() as stack:
-        place: Any = file
+def write_rows(output: str, kind: str) -> Iterator[RowWriter]:
+    """Yield a writer of rows to standard output, or to a file that appears under its name once all are written."""
+    with _open_output(output) as sink, contextlib.ExitStack() as stack:
+        file: WritableFile = sink
         if output.endswith(".gz"):
-            place = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
-        # A thread that waits for a reader of standard output could not be interrupted.
+            file = stack.enter_context(gzip.GzipFile(fileobj=cast("BinaryIO", sink), mode="wb", mtime=0))
+        # No thread for standard output: one that waits for the reader of a pipe could not be interrupted.
         thread = None if output == "-" else stack.enter_context(ThreadPoolExecutor(1))
-        rows = RowWriter(place, kind, thread)
+        rows = RowWriter(file, kind, thread)
         yield rows
         rows.close()
     if output != "-":
@@ -121,19 +151,19 @@ def writing(output: str, kind: str) -> Iterator[RowWriter]:
 
 
 @contextlib.contextmanager
-def _file(output: str) -> Iterator[Sink]:
+def _open_output(output: str) -> Iterator[Sink]:
     from suffice.exceptions import InputError
     from suffice.model_file.disk import replacing
 
     if output == "-":
         if sys.__stdout__ is None:
-            raise InputError("There is no standard output. Give a file with -o.")
+            raise InputError("Standard output is closed. Give a file with -o.")
         sys.stdout.flush()
         sink = Sink(sys.stdout.buffer, STANDARD_OUTPUT)
         yield sink
         sink.flush()
         return
-    inside: BaseException | None = None
+    from_block: BaseException | None = None
     try:
         with replacing(output) as file:
             try:
@@ -141,108 +171,122 @@ def _file(output: str) -> Iterator[Sink]:
                 yield sink
                 sink.flush()
             except BaseException as error:
-                inside = error
+                from_block = error
                 raise
     except OSError as error:
-        if error is inside:  # of what is read, say
+        if error is from_block:  # not about this file, but for example about the data that are read
             raise
-        raise _unwritten(repr(output), error) from error
+        raise _write_error(repr(output), error) from error
 
 
-def _unwritten(name: str, error: OSError) -> Exception:
-    """Why an output cannot be written, in a sentence."""
+def _write_error(name: str, error: OSError) -> Exception:
+    """Return an error that says why an output cannot be written."""
     from suffice.exceptions import InputError
     from suffice.model_file.disk import NOTHING_CHANGED, reason
 
-    whole = "" if name == STANDARD_OUTPUT else f" {NOTHING_CHANGED}"
-    return InputError(f"{name} cannot be written: {reason(error)}.{whole}")
+    advice = "" if name == STANDARD_OUTPUT else f" {NOTHING_CHANGED}"
+    return InputError(f"Cannot write to {name}: {reason(error)}.{advice}")
+
+
+class WritableFile(Protocol):
+    """A binary file that is open for writing."""
+
+    def write(self, content: ReadableBuffer, /) -> int: ...
 
 
 class Sink(io.RawIOBase):
-    """A binary file that says in a sentence why it cannot be written."""
+    """A binary file whose write errors are sentences. Closing it leaves the underlying file open."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
-        self._file, self._name, self._at = file, name, 0
+        self._file, self._name, self._n_bytes = file, name, 0
 
     def writable(self) -> bool:
-        """It is for writing."""
+        """Return True."""
         return True
 
     def tell(self) -> int:
-        """How many bytes were written."""
-        return self._at
+        """Return the number of bytes written."""
+        return self._n_bytes
 
-    def write(self, content: Any) -> int:
+    def write(self, content: ReadableBuffer) -> int:
         """Write bytes."""
-        with self._saying():
+        with self._errors_as_sentences():
             self._file.write(content)
-        self._at += len(content)
-        return len(content)
+        n_bytes = memoryview(content).nbytes
+        self._n_bytes += n_bytes
+        return n_bytes
 
     def flush(self) -> None:
-        """Hand what was written to the system."""
-        with self._saying():
+        """Pass buffered bytes to the operating system."""
+        with self._errors_as_sentences():
             self._file.flush()
 
     def close(self) -> None:
-        """Leave the file open: who opened it closes it."""
+        """Do nothing: the file belongs to the caller."""
 
     @contextlib.contextmanager
-    def _saying(self) -> Iterator[None]:
+    def _errors_as_sentences(self) -> Iterator[None]:
         try:
             yield
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise _unwritten(self._name, error) from error
+            raise _write_error(self._name, error) from error
 
 
 class RowWriter:
-    """Writes Arrow tables of the same columns, one after the other.
+    """Writes Arrow tables with the same columns, one after the other.
 
-    The columns have the types of the first table.
+    Columns keep the types of the first table.
 
     Parameters
     ----------
     file : binary file
     kind : str
+        One of `FORMATS`.
     thread : ThreadPoolExecutor or None
-        Writes rows while the next ones are made; None for a pipe.
+        Writes rows while the next ones are computed; None for a pipe.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows written.
     """
 
-    def __init__(self, file: Any, kind: str, thread: ThreadPoolExecutor | None) -> None:
+    def __init__(self, file: WritableFile, kind: str, thread: ThreadPoolExecutor | None) -> None:
         self._file, self._kind, self._thread = file, kind, thread
-        self._last: Future[None] | None = None
-        self._schema: Any = None
-        self._write: Callable[[Any], None]
-        self._close: Callable[[], None] = lambda: None
+        self._pending: Future[object] | None = None
+        self._schema: pa.Schema = None
+        self._write: Callable[[pa.Table], object]
+        self._close: Callable[[], object] = lambda: None
         self.n_rows = 0
 
-    def write(self, table: Any) -> None:
-        """Write the rows of a table, once those before are written."""
+    def write(self, table: pa.Table) -> None:
+        """Write the rows of a table after those of the last one."""
         self._wait()
         if self._schema is None:
             self._begin(table.schema)
         self.n_rows += table.num_rows
+        table = self._with_first_types(table)
         if self._thread is None:
-            self._write(self._as_first(table))
+            self._write(table)
         else:
-            self._last = self._thread.submit(self._write, self._as_first(table))
+            self._pending = self._thread.submit(self._write, table)
 
     def close(self) -> None:
-        """Write what comes after the last row."""
+        """Write what follows the last row in a file of this format."""
         self._wait()
         self._close()
 
     def _wait(self) -> None:
-        """Until the rows before are written; what went wrong there is raised here."""
-        if self._last is not None:
-            self._last.result()
+        """Wait until earlier rows are written, and raise the error if that failed."""
+        if self._pending is not None:
+            self._pending.result()
 
-    def _as_first(self, table: Any) -> Any:
+    def _with_first_types(self, table: pa.Table) -> pa.Table:
         import pyarrow as pa
 
-        from suffice.exceptions import InputError
+        from suffice.exceptions import Argument, InputError
 
         if table.schema.equals(self._schema):
             return table
@@ -251,39 +295,45 @@ class RowWriter:
                 table[name].cast(first)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 raise InputError(
-                    f"Column {name!r} was {first} in the first rows, and is {new} later. Give its type: --type "
-                    f"'{name}=number' or '{name}=text'."
+                    f"Column {name!r} has type {first} in the first rows and type {new} in later ones. Set its type "
+                    "with ",
+                    Argument("types", {name: "number"}),
+                    " or ",
+                    Argument("types", {name: "text"}),
+                    ".",
+                    column=name,
                 ) from None
         return table.cast(self._schema)
 
-    def _begin(self, schema: Any) -> None:
+    def _begin(self, schema: pa.Schema) -> None:
+        """Write what precedes the first row, and choose the functions that write rows and close the file."""
         self._schema = schema
         if self._kind in ("csv", "tsv"):
             delimiter = "\t" if self._kind == "tsv" else ","
-            head = io.StringIO()
-            csv.writer(head, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
-            self._file.write(head.getvalue().encode())
+            header = io.StringIO()
+            csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
+            self._file.write(header.getvalue().encode())
             self._write = lambda table: self._file.write(_csv(table, delimiter))
         elif self._kind == "jsonl":
             self._write = lambda table: self._file.write(_json_lines(table))
         elif self._kind == "parquet":
             from pyarrow.parquet import ParquetWriter
 
-            # Labels are a few texts, again and again; of probabilities no two are alike.
+            # Texts are mostly labels, which repeat; probabilities hardly ever do, and a dictionary would only cost.
             texts = [field.name for field in schema if str(field.type) in ("string", "large_string")]
-            whole = ParquetWriter(self._file, schema, use_dictionary=texts)
-            self._write, self._close = whole.write_table, whole.close
+            parquet = ParquetWriter(self._file, schema, use_dictionary=texts)
+            self._write, self._close = parquet.write_table, parquet.close
         else:
             import pyarrow as pa
 
-            # A file has its index at the end, which a pipe cannot be searched for.
+            # The file format has its index at the end, which a reader of a pipe cannot seek to.
             make = pa.ipc.new_file if self._thread is not None else pa.ipc.new_stream
             stream = make(self._file, schema)
             self._write, self._close = stream.write_table, stream.close
 
 
-def _csv(table: Any, delimiter: str) -> Any:
-    """Rows as CSV, with quotes only where a batch needs them; a missing cell is empty, an empty text is ``""``."""
+def _csv(table: pa.Table, delimiter: str) -> pa.Buffer:
+    """Rows as CSV, quoted only if the batch needs it. A missing cell is empty, an empty text is ``""``."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow.csv import WriteOptions, write_csv
@@ -299,13 +349,10 @@ def _csv(table: Any, delimiter: str) -> Any:
     return out.getvalue()
 
 
-def _json_lines(table: Any) -> bytes:
-    """Rows as one JSON object to a line; NaN and infinity are null, times are texts."""
+def _json_lines(table: pa.Table) -> bytes:
+    """Rows as one JSON object per line. NaN and infinity become null, times become text."""
     lines = []
     for row in table.to_pylist():
-        plain = {k: None if isinstance(v, float) and not -_MOST <= v <= _MOST else v for k, v in row.items()}
+        plain = {k: None if isinstance(v, float) and not -LARGEST <= v <= LARGEST else v for k, v in row.items()}
         lines.append(json.dumps(plain, ensure_ascii=False, default=str))
     return ("\n".join(lines) + "\n").encode() if lines else b""
-
-
-_MOST = sys.float_info.max

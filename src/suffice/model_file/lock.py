@@ -1,0 +1,162 @@
+"""An advisory lock on a model file, for processes that load it, change the model and save it to the same path.
+
+The lock belongs to ``<path>.lock``, not to the model file itself: saving replaces the model file, so a lock on it would
+be lost at the first save. The operating system releases the lock when its holder ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+import time
+from collections.abc import Iterator
+
+from suffice.exceptions import ModelFileError
+from suffice.model_file.disk import Path, as_path, reason
+
+__all__ = ["is_same_file", "locked"]
+
+POLL_SECONDS = 0.05
+BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+
+
+@contextlib.contextmanager
+def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
+    """Hold the lock of a model file.
+
+    Parameters
+    ----------
+    path : path-like
+        Path of the model file, which need not exist yet. Links are followed, so all paths to one file share a lock.
+    timeout : float
+        Seconds to wait for another holder.
+
+    Raises
+    ------
+    ModelFileError
+        If another process or thread still holds the lock after ``timeout`` seconds, or if no lock file can be made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, locked(f"{folder}/mail.suffice"):
+    ...     os.listdir(folder)
+    ['mail.suffice.lock']
+    """
+    name = as_path(path)
+    try:
+        lock_path = f"{os.path.realpath(name)}.lock"
+        descriptor = _acquire(lock_path, time.monotonic() + timeout)
+    except (OSError, ValueError) as error:  # ValueError: the path contains a NUL character
+        raise ModelFileError(
+            f"The model file {name!r} cannot be locked: {reason(error)}. Save the updated model to another path, in a "
+            "folder that you can write to.",
+            file=name,
+        ) from error
+    if descriptor is None:
+        raise ModelFileError(
+            f"The model file {name!r} is being updated by another process (lock file {lock_path!r}). Try again when it "
+            "has finished.",
+            file=name,
+        )
+    try:
+        yield
+    finally:
+        _release(lock_path, descriptor)
+
+
+def is_same_file(a: Path, b: Path) -> bool:
+    """Whether two paths lead to one file, or would once it exists.
+
+    >>> is_same_file("mail.suffice", "./mail.suffice"), is_same_file("mail.suffice", "other.suffice")
+    (True, False)
+    """
+    if os.path.realpath(as_path(a)) == os.path.realpath(as_path(b)):
+        return True
+    try:
+        return os.path.samefile(a, b)  # also knows file systems that ignore case
+    except OSError:
+        return False
+
+
+def _acquire(lock_path: str, deadline: float) -> int | None:
+    """Open and lock the lock file: its descriptor, or None if it was still locked at the deadline.
+
+    A holder removes the lock file before it lets go. Whoever gets the lock of a removed file has locked nothing that
+    others can see, and starts again with the file that the path now leads to.
+    """
+    while True:
+        descriptor, kept = _open(lock_path), False
+        try:
+            while not _try_lock(descriptor):
+                if time.monotonic() >= deadline:
+                    return None
+                time.sleep(POLL_SECONDS)  # short sleeps, not a blocking call: signals are handled in between
+            kept = _is_current(lock_path, descriptor)
+            if kept:
+                return descriptor
+        finally:
+            if not kept:
+                os.close(descriptor)
+
+
+def _open(lock_path: str) -> int:
+    try:
+        return os.open(lock_path, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o666)
+    except PermissionError:
+        return os.open(lock_path, os.O_RDONLY | NO_LINKS)  # made by another user; reading is enough to lock it
+
+
+def _is_current(lock_path: str, descriptor: int) -> bool:
+    """Whether the path still leads to the open file. An open file keeps its inode, so the inode is not reused."""
+    try:
+        return os.path.samestat(os.stat(lock_path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    NO_LINKS = 0
+
+    def _try_lock(descriptor: int) -> bool:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno in BUSY:
+                return False
+            raise
+        return True
+
+    def _release(lock_path: str, descriptor: int) -> None:
+        """Unlock. The lock file stays: Windows does not remove open files, and a file without a holder is harmless."""
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+        os.close(descriptor)
+
+else:
+    import fcntl
+
+    NO_LINKS = os.O_NOFOLLOW  # a link planted there must not make this process create a file elsewhere
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in BUSY:
+                return False
+            raise
+        return True
+
+    def _release(lock_path: str, descriptor: int) -> None:
+        """Remove the lock file, then unlock it; in the other order the file could already be another holder's.
+
+        A lock file that cannot be removed, or that a killed process left behind, is harmless: nobody holds its lock.
+        """
+        with contextlib.suppress(OSError):
+            os.unlink(lock_path)
+        os.close(descriptor)  # which unlocks it

@@ -1,0 +1,82 @@
+"""Commands that replace the model they have read: several at once lose no rows."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import suffice
+from cli.made import flowers, ran, refused, rows_of, write_csv
+from suffice import NaiveBayes
+from suffice.cli import writing
+from suffice.model_file.lock import locked
+
+N_PROCESSES = 4
+
+
+def at_once(commands):
+    """Run commands at the same time: their exit codes."""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "suffice", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        for command in commands
+    ]
+    errors = [process.communicate(timeout=300)[1] for process in started]
+    assert [process.returncode for process in started] == [0] * len(started), errors
+
+
+def table(columns):
+    return np.column_stack([values for name, values in columns.items() if name != "species"])
+
+
+def test_updates_at_once_learn_all_rows(folder):
+    """Also through a link, which leads to the same file."""
+    parts = [rows_of(flowers(), slice(100 + i, 150, N_PROCESSES)) for i in range(N_PROCESSES)]
+    for i, part in enumerate(parts):
+        write_csv(f"part-{i}.csv", part)
+    os.symlink("flowers.suffice", "link.suffice")
+    names = ["flowers.suffice", "link.suffice", "./flowers.suffice", "flowers.suffice"]
+    at_once(["fit", f"part-{i}.csv", "-t", "species", "--update", name, "-o", name] for i, name in enumerate(names))
+    whole = flowers()
+    expected = NaiveBayes().fit(table(whole), whole["species"].astype(str))
+    model = suffice.load("flowers.suffice")
+    assert model.class_count_.tolist() == expected.class_count_.tolist()
+    np.testing.assert_allclose(model.means_, expected.means_, rtol=1e-12)
+    assert not [name for name in os.listdir() if "lock" in name or ".tmp" in name]
+
+
+def test_removals_and_merges_at_once(folder):
+    write_csv("a.csv", rows_of(flowers(), slice(10)))
+    write_csv("b.csv", rows_of(flowers(), slice(10, 20)))
+    at_once(
+        [
+            ["remove", "flowers.suffice", "a.csv", "-t", "species", "-o", "flowers.suffice"],
+            ["remove", "flowers.suffice", "b.csv", "-t", "species", "-o", "flowers.suffice"],
+            ["merge", "flowers.suffice", "monday.suffice", "-o", "flowers.suffice"],
+        ]
+    )
+    assert suffice.load("flowers.suffice").class_count_.sum() == 100 - 20 + 60
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["fit", "tuesday.csv", "-t", "species", "--update", "monday.suffice"],
+        ["remove", "monday.suffice", "monday.csv", "-t", "species"],
+        ["merge", "tuesday.suffice", "monday.suffice"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_who_loses_the_race_is_told(folder, command, monkeypatch):
+    monkeypatch.setattr(writing, "LOCK_SECONDS", 0.1)
+    before = (folder / "monday.suffice").read_bytes()
+    with locked("monday.suffice"):
+        said = refused(*command, "-o", "monday.suffice")
+        assert "The model file 'monday.suffice' is being updated by another process (lock file " in said
+        assert "Try again when it has finished." in said
+        assert (folder / "monday.suffice").read_bytes() == before
+        if command[0] != "remove":
+            ran(*command, "-o", "other.suffice")  # nothing is replaced that was read
