@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from suffice.estimators.base import GenerativeClassifier
 from suffice.exceptions import MergeError
+from suffice.model.merge_tree import MergeTree
 
 __all__ = ["merge"]
 
@@ -42,7 +43,7 @@ def merge(models: Iterable[E]) -> E:
     True
     """
     first: E | None = None
-    waiting: list[tuple[int, E]] = []  # partial models of 2^level models, the largest first
+    tree: MergeTree[E] = MergeTree(_joined)
     if isinstance(models, GenerativeClassifier) or not isinstance(models, Iterable):
         raise MergeError(f"merge takes several estimators, in a list or any other iterable; got {models!r:.80}.")
     for position, model in enumerate(models):
@@ -55,22 +56,14 @@ def merge(models: Iterable[E]) -> E:
                 f"merge takes estimators of one class: {type(first).__name__} at position 0, and "
                 f"{type(model).__name__} at position {position}."
             )
-        if model._model is None:
-            continue
-        level, joined = 0, model
-        while waiting and waiting[-1][0] == level:
-            joined = _joined(waiting.pop()[1], joined)
-            level += 1
-        waiting.append((level, joined))
+        if model._model is not None:
+            tree.add(model)
     if first is None:
         raise MergeError("There is no model to merge: the iterable is empty.")
-    while len(waiting) > 1:
-        (_, right), (level, left) = waiting.pop(), waiting.pop()
-        waiting.append((level, _joined(left, right)))
-    if not waiting:
+    joined = tree.total()
+    if joined is None:
         unfitted: E = clone(first)
         return unfitted
-    joined = waiting[0][1]
     # A copy of the first has what a clone would lose: settings that were chosen, a prior that was given after a fit.
     return copy(joined) if first._model is not None else clone(first).merge(joined)
 

@@ -56,3 +56,22 @@ def test_priors():
 def test_bad_priors_are_sentences(prior, words):
     with pytest.raises(InputError, match=words):
         bayes.class_prior(prior, np.ones(3), "abc")
+
+
+@pytest.mark.parametrize("function", [bayes.posterior, bayes.log_posterior, bayes.decide, bayes.check_possible_rows])
+def test_rows_without_a_posterior_are_all_named(function):
+    joint = np.log(np.full((2000, 3), 0.2))
+    joint[[5, 1500]] = -np.inf
+    joint[1999] = np.nan
+    joint[7, :2] = -np.inf
+    with pytest.raises(InputError, match="Row 5 is so far from every class") as caught:
+        function(joint)
+    assert list(caught.value.rows) == [5, 1500, 1999]
+
+
+def test_posterior_in_another_array_names_the_same_rows():
+    joint = np.array([[0.0, 0.0], [-np.inf, -np.inf], [np.inf, 0.0]])
+    with pytest.raises(InputError, match="Row 1 is so far") as caught:
+        bayes.posterior(joint, np.empty_like(joint))
+    assert list(caught.value.rows) == [1, 2]
+    assert caught.value.argument is None

@@ -149,8 +149,8 @@ def _explained(model: Any, row: Any, label: Any, against: Any) -> dict[str, Any]
 def _parts(model: Any, row: Any, label: Any, against: Any) -> Any:
     if hasattr(model, "explain"):
         return model.explain(row, label, against)
-    from suffice.discriminant_analysis.explanation import explain_discriminant
     from suffice.exceptions import InputError
+    from suffice.model.explanation import explain
 
     if not hasattr(model, "score_samples"):
         raise InputError(
@@ -161,7 +161,7 @@ def _parts(model: Any, row: Any, label: Any, against: Any) -> Any:
     estimate, table = model._estimated(), model._read_rows(row)
     first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
     joint = model._joint_of(model._learned(), model._solved(), table, relative=True)
-    return explain_discriminant(estimate, table, joint, first, second)
+    return explain(estimate, table, first, second, joint)
 
 
 def _likeliest(probabilities: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,92 +1,50 @@
-"""Which columns, and which words, tell the classes of a model apart.
-
-What a column says of the class by itself is their mutual information under the model, in bits:
-
-    I(y; x_j) = E[log₂ p(x_j | y) − log₂ Σ_k p(k) p(x_j | k)]
-
-It is 0 where the classes look alike, and at most the entropy of p(y). The mean is taken over rows that are drawn from
-the model, which works for every family, with a fixed seed; its standard error is given beside it.
-"""
+"""Which columns and words of a model separate the classes, as the command shows them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from suffice import bayes
 from suffice.exceptions import SufficeError
-from suffice.families import MultivariateGaussian, Text
-from suffice.families.text.informative_words import telling_words
+from suffice.model.mutual_information import class_entropy, class_words, column_information
+from suffice.numerics.types import Float
 
 __all__ = ["entropy", "telling_columns", "words_of"]
 
-Float = NDArray[np.float64]
 DRAWN = 4000
 
 
 def entropy(prior: Float) -> float:
-    """Bits that the class of a row is worth."""
-    p = prior[prior > 0] / prior.sum()
-    return float(-(p @ np.log2(p)))
+    """Entropy of the class of a row, in bits."""
+    return class_entropy(prior)
 
 
 def telling_columns(model: Any, drawn: int = DRAWN) -> list[dict[str, Any]]:
-    """Columns, or blocks of them, with the bits that each says of the class and their standard error; best first.
+    """Columns, or blocks of them, with their information about the class and its standard error; best first.
 
-    A model that has no density has none.
+    A model whose scores are not log-densities has none. The rows are drawn with a fixed seed.
     """
     estimate = model._estimated()
-    if len(estimate.classes) < 2 or not all(getattr(block.family, "is_density", True) for block in estimate.blocks):
+    if len(estimate.classes) < 2 or not estimate.is_density:
         return []
     try:
         rows, labels = model.sample(drawn, random_state=0)
-        table = model._read_rows(rows)
-        codes = estimate.classes.positions(labels)
-        terms = _terms(estimate, table)
+        found = column_information(estimate, model._read_rows(rows), estimate.classes.positions(labels))
     except (SufficeError, AttributeError, NotImplementedError):
         return []
-    found = []
-    for name, part in terms:
-        with np.errstate(invalid="ignore"):
-            each = part[np.arange(len(codes)), codes] - bayes.log_evidence(bayes.joint(estimate.log_prior, part))
-        each = each[np.isfinite(each)] / np.log(2)
-        columns = [str(column) for column in name] if isinstance(name, tuple) else [str(name)]
-        bits, error = (float(each.mean()), float(each.std() / np.sqrt(len(each)))) if len(each) else (0.0, 0.0)
-        found.append({"columns": columns, "bits": max(bits, 0.0), "bits_error": error})
-    return sorted(found, key=lambda each: -each["bits"])
-
-
-def _terms(estimate: Any, table: Any) -> list[tuple[Any, Float]]:
-    """log p(x_j | y) of each column; of a multivariate Gaussian that of each column by itself."""
-    block, p = estimate.blocks[0], estimate.parameters[0]
-    if len(estimate.blocks) > 1 or not isinstance(block.family, MultivariateGaussian):
-        return list(estimate.terms(table))
-    x = np.asarray(block.take(table), dtype=np.float64)
-    found = []
-    for j, name in enumerate(block.names):
-        variance = np.array([p.covariance_of(k)[j, j] for k in range(len(estimate.classes))])
-        if (variance > 0).all():
-            z = (x[:, j, None] - p.mean[:, j]) ** 2 / variance
-            found.append((name, -0.5 * (z + np.log(variance))))
-    return found
+    return [
+        {"columns": [str(name) for name in each.columns], "bits": each.bits, "bits_error": each.error} for each in found
+    ]
 
 
 def words_of(model: Any, most: int) -> list[dict[str, Any]]:
-    """The words that speak loudest for each class, of each column of documents."""
-    estimate, found = model._estimated(), []
+    """The most informative words for each class, for each column of documents."""
+    estimate = model._estimated()
     if len(estimate.classes) < 2:
         return []
-    for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):
-        if isinstance(block.family, Text):
-            for k, label in enumerate(estimate.classes.labels.tolist()):
-                said = telling_words(parameters, k, None, most)
-                words = [
-                    {"word": word, "log_odds": odds, "count": count, "others": other}
-                    for word, odds, (count, other) in zip(
-                        said.words, said.log_odds.tolist(), said.counts.tolist(), strict=True
-                    )
-                ]
-                found.append({"column": str(block.names[0]), "label": label, "words": words})
-    return found
+    out = []
+    for each in class_words(estimate, most):
+        found = each.words
+        pairs = zip(found.words, found.log_odds.tolist(), found.counts.tolist(), strict=True)
+        words = [{"word": word, "log_odds": odds, "count": n, "others": other} for word, odds, (n, other) in pairs]
+        out.append({"column": str(each.column), "label": each.label, "words": words})
+    return out

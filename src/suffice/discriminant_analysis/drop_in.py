@@ -13,9 +13,9 @@ from sklearn.base import clone
 from suffice.estimators.base import GenerativeClassifier, seen_classes
 from suffice.exceptions import InputError
 from suffice.families import MultivariateGaussian
-from suffice.families.multivariate_gaussian.leave_one_out import left_out_log_density
+from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
 from suffice.model import Block, Estimate, Model
-from suffice.model.leave_one_out import left_out_prior
+from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.sources.arrays import encode, read_training, read_weights
 from suffice.statistics import FourthMoments, Membership, PooledScatter, Scatter
 from suffice.tables import MatrixTable, Table
@@ -107,8 +107,8 @@ class DiscriminantDropIn(GenerativeClassifier):
             return None
         gaussians = solved.gaussians
         share = np.ones((len(weight), len(weight))) if gaussians.covariance.ndim == 2 else np.eye(len(weight))
-        out = left_out_log_density(gaussians, weight, share, share @ weight, table.x, members)
-        return out + left_out_prior(weight, solved.priors, members, fixed=self.priors is not None)
+        out = leave_one_out_log_density(gaussians, weight, share, share @ weight, table.x, members)
+        return out + leave_one_out_log_prior(weight, solved.priors, members, fixed=self.priors is not None)
 
     @abstractmethod
     def _is_plain(self, solved: Any) -> bool:

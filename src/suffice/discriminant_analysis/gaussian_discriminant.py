@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from suffice.bayes import Prior
-from suffice.discriminant_analysis.explanation import explain_discriminant
 from suffice.estimators.tunable import PATH, OwnClassifier, is_auto
 from suffice.exceptions import InputError
 from suffice.families import Family, Gaussian, Linear, MultivariateGaussian
 from suffice.families.linear import linear_scores
 from suffice.model import Block, Estimate, Model
-from suffice.model.explanation import Explanation
+from suffice.model.explanation import Explanation, explain
 from suffice.sources.arrays import explain_values, read_rows
 from suffice.tables.table import Schema
 
@@ -205,7 +204,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
 
         With a shared covariance a column's part is its coefficient times how far the row is from the middle between the
         two classes; with own ones it is its part of two quadratic forms, and ``"(spread)"`` is what the volumes of the
-        classes say. See `suffice.discriminant_analysis.explanation`.
+        classes say. See `suffice.model.gaussian_explanation`.
 
         Parameters
         ----------
@@ -234,7 +233,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ow
         table = self._read_rows(X)
         joint = self._joint_of(self._learned(), self._solved(), table, relative=True)
         first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
-        return explain_discriminant(estimate, table, joint, first, second)
+        return explain(estimate, table, first, second, joint)
 
     # ------------------------------------------------------------------ discriminant directions
 

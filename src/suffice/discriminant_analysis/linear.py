@@ -16,7 +16,7 @@ from suffice.discriminant_analysis.drop_in import DiscriminantDropIn, given_cova
 from suffice.discriminant_analysis.solvers import LinearSolution, solve_eigen, solve_lsqr, solve_svd
 from suffice.exceptions import warn_user
 from suffice.families import Linear, MultivariateGaussian
-from suffice.families.linear import linear_answers, linear_scores
+from suffice.families.linear import linear_posterior, linear_scores
 from suffice.model import LinearForm, Model
 from suffice.sources.arrays import read_rows
 from suffice.statistics import ClassAxis
@@ -265,8 +265,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _answered(
         self, model: Model, solved: Any, table: Any, method: str, out: NDArray[Any] | None
     ) -> NDArray[Any] | None:
-        finish = bayes.finish(method, np.zeros(len(model.classes)), len(table), out)  # the form has the prior in it
-        bayes.check_answered(linear_answers(table.x, solved.form, finish))
+        finish = bayes.posterior_request(
+            method, np.zeros(len(model.classes)), len(table), out
+        )  # the form has the prior in it
+        bayes.check_possible(linear_posterior(table.x, solved.form, finish))
         return finish.out
 
     def _asks(self, method: str) -> str:

@@ -118,7 +118,7 @@ class Answers:
         self, model: Model, solved: Any, table: Table, method: str, out: NDArray[Any] | None
     ) -> NDArray[Any] | None:
         """What a method says, codes for ``predict``, in the same look at the rows; None if that cannot be."""
-        return self._estimate_of(model, solved).answered(table, method, out)
+        return self._estimate_of(model, solved).write_posterior(table, method, out)
 
     def _answer(
         self, method: str, classes: ClassAxis, joint: Float, X: Any, out: NDArray[Any] | None = None

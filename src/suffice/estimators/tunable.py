@@ -19,7 +19,7 @@ from suffice.learning.hold_out import HoldOut
 from suffice.learning.scores import BY_HAND
 from suffice.learning.tuning import Tuning, tune
 from suffice.model import Estimate, LinearForm, Model
-from suffice.model.leave_one_out import joint_in_closed_form
+from suffice.model.leave_one_out import leave_one_out_joint
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import Table
 from suffice.tables.table import Schema
@@ -163,7 +163,7 @@ class OwnClassifier(GenerativeClassifier):
 
     def _closed_form(self, model: Model, solved: Any, table: Table, members: Membership) -> Float | None:
         assert self._schema is not None
-        return joint_in_closed_form(model.with_blocks(self._blocks(self._schema)), solved, table, members, self.prior)
+        return leave_one_out_joint(model.with_blocks(self._blocks(self._schema)), solved, table, members, self.prior)
 
     # ------------------------------------------------------------------ answers
 

@@ -19,7 +19,13 @@ from suffice.families.linear import CellForm
 from suffice.statistics import Membership, Sums
 from suffice.tables.sparse_cells import nonzero_cells
 
-__all__ = ["ComplementWeights", "complement_scores", "complement_weights", "left_out_complement", "outside_weights"]
+__all__ = [
+    "ComplementWeights",
+    "complement_scores",
+    "complement_weights",
+    "leave_one_out_complement",
+    "outside_weights",
+]
 
 Float = NDArray[np.float64]
 
@@ -75,7 +81,7 @@ def complement_scores(parameters: ComplementWeights, x: Any) -> Float:
     return out
 
 
-def left_out_complement(statistic: Sums, alpha: Any, x: Any, members: Membership) -> Float:
+def leave_one_out_complement(statistic: Sums, alpha: Any, x: Any, members: Membership) -> Float:
     """The score of each row given the others (n, K): it is outside of all classes but its own, and they lose it.
 
     NaN in rows without which a class has none, or a column decides.

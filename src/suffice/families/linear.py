@@ -20,7 +20,7 @@ __all__ = [
     "Finish",
     "Linear",
     "centred_blocks",
-    "linear_answers",
+    "linear_posterior",
     "linear_scores",
     "row_blocks",
     "row_sums",
@@ -56,7 +56,7 @@ def linear_scores(x: Float, form: Linear) -> Float:
     return kernels.linear_scores(x, coef, offset, origin=np.ascontiguousarray(form.origin))[0]
 
 
-def linear_answers(x: Any, form: Linear, finish: Finish) -> int:
+def linear_posterior(x: Any, form: Linear, finish: Finish) -> int:
     """What is asked of `linear_scores`, at once; the first row without an answer, or −1."""
     coef, offset = np.ascontiguousarray(form.coef), np.ascontiguousarray(form.offset)
     return kernels.linear_answers(x, coef, offset, origin=np.ascontiguousarray(form.origin), finish=finish)[1]

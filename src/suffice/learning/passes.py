@@ -12,6 +12,7 @@ from suffice.learning.batches import BatchReader
 from suffice.learning.kept_rows import KeptRows
 from suffice.learning.labels import LabelReader
 from suffice.model import Model
+from suffice.model.merge_tree import MergeTree
 from suffice.sources.files import Source
 from suffice.statistics import ClassAxis
 from suffice.tables import Table
@@ -92,7 +93,8 @@ def summed(
     labels = LabelReader(target, known)
     reader = BatchReader(estimator, source, labels, columns, weights)
     read = list(dict.fromkeys([*columns, target, *([] if weights is None else [weights])]))
-    tree, table, n_rows = _Tree(), None, 0
+    tree: MergeTree[Model] = MergeTree(Model.merge)
+    table, n_rows = None, 0
     with closing(source.batches(read, coded=[target])) as batches:  # type: ignore[type-var]
         for batch in batches:
             found = reader.read(batch)
@@ -118,26 +120,3 @@ def _first(estimator: Any, first: Table | None, table: Table) -> Table:
         later = [now if kind == "empty" else kind for kind, now in zip(kinds, table.kinds, strict=True)]
         estimator._schema = replace(estimator._schema, kinds=later)
     return table if first is None else first
-
-
-class _Tree:
-    """Models that are merged two by two, those of as many batches first.
-
-    What rounding takes of a sum then grows with the logarithm of their number, and so does the work where models grow.
-    """
-
-    def __init__(self) -> None:
-        self._parts: list[tuple[int, Model]] = []
-
-    def add(self, model: Model) -> None:
-        size = 1
-        while self._parts and self._parts[-1][0] == size:
-            model = self._parts.pop()[1].merge(model)
-            size *= 2
-        self._parts.append((size, model))
-
-    def total(self) -> Model | None:
-        while len(self._parts) > 1:
-            size, last = self._parts.pop()
-            self._parts[-1] = self._parts[-1][0] + size, self._parts[-1][1].merge(last)
-        return self._parts[0][1] if self._parts else None

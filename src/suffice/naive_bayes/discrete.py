@@ -17,7 +17,7 @@ from suffice.exceptions import InputError, warn_user
 from suffice.families import Family
 from suffice.learning.expectation_maximisation import EMTrace
 from suffice.model import Estimate, Model
-from suffice.model.leave_one_out import left_out_prior
+from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
 from suffice.statistics import Membership
 from suffice.statistics.class_sums import value_flags_of
@@ -130,7 +130,7 @@ class DiscreteDropIn(NaiveBayesDropIn):
         block = replace(model.blocks[0], family=family)
         found = family.leave_one_out(model.statistics[0], solved.parameters[0], block.take(table), members, block.names)
         fixed = self.class_prior is not None or not self.fit_prior
-        return None if found is None else found + left_out_prior(weight, solved.prior, members, fixed=fixed)
+        return None if found is None else found + leave_one_out_log_prior(weight, solved.prior, members, fixed=fixed)
 
     @property
     def class_count_(self) -> Float:

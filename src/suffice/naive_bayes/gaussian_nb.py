@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.families.gaussian.added_variance import AddedVariance
 from suffice.model import Block, Estimate, Model
-from suffice.model.leave_one_out import left_out_prior
+from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.naive_bayes.drop_in import NaiveBayesDropIn
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables.table import Schema
@@ -100,7 +100,7 @@ class GaussianNB(NaiveBayesDropIn):
         if out is None or (model.weights.weight == 0).any():
             return None
         fixed = self.priors is not None
-        return np.asarray(out + left_out_prior(model.weights.weight, solved.prior, members, fixed=fixed))
+        return np.asarray(out + leave_one_out_log_prior(model.weights.weight, solved.prior, members, fixed=fixed))
 
     # ------------------------------------------------------------------ fitted attributes
 

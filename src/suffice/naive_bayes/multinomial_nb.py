@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.families import Family, Multinomial
-from suffice.families.complement import ComplementWeights, complement_scores, complement_weights, left_out_complement
+from suffice.families.complement import (
+    ComplementWeights,
+    complement_scores,
+    complement_weights,
+    leave_one_out_complement,
+)
 from suffice.families.estimation import weighted_logs
 from suffice.families.linear import Finish
 from suffice.families.multinomial import MultinomialParameters
@@ -202,7 +207,7 @@ class ComplementNB(_WholeRows):
         if self.norm or len(model.classes) == 1:
             return None
         statistic: Any = model.statistics[0]
-        return left_out_complement(statistic, self._alpha(), table.x, members)
+        return leave_one_out_complement(statistic, self._alpha(), table.x, members)
 
     def _fitted(self, model: Model, table: Table, members: Membership, unlabelled: Any, weight: Any) -> Any:
         if unlabelled is not None:

@@ -22,7 +22,7 @@ from suffice.learning.column_checks import (
 )
 from suffice.learning.family_choice import POLICIES, chosen_blocks, columns_of, family_of
 from suffice.model import Block, Model
-from suffice.model.explanation import Explanation, explain
+from suffice.model.explanation import Explanation, explain_columns
 from suffice.model.parameter_tables import parameter_table
 from suffice.sources.forms import ArrayForm, Form, SparseForm, StoredFrameForm
 from suffice.sources.tables import check_kinds, explain_table, read_training_table, table_of_rows
@@ -371,8 +371,7 @@ class NaiveBayes(OwnClassifier):
         estimate = self._estimated()
         table = self._read_rows(X)
         first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
-        with np.errstate(over="ignore", invalid="ignore"):
-            return explain(estimate, table, first, second)
+        return explain_columns(estimate, table, first, second)
 
     @property
     def means_(self) -> Float:

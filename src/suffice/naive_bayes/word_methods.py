@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.families import Text
-from suffice.families.text.informative_words import telling_words
+from suffice.families.text.informative_words import informative_words
 from suffice.families.text.parameters import TextParameters, words_used
 from suffice.model import Estimate, Model
-from suffice.naive_bayes.document_explanation import DocumentExplanation, explain_documents
+from suffice.model.explanation import Explanation, explain
 from suffice.statistics import WordSums
 from suffice.tables.listing import Listing
+from suffice.text.table import TextTable
 from suffice.text.texts import Texts
 
 __all__ = ["WordAnswers", "word_sums"]
@@ -145,11 +146,11 @@ class WordAnswers:
                 "Words tell classes apart, and there is one class only. Let the model learn another first."
             )
         other = None if against is None else axis.position(against)
-        found = telling_words(parameters, axis.position(label), other, int(n))
+        found = informative_words(parameters, axis.position(label), other, int(n))
         columns: dict[str, Any] = {"word": found.words, "log-odds": found.log_odds, str(label): found.counts[:, 0]}
         return Listing(columns | {"others" if against is None else str(against): found.counts[:, 1]})
 
-    def explain(self, X: Any, label: Any = None, against: Any = None) -> DocumentExplanation:
+    def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
         """Why documents are judged as they are: what each word adds to the log-odds.
 
         Parameters
@@ -161,9 +162,9 @@ class WordAnswers:
 
         Returns
         -------
-        DocumentExplanation
+        Explanation
             Parts that sum to the log-odds before they are calibrated, and words that the model does not know.
         """
         estimate = self._estimated()
         first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
-        return explain_documents(estimate, self._family(), self._texts(X), first, second)
+        return explain(estimate, TextTable(self._texts(X)), first, second)

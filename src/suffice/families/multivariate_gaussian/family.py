@@ -29,16 +29,17 @@ from suffice.families.covariance import discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.linear import (
     Linear,
-    linear_answers,
+    linear_posterior,
     linear_scores,
     row_blocks,
     rows_with_holes,
 )
-from suffice.families.multivariate_gaussian.leave_one_out import left_out_log_density
+from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
 from suffice.families.multivariate_gaussian.singular import check_regular, warn_if_singular
 from suffice.families.multivariate_gaussian.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
 from suffice.numerics.compensated import divided
+from suffice.numerics.types import Index
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 from suffice.statistics.aggregation import Aggregation, Answer
 from suffice.statistics.folds import by_fold, of_folds
@@ -335,7 +336,7 @@ class MultivariateGaussian(Family):
         if p.freedom is not None or is_sparse(x):
             return None
         if p.covariance.ndim == 2:
-            lost = linear_answers(x, self.linear_form(p), finish)
+            lost = linear_posterior(x, self.linear_form(p), finish)
         else:
             lost = kernels.full_answers(x, p.mean, p.mean_low, p.triangles, p.log_norm, finish=finish)
         return None if self.missing and lost >= 0 else lost  # perhaps for a hole
@@ -366,12 +367,12 @@ class MultivariateGaussian(Family):
         divisor = share @ (weight - self._lost(weight))
         holes = rows_with_holes(x) if self.missing else np.zeros(len(x), dtype=bool)
         if not holes.any():
-            return left_out_log_density(parameters, weight, share, divisor, x, members)
+            return leave_one_out_log_density(parameters, weight, share, divisor, x, members)
         # A row with a hole is in no covariance, and leaving it out changes none.
         out = np.empty((len(x), len(weight)))
         out[holes] = self.relative_log_likelihood(parameters, x[holes])
         whole = members.take(~holes)
-        out[~holes] = left_out_log_density(parameters, weight, share, divisor, x[~holes], whole)
+        out[~holes] = leave_one_out_log_density(parameters, weight, share, divisor, x[~holes], whole)
         return out
 
     # ------------------------------------------------------------------ sample
@@ -433,6 +434,18 @@ class MultivariateGaussian(Family):
             wide = p.spread[k] * v / (v - 2) if v > 2 else np.inf
             return p.mean[k], p.covariance_of(k) * wide
         return p.mean[k], p.covariance_of(k)
+
+    def marginal_log_densities(self, parameters: MultivariateGaussianParameters, x: Float) -> tuple[Index, Float]:
+        """log p(x_j | y) of each column by itself (n, K, m), for the m columns that vary in every class.
+
+        Returns the positions of those columns (m,), and their log-densities.
+        """
+        variance = np.array([np.diagonal(parameters.covariance_of(k)) for k in range(len(parameters.mean))])
+        at = np.flatnonzero((variance > 0).all(axis=0))
+        out = np.empty((len(x), len(parameters.mean), len(at)))
+        for i, j in enumerate(at):
+            out[:, :, i] = self.log_likelihood(parameters.marginal(np.array([j])), x[:, [j]])
+        return at, out
 
     def log_prior(self, parameters: MultivariateGaussianParameters, statistic: Scatter | PooledScatter) -> float:
         """The log-density of the rows of the prior, up to a constant."""

@@ -209,7 +209,7 @@ class Text(Family):
         distinct = self.binary or self.event == "bernoulli"
         scores, length = parameters.form.scores(documents, self.analysis.reading, distinct=distinct)
         if self.length:
-            scores *= self._shortened(length, parameters.mean_length)[:, None]
+            scores *= self.length_factor(length, parameters.mean_length)[:, None]
         if self.event == "bernoulli":
             scores[documents.missing] = 0.0
         return scores
@@ -242,7 +242,7 @@ class Text(Family):
         rows = parameters.rows(word_rows(x, self.analysis, self.slots))
         return same_cells(rows, np.ones_like(rows.data)) if self.binary else rows
 
-    def _shortened(self, length: Float, mean: Any) -> Float:
+    def length_factor(self, length: Float, mean: Any) -> Float:
         """What the counts of a document of some length are multiplied by (n,)."""
         return np.asarray(np.where(length > 0, mean / np.where(length > 0, length, 1.0), 1.0) ** self.length)
 
@@ -254,7 +254,7 @@ class Text(Family):
         data = rows.data if parameters.idf is None else rows.data * parameters.idf[rows.indices]
         if self.length:
             length = np.asarray(rows.sum(axis=1)).ravel()
-            data = data * self._shortened(length, parameters.mean_length)[cell_rows(rows)]
+            data = data * self.length_factor(length, parameters.mean_length)[cell_rows(rows)]
         return predictive(draws, same_cells(rows, data))
 
     def leave_one_out(

@@ -164,7 +164,7 @@ def _drawn_block(
         rest = np.where(used, everyone[j] - taken, 0.0) - np.where(block.above, everyone[j], 0.0)
         total = plain.sum(axis=0)[cut] + block.sums(rest)
         mean = total / np.where(n - w > 0, n - w, 1.0)
-        draws = draws * family._shortened(length, mean)[row]
+        draws = draws * family.length_factor(length, mean)[row]
     sizes = np.empty((len(tally), len(w)))
     for k, each in enumerate(tally):
         mine = np.where(codes[row] == k, taken, 0.0)
