@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.families.contract import read_only
 from suffice.families.linear import CellForm
+from suffice.numerics.types import Float, Matrix
 from suffice.statistics import Membership, Sums
 from suffice.tables.sparse_cells import nonzero_cells
 
@@ -26,8 +26,6 @@ __all__ = [
     "leave_one_out_complement",
     "outside_weights",
 ]
-
-Float = NDArray[np.float64]
 
 
 def _outside(total: Float, alpha: Any) -> Float:
@@ -72,7 +70,7 @@ def outside_weights(total: Float, alpha: Any, *, norm: bool = False) -> Float:
         return np.where(total != 0, logged / total, 0.0)
 
 
-def complement_scores(parameters: ComplementWeights, x: Any) -> Float:
+def complement_scores(parameters: ComplementWeights, x: Matrix) -> Float:
     """The score of each row and class (n, K), NaN if a value is missing; a column that no other class has decides."""
     out = parameters.cells.scores(x, missing=False)
     if parameters.certain is not None:
@@ -81,7 +79,7 @@ def complement_scores(parameters: ComplementWeights, x: Any) -> Float:
     return out
 
 
-def leave_one_out_complement(statistic: Sums, alpha: Any, x: Any, members: Membership) -> Float:
+def leave_one_out_complement(statistic: Sums, alpha: Any, x: Matrix, members: Membership) -> Float:
     """The score of each row given the others (n, K): it is outside of all classes but its own, and they lose it.
 
     NaN in rows without which a class has none, or a column decides.

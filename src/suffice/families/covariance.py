@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
 
 from suffice.numerics.decompositions import eigh, svd
 from suffice.numerics.exact_product import exact_product
 from suffice.numerics.single_threaded_blas import single_threaded_blas
+from suffice.numerics.types import Codes, Float
 
 __all__ = [
     "Whitening",
@@ -27,7 +27,6 @@ __all__ = [
     "whiten",
 ]
 
-Float = NDArray[np.float64]
 
 WELL_CONDITIONED = 1e-3  # reciprocal condition of a correlation matrix whose Cholesky factor is good as it is
 REFINED_COLUMNS = 256  # beyond, refining would take longer than all else in a fit
@@ -49,7 +48,7 @@ class Whitening:
 
     matrix: Float
     log_det: float
-    dependent: NDArray[np.int64]
+    dependent: Codes
 
 
 def rank_tolerance(d: int) -> float:

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.families.contract import Family
 from suffice.families.leave_one_out import left_out_cells
+from suffice.numerics.types import Float, Index, Mask, Matrix
 from suffice.statistics import Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.tables.sparse_cells import cell_columns, cell_rows
@@ -25,7 +25,6 @@ from suffice.tables.table import is_sparse
 
 __all__ = ["IndependentColumns"]
 
-Float = NDArray[np.float64]
 
 BLOCK_CELLS = 1 << 16  # evaluated together, for all classes
 LIKELY = 100.0  # a log-density of this size at zero costs two digits when it is taken away again
@@ -42,7 +41,7 @@ class IndependentColumns(Family):
         return True
 
     @abstractmethod
-    def cells(self, parameters: Any, values: Any, columns: Any) -> Float:
+    def cells(self, parameters: Any, values: Float, columns: int | Index) -> Float:
         """log p(x_j | k) of each cell under each class (m, K).
 
         Parameters
@@ -52,7 +51,7 @@ class IndependentColumns(Family):
             The column of each cell; one number where all cells are of one column.
         """
 
-    def log_likelihood(self, parameters: Any, x: Any) -> Float:
+    def log_likelihood(self, parameters: Any, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if is_sparse(x):
             return self._of_sparse(parameters, x)
@@ -64,12 +63,12 @@ class IndependentColumns(Family):
         return out
 
     def leave_one_out(
-        self, statistic: Any, parameters: Any, x: Any, members: Membership, columns: Sequence[object]
+        self, statistic: Any, parameters: Any, x: Matrix, members: Membership, columns: Sequence[object]
     ) -> Float | None:
         """log p(x | y) of each row given the others (n, K); NaN where an estimate without the row is an error."""
         return left_out_cells(self, statistic, x, members, columns)
 
-    def terms(self, parameters: Any, x: Any) -> Float:
+    def terms(self, parameters: Any, x: Matrix) -> Float:
         """The part of each column in `log_likelihood` (n, K, d)."""
         x = x.tocsc() if is_sparse(x) else x
         columns = [self.known_cells(parameters, _column(x, j), j) for j in range(x.shape[1])]
@@ -78,7 +77,7 @@ class IndependentColumns(Family):
     def _n_classes(self, parameters: Any) -> int:
         return len(next(value for value in vars(parameters).values() if isinstance(value, np.ndarray)))
 
-    def known_cells(self, parameters: Any, values: Any, columns: Any) -> Float:
+    def known_cells(self, parameters: Any, values: Float, columns: int | Index) -> Float:
         """`cells`, with nothing for a cell that is missing (m, K)."""
         with np.errstate(all="ignore"):
             out = np.array(self.cells(parameters, np.asarray(values, dtype=np.float64), columns), dtype=np.float64)
@@ -87,7 +86,7 @@ class IndependentColumns(Family):
             out[missing] = 0.0
         return out
 
-    def _of_sparse(self, parameters: Any, x: Any) -> Float:
+    def _of_sparse(self, parameters: Any, x: Matrix) -> Float:
         """Σ_j log p(0 | k), and for each stored cell what its value adds to that.
 
         Where a zero is so unlikely that this would cancel digits, a column is evaluated cell by cell.
@@ -97,7 +96,7 @@ class IndependentColumns(Family):
         for start in range(0, d, BLOCK_CELLS):
             columns = np.arange(start, min(d, start + BLOCK_CELLS))
             zero[columns] = self.known_cells(parameters, np.zeros(len(columns)), columns)
-        common: NDArray[np.bool_] = np.asarray((np.abs(zero) <= LIKELY).all(axis=1))
+        common: Mask = np.asarray((np.abs(zero) <= LIKELY).all(axis=1))
         out: Float = np.tile(zero[common].sum(axis=0), (x.shape[0], 1))
         by_column = x.tocsc() if not common.all() else x
         for j in np.flatnonzero(~common).tolist():
@@ -127,5 +126,5 @@ class IndependentColumns(Family):
         return type(parts[0]).beside(parts)
 
 
-def _column(x: Any, j: int) -> Any:
+def _column(x: Matrix, j: int) -> Any:
     return x[:, [j]].toarray().ravel() if is_sparse(x) else x[:, j]

@@ -8,21 +8,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import SufficeError
+from suffice.numerics.types import Float, Index, Matrix
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables.table import is_sparse
 
 __all__ = ["LEAST", "left_out_cells", "repeated_columns"]
 
-Float = NDArray[np.float64]
 
 BLOCK_CELLS = 1 << 16  # estimated together, for all classes
 LEAST = 1e-2  # of a variance that a row may leave for a closed form to keep its digits
 
 
-def left_out_cells(family: Any, statistic: Any, x: Any, members: Membership, columns: Sequence[object]) -> Float:
+def left_out_cells(family: Any, statistic: Any, x: Matrix, members: Membership, columns: Sequence[object]) -> Float:
     """log p(x | y) of each row given the others (n, K), for any family of independent columns.
 
     Each cell of a block of rows becomes a column of its own, whose statistic is that of its column less the cell;
@@ -56,14 +55,14 @@ def left_out_cells(family: Any, statistic: Any, x: Any, members: Membership, col
     return out
 
 
-def repeated_columns(statistic: Any, at: NDArray[np.intp], d: int) -> Any:
+def repeated_columns(statistic: Any, at: Index, d: int) -> Any:
     """Columns of a statistic, which may be repeated; a family may keep several of its own for each."""
     several = statistic.shape[0] // max(d, 1)
     wide = np.concatenate([at + i * d for i in range(several)])
     return replace(statistic, **{name: array[..., wide] for name, array in statistic.arrays().items()})
 
 
-def _without(statistic: Any, part: Any, k: int, at: NDArray[np.intp], d: int) -> Any:
+def _without(statistic: Any, part: Any, k: int, at: Index, d: int) -> Any:
     """Columns of a statistic, each less a cell of class k; the other classes are as they were."""
     whole = repeated_columns(statistic, at, d)
     left = whole.taking([k]).subtract(part)

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.kernels import Finish
+from suffice.numerics.types import Float, Mask, Matrix
 from suffice.tables.sparse_cells import same_cells
 from suffice.tables.table import is_sparse
 
@@ -28,7 +28,6 @@ __all__ = [
     "scores_of_cells",
 ]
 
-Float = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 20  # of rows that are centred and multiplied together
 
@@ -56,7 +55,7 @@ def linear_scores(x: Float, form: Linear) -> Float:
     return kernels.linear_scores(x, coef, offset, origin=np.ascontiguousarray(form.origin))[0]
 
 
-def linear_posterior(x: Any, form: Linear, finish: Finish) -> int:
+def linear_posterior(x: Matrix, form: Linear, finish: Finish) -> int:
     """What is asked of `linear_scores`, at once; the first row without an answer, or −1."""
     coef, offset = np.ascontiguousarray(form.coef), np.ascontiguousarray(form.offset)
     return kernels.linear_answers(x, coef, offset, origin=np.ascontiguousarray(form.origin), finish=finish)[1]
@@ -81,8 +80,8 @@ class CellForm:
     total: Float
     slope: Float
     zero: Float | None = None
-    never_more: NDArray[np.bool_] | None = None
-    never_zero: NDArray[np.bool_] | None = None
+    never_more: Mask | None = None
+    never_zero: Mask | None = None
 
     @classmethod
     def of(cls, zero: Float | None, slope: Float) -> CellForm:
@@ -99,7 +98,7 @@ class CellForm:
         zero = np.zeros_like(self.slope) if self.zero is None else self.zero
         return np.ascontiguousarray(self.slope.T), np.ascontiguousarray(zero.T)
 
-    def scores(self, x: Any, threshold: float | None = None, *, missing: bool = True) -> Float:
+    def scores(self, x: Matrix, threshold: float | None = None, *, missing: bool = True) -> Float:
         """The sums of each row and class (n, K); see `scores_of_cells`."""
         if is_sparse(x):
             options: dict[str, Any] = {"zero": self.zero, "above": threshold, "missing": missing}
@@ -114,7 +113,7 @@ class CellForm:
                 self._mark(block, threshold, out[start : start + len(block)])
         return out
 
-    def answers(self, x: Any, finish: Finish, threshold: float | None = None, *, missing: bool = True) -> int | None:
+    def answers(self, x: Matrix, finish: Finish, threshold: float | None = None, *, missing: bool = True) -> int | None:
         """What is asked of the scores, at once, where they are dense and no cell is impossible; otherwise None."""
         if is_sparse(x) or self.never_more is not None or self.never_zero is not None:
             return None
@@ -135,7 +134,7 @@ class CellForm:
             out[np.isinf(block).any(axis=1)] = np.nan
 
 
-def _impossible(values: Float) -> tuple[NDArray[np.bool_] | None, Float]:
+def _impossible(values: Float) -> tuple[Mask | None, Float]:
     """Where values (K, d) are −∞, or None; and the values with 0 where they are not finite; (d, K) each."""
     turned = np.ascontiguousarray(values.T)
     if np.isfinite(turned).all():
@@ -145,7 +144,7 @@ def _impossible(values: Float) -> tuple[NDArray[np.bool_] | None, Float]:
 
 
 def scores_of_cells(
-    x: Any, zero: Float | None, slope: Float, threshold: float | None = None, *, missing: bool = True
+    x: Matrix, zero: Float | None, slope: Float, threshold: float | None = None, *, missing: bool = True
 ) -> Float:
     """``Σ_j zero_kj + x_j slope_kj`` over the cells that are not missing (n, K); x is dense or sparse.
 
@@ -162,7 +161,7 @@ def scores_of_cells(
     return CellForm.of(zero, slope).scores(x, threshold, missing=missing)
 
 
-def row_sums(x: Any, function: Callable[[Any], Any]) -> Float:
+def row_sums(x: Matrix, function: Callable[[Any], Any]) -> Float:
     """Σ_j f(x_j) of each row (n,) over the cells that are not missing; f is zero at zero where x is sparse.
 
     >>> row_sums(np.array([[1.0, 2.0], [np.nan, 3.0]]), np.square)
@@ -178,7 +177,7 @@ def row_sums(x: Any, function: Callable[[Any], Any]) -> Float:
     return out
 
 
-def row_blocks(x: Any) -> Iterator[tuple[int, Float]]:
+def row_blocks(x: Matrix) -> Iterator[tuple[int, Float]]:
     """Blocks of rows as dense float64, with the number of their first row; x is dense or sparse."""
     x = x.tocsr() if is_sparse(x) else x
     step = max(256, 2 * BLOCK_BYTES // (8 * max(x.shape[1], 1)))
@@ -188,7 +187,7 @@ def row_blocks(x: Any) -> Iterator[tuple[int, Float]]:
         yield start, np.ascontiguousarray(block.toarray() if is_sparse(x) else block, dtype=np.float64)
 
 
-def rows_with_holes(x: Any) -> NDArray[np.bool_]:
+def rows_with_holes(x: Matrix) -> Mask:
     """Which rows have a missing value (n,)."""
     found = [np.isnan(block).any(axis=1) for _, block in row_blocks(x)]
     return np.concatenate([np.zeros(0, dtype=bool), *found])

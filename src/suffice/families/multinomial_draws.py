@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Float, Matrix
 from suffice.tables.sparse_cells import cell_columns, same_cells
 from suffice.tables.table import is_sparse
 
 __all__ = ["drawn_shares", "log_shares", "predictive", "rise"]
-
-Float = NDArray[np.float64]
 
 
 def log_shares(total: Float, alpha: float) -> tuple[Float, Float]:
@@ -39,7 +37,7 @@ def log_shares(total: Float, alpha: float) -> tuple[Float, Float]:
     return draws, logs
 
 
-def predictive(draws: Float, x: Any) -> Float:
+def predictive(draws: Float, x: Matrix) -> Float:
     """Dirichlet-multinomial without its coefficient: Π_j Γ(a_j + x_j)/Γ(a_j) · Γ(A)/Γ(A + Σ x)."""
     size = draws.sum(axis=1)
     lengths = np.asarray(x.sum(axis=1), dtype=np.float64).reshape(-1, 1)
@@ -54,7 +52,7 @@ def predictive(draws: Float, x: Any) -> Float:
     return out
 
 
-def rise(a: Any, x: Any) -> Any:
+def rise(a: Any, x: Matrix) -> Any:
     """log Γ(a + x)/Γ(a), −∞ for draws of what can never be drawn."""
     return np.where(a > 0, log_rise(np.where(a > 0, a, 1.0), x), np.where(np.asarray(x) > 0, -np.inf, 0.0))
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from suffice import kernels
@@ -36,13 +35,13 @@ from suffice.families.independent import IndependentColumns
 from suffice.families.leave_one_out import LEAST, left_out_cells, repeated_columns
 from suffice.families.linear import Linear
 from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Codes, Float, Index, Matrix
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
 from suffice.tables.table import is_sparse
 
 __all__ = ["Gaussian", "GaussianParameters"]
 
-Float = NDArray[np.float64]
 LOG_2PI = float(np.log(2 * np.pi))
 
 
@@ -292,7 +291,7 @@ class Gaussian(IndependentColumns):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def cells(self, parameters: GaussianParameters, values: Any, columns: Any) -> Float:
+    def cells(self, parameters: GaussianParameters, values: Float, columns: int | Index) -> Float:
         """The Gaussian log-density, or Student's of the posterior predictive."""
         p = parameters
         mean, low, scale, norm = (array.T[columns] for array in (p.mean, p.mean_low, p.scale, p.log_norm))
@@ -302,14 +301,14 @@ class Gaussian(IndependentColumns):
         freedom = p.freedom.T[columns]
         return np.asarray(norm - 0.5 * (freedom + 1) * np.log1p(square / freedom))
 
-    def log_likelihood(self, parameters: GaussianParameters, x: Any) -> Float:
+    def log_likelihood(self, parameters: GaussianParameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
             return super().log_likelihood(p, x)
         return kernels.diagonal_log_likelihood(x, p.mean, p.mean_low, p.scale, p.log_norm, missing=self.missing)
 
-    def write_posterior(self, parameters: GaussianParameters, x: Any, finish: kernels.Finish) -> int | None:
+    def write_posterior(self, parameters: GaussianParameters, x: Matrix, finish: kernels.Finish) -> int | None:
         """What is asked of `log_likelihood`, at once; the first row without an answer, or −1."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
@@ -318,7 +317,7 @@ class Gaussian(IndependentColumns):
         return kernels.diagonal_answers(x, *values, missing=self.missing, finish=finish)
 
     def leave_one_out(
-        self, statistic: Any, parameters: GaussianParameters, x: Any, members: Membership, columns: Sequence[object]
+        self, statistic: Any, parameters: GaussianParameters, x: Matrix, members: Membership, columns: Sequence[object]
     ) -> Float | None:
         """log p(x | y) of each row given the others (n, K); None for one variance of all columns (spherical)."""
         if self.spherical:
@@ -362,7 +361,7 @@ class Gaussian(IndependentColumns):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: GaussianParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+    def sample(self, parameters: GaussianParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         shape = len(codes), parameters.mean.shape[1]
         noise = rng.standard_normal(shape)
@@ -372,7 +371,7 @@ class Gaussian(IndependentColumns):
         noise += parameters.mean[codes]
         return noise
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Columns of very different location and scale, with holes."""
         scale = 10.0 ** rng.integers(-6, 7, n_columns)
         centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))

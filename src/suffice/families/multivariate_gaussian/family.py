@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import (
@@ -39,7 +38,7 @@ from suffice.families.multivariate_gaussian.parameters import MultivariateGaussi
 from suffice.families.multivariate_gaussian.singular import check_regular, warn_if_singular
 from suffice.families.multivariate_gaussian.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
 from suffice.numerics.compensated import divided
-from suffice.numerics.types import Index
+from suffice.numerics.types import Codes, Float, Index, Matrix
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 from suffice.statistics.aggregation import Aggregation, Answer
 from suffice.statistics.folds import by_fold, of_folds
@@ -47,8 +46,6 @@ from suffice.statistics.scatter_queries import scatter_by_class, scatter_of_answ
 from suffice.tables.table import is_sparse
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
-
-Float = NDArray[np.float64]
 
 
 @register
@@ -150,7 +147,7 @@ class MultivariateGaussian(Family):
         return self._statistic.zero(classes, n_columns)
 
     def summarize(
-        self, x: Any, members: Membership, columns: Sequence[object] | None = None
+        self, x: Matrix, members: Membership, columns: Sequence[object] | None = None
     ) -> Scatter | PooledScatter:
         """Class means, and scatter matrices in the least form that `estimate` needs."""
         if is_sparse(x):
@@ -168,7 +165,7 @@ class MultivariateGaussian(Family):
             return self._statistic.summarize(x, members.without(holes), columns)
 
     def summarize_folds(
-        self, x: Any, members: Membership, folds: NDArray[np.int64], n_folds: int, columns: Sequence[object]
+        self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> list[Any]:
         """The statistic of each fold of the rows, in one pass; a fold of −1 leaves a row out."""
         if self._statistic is not PooledScatter:
@@ -291,11 +288,11 @@ class MultivariateGaussian(Family):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Any) -> Float:
+    def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); missing columns are integrated out."""
         return self._in_parts(parameters, x, self._log_density)
 
-    def _in_parts(self, parameters: MultivariateGaussianParameters, x: Any, evaluate: Any) -> Float:
+    def _in_parts(self, parameters: MultivariateGaussianParameters, x: Matrix, evaluate: Any) -> Float:
         """Rows that are sparse in blocks, and rows with holes by the columns they have."""
         if is_sparse(x):
             parts = [self._in_parts(parameters, block, evaluate) for _, block in row_blocks(x)]
@@ -324,13 +321,15 @@ class MultivariateGaussian(Family):
             return linear_scores(x, p.linear) + common
         return kernels.full_log_likelihood(x, p.mean, p.mean_low, p.triangles, p.log_norm)
 
-    def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Any) -> Float:
+    def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Matrix) -> Float:
         """`log_likelihood` up to a term common to the classes: linear where the covariance is shared."""
         if parameters.covariance.ndim == 3 or parameters.freedom is not None:
             return self.log_likelihood(parameters, x)
         return self._in_parts(parameters, x, lambda p, rows: linear_scores(rows, self.linear_form(p)))
 
-    def write_posterior(self, parameters: MultivariateGaussianParameters, x: Any, finish: kernels.Finish) -> int | None:
+    def write_posterior(
+        self, parameters: MultivariateGaussianParameters, x: Matrix, finish: kernels.Finish
+    ) -> int | None:
         """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
@@ -345,7 +344,7 @@ class MultivariateGaussian(Family):
         self,
         statistic: Scatter | PooledScatter,
         parameters: MultivariateGaussianParameters,
-        x: Any,
+        x: Matrix,
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
@@ -377,9 +376,7 @@ class MultivariateGaussian(Family):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(
-        self, parameters: MultivariateGaussianParameters, codes: NDArray[np.int64], rng: np.random.Generator
-    ) -> Float:
+    def sample(self, parameters: MultivariateGaussianParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         d = parameters.mean.shape[1]
         noise = rng.standard_normal((len(codes), d))
@@ -394,7 +391,7 @@ class MultivariateGaussian(Family):
             noise *= np.sqrt(parameters.spread[codes] * freedom / rng.chisquare(freedom))[:, None]
         return np.asarray(noise + parameters.mean[codes])
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Correlated columns of very different location and scale; with holes where those are allowed."""
         mixing = rng.standard_normal((n_columns, n_columns)) + 2 * np.eye(n_columns)
         scale = 10.0 ** rng.integers(-6, 7, n_columns)

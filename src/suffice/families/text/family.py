@@ -19,7 +19,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, columns_at
 from suffice.families.capabilities import Reads
@@ -32,6 +31,7 @@ from suffice.families.poisson import poisson_draws
 from suffice.families.text.leave_one_out import left_out_text
 from suffice.families.text.linear_form import linear_words
 from suffice.families.text.parameters import TextParameters, document_weights, word_chances, words_used
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
 from suffice.statistics.word_sums import counted_directly
@@ -43,7 +43,6 @@ from suffice.text.texts import Texts
 
 __all__ = ["Event", "Text"]
 
-Float = NDArray[np.float64]
 Event = Literal["multinomial", "bernoulli", "complement"]
 
 
@@ -138,7 +137,7 @@ class Text(Family):
 
     # ------------------------------------------------------------------ summarize
 
-    def check(self, x: Texts, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+    def check(self, x: Texts, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise unless there is one column; texts are looked at where they are made."""
         if len(names) != 1:
             raise InputError(f"The family 'text' is of one column, and got {len(names)}.")
@@ -274,7 +273,7 @@ class Text(Family):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: TextParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Any:
+    def sample(self, parameters: TextParameters, codes: Codes, rng: np.random.Generator) -> Any:
         """A document drawn from p(x | y = code) for each code (n, 1): its words in a random order, or those there."""
         self._check_density("sample")
         self._check_words()
@@ -306,7 +305,7 @@ class Text(Family):
                 "letters are known (analyzer='word', ngram_range=(1, 1), slots=0)."
             )
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int = 1) -> Any:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int = 1) -> Any:
         """Documents of common and rare words of several scripts; some are empty, and some are not there."""
         words = np.array(
             ["the", "The", "cheap", "pills", "straße", "день", "日本語", "x1", "a", "über_all", "no", "42"]
