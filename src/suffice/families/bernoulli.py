@@ -147,7 +147,7 @@ class Bernoulli(IndependentColumns):
 
     def write_posterior(self, parameters: BernoulliParameters, x: Matrix, finish: Finish) -> int | None:
         """What is asked of `log_likelihood`, at once; the first row without an answer, or −1."""
-        return parameters.cells.answers(x, finish)
+        return parameters.cells.write_posterior(x, finish)
 
     def leave_one_out(
         self,

@@ -175,7 +175,7 @@ class Multinomial(Family):
 
     def write_posterior(self, parameters: MultinomialParameters, x: Matrix, finish: Finish) -> int | None:
         """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
-        return None if self.estimation == "bayes" else parameters.relative_cells.answers(x, finish)
+        return None if self.estimation == "bayes" else parameters.relative_cells.write_posterior(x, finish)
 
     def leave_one_out(
         self,

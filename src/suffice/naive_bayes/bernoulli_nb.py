@@ -53,7 +53,7 @@ class _Binary(Bernoulli):
     def write_posterior(self, parameters: BernoulliParameters, x: Any, finish: Finish) -> int | None:
         """What is asked of `log_likelihood`, at once."""
         if isinstance(x, ThresholdedMatrix):
-            return parameters.cells.answers(x.x, finish, x.above)
+            return parameters.cells.write_posterior(x.x, finish, x.above)
         return super().write_posterior(parameters, x, finish)
 
     def leave_one_out(

@@ -61,7 +61,7 @@ class _Frequencies(Multinomial):
 
     def write_posterior(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
         """What is asked of `relative_log_likelihood`, at once."""
-        return parameters.cells.answers(x, finish, missing=False)
+        return parameters.cells.write_posterior(x, finish, missing=False)
 
 
 class _WholeRows(NotNegative):

@@ -17,7 +17,7 @@ import numpy as np
 from suffice import kernels
 from suffice.exceptions import SingularCovarianceError, columns_at
 from suffice.families.gaussian import Gaussian, GaussianParameters
-from suffice.families.leave_one_out import LEAST
+from suffice.families.leave_one_out import LEAST_REMAINING
 from suffice.families.linear import row_blocks
 from suffice.numerics.types import Float, Matrix
 from suffice.statistics import ClassAxis, Membership, Moments, RowMoments
@@ -95,7 +95,7 @@ class AddedVariance(Gaussian):
                 found -= (added - before)[:, None] * self._slope(parameters, block)
             more: dict[str, Any] = {"added": added, "before": before, "others": not little, "out": found}
             _, least = kernels.left_out(block, part.codes, part.weights, *moments, **more)
-            found[~(least > LEAST)] = np.nan
+            found[~(least > LEAST_REMAINING)] = np.nan
             out.append(found)
         return np.asarray(np.vstack([np.zeros((0, len(statistic.weight))), *out]))
 

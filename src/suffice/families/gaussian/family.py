@@ -32,7 +32,7 @@ from suffice.families.covariance import discriminant_directions
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, pseudo_moments
 from suffice.families.gaussian.leave_one_out import left_out_of_prior, left_out_of_shared
 from suffice.families.independent import IndependentColumns
-from suffice.families.leave_one_out import LEAST, left_out_cells, repeated_columns
+from suffice.families.leave_one_out import LEAST_REMAINING, leave_one_out_cells, repeated_columns
 from suffice.families.linear import Linear
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Index, Matrix
@@ -328,17 +328,17 @@ class Gaussian(IndependentColumns):
         pooled = statistic.pooled()
         overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
         # Where a variance is near its floor, every row has a part in it: such columns are estimated once more.
-        plain = (parameters.variance > (2 / LEAST) * self.floor * overall).all(axis=0) & (overall[0] > 0)
+        plain = (parameters.variance > (2 / LEAST_REMAINING) * self.floor * overall).all(axis=0) & (overall[0] > 0)
         plain &= (statistic.weight > 0).all(axis=0)
         # A column that never varies says nothing, without any row.
         some, rest = np.flatnonzero(plain), np.flatnonzero(~plain & (overall[0] > 0))
         out, least = self._plain_left_out(statistic, parameters, x if plain.all() else x[:, some], members, some)
         if len(rest):
             names = [list(columns)[j] for j in rest]
-            out += left_out_cells(self, repeated_columns(statistic, rest, x.shape[1]), x[:, rest], members, names)
-        again = np.flatnonzero(~(least > LEAST) & ~np.isnan(out).any(axis=1))
+            out += leave_one_out_cells(self, repeated_columns(statistic, rest, x.shape[1]), x[:, rest], members, names)
+        again = np.flatnonzero(~(least > LEAST_REMAINING) & ~np.isnan(out).any(axis=1))
         if len(again):
-            out[again] = left_out_cells(self, statistic, x[again], members.take(again), columns)
+            out[again] = leave_one_out_cells(self, statistic, x[again], members.take(again), columns)
         return out
 
     def _plain_left_out(

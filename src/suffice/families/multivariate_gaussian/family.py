@@ -31,7 +31,7 @@ from suffice.families.linear import (
     linear_posterior,
     linear_scores,
     row_blocks,
-    rows_with_holes,
+    rows_with_missing,
 )
 from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
@@ -159,7 +159,7 @@ class MultivariateGaussian(Family):
         try:
             return self._statistic.summarize(x, members, columns)
         except InputError:
-            holes = rows_with_holes(x) if self.missing else np.zeros(0, dtype=bool)
+            holes = rows_with_missing(x) if self.missing else np.zeros(0, dtype=bool)
             if not holes.any():
                 raise
             return self._statistic.summarize(x, members.without(holes), columns)
@@ -178,7 +178,7 @@ class MultivariateGaussian(Family):
                 more = self.summarize_folds(block, members.take(here), folds[here], n_folds, columns)
                 parts = [a.merge(b) for a, b in zip(parts, more, strict=True)]
             return parts
-        holes = rows_with_holes(x) if self.missing else np.zeros(0, dtype=bool)
+        holes = rows_with_missing(x) if self.missing else np.zeros(0, dtype=bool)
         if holes.any():
             folds = np.where(holes, -1, folds)
         return PooledScatter.summarize_folds(x, members, folds, n_folds, columns)
@@ -364,7 +364,7 @@ class MultivariateGaussian(Family):
         shared = parameters.covariance.ndim == 2
         share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
         divisor = share @ (weight - self._lost(weight))
-        holes = rows_with_holes(x) if self.missing else np.zeros(len(x), dtype=bool)
+        holes = rows_with_missing(x) if self.missing else np.zeros(len(x), dtype=bool)
         if not holes.any():
             return leave_one_out_log_density(parameters, weight, share, divisor, x, members)
         # A row with a hole is in no covariance, and leaving it out changes none.
