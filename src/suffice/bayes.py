@@ -2,47 +2,54 @@
 
     p(y | x) = p(y) p(x | y) / p(x),    p(x) = Σ_y p(y) p(x | y)
 
-Everything is in logarithms, so that densities of e⁻¹⁰⁰⁰⁰⁰ are compared and not rounded to zero.
+Everything is in logarithms, so densities of e⁻¹⁰⁰⁰⁰⁰ can be compared and do not round to zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import lgamma
-from typing import Any
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
-from suffice.exceptions import InputError, listed
-from suffice.numerics.types import Codes, Index
+from suffice.exceptions import Argument, InputError, RowNumbers, listed
+from suffice.numerics.types import Array, Codes, Float, Index, Mask
 
 __all__ = [
-    "check_answered",
+    "Prior",
+    "check_possible",
+    "check_possible_rows",
     "class_prior",
     "decide",
     "decide_by_posterior",
-    "finish",
     "joint",
     "log_evidence",
     "log_label_evidence",
     "log_posterior",
     "log_prior",
     "posterior",
+    "posterior_request",
 ]
 
-Float = NDArray[np.float64]
-Prior = str | Mapping[Any, float] | Sequence[float] | Float
+Prior: TypeAlias = str | Mapping[Any, float] | Sequence[float] | Float
 
 
-def class_prior(prior: Prior, weight: Float, labels: Sequence[Any]) -> Float:
-    """p(y) for each class.
+@runtime_checkable
+class _Series(Protocol):
+    """A pandas Series: a mapping from its index to its values."""
+
+    def to_dict(self) -> dict[object, float]: ...
+
+
+def class_prior(prior: Prior, weight: Float, labels: Sequence[object]) -> Float:
+    """p(y) of each class (K,).
 
     Parameters
     ----------
     prior : {"data", "uniform"}, mapping from label to probability, or array of shape (K,)
-        ``"data"`` is the share of each class in the rows seen; an array follows the order of ``labels``.
+        ``"data"`` is the weight of each class as a share of all rows; an array follows the order of ``labels``.
     weight : array of shape (K,)
         Weight of the rows of each class.
     labels : sequence of length K
@@ -59,34 +66,35 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[Any]) -> Float:
             return np.asarray(weight / weight.sum())
         if prior == "uniform":
             return np.full(len(labels), 1 / len(labels))
-        raise InputError(f"prior must be 'data', 'uniform', a mapping or one number per class, got {prior!r}.")
-    if hasattr(prior, "to_dict"):
-        prior = prior.to_dict()  # a pandas Series is a mapping from its index
+        raise _prior_error(f" must be 'data', 'uniform', a mapping or one number per class, got {prior!r}.")
+    if isinstance(prior, _Series):
+        prior = prior.to_dict()
     if isinstance(prior, Mapping):
         unknown = [label for label in prior if label not in list(labels)]
         absent = [label for label in labels if label not in prior]
         if unknown or absent:
-            what = f"has no probability for {listed(absent)}" if absent else f"names {listed(unknown)}"
-            raise InputError(f"prior {what}; the classes are {listed(list(labels))}.")
+            problem = f"has no probability for {listed(absent)}" if absent else f"names {listed(unknown)}"
+            raise _prior_error(f" {problem}; the classes are {listed(list(labels))}.")
         prior = [prior[label] for label in labels]
     try:
         given = np.array(prior, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"prior must hold one number per class, got {prior!r}.") from None
-    else:
-        if given.shape != (len(labels),):
-            raise InputError(
-                f"prior has shape {given.shape}, but there are {len(labels)} classes: {listed(list(labels))}."
-            )
+        raise _prior_error(f" must hold one number per class, got {prior!r}.") from None
+    if given.shape != (len(labels),):
+        raise _prior_error(f" has shape {given.shape}, but there are {len(labels)} classes: {listed(list(labels))}.")
     if not np.all(np.isfinite(given)) or np.any(given < 0):
-        raise InputError(f"prior probabilities must be finite and not negative, got {given.tolist()}.")
+        raise _prior_error(f" probabilities must be finite and not negative, got {given.tolist()}.")
     if abs(given.sum() - 1) > 1e-6:
-        raise InputError(f"prior probabilities must sum to one; these sum to {given.sum():.6g}.")
+        raise _prior_error(f" probabilities must sum to one; these sum to {given.sum():.6g}.")
     return np.asarray(given / given.sum())
 
 
-def log_label_evidence(prior: Prior, weight: Float, labels: Sequence[Any]) -> float:
-    """log p(labels): with the prior that is given, or with shares that are integrated out under a flat prior.
+def _prior_error(problem: str) -> InputError:
+    return InputError(Argument("prior"), problem, argument="prior")
+
+
+def log_label_evidence(prior: Prior, weight: Float, labels: Sequence[object]) -> float:
+    """log p(labels) under a given prior; for ``"data"``, with the prior integrated out under a flat distribution.
 
     >>> bool(np.isclose(log_label_evidence("data", np.array([1.0, 1.0]), ["a", "b"]), np.log(1 / 6)))
     True
@@ -99,61 +107,56 @@ def log_label_evidence(prior: Prior, weight: Float, labels: Sequence[Any]) -> fl
 
 
 def log_prior(probabilities: Float) -> Float:
-    """log p(y), with log 0 = −∞ and no warning: a class of prior zero is never the answer."""
+    """log p(y), with log 0 = −∞ and no warning: a class with prior zero is never predicted."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities)
 
 
 def joint(log_probabilities: Float, log_likelihoods: Float) -> Float:
     """log p(x, y) = log p(y) + log p(x | y), written over ``log_likelihoods`` (n, K)."""
-    out = _plain(log_likelihoods)
+    out = _contiguous(log_likelihoods)
     kernels.add_to_rows(log_probabilities, out)
     return out
 
 
-ANSWERS: dict[str, kernels.Answer] = {
+KERNEL_RESULTS: dict[str, kernels.Answer] = {
     "predict": "decision",
     "predict_proba": "probability",
     "predict_log_proba": "logarithm",
 }
 
 
-def finish(method: str, log_probabilities: Float, n: int, out: NDArray[Any] | None = None) -> kernels.Finish:
-    """What a kernel that knows log p(x | y) of n rows has to do to answer ``method`` at once; see `check_answered`."""
+def posterior_request(method: str, log_probabilities: Float, n: int, out: Array | None = None) -> kernels.Finish:
+    """What a kernel that scores n rows must write for a prediction method; see `check_possible`."""
     if out is not None and method != "predict":
-        return kernels.Finish(ANSWERS[method], out, log_probabilities)
-    return kernels.Finish.of(ANSWERS[method], n, len(log_probabilities), log_probabilities)
+        return kernels.Finish(KERNEL_RESULTS[method], out, log_probabilities)
+    return kernels.Finish.of(KERNEL_RESULTS[method], n, len(log_probabilities), log_probabilities)
 
 
 def log_evidence(joint: Float) -> Float:
     """log p(x) = log Σ_y p(x, y) of each row (n,)."""
     out = np.empty(len(joint))
-    if kernels.answer(_plain(joint), "evidence", out) >= 0:
-        wrong = ~(joint < np.inf).all(axis=1)
-        out[wrong] = joint[wrong].max(axis=1)  # not a number, or infinite
+    if kernels.answer(_contiguous(joint), "evidence", out) >= 0:
+        odd = ~(joint < np.inf).all(axis=1)
+        out[odd] = joint[odd].max(axis=1)  # NaN or infinite
     return out
 
 
 def log_posterior(joint: Float, out: Float | None = None) -> Float:
     """log p(y | x) of each row (n, K), written over ``joint`` unless there is an ``out``."""
-    joint = _plain(joint)
-    out = joint if out is None else out
-    check_answered(kernels.answer(joint, "logarithm", out))
-    return out
+    return _written("logarithm", joint, out)
 
 
 def posterior(joint: Float, out: Float | None = None) -> Float:
     """p(y | x) of each row (n, K), written over ``joint`` unless there is an ``out``."""
-    joint = _plain(joint)
-    out = joint if out is None else out
-    check_answered(kernels.answer(joint, "probability", out))
-    return out
+    return _written("probability", joint, out)
 
 
-def decide(joint: Float) -> NDArray[np.int64]:
-    """The class of the largest joint probability of each row (n,)."""
+def decide(joint: Float) -> Codes:
+    """The class with the largest joint probability of each row (n,)."""
     codes = np.empty(len(joint), dtype=np.int64)
-    check_answered(kernels.answer(_plain(joint), "decision", codes))
+    if kernels.answer(_contiguous(joint), "decision", codes) >= 0:
+        check_possible_rows(joint)
     return codes
 
 
@@ -179,16 +182,51 @@ def decide_by_posterior(posterior: Float) -> tuple[Codes, Index]:
     return codes, np.flatnonzero(near > 1)
 
 
-def _plain(joint: Float) -> Float:
-    """As the kernels take it: itself, but for a view with other strides, which is copied."""
+def _written(result: kernels.Answer, joint: Float, out: Float | None) -> Float:
+    joint = _contiguous(joint)
+    out = joint if out is None else out
+    first = kernels.answer(joint, result, out)
+    if first >= 0:
+        # If the result is written over the scores, it is NaN in the rows that had no posterior.
+        impossible = np.isnan(out).any(axis=1) if out is joint else _impossible(joint)
+        raise _impossible_rows(np.union1d(np.flatnonzero(impossible), [first]))
+    return out
+
+
+def _contiguous(joint: Float) -> Float:
+    """A writable C-contiguous array: ``joint`` itself, or a copy of a view with other strides."""
     return np.require(joint, np.float64, ["C", "W"])
 
 
-def check_answered(lost: int) -> None:
-    """Raise for the row that no class can explain, if there is one: an error, not a NaN."""
-    if lost >= 0:
-        raise InputError(
-            f"Row {lost} is so far from every class that its density is zero in float64, and Bayes' rule has "
-            "nothing to compare. Check its values and their units, or leave the row out. Where it holds what no class "
-            "has ever seen, estimation='map' with smoothing above 0 gives it a share."
-        )
+def _impossible(joint: Float) -> Mask:
+    """Which rows have no posterior: a score is NaN or +∞, or all are −∞ (n,)."""
+    return np.asarray(~((joint < np.inf).all(axis=1) & (joint > -np.inf).any(axis=1)))
+
+
+def check_possible(first: int) -> None:
+    """Raise `InputError` for the first row that no class can explain; −1 means that there is none."""
+    if first >= 0:
+        raise _impossible_rows([first])
+
+
+def check_possible_rows(joint: Float, first_row: int = 0) -> None:
+    """Raise `InputError` if no class can explain some row of log p(x, y) (n, K).
+
+    ``first_row`` is the number of row 0, for the message.
+    """
+    impossible = _impossible(joint)
+    if impossible.any():
+        raise _impossible_rows(first_row + np.flatnonzero(impossible))
+
+
+def _impossible_rows(rows: RowNumbers) -> InputError:
+    return InputError.in_row(
+        "is so far from every class that its density is zero in float64, so Bayes' rule cannot compare the classes. "
+        "Check its values and their units, or remove the row. If it holds a level or a count that no class has seen, "
+        "set ",
+        Argument("estimation", "map"),
+        " and ",
+        Argument("smoothing"),
+        " above 0.",
+        rows=rows,
+    )

@@ -259,7 +259,7 @@ def test_settings_of_the_moment_hold():
     model.set_params(shrinkage=0.5, prior="uniform")
     expected = GaussianDiscriminant("own", shrinkage=0.5, prior="uniform").fit(X, Y).predict_proba(X)
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-13)
-    with pytest.raises(MergeError, match="Models of other settings"):
+    with pytest.raises(MergeError, match="Cannot merge models with different settings"):
         model.set_params(shrinkage="ledoit_wolf").partial_fit(X, Y)
     linear = LinearDiscriminantAnalysis(solver="lsqr").partial_fit(X, Y).set_params(priors=[0.1, 0.2, 0.7])
     with pytest.raises(MergeError, match="Call fit again"):

@@ -12,7 +12,7 @@ from families.corpora import corpus, relative
 from suffice import InputError, MergeError
 from suffice.families import Bernoulli, Multinomial, Text
 from suffice.families.multinomial_draws import drawn_shares
-from suffice.families.text.informative_words import spoken, telling_words
+from suffice.families.text.informative_words import informative_words, word_parts
 from suffice.families.text.parameters import most_frequent
 from suffice.model import Block, Model
 from suffice.statistics import ClassAxis, Membership
@@ -329,7 +329,7 @@ def test_what_words_say_sums_to_the_score(settings, slots):
     _, parameters = fitted(family, docs, codes)
     whole = family.relative_log_likelihood(parameters, Texts(docs))
     for row, text in enumerate(docs):
-        said = spoken(family, parameters, Texts(docs), row)
+        said = word_parts(family, parameters, Texts(docs), row)
         np.testing.assert_allclose(said.parts.sum(axis=0) + said.rest, whole[row], atol=1e-10)
         known = {word for each in said.words for word in each.split(", ")}
         assert known | set(said.unknown) == set((text or "").split())
@@ -339,11 +339,11 @@ def test_what_words_say_sums_to_the_score(settings, slots):
 def test_telling_words():
     docs = ["cheap cheap pills you", "cheap pills", "hello you", "hello hello"]
     _, parameters = fitted(Text(), docs, np.array([1, 1, 0, 0]))
-    found = telling_words(parameters, 1, 0, 2)
+    found = informative_words(parameters, 1, 0, 2)
     assert found.words == ["cheap", "pills"]
     np.testing.assert_array_equal(found.counts, [[3.0, 0.0], [2.0, 0.0]])
     np.testing.assert_allclose(found.log_odds, np.log([(4 / 10) / (1 / 8), (3 / 10) / (1 / 8)]))
-    assert telling_words(parameters, 0, 1, 1).words == ["hello"]
+    assert informative_words(parameters, 0, 1, 1).words == ["hello"]
 
 
 def test_a_model_of_texts():
@@ -370,7 +370,10 @@ def test_a_model_of_texts():
 
 
 def test_numbers_where_text_is_due():
-    for names, sentence in ((["a"], "Column 'a' holds numbers; expected text"), (["a", "b"], "of one column")):
+    for names, sentence in (
+        (["a"], "Column 'a' holds numbers, where text is due"),
+        (["a", "b"], "takes one column of texts, got 2"),
+    ):
         with pytest.raises(InputError, match=sentence):
             Block(Text(), slice(None), names).take(np.ones((3, len(names))))
     table = TextTable(Texts(["some text"]))

@@ -157,7 +157,7 @@ def test_stream_merge_and_fit_are_one_model(frame, backend):
     for model in (stream, merged):
         np.testing.assert_allclose(model.predict_proba(frame), whole.predict_proba(frame), rtol=1e-12, atol=1e-14)
         assert model.families_ == whole.families_
-    with pytest.raises(InputError, match="hole in columns 'u', 'v'"):
+    with pytest.raises(InputError, match="missing cell in columns 'u', 'v'"):
         whole.log_marginal_likelihood()
     apart = {"visits": "poisson"}
     evidence = NaiveBayes(apart).fit(frame, Y).log_marginal_likelihood()

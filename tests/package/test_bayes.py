@@ -58,29 +58,20 @@ def test_bad_priors_are_sentences(prior, words):
         bayes.class_prior(prior, np.ones(3), "abc")
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_deciding_by_posteriors_is_deciding_by_joint_probabilities(dtype):
-    """Except in the rows that are named, which are those with two classes that are nearly as probable."""
-    rng = np.random.default_rng(1)
-    joint = rng.normal(scale=2, size=(2000, 3))
-    joint[:500, 2] = joint[:500, :2].max(axis=1)  # ties
-    joint[500:1000, 1] = np.nextafter(joint[500:1000, 0], np.inf)  # the last digit decides
-    joint[1000:1100, 1] = joint[1000:1100, 0] + 1e-12
-    joint[1100:1200] += 1e5
-    expected = bayes.decide(joint.copy())
-    posterior = bayes.posterior(joint.copy()).astype(dtype)
-    codes, ties = bayes.decide_by_posterior(posterior)
-    assert codes.dtype == np.int64
-    settled = np.setdiff1d(np.arange(2000), ties)
-    np.testing.assert_array_equal(codes[settled], expected[settled])
-    two = np.sort(posterior, axis=1)[:, -2:].astype(np.float64)
-    assert set(np.flatnonzero(two[:, 0] == two[:, 1])) <= set(ties)
-    assert (two[ties, 0] >= (1 - 1e-6) * two[ties, 1]).all()
-    assert len(ties) < 1500
+@pytest.mark.parametrize("function", [bayes.posterior, bayes.log_posterior, bayes.decide, bayes.check_possible_rows])
+def test_rows_without_a_posterior_are_all_named(function):
+    joint = np.log(np.full((2000, 3), 0.2))
+    joint[[5, 1500]] = -np.inf
+    joint[1999] = np.nan
+    joint[7, :2] = -np.inf
+    with pytest.raises(InputError, match="Row 5 is so far from every class") as caught:
+        function(joint)
+    assert list(caught.value.rows) == [5, 1500, 1999]
 
 
-def test_deciding_by_posteriors_of_one_class_and_of_no_rows():
-    codes, ties = bayes.decide_by_posterior(np.ones((3, 1)))
-    assert (codes.tolist(), len(ties)) == ([0, 0, 0], 0)
-    codes, ties = bayes.decide_by_posterior(np.empty((0, 2)))
-    assert (len(codes), len(ties)) == (0, 0)
+def test_posterior_in_another_array_names_the_same_rows():
+    joint = np.array([[0.0, 0.0], [-np.inf, -np.inf], [np.inf, 0.0]])
+    with pytest.raises(InputError, match="Row 1 is so far") as caught:
+        bayes.posterior(joint, np.empty_like(joint))
+    assert list(caught.value.rows) == [1, 2]
+    assert caught.value.argument is None

@@ -215,8 +215,8 @@ def _parts(listing: Mapping[str, Sequence[Any]]) -> list[Part]:
 def _explanation(model: Any, row: Any, label: Hashable, against: Hashable) -> Any:
     if hasattr(model, "explain"):
         return model.explain(row, label, against)
-    from suffice.discriminant_analysis.explanation import explain_discriminant
     from suffice.exceptions import InputError
+    from suffice.model.explanation import explain
 
     if not has_density(model):
         raise InputError(
@@ -227,7 +227,7 @@ def _explanation(model: Any, row: Any, label: Hashable, against: Hashable) -> An
     estimate, table = model._estimated(), model._read_rows(row)
     first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
     joint = model._joint_of(model._learned(), model._solved(), table, relative=True)
-    return explain_discriminant(estimate, table, joint, first, second)
+    return explain(estimate, table, first, second, joint)
 
 
 def _most_probable(probabilities: Sequence[ClassProbability]) -> list[ClassProbability]:

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln
 
 from suffice import kernels
@@ -29,13 +28,12 @@ from suffice.families.estimation import (
 )
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import CellForm, Finish, Linear, scores_of_cells
+from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.tables.column_matrix import ColumnMatrix
 from suffice.tables.table import is_sparse
 
 __all__ = ["Bernoulli", "BernoulliParameters"]
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +92,7 @@ class Bernoulli(IndependentColumns):
 
     # ------------------------------------------------------------------ summarize
 
-    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise unless each cell is 0, 1 or missing."""
         if not is_sparse(x) and _is_yes_or_no(x):
             return
@@ -108,7 +106,7 @@ class Bernoulli(IndependentColumns):
         """The statistic of no rows."""
         return CellSums.zero(classes, n_columns)
 
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
         """How many cells there are, and how many are yes."""
         return CellSums.summarize(x, members)
 
@@ -137,25 +135,25 @@ class Bernoulli(IndependentColumns):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def cells(self, parameters: BernoulliParameters, values: Any, columns: Any) -> Float:
+    def cells(self, parameters: BernoulliParameters, values: Float, columns: int | Index) -> Float:
         """log φ where the cell is yes, log(1 − φ) where it is no."""
         p = parameters
         out: Float = np.where(values[:, None] > 0, p.log_yes.T[columns], p.log_no.T[columns])
         return out
 
-    def log_likelihood(self, parameters: BernoulliParameters, x: Any) -> Float:
+    def log_likelihood(self, parameters: BernoulliParameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         return parameters.cells.scores(x)
 
-    def write_posterior(self, parameters: BernoulliParameters, x: Any, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: BernoulliParameters, x: Matrix, finish: Finish) -> int | None:
         """What is asked of `log_likelihood`, at once; the first row without an answer, or −1."""
-        return parameters.cells.answers(x, finish)
+        return parameters.cells.write_posterior(x, finish)
 
     def leave_one_out(
         self,
         statistic: CellSums,
         parameters: BernoulliParameters,
-        x: Any,
+        x: Matrix,
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
@@ -184,12 +182,12 @@ class Bernoulli(IndependentColumns):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: BernoulliParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+    def sample(self, parameters: BernoulliParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         chance = parameters.probability[codes]
         return (rng.random(chance.shape) < chance).astype(np.float64)
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Zeros and ones with holes; some columns are the same in all rows."""
         chance = rng.choice([0.0, 0.02, 0.5, 1.0], (int(codes.max(initial=0)) + 1, n_columns), p=[0.1, 0.4, 0.4, 0.1])
         rows = (rng.random((len(codes), n_columns)) < chance[codes]).astype(np.float64)
@@ -225,7 +223,7 @@ class Bernoulli(IndependentColumns):
         return {"probability": parameters.probability[:, j]}
 
 
-def _is_yes_or_no(x: Any) -> bool:
+def _is_yes_or_no(x: Matrix) -> bool:
     """Whether each cell of a dense matrix is 0, 1 or missing."""
     parts: Any = (part for _, part in x.blocks()) if isinstance(x, ColumnMatrix) else (x,)
     for part in parts:

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import InputError
@@ -24,6 +23,7 @@ from suffice.families.contract import Family, read_only, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, weighted_logs
 from suffice.families.linear import Linear
 from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import ClassAxis, Counts, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.subtraction import subtract_part
@@ -33,7 +33,6 @@ from suffice.tables.stored_columns import NumberColumn, NumberRows, StoredCodes,
 
 __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen", "kind_of_levels"]
 
-Float = NDArray[np.float64]
 Missing = Literal["ignore", "category"]
 Unseen = Literal["ignore", "share", "error"]
 MOST_NUMBERS = 1 << 12  # that a table has beyond the levels which a column has
@@ -63,7 +62,7 @@ class LevelShares:
     def __post_init__(self) -> None:
         read_only(self)
 
-    def of_codes(self, codes: NDArray[np.int64]) -> Float:
+    def of_codes(self, codes: Codes) -> Float:
         """log p of each code (m, K): −1 is a missing cell, −2 a level that was never seen."""
         return self.every[codes]
 
@@ -93,8 +92,8 @@ class LevelShares:
 class Tables(NamedTuple):
     """What `kernels.table_sums` reads: the entries of all columns one after another, and where each begins."""
 
-    low: NDArray[np.int64]
-    size: NDArray[np.int64]
+    low: Codes
+    size: Codes
     entries: Float
 
     @classmethod
@@ -231,7 +230,7 @@ class Categorical(Family):
         """How many levels share the prior."""
         return len(levels)
 
-    def _stays(self, levels: Levels, j: int) -> NDArray[np.bool_]:
+    def _stays(self, levels: Levels, j: int) -> Mask:
         """Which levels are known without a row that has them."""
         return np.array([value in levels.declared for value in levels.values], dtype=bool)
 
@@ -379,7 +378,7 @@ class Categorical(Family):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: CategoricalParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Coded:
+    def sample(self, parameters: CategoricalParameters, codes: Codes, rng: np.random.Generator) -> Coded:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         columns = []
         for shares in parameters.columns:
@@ -395,7 +394,7 @@ class Categorical(Family):
             columns.append(CodedColumn(shares.levels, drawn))
         return Coded(len(codes), tuple(columns))
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Numbers as levels, some rare, with holes."""
         n_classes = int(codes.max(initial=0)) + 1
         rows = np.empty((len(codes), n_columns))

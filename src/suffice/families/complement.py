@@ -1,6 +1,6 @@
-"""Scores of a class by what lies outside it: scikit-learn's ``ComplementNB``. No distribution p(x | y), and no family.
+"""Scores of a class from the rows outside it: scikit-learn's ``ComplementNB``. They are no p(x | y), so this is no family.
 
-With t the sums of each column over the rows of a class, and T those of all rows,
+With t the sums of each column over the rows of a class, and T the sums over all rows,
 
     weight_kj = −log( (T_j − t_kj + α_j) / Σ_j (T_j − t_kj + α_j) ),    score_k = Σ_j x_j weight_kj
 """
@@ -9,28 +9,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.families.contract import read_only
 from suffice.families.linear import CellForm
+from suffice.numerics.types import Float, Matrix
 from suffice.statistics import Membership, Sums
 from suffice.tables.sparse_cells import nonzero_cells
 
-__all__ = ["ComplementWeights", "complement_scores", "complement_weights", "left_out_complement", "outside_weights"]
+__all__ = [
+    "ComplementWeights",
+    "complement_scores",
+    "complement_weights",
+    "leave_one_out_complement",
+    "outside_weights",
+]
 
-Float = NDArray[np.float64]
 
-
-def _outside(total: Float, alpha: Any) -> Float:
+def _outside(total: Float, alpha: Float | float) -> Float:
     return np.asarray(total.sum(axis=0) + alpha - total)
 
 
 @dataclass(frozen=True, eq=False)
 class ComplementWeights:
-    """The weights of each class and column (K, d)."""
+    """Weights of each class and column (K, d)."""
 
     weights: Float
 
@@ -39,23 +42,23 @@ class ComplementWeights:
 
     @cached_property
     def certain(self) -> Float | None:
-        """Where a class has a column that no other has (d, K); None if nowhere."""
+        """Whether a class is the only one that has a column (d, K); None if no class is."""
         certain = np.isposinf(self.weights)
         return np.ascontiguousarray(certain.T, dtype=np.float64) if certain.any() else None
 
     @cached_property
     def cells(self) -> CellForm:
-        """Σ x weight, as it is evaluated."""
+        """Σ x weight, prepared for evaluation."""
         return CellForm.of(None, self.weights)
 
 
-def complement_weights(statistic: Sums, alpha: Any, *, norm: bool) -> ComplementWeights:
-    """The weights of each class and column (K, d); as shares of their sum if ``norm``."""
+def complement_weights(statistic: Sums, alpha: Float | float, *, norm: bool) -> ComplementWeights:
+    """Weights of each class and column (K, d), divided by their sum if ``norm``."""
     return ComplementWeights(outside_weights(statistic.total, alpha, norm=norm))
 
 
-def outside_weights(total: Float, alpha: Any, *, norm: bool = False) -> Float:
-    """The same by the sums of each class and column (K, d)."""
+def outside_weights(total: Float, alpha: Float | float, *, norm: bool = False) -> Float:
+    """`complement_weights` from the sums of each class and column (K, d)."""
     outside = _outside(total, alpha)
     size = outside.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -66,8 +69,11 @@ def outside_weights(total: Float, alpha: Any, *, norm: bool = False) -> Float:
         return np.where(total != 0, logged / total, 0.0)
 
 
-def complement_scores(parameters: ComplementWeights, x: Any) -> Float:
-    """The score of each row and class (n, K), NaN if a value is missing; a column that no other class has decides."""
+def complement_scores(parameters: ComplementWeights, x: Matrix) -> Float:
+    """Score of each row and class (n, K); NaN if a value is missing.
+
+    A row with a column that only one class has belongs to that class.
+    """
     out = parameters.cells.scores(x, missing=False)
     if parameters.certain is not None:
         sure = np.asarray((x > 0).astype(np.float64) @ parameters.certain) > 0
@@ -75,10 +81,10 @@ def complement_scores(parameters: ComplementWeights, x: Any) -> Float:
     return out
 
 
-def left_out_complement(statistic: Sums, alpha: Any, x: Any, members: Membership) -> Float:
-    """The score of each row given the others (n, K): it is outside of all classes but its own, and they lose it.
+def leave_one_out_complement(statistic: Sums, alpha: Float | float, x: Matrix, members: Membership) -> Float:
+    """Score of each row given all other rows (n, K): the weights of all classes but its own change without the row.
 
-    NaN in rows without which a class has none, or a column decides.
+    A row is NaN if its class has no other rows, or if a column without it belongs to one class only.
     """
     assert members.codes is not None
     outside, weight = _outside(statistic.total, alpha), statistic.weight[members.codes]
@@ -87,10 +93,10 @@ def left_out_complement(statistic: Sums, alpha: Any, x: Any, members: Membership
     lengths = np.bincount(rows, values, minlength=len(w))
     out = np.empty((len(w), len(outside)))
     for k in range(len(outside)):
-        gone = np.where(members.codes == k, 0.0, w)
+        lost = np.where(members.codes == k, 0.0, w)
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(outside[k, at] - gone[rows] * values)
-            out[:, k] = lengths * np.log(outside[k].sum() - gone * lengths)
+            logs = np.log(outside[k, at] - lost[rows] * values)
+            out[:, k] = lengths * np.log(outside[k].sum() - lost * lengths)
         out[:, k] -= np.bincount(rows, values * logs, minlength=len(w))
     out[~np.isfinite(out).all(axis=1) | (weight - w <= 1e-9 * weight)] = np.nan
     return out

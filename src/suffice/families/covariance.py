@@ -1,7 +1,7 @@
-"""Covariance matrices: shrinking them, factoring them, and saying what is wrong with singular ones.
+"""Covariance matrices: shrinkage, factors, and the columns that make them singular.
 
-Everything works on the correlation matrix R of Σ = D R D, where D holds the standard deviations: no
-decision here depends on the units of a column.
+Everything works on the correlation matrix R of Σ = D R D, where D holds the standard deviations, so no decision depends
+on the units of a column.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
 
 from suffice.numerics.decompositions import eigh, svd
 from suffice.numerics.exact_product import exact_product
 from suffice.numerics.single_threaded_blas import single_threaded_blas
+from suffice.numerics.types import Codes, Float
 
 __all__ = [
     "Whitening",
@@ -27,38 +27,39 @@ __all__ = [
     "whiten",
 ]
 
-Float = NDArray[np.float64]
 
-WELL_CONDITIONED = 1e-3  # reciprocal condition of a correlation matrix whose Cholesky factor is good as it is
-REFINED_COLUMNS = 256  # beyond, refining would take longer than all else in a fit
+WELL_CONDITIONED = (
+    1e-3  # reciprocal condition above which the Cholesky factor of a correlation matrix needs no refinement
+)
+REFINED_COLUMNS = 256  # with more columns, refining would dominate the time of a fit
 
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """The map that turns a covariance into the identity, on the subspace where it is not zero.
+    """A map that turns a covariance into the identity, on the subspace where it is not zero.
 
     Attributes
     ----------
     matrix : array of shape (d, r)
         ``z = (x − μ) matrix`` has covariance I, and ‖z‖² is the Mahalanobis distance.
     log_det : float
-        log |Σ|; of a singular Σ the sum of the logarithms of its eigenvalues that are not zero.
+        log |Σ|; for a singular Σ the sum of the logarithms of its non-zero eigenvalues.
     dependent : array of int
-        Columns that hang together linearly, or do not vary; empty when r = d.
+        Columns that are linearly dependent or constant; empty if r = d.
     """
 
     matrix: Float
     log_det: float
-    dependent: NDArray[np.int64]
+    dependent: Codes
 
 
 def rank_tolerance(d: int) -> float:
-    """Eigenvalues of a correlation matrix below this share of the largest are rounding."""
+    """Share of the largest eigenvalue of a correlation matrix below which an eigenvalue is rounding error."""
     return 64 * d * float(np.finfo(np.float64).eps)
 
 
 def _correlation(covariance: Float) -> tuple[Float, Float]:
-    """Standard deviations (d,) and the correlation matrix; a constant column has deviation 0 and row 0."""
+    """Standard deviations (d,) and the correlation matrix; both are 0 for a constant column."""
     deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     inverse = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     return deviation, covariance * inverse[:, None] * inverse
@@ -66,9 +67,9 @@ def _correlation(covariance: Float) -> tuple[Float, Float]:
 
 @single_threaded_blas(lambda covariance, *_: len(covariance))
 def whiten(covariance: Float, low: Float | None = None) -> Whitening:
-    """Factor a covariance matrix: by Cholesky where it is regular, by eigenvectors where it is not.
+    """Factor a covariance matrix: by Cholesky if it is regular, by eigenvectors otherwise.
 
-    ``low`` are digits of it beyond the double, if they are known.
+    ``low`` holds its digits beyond double precision, if they are known.
 
     >>> w = whiten(np.array([[4.0, 0.0], [0.0, 9.0]]))
     >>> np.diagonal(w.matrix), round(float(np.exp(w.log_det)), 12), w.dependent.tolist()
@@ -78,19 +79,19 @@ def whiten(covariance: Float, low: Float | None = None) -> Whitening:
     """
     d = len(covariance)
     deviation, correlation = _correlation(covariance)
-    still = deviation == 0
-    if still.any() and not still.all():
-        # A constant column is a null direction by itself; the others may well be regular.
-        moving = np.flatnonzero(~still)
-        square = np.ix_(moving, moving)
+    constant = deviation == 0
+    if constant.any() and not constant.all():
+        # A constant column is a null direction by itself; the other columns may be regular.
+        varying = np.flatnonzero(~constant)
+        square = np.ix_(varying, varying)
         rest = whiten(covariance[square], None if low is None else low[square])
         matrix = np.zeros((d, rest.matrix.shape[1]))
-        matrix[moving] = rest.matrix
-        dependent = np.sort(np.concatenate([np.flatnonzero(still), moving[rest.dependent]]))
+        matrix[varying] = rest.matrix
+        dependent = np.sort(np.concatenate([np.flatnonzero(constant), varying[rest.dependent]]))
         return Whitening(matrix, rest.log_det, dependent)
-    found = _cholesky(correlation)
-    if found is not None:
-        lower, reciprocal = found
+    cholesky = _cholesky(correlation)
+    if cholesky is not None:
+        lower, reciprocal = cholesky
         inverse, _ = dtrtri(lower, lower=1)
         matrix = np.ascontiguousarray(inverse.T / deviation[:, None])
         if reciprocal < WELL_CONDITIONED and d <= REFINED_COLUMNS:
@@ -101,16 +102,16 @@ def whiten(covariance: Float, low: Float | None = None) -> Whitening:
     kept = values > rank_tolerance(d) * max(values[-1], 0.0)
     safe = np.where(deviation > 0, deviation, 1.0)
     matrix = (vectors[:, kept] / np.sqrt(values[kept])) / safe[:, None]
-    # Columns that take part in a null direction; a constant column is one by itself.
+    # Columns that take part in a null direction.
     involved = np.abs(vectors[:, ~kept]).max(axis=1, initial=0.0) > 1e-6
-    # The product of the variances within the subspace: the volume that the columns of a root of Σ span.
+    # The product of the variances within the subspace is the squared volume that the columns of a root of Σ span.
     root = vectors[:, kept] * np.sqrt(values[kept]) * deviation[:, None]
     log_det = 2 * float(np.log(np.abs(np.diagonal(np.linalg.qr(root, mode="r")))).sum())
     return Whitening(matrix, log_det, np.flatnonzero(involved))
 
 
 def _cholesky(correlation: Float) -> tuple[Float, float] | None:
-    """Lower Cholesky factor and reciprocal condition, or None where singular to working precision."""
+    """Lower Cholesky factor and reciprocal condition; None if singular to working precision."""
     if not np.all(np.diagonal(correlation) > 0):
         return None
     d = len(correlation)
@@ -122,10 +123,10 @@ def _cholesky(correlation: Float) -> tuple[Float, float] | None:
 
 
 def _refined(covariance: Float, covariance_low: Float, matrix: Float) -> Float:
-    """A triangular whitening A that is right for Σ to more digits than Cholesky's factor.
+    """A triangular whitening A of Σ that is more accurate than the one from the Cholesky factor.
 
-    With ``E = Aᵀ Σ A − I`` and U its upper half, ``A (I − U)`` is whitening to second order in E. E is
-    computed with twice the digits; it starts at the condition of Σ times the rounding of one number.
+    With ``E = Aᵀ Σ A − I`` and U its upper half, ``A (I − U)`` whitens Σ to second order in E. E is computed in double
+    precision twice over; at first it is about the condition of Σ times the rounding error of one number.
     """
     identity = np.eye(len(covariance))
     best, size = matrix, np.inf
@@ -135,7 +136,7 @@ def _refined(covariance: Float, covariance_low: Float, matrix: Float) -> Float:
         error = (error_high - identity) + (error_low + matrix.T @ (low + covariance_low @ matrix))
         last, size = size, float(np.abs(error).max())
         if not size < 0.1 * last:
-            # What is left is the rounding of A itself.
+            # The remaining error is the rounding of A itself.
             return matrix if size < last else best
         upper = np.triu(error)
         np.fill_diagonal(upper, np.diagonal(error) / 2)
@@ -145,14 +146,14 @@ def _refined(covariance: Float, covariance_low: Float, matrix: Float) -> Float:
 
 @single_threaded_blas(len)
 def factor(covariance: Float) -> Float:
-    """A matrix F with F Fᵀ = Σ, for drawing samples; Σ may be singular."""
+    """A matrix F with F Fᵀ = Σ, for drawing samples. Σ may be singular."""
     deviation, correlation = _correlation(covariance)
     values, vectors = eigh(correlation)
     return np.asarray(deviation[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def is_rank_one(scatter: Float) -> bool:
-    """Whether all rows lie on one line, or on one point: two rows always do."""
+    """Whether all rows lie on one line or in one point, as two rows always do."""
     deviation, r = _correlation(scatter)
     varies = int((deviation > 0).sum())
     return varies == 0 or (len(r) > 1 and float((r**2).sum()) >= varies**2 * (1 - 1e-12))
@@ -161,8 +162,8 @@ def is_rank_one(scatter: Float) -> bool:
 def oas(covariance: Float, n: float) -> float:
     """Oracle approximating shrinkage (Chen et al. 2010) toward the diagonal, on standardised columns.
 
-    With R the correlation matrix and d columns, ``(a + m²) / ((n + 1)(a − m²/d))``, where a is the mean
-    of the squared entries of R and m its mean diagonal, at most one.
+    With R the correlation matrix of d columns, the amount is ``(a + m²) / ((n + 1)(a − m²/d))``, at most one, where a is
+    the mean of the squared entries of R, and m the mean of its diagonal.
     """
     _, r = _correlation(covariance)
     d = len(r)
@@ -177,8 +178,8 @@ def oas(covariance: Float, n: float) -> float:
 def ledoit_wolf(weight: float, scatter: Float, quartic: Float) -> float:
     """Ledoit and Wolf's (2004) shrinkage toward the diagonal, on standardised columns.
 
-    β/δ, where δ is the squared distance of the correlation matrix from its target, and β the variance
-    of its entries, ``(Σ_i ‖z_i‖⁴/n − ‖R‖²) / n`` for standardised rows z.
+    The amount is β/δ, where δ is the squared distance of the correlation matrix from its target, and β the variance of
+    its entries, ``(Σ_i ‖z_i‖⁴/n − ‖R‖²) / n`` for standardised rows z.
     """
     d = len(scatter)
     if d == 1 or weight <= 0:
@@ -197,12 +198,12 @@ def ledoit_wolf(weight: float, scatter: Float, quartic: Float) -> float:
 
 @single_threaded_blas(lambda away, *_: away.shape[1])
 def discriminant_directions(away: Float, whitening: Float, deviation: Float, prior: Float) -> tuple[Float, Float]:
-    """Fisher's directions: orthogonal in the metric of the within-class covariance, most telling first.
+    """Fisher's directions, orthogonal in the metric of the within-class covariance, the most discriminating first.
 
     Parameters
     ----------
     away : array of shape (K, d)
-        Class means less any origin.
+        Class means minus an origin.
     whitening : array of shape (d, r)
     deviation : array of shape (d,)
         Standard deviation of each column within the classes.
@@ -210,8 +211,8 @@ def discriminant_directions(away: Float, whitening: Float, deviation: Float, pri
 
     Returns
     -------
-    directions : array of shape (d, min(K − 1, r)), for K classes of positive prior
-        Orthonormal in the metric of the covariance that is whitened.
+    directions : array of shape (d, min(K − 1, r)), for K classes with a positive prior
+        Orthonormal in the metric of the whitened covariance.
     share : array of shape (min(K − 1, r),)
         Share of the between-class variance that each explains.
     """
@@ -221,7 +222,7 @@ def discriminant_directions(away: Float, whitening: Float, deviation: Float, pri
     total = float((stretch**2).sum())
     share = stretch[:count] ** 2 / total if total > 0 else np.zeros(count)
     directions = whitening @ rows[:count].T
-    # The sign of a direction is arbitrary: its largest entry, on standardised columns, is made positive.
+    # The sign of a direction is arbitrary: make its largest entry, on standardised columns, positive.
     standard = directions * deviation[:, None]
     largest = standard[np.abs(standard).argmax(axis=0), np.arange(count)] if count else np.empty(0)
     return directions * np.where(largest < 0, -1.0, 1.0), share

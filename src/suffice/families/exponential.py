@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from suffice.exceptions import NotLinearError
@@ -28,12 +27,12 @@ from suffice.families.estimation import (
 )
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear
+from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, by_class, check_least, number, sums_by_class
 
 __all__ = ["Exponential", "ExponentialParameters"]
 
-Float = NDArray[np.float64]
 FLOOR = 1e-9  # least mean of a class, as a share of the mean of all rows
 
 
@@ -82,7 +81,7 @@ class Exponential(IndependentColumns):
 
     # ------------------------------------------------------------------ summarize
 
-    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise unless each cell is at least 0, or missing."""
         check_cells(x, present, names, lambda v: (v >= 0) & (v < np.inf), "a waiting time is at least 0")
 
@@ -90,7 +89,7 @@ class Exponential(IndependentColumns):
         """The statistic of no rows."""
         return CellSums.zero(classes, n_columns)
 
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
         """Rows and Σ x."""
         return CellSums.summarize(x, members)
 
@@ -116,7 +115,7 @@ class Exponential(IndependentColumns):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def cells(self, parameters: ExponentialParameters, values: Any, columns: Any) -> Float:
+    def cells(self, parameters: ExponentialParameters, values: Float, columns: int | Index) -> Float:
         """log λ − λ x, or the Lomax density of the posterior predictive."""
         mean, v = parameters.mean.T[columns], values[:, None]
         if self.estimation == "bayes":
@@ -127,7 +126,7 @@ class Exponential(IndependentColumns):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: ExponentialParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+    def sample(self, parameters: ExponentialParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         p = parameters
         if self.estimation == "bayes":
@@ -135,7 +134,7 @@ class Exponential(IndependentColumns):
             return np.asarray(rng.exponential(1.0, rate.shape) * p.time[codes] / rate)
         return rng.exponential(p.mean[codes])
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Times of very different scale, with holes."""
         scale = 10.0 ** rng.integers(-6, 7, n_columns)
         rows = rng.exponential(1.0 + 3 * codes[:, None], (len(codes), n_columns)) * scale

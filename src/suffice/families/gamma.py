@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import digamma, polygamma
 
 from suffice.exceptions import MergeError, columns_at
@@ -25,12 +24,12 @@ from suffice.families.independent import IndependentColumns
 from suffice.families.linear import row_blocks
 from suffice.families.log_normal import is_positive, logarithms
 from suffice.numerics.gamma_function import excess, stirling_gap
+from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, check_least, moments_by_class, number
 
 __all__ = ["Gamma", "GammaParameters"]
 
-Float = NDArray[np.float64]
 LARGEST_SHAPE = 1e12  # a spread of one millionth of the mean; a constant column has no shape
 FLOOR = 1e-9  # least gap between the means of a class, as a share of that of all rows
 
@@ -80,7 +79,7 @@ class Gamma(IndependentColumns):
 
     # ------------------------------------------------------------------ summarize
 
-    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise unless each cell is above 0, or missing."""
         check_cells(x, present, names, is_positive, "a gamma distributed number is above 0", zero=False)
 
@@ -88,7 +87,7 @@ class Gamma(IndependentColumns):
         """The statistic of no rows."""
         return Moments.zero(classes, 2 * n_columns)
 
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> Moments:
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> Moments:
         """Moments of each column, and then of its logarithm."""
         names = range(x.shape[1]) if columns is None else columns
         found = self.zero(members.classes, x.shape[1])
@@ -98,7 +97,7 @@ class Gamma(IndependentColumns):
             found = found.merge(part)
         return found
 
-    def statistic_columns(self, n_columns: int) -> NDArray[np.intp]:
+    def statistic_columns(self, n_columns: int) -> Index:
         """Where each column, and then its logarithm, stands in the statistic (2, d)."""
         return np.arange(2 * n_columns).reshape(2, n_columns)
 
@@ -134,7 +133,7 @@ class Gamma(IndependentColumns):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def cells(self, parameters: GammaParameters, values: Any, columns: Any) -> Float:
+    def cells(self, parameters: GammaParameters, values: Float, columns: int | Index) -> Float:
         """The gamma log-density, or the beta-prime one of the posterior predictive."""
         a, mean, n = (array.T[columns] for array in (parameters.shape, parameters.mean, parameters.rows))
         v = values[:, None]
@@ -154,7 +153,7 @@ class Gamma(IndependentColumns):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: GammaParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+    def sample(self, parameters: GammaParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         shape, mean = np.where(parameters.shape > 0, parameters.shape, 1.0)[codes], parameters.mean[codes]
         drawn = rng.gamma(shape)
@@ -164,7 +163,7 @@ class Gamma(IndependentColumns):
         drawn = np.where(parameters.shape[codes] > 0, drawn / shape * mean, mean)
         return np.maximum(drawn, np.finfo(float).tiny)
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Positive columns of very different scale and shape, with holes."""
         shape = rng.choice([0.5, 3.0, 100.0], n_columns)
         rows = rng.gamma(shape * (1.0 + codes[:, None]), size=(len(codes), n_columns))

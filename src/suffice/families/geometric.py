@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import read_only, register
@@ -30,11 +29,10 @@ from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, scores_of_cells
 from suffice.families.poisson import PRIOR_EVENTS, is_count
 from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
 
 __all__ = ["Geometric", "GeometricParameters"]
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ class Geometric(IndependentColumns):
 
     # ------------------------------------------------------------------ summarize
 
-    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise unless each cell is a count or missing."""
         check_cells(x, present, names, is_count, "a number of failures is a whole number of at least 0")
 
@@ -90,7 +88,7 @@ class Geometric(IndependentColumns):
         """The statistic of no rows."""
         return CellSums.zero(classes, n_columns)
 
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
         """Rows and Σ x: successes and failures."""
         return CellSums.summarize(x, members)
 
@@ -116,7 +114,7 @@ class Geometric(IndependentColumns):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def cells(self, parameters: GeometricParameters, values: Any, columns: Any) -> Float:
+    def cells(self, parameters: GeometricParameters, values: Float, columns: int | Index) -> Float:
         """log φ + x log(1 − φ), or the beta-geometric of the posterior predictive."""
         p, v = parameters, values[:, None]
         yes, no = p.successes.T[columns], p.failures.T[columns]
@@ -128,7 +126,7 @@ class Geometric(IndependentColumns):
         known = np.log(p.probability.T[columns]) + np.where(v > 0, v * slope, 0.0)
         return np.where(yes > 0, known, 0.0)
 
-    def log_likelihood(self, parameters: GeometricParameters, x: Any) -> Float:
+    def log_likelihood(self, parameters: GeometricParameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if self.estimation == "bayes":
             return super().log_likelihood(parameters, x)
@@ -145,7 +143,7 @@ class Geometric(IndependentColumns):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: GeometricParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+    def sample(self, parameters: GeometricParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         chance = np.where(parameters.successes > 0, parameters.probability, 1.0)[codes]
         if self.estimation == "bayes":
@@ -154,7 +152,7 @@ class Geometric(IndependentColumns):
             chance = np.where(no > 0, rng.beta(yes, np.where(no > 0, no, 1.0)), 1.0)
         return (rng.geometric(np.maximum(chance, 1e-15)) - 1).astype(np.float64)
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Counts with holes; some columns are zero in a class."""
         chance = rng.choice([1.0, 0.7, 0.05], (int(codes.max(initial=0)) + 1, n_columns), p=[0.1, 0.5, 0.4])
         rows = (rng.geometric(chance[codes]) - 1).astype(np.float64)
@@ -209,7 +207,7 @@ def _log_chance(parameters: GeometricParameters) -> Float:
     return np.where(known, np.log(np.where(known, parameters.probability, 1.0)), 0.0)
 
 
-def _log_predictive(yes: Any, no: Any, x: Any) -> Any:
+def _log_predictive(yes: Any, no: Any, x: Matrix) -> Any:
     """log B(yes + 1, no + x)/B(yes, no), by the shorter of two chains of factors."""
     yes, no, x = np.broadcast_arrays(yes, no, x)
     few = log_rise(no, yes) - log_rise(no + x, yes + 1)

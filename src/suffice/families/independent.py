@@ -2,22 +2,23 @@
 
     log p(x | k) = Σ_j log p(x_j | k)
 
-Such a family gives one formula, `cells`; dense rows, sparse rows and the parts of an explanation follow from
-it. A missing cell (NaN) adds nothing.
+Such a family defines one formula, `cells`; dense rows, sparse rows and the parts of an explanation follow from it. A
+missing cell (NaN) adds nothing.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.families.capabilities import FamilyStatistic, Parameters
 from suffice.families.contract import Family
-from suffice.families.leave_one_out import left_out_cells
+from suffice.families.leave_one_out import leave_one_out_cells
+from suffice.numerics.types import Array, Float, Index, Mask, Matrix
 from suffice.statistics import Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.tables.sparse_cells import cell_columns, cell_rows
@@ -25,34 +26,33 @@ from suffice.tables.table import is_sparse
 
 __all__ = ["IndependentColumns"]
 
-Float = NDArray[np.float64]
 
-BLOCK_CELLS = 1 << 16  # evaluated together, for all classes
-LIKELY = 100.0  # a log-density of this size at zero costs two digits when it is taken away again
+BLOCK_CELLS = 1 << 16  # cells evaluated together, for all classes
+LIKELY = 100.0  # subtracting a log-density at zero of this size costs two digits
 
 
 class IndependentColumns(Family):
-    """The part that all families with independent columns share."""
+    """Base class of families with independent columns."""
 
     independent: ClassVar[bool] = True
 
     @property
     def accepts_missing(self) -> bool:
-        """Whether NaN is a cell that is not there."""
+        """Whether a NaN is read as a missing cell."""
         return True
 
     @abstractmethod
-    def cells(self, parameters: Any, values: Any, columns: Any) -> Float:
+    def cells(self, parameters: Parameters, values: Float, columns: int | Index) -> Float:
         """log p(x_j | k) of each cell under each class (m, K).
 
         Parameters
         ----------
         values : array of shape (m,)
         columns : int, or array of int of shape (m,)
-            The column of each cell; one number where all cells are of one column.
+            Column of each cell; one number if all cells are in one column.
         """
 
-    def log_likelihood(self, parameters: Any, x: Any) -> Float:
+    def log_likelihood(self, parameters: Parameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if is_sparse(x):
             return self._of_sparse(parameters, x)
@@ -64,22 +64,27 @@ class IndependentColumns(Family):
         return out
 
     def leave_one_out(
-        self, statistic: Any, parameters: Any, x: Any, members: Membership, columns: Sequence[object]
+        self,
+        statistic: FamilyStatistic,
+        parameters: Parameters,
+        x: Matrix,
+        members: Membership,
+        columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given the others (n, K); NaN where an estimate without the row is an error."""
-        return left_out_cells(self, statistic, x, members, columns)
+        """log p(x | y) of each row given all other rows (n, K); NaN if there is no estimate without the row."""
+        return leave_one_out_cells(self, statistic, x, members, columns)
 
-    def terms(self, parameters: Any, x: Any) -> Float:
-        """The part of each column in `log_likelihood` (n, K, d)."""
+    def terms(self, parameters: Parameters, x: Matrix) -> Float:
+        """Part of each column in `log_likelihood` (n, K, d)."""
         x = x.tocsc() if is_sparse(x) else x
         columns = [self.known_cells(parameters, _column(x, j), j) for j in range(x.shape[1])]
         return np.stack(columns, axis=2) if columns else np.zeros((len(x), self._n_classes(parameters), 0))
 
-    def _n_classes(self, parameters: Any) -> int:
+    def _n_classes(self, parameters: Parameters) -> int:
         return len(next(value for value in vars(parameters).values() if isinstance(value, np.ndarray)))
 
-    def known_cells(self, parameters: Any, values: Any, columns: Any) -> Float:
-        """`cells`, with nothing for a cell that is missing (m, K)."""
+    def known_cells(self, parameters: Parameters, values: Array, columns: int | Index) -> Float:
+        """`cells`, with zero for missing cells (m, K)."""
         with np.errstate(all="ignore"):
             out = np.array(self.cells(parameters, np.asarray(values, dtype=np.float64), columns), dtype=np.float64)
         missing = np.isnan(values)
@@ -87,17 +92,17 @@ class IndependentColumns(Family):
             out[missing] = 0.0
         return out
 
-    def _of_sparse(self, parameters: Any, x: Any) -> Float:
-        """Σ_j log p(0 | k), and for each stored cell what its value adds to that.
+    def _of_sparse(self, parameters: Parameters, x: Matrix) -> Float:
+        """Σ_j log p(0 | k), plus the difference that the value of each stored cell makes.
 
-        Where a zero is so unlikely that this would cancel digits, a column is evaluated cell by cell.
+        Columns in which a zero is so unlikely that the difference would cancel digits are evaluated cell by cell.
         """
         d = x.shape[1]
         zero = np.empty((d, self._n_classes(parameters)))
         for start in range(0, d, BLOCK_CELLS):
             columns = np.arange(start, min(d, start + BLOCK_CELLS))
             zero[columns] = self.known_cells(parameters, np.zeros(len(columns)), columns)
-        common: NDArray[np.bool_] = np.asarray((np.abs(zero) <= LIKELY).all(axis=1))
+        common: Mask = np.asarray((np.abs(zero) <= LIKELY).all(axis=1))
         out: Float = np.tile(zero[common].sum(axis=0), (x.shape[0], 1))
         by_column = x.tocsc() if not common.all() else x
         for j in np.flatnonzero(~common).tolist():
@@ -113,11 +118,11 @@ class IndependentColumns(Family):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """What a query engine would compute: how often each value of each column occurs in each class."""
+        """Aggregates that a query engine must compute: how often each value of each column occurs in each class."""
         return [value_counts([nw.col(name)]) for name in columns]
 
-    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Any:
-        """The statistic of the rows that were aggregated."""
+    def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> FamilyStatistic:
+        """The statistic of the aggregated rows."""
         parts = []
         for answer, name in zip(answers, columns, strict=True):
             values = np.array([np.nan if v is None else v for v in answer[value(0)]], dtype=np.float64)[:, None]
@@ -127,5 +132,5 @@ class IndependentColumns(Family):
         return type(parts[0]).concatenate_columns(parts)
 
 
-def _column(x: Any, j: int) -> Any:
-    return x[:, [j]].toarray().ravel() if is_sparse(x) else x[:, j]
+def _column(x: Matrix, j: int) -> Float:
+    return np.asarray(x[:, [j]].toarray().ravel() if is_sparse(x) else x[:, j])

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.families.capabilities import ColumnKind, Reads
@@ -23,6 +22,7 @@ from suffice.families.categorical import check_unseen, kind_of_levels
 from suffice.families.contract import Family, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import ClassAxis, JointCounts, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.joint_counts import distinct_cells
@@ -31,9 +31,6 @@ from suffice.tables import Coded, CodedColumn, Levels
 from suffice.tables.levels import coded_values
 
 __all__ = ["JointTable", "JointTableParameters"]
-
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +187,7 @@ class JointTable(Family):
                 out[rows] = self._marginal(p, codes[np.ix_(rows, known)], known)
         return out
 
-    def _marginal(self, parameters: JointTableParameters, codes: Codes, known: NDArray[np.bool_]) -> Float:
+    def _marginal(self, parameters: JointTableParameters, codes: Codes, known: Mask) -> Float:
         """log p of rows of which some columns are known, summed over the others (n, K)."""
         p, n_classes = parameters, len(parameters.log_size)
         levels = [each for each, there in zip(p.levels, known, strict=True) if there]
@@ -243,7 +240,7 @@ class JointTable(Family):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: JointTableParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Coded:
+    def sample(self, parameters: JointTableParameters, codes: Codes, rng: np.random.Generator) -> Coded:
         """One row drawn from p(x | y = code) for each code: a cell that was seen, or one of all at random."""
         p = parameters
         drawn = np.full((len(codes), len(p.levels)), -1, dtype=np.int64)
@@ -260,7 +257,7 @@ class JointTable(Family):
         columns = (CodedColumn(levels, drawn[:, j]) for j, levels in enumerate(p.levels))
         return Coded(len(codes), tuple(columns))
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Small numbers as levels that hang together, with holes."""
         first = rng.integers(0, 3, len(codes))
         rows = ((first[:, None] + rng.integers(0, 2, (len(codes), n_columns)) + codes[:, None]) % 4).astype(np.float64)

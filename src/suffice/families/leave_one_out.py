@@ -1,33 +1,47 @@
-"""What families share that say what a row is worth to a model without it."""
+"""Leave-one-out helpers for independent columns."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import SufficeError
-from suffice.statistics import ClassAxis, Membership
+from suffice.families.capabilities import FamilyStatistic, Parameters
+from suffice.numerics.types import Float, Index, Matrix
+from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.tables.table import is_sparse
 
-__all__ = ["LEAST", "left_out_cells", "repeated_columns"]
+__all__ = ["LEAST_REMAINING", "leave_one_out_cells", "repeated_columns"]
 
-Float = NDArray[np.float64]
-
-BLOCK_CELLS = 1 << 16  # estimated together, for all classes
-LEAST = 1e-2  # of a variance that a row may leave for a closed form to keep its digits
+BLOCK_CELLS = 1 << 16  # cells estimated together, for all classes
+LEAST_REMAINING = 1e-2  # share of a variance that must remain without the row for a closed form to keep its digits
 
 
-def left_out_cells(family: Any, statistic: Any, x: Any, members: Membership, columns: Sequence[object]) -> Float:
-    """log p(x | y) of each row given the others (n, K), for any family of independent columns.
+class EstimatesCells(Protocol):
+    """The part of `IndependentColumns` that `leave_one_out_cells` needs."""
 
-    Each cell of a block of rows becomes a column of its own, whose statistic is that of its column less the cell;
-    the family estimates them all at once, and says what each cell is worth. Rows of one class go together, since a
-    cell is taken from the class of its row. NaN where the family has no estimate without the row.
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object]) -> FamilyStatistic:
+        """The statistic of a batch of rows."""
+
+    def estimate(self, statistic: FamilyStatistic, columns: Sequence[object]) -> Parameters:
+        """Parameters of each class."""
+
+    def known_cells(self, parameters: Parameters, values: Float, columns: int | Index) -> Float:
+        """log p(x_j | k) of each cell under each class, with zero for missing cells (m, K)."""
+
+
+def leave_one_out_cells(
+    family: EstimatesCells, statistic: FamilyStatistic, x: Matrix, members: Membership, columns: Sequence[object]
+) -> Float:
+    """log p(x | y) of each row given all other rows (n, K), for any family of independent columns.
+
+    Each cell of a block of rows becomes a column of its own, whose statistic is that of its column without the cell; the
+    family estimates all of them at once and scores the cells. A block has rows of one class, since a cell is subtracted
+    from the class of its row. Rows are NaN if the family has no estimate without them.
     """
     assert members.codes is not None
     d, n_classes = x.shape[1], len(statistic.classes)
@@ -47,36 +61,36 @@ def left_out_cells(family: Any, statistic: Any, x: Any, members: Membership, col
                 part = _weighted(part, np.repeat(members.weights[rows], d))
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of columns that the full model has warned about
-                    found = family.estimate(_without(statistic, part, k, np.tile(np.arange(d), len(rows)), d), names)
+                    warnings.simplefilter("ignore")  # the full model has warned about its columns
+                    parameters = family.estimate(
+                        _without(statistic, part, k, np.tile(np.arange(d), len(rows)), d), names
+                    )
             except SufficeError:
                 continue
-            cells = family.known_cells(found, block.ravel(), np.arange(block.size))
+            cells = family.known_cells(parameters, block.ravel(), np.arange(block.size))
             out[rows] = cells.reshape(len(rows), d, n_classes).sum(axis=1)
     return out
 
 
-def repeated_columns(statistic: Any, at: NDArray[np.intp], d: int) -> Any:
-    """Columns of a statistic, which may be repeated; a family may keep several of its own for each."""
+def repeated_columns(statistic: FamilyStatistic, at: Index, d: int) -> FamilyStatistic:
+    """Some columns of a statistic, possibly repeated; the statistic may have several columns for each of d columns."""
     several = statistic.shape[0] // max(d, 1)
     wide = np.concatenate([at + i * d for i in range(several)])
     return replace(statistic, **{name: array[..., wide] for name, array in statistic.arrays().items()})
 
 
-def _without(statistic: Any, part: Any, k: int, at: NDArray[np.intp], d: int) -> Any:
-    """Columns of a statistic, each less a cell of class k; the other classes are as they were."""
+def _without(statistic: FamilyStatistic, part: FamilyStatistic, k: int, at: Index, d: int) -> FamilyStatistic:
+    """Columns of a statistic, each without one cell of class k."""
     whole = repeated_columns(statistic, at, d)
-    left = whole.taking([k]).subtract(part)
-    changed = {}
-    for name, array in left.arrays().items():
-        changed[name] = getattr(whole, name).copy()
+    changed = {name: array.copy() for name, array in whole.arrays().items()}
+    for name, array in whole.taking([k]).subtract(part).arrays().items():
         changed[name][k] = array[0]
-    found = replace(whole, **changed)
-    return found.levelled(whole) if hasattr(found, "levelled") else found
+    out = replace(whole, **changed)
+    return out.levelled(whole) if isinstance(out, Moments) else out
 
 
-def _weighted(part: Any, weights: Float) -> Any:
-    """The statistic of one row with a weight for each column: sums are multiplied, means stay."""
+def _weighted(part: FamilyStatistic, weights: Float) -> FamilyStatistic:
+    """The statistic of one row with a weight for each column: sums are multiplied, means are not."""
     wide = np.tile(weights, part.shape[0] // len(weights))
     sums = {name: array for name, array in part.arrays().items() if not name.startswith("mean")}
     return replace(part, **{name: array * wide for name, array in sums.items()})

@@ -1,17 +1,17 @@
-"""Log-likelihoods that are linear in x, and rows less a point, both block by block."""
+"""Log-likelihoods that are linear in x, and rows centred on a point, both evaluated in blocks of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.kernels import Finish
+from suffice.numerics.types import Float, Mask, Matrix
 from suffice.tables.sparse_cells import same_cells
 from suffice.tables.table import is_sparse
 
@@ -20,24 +20,23 @@ __all__ = [
     "Finish",
     "Linear",
     "centred_blocks",
-    "linear_answers",
+    "linear_posterior",
     "linear_scores",
     "row_blocks",
     "row_sums",
-    "rows_with_holes",
+    "rows_with_missing",
     "scores_of_cells",
 ]
 
-Float = NDArray[np.float64]
 
-BLOCK_BYTES = 1 << 20  # of rows that are centred and multiplied together
+BLOCK_BYTES = 1 << 20  # of rows centred and multiplied together
 
 
 class Linear(NamedTuple):
     """Log-likelihoods that are linear in x, up to a term common to all classes.
 
-    ``log p(x | k) = offset_k + (x − origin) · coef_k + (the same for every k)``. The origin lies among
-    the data, so that no digits are lost where they are far from zero.
+    ``log p(x | k) = offset_k + (x − origin) · coef_k + (the same for every k)``. The origin lies among the data, so no
+    digits are lost if they are far from zero.
     """
 
     coef: Float  # (K, d)
@@ -56,37 +55,37 @@ def linear_scores(x: Float, form: Linear) -> Float:
     return kernels.linear_scores(x, coef, offset, origin=np.ascontiguousarray(form.origin))[0]
 
 
-def linear_answers(x: Any, form: Linear, finish: Finish) -> int:
-    """What is asked of `linear_scores`, at once; the first row without an answer, or −1."""
+def linear_posterior(x: Matrix, form: Linear, finish: Finish) -> int:
+    """Write what ``finish`` asks of `linear_scores`; returns the first row without a posterior, or −1."""
     coef, offset = np.ascontiguousarray(form.coef), np.ascontiguousarray(form.offset)
     return kernels.linear_answers(x, coef, offset, origin=np.ascontiguousarray(form.origin), finish=finish)[1]
 
 
 @dataclass(frozen=True, eq=False)
 class CellForm:
-    """``Σ_j zero_kj + x_j slope_kj`` as it is evaluated; made once of the parameters, for any number of rows.
+    """``Σ_j zero_kj + x_j slope_kj`` prepared for evaluation, once for any number of rows.
 
     Attributes
     ----------
     total : array of shape (K,)
         Σ_j zero_kj.
     slope : array of shape (d, K)
-        With 0 where it is not finite.
-    zero : array of shape (d, K), or None where it is all 0
-        With 0 where it is −∞.
-    never_more, never_zero : array of bool of shape (d, K), or None where nothing is
-        Where a value above zero, or a zero, is impossible.
+        0 replaces values that are not finite.
+    zero : array of shape (d, K), or None if all are 0
+        0 replaces −∞.
+    never_more, never_zero : array of bool of shape (d, K), or None if all are False
+        Whether a value above zero, or a zero, is impossible.
     """
 
     total: Float
     slope: Float
     zero: Float | None = None
-    never_more: NDArray[np.bool_] | None = None
-    never_zero: NDArray[np.bool_] | None = None
+    never_more: Mask | None = None
+    never_zero: Mask | None = None
 
     @classmethod
     def of(cls, zero: Float | None, slope: Float) -> CellForm:
-        """By ``zero`` (K, d), None if it is nothing, and ``slope`` (K, d)."""
+        """From ``zero`` (K, d), None for zeros, and ``slope`` (K, d)."""
         never_more, slope = _impossible(slope)
         if zero is None:
             return cls(np.zeros(slope.shape[1]), slope, never_more=never_more)
@@ -95,36 +94,47 @@ class CellForm:
 
     @cached_property
     def _by_class(self) -> tuple[Float, Float]:
-        """``slope`` and ``zero`` as dense rows need them (K, d)."""
+        """``slope`` and ``zero`` in the layout for dense rows (K, d)."""
         zero = np.zeros_like(self.slope) if self.zero is None else self.zero
         return np.ascontiguousarray(self.slope.T), np.ascontiguousarray(zero.T)
 
-    def scores(self, x: Any, threshold: float | None = None, *, missing: bool = True) -> Float:
+    def scores(self, x: Matrix, threshold: float | None = None, *, missing: bool = True) -> Float:
         """The sums of each row and class (n, K); see `scores_of_cells`."""
         if is_sparse(x):
-            options: dict[str, Any] = {"zero": self.zero, "above": threshold, "missing": missing}
-            never: dict[str, Any] = {"never_more": self.never_more, "never_zero": self.never_zero}
-            cells = kernels.Cells.of(x if x.format == "csr" else x.tocsr())
-            return kernels.sparse_scores(cells, self.total, self.slope, **options, **never)
-        coef, nothing = self._by_class
-        zero = nothing if missing else None
-        out, met = kernels.linear_scores(x, coef, self.total, zero=zero, threshold=threshold)
-        if (met.infinite and threshold is not None) or self.never_more is not None or self.never_zero is not None:
+            return kernels.sparse_scores(
+                kernels.Cells.of(x if x.format == "csr" else x.tocsr()),
+                self.total,
+                self.slope,
+                zero=self.zero,
+                above=threshold,
+                missing=missing,
+                never_more=self.never_more,
+                never_zero=self.never_zero,
+            )
+        coef, all_zero = self._by_class
+        zero = all_zero if missing else None
+        out, flags = kernels.linear_scores(x, coef, self.total, zero=zero, threshold=threshold)
+        if (flags.infinite and threshold is not None) or self.never_more is not None or self.never_zero is not None:
             for start, block in row_blocks(x):
                 self._mark(block, threshold, out[start : start + len(block)])
         return out
 
-    def answers(self, x: Any, finish: Finish, threshold: float | None = None, *, missing: bool = True) -> int | None:
-        """What is asked of the scores, at once, where they are dense and no cell is impossible; otherwise None."""
+    def write_posterior(
+        self, x: Matrix, finish: Finish, threshold: float | None = None, *, missing: bool = True
+    ) -> int | None:
+        """Write what ``finish`` asks of the scores; returns the first row without a posterior, or −1.
+
+        None if x is sparse or a cell may be impossible: such rows must be scored first.
+        """
         if is_sparse(x) or self.never_more is not None or self.never_zero is not None:
             return None
-        coef, nothing = self._by_class
-        zero = nothing if missing else None
-        met, lost = kernels.linear_answers(x, coef, self.total, zero=zero, threshold=threshold, finish=finish)
-        return None if met.infinite else lost
+        coef, all_zero = self._by_class
+        zero = all_zero if missing else None
+        flags, impossible = kernels.linear_answers(x, coef, self.total, zero=zero, threshold=threshold, finish=finish)
+        return None if flags.infinite else impossible
 
     def _mark(self, block: Float, threshold: float | None, out: Float) -> None:
-        """Put −∞ where a cell is impossible, and NaN where a threshold hides an infinite value."""
+        """Write −∞ for rows with an impossible cell, and NaN for rows whose infinite value a threshold hides."""
         least = 0.0 if threshold is None else threshold
         if self.never_more is not None:
             out[(block > least) @ self.never_more.astype(np.float64) > 0] = -np.inf
@@ -135,8 +145,8 @@ class CellForm:
             out[np.isinf(block).any(axis=1)] = np.nan
 
 
-def _impossible(values: Float) -> tuple[NDArray[np.bool_] | None, Float]:
-    """Where values (K, d) are −∞, or None; and the values with 0 where they are not finite; (d, K) each."""
+def _impossible(values: Float) -> tuple[Mask | None, Float]:
+    """Where values (K, d) are −∞, or None if nowhere; and the values with 0 if not finite; (d, K) each."""
     turned = np.ascontiguousarray(values.T)
     if np.isfinite(turned).all():
         return None, turned
@@ -145,15 +155,15 @@ def _impossible(values: Float) -> tuple[NDArray[np.bool_] | None, Float]:
 
 
 def scores_of_cells(
-    x: Any, zero: Float | None, slope: Float, threshold: float | None = None, *, missing: bool = True
+    x: Matrix, zero: Float | None, slope: Float, threshold: float | None = None, *, missing: bool = True
 ) -> Float:
     """``Σ_j zero_kj + x_j slope_kj`` over the cells that are not missing (n, K); x is dense or sparse.
 
-    Values are 0 or more. Where ``zero`` is −∞ a zero is impossible, and where ``slope`` is −∞ anything
-    above it; such cells are counted instead of added, since 0·∞ is no number.
+    Values are at least 0. A ``zero`` of −∞ makes a zero impossible, and a ``slope`` of −∞ any larger value; such cells
+    are counted instead of added, since 0·∞ is NaN.
 
-    With a ``threshold`` of at least 0, a value is one if it is above it, and zero if not; a row with an infinite value
-    is NaN. Unless ``missing`` is allowed, so is a row with a missing one.
+    With a ``threshold`` of at least 0, a value counts as one if it is above the threshold, and as zero otherwise; a row
+    with an infinite value is NaN. Unless ``missing`` is true, a row with a missing value is NaN.
 
     >>> scores_of_cells(np.array([[2.0, np.nan], [0.0, 1.0]]), np.array([[1.0, 5.0]]), np.array([[3.0, -np.inf]]))
     array([[  7.],
@@ -162,8 +172,8 @@ def scores_of_cells(
     return CellForm.of(zero, slope).scores(x, threshold, missing=missing)
 
 
-def row_sums(x: Any, function: Callable[[Any], Any]) -> Float:
-    """Σ_j f(x_j) of each row (n,) over the cells that are not missing; f is zero at zero where x is sparse.
+def row_sums(x: Matrix, function: Callable[[Float], Float]) -> Float:
+    """Σ_j f(x_j) of each row (n,) over the cells that are not missing; for a sparse x, f must be zero at zero.
 
     >>> row_sums(np.array([[1.0, 2.0], [np.nan, 3.0]]), np.square)
     array([5., 9.])
@@ -178,24 +188,24 @@ def row_sums(x: Any, function: Callable[[Any], Any]) -> Float:
     return out
 
 
-def row_blocks(x: Any) -> Iterator[tuple[int, Float]]:
-    """Blocks of rows as dense float64, with the number of their first row; x is dense or sparse."""
+def row_blocks(x: Matrix) -> Iterator[tuple[int, Float]]:
+    """Blocks of rows as dense float64, each with the number of its first row; x is dense or sparse."""
     x = x.tocsr() if is_sparse(x) else x
     step = max(256, 2 * BLOCK_BYTES // (8 * max(x.shape[1], 1)))
     for start in range(0, x.shape[0], step):
         block = x[start : start + step]
-        # In one order of memory: a logarithm's last digit depends on how NumPy walks through it.
+        # Always in one memory order: the last digit of a logarithm depends on how NumPy traverses the array.
         yield start, np.ascontiguousarray(block.toarray() if is_sparse(x) else block, dtype=np.float64)
 
 
-def rows_with_holes(x: Any) -> NDArray[np.bool_]:
+def rows_with_missing(x: Matrix) -> Mask:
     """Which rows have a missing value (n,)."""
-    found = [np.isnan(block).any(axis=1) for _, block in row_blocks(x)]
-    return np.concatenate([np.zeros(0, dtype=bool), *found])
+    parts = [np.isnan(block).any(axis=1) for _, block in row_blocks(x)]
+    return np.concatenate([np.zeros(0, dtype=bool), *parts])
 
 
 def centred_blocks(x: Float, mean: Float, mean_low: Float | None = None) -> Iterator[tuple[slice, Float]]:
-    """Blocks of rows less the mean, as (slice, rows); the rows lie in one buffer that is used again."""
+    """Blocks of rows minus the mean, as pairs (slice, rows); all blocks share one buffer."""
     n, d = x.shape
     step = max(64, BLOCK_BYTES // (8 * max(d, 1)))
     buffer = np.empty((min(step, n), d))

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import register
@@ -21,13 +20,12 @@ from suffice.families.estimation import check_cells
 from suffice.families.gaussian import Gaussian, GaussianParameters
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import Linear, row_blocks
+from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, check_least, number, sums_by_class
 from suffice.tables.table import is_sparse
 
 __all__ = ["LogNormal"]
-
-Float = NDArray[np.float64]
 
 
 @register
@@ -50,11 +48,11 @@ class LogNormal(Gaussian):
 
     # ------------------------------------------------------------------ summarize
 
-    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise unless each cell is above 0, or missing."""
         check_cells(x, present, names, is_positive, "a logarithm is taken of numbers above 0", zero=False)
 
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> Moments:
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> Moments:
         """Weight, mean and centred sum of squares of log x."""
         found = self.zero(members.classes, x.shape[1])
         for start, block in row_blocks(x):
@@ -64,12 +62,12 @@ class LogNormal(Gaussian):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def cells(self, parameters: GaussianParameters, values: Any, columns: Any) -> Float:
+    def cells(self, parameters: GaussianParameters, values: Float, columns: int | Index) -> Float:
         """The Gaussian log-density of log x, less log x."""
         logs = np.log(values)
         return np.asarray(super().cells(parameters, logs, columns) - logs[:, None])
 
-    def log_likelihood(self, parameters: GaussianParameters, x: Any) -> Float:
+    def log_likelihood(self, parameters: GaussianParameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if parameters.freedom is not None or is_sparse(x):
             return IndependentColumns.log_likelihood(self, parameters, x)
@@ -81,11 +79,11 @@ class LogNormal(Gaussian):
             out[rows] -= np.nansum(logs, axis=1, keepdims=True)
         return out
 
-    def write_posterior(self, parameters: GaussianParameters, x: Any, finish: Any) -> None:
+    def write_posterior(self, parameters: GaussianParameters, x: Matrix, finish: Any) -> None:
         """Not at once: logarithms are taken first."""
 
     def leave_one_out(
-        self, statistic: Any, parameters: GaussianParameters, x: Any, members: Membership, columns: Sequence[object]
+        self, statistic: Any, parameters: GaussianParameters, x: Matrix, members: Membership, columns: Sequence[object]
     ) -> Float | None:
         """log p(x | y) of each row given the others (n, K): that of log x, less a term that the classes share."""
         if self.spherical or is_sparse(x):
@@ -95,11 +93,11 @@ class LogNormal(Gaussian):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: GaussianParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+    def sample(self, parameters: GaussianParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         return np.exp(super().sample(parameters, codes, rng))
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Positive columns of very different scale, with holes."""
         rows = np.exp(rng.standard_normal((len(codes), n_columns)) + codes[:, None])
         rows *= 10.0 ** rng.integers(-6, 7, n_columns)

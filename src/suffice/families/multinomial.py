@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, NotLinearError
 from suffice.families.contract import Family, read_only, register
@@ -33,6 +32,7 @@ from suffice.families.linear import CellForm, Finish, Linear, row_blocks
 from suffice.families.multinomial_draws import log_shares, predictive, rise
 from suffice.families.poisson import is_count, poisson_draws
 from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Codes, Float, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, CountVectors, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.cell_sums import identity
@@ -42,8 +42,6 @@ from suffice.tables.sparse_cells import nonzero_cells
 from suffice.tables.table import is_sparse
 
 __all__ = ["Multinomial", "MultinomialParameters"]
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +127,7 @@ class Multinomial(Family):
 
     # ------------------------------------------------------------------ summarize
 
-    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise unless each cell is a count."""
         if len(names) == 1:
             raise InputError(
@@ -142,7 +140,7 @@ class Multinomial(Family):
         """The statistic of no rows."""
         return CountVectors.zero(classes, n_columns)
 
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CountVectors:
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CountVectors:
         """Rows, Σ x, and the multinomial coefficients for the evidence."""
         return CountVectors.summarize(x, members)
 
@@ -161,29 +159,29 @@ class Multinomial(Family):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
+    def log_likelihood(self, parameters: MultinomialParameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class, given its length (n, K)."""
         p = parameters
         if self.estimation == "bayes":
             return predictive(p.draws, x) + log_coefficients(x)[:, None]
         return p.cells.scores(x) + log_coefficients(x)[:, None]
 
-    def relative_log_likelihood(self, parameters: MultinomialParameters, x: Any) -> Float:
+    def relative_log_likelihood(self, parameters: MultinomialParameters, x: Matrix) -> Float:
         """`log_likelihood` without the multinomial coefficient, which all classes share."""
         p = parameters
         if self.estimation == "bayes":
             return predictive(p.draws, x)
         return p.relative_cells.scores(x)
 
-    def write_posterior(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: MultinomialParameters, x: Matrix, finish: Finish) -> int | None:
         """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
-        return None if self.estimation == "bayes" else parameters.relative_cells.answers(x, finish)
+        return None if self.estimation == "bayes" else parameters.relative_cells.write_posterior(x, finish)
 
     def leave_one_out(
         self,
         statistic: CountVectors,
         parameters: MultinomialParameters,
-        x: Any,
+        x: Matrix,
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
@@ -212,7 +210,9 @@ class Multinomial(Family):
         out[size == 0] = np.nan  # without the row the class has no draw, and takes the shares of all rows
         return out
 
-    def _dense_left_out(self, parameters: MultinomialParameters, x: Any, total: Float, codes: Any, w: Float) -> Float:
+    def _dense_left_out(
+        self, parameters: MultinomialParameters, x: Matrix, total: Float, codes: Any, w: Float
+    ) -> Float:
         """Σ x log of what is left of the draws of its own class, of each row (n,)."""
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         common = self._log_common(parameters)
@@ -232,7 +232,7 @@ class Multinomial(Family):
             out[here] = np.einsum("ij,ij->i", block, left) + block @ common
         return out
 
-    def terms(self, parameters: MultinomialParameters, x: Any) -> Float | None:
+    def terms(self, parameters: MultinomialParameters, x: Matrix) -> Float | None:
         """Part of each column in `relative_log_likelihood` (n, K, d); None for ``bayes``, which is not a sum."""
         if self.estimation == "bayes":
             return None
@@ -246,7 +246,7 @@ class Multinomial(Family):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: MultinomialParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+    def sample(self, parameters: MultinomialParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         p = parameters
         share = np.exp(p.log_share)
@@ -258,7 +258,7 @@ class Multinomial(Family):
         share /= share.sum(axis=1, keepdims=True)
         return rng.multinomial(lengths, share[codes]).astype(np.float64)
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Counts of things common and rare; some rows are empty."""
         share = rng.dirichlet(np.full(n_columns, 0.5), int(codes.max(initial=0)) + 1)
         length = rng.integers(0, 20, len(codes))

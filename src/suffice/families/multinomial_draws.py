@@ -1,25 +1,21 @@
-"""Draws of things that compete for a length: their shares, and draws whose shares are integrated out."""
+"""Multinomial draws: shares of the outcomes, and the Dirichlet-multinomial, whose shares are integrated out."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Float, Matrix
 from suffice.tables.sparse_cells import cell_columns, same_cells
 from suffice.tables.table import is_sparse
 
 __all__ = ["drawn_shares", "log_shares", "predictive", "rise"]
 
-Float = NDArray[np.float64]
-
 
 def log_shares(total: Float, alpha: float) -> tuple[Float, Float]:
-    """Draws with α pseudo-draws of each thing, and the logarithms of their shares (K, d).
+    """Draws with α pseudo-draws of each outcome, and the logarithms of their shares (K, d).
 
-    A class without draws takes the shares of all classes together.
+    A class without draws gets the shares of all classes together.
 
     >>> draws, logs = log_shares(np.array([[3.0, 1.0], [0.0, 2.0]]), 1.0)
     >>> draws, np.exp(logs).round(3)
@@ -35,11 +31,11 @@ def log_shares(total: Float, alpha: float) -> tuple[Float, Float]:
         size = draws.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         logs = np.log(draws)
-        logs -= np.log(size)  # there may be millions of things
+        logs -= np.log(size)  # in place: there may be millions of outcomes
     return draws, logs
 
 
-def predictive(draws: Float, x: Any) -> Float:
+def predictive(draws: Float, x: Matrix) -> Float:
     """Dirichlet-multinomial without its coefficient: Π_j Γ(a_j + x_j)/Γ(a_j) · Γ(A)/Γ(A + Σ x)."""
     size = draws.sum(axis=1)
     lengths = np.asarray(x.sum(axis=1), dtype=np.float64).reshape(-1, 1)
@@ -54,15 +50,15 @@ def predictive(draws: Float, x: Any) -> Float:
     return out
 
 
-def rise(a: Any, x: Any) -> Any:
-    """log Γ(a + x)/Γ(a), −∞ for draws of what can never be drawn."""
+def rise(a: Float, x: Float | float) -> Float:
+    """log Γ(a + x)/Γ(a); −∞ for draws of an outcome with a = 0."""
     return np.where(a > 0, log_rise(np.where(a > 0, a, 1.0), x), np.where(np.asarray(x) > 0, -np.inf, 0.0))
 
 
 def drawn_shares(draws: Float, rng: np.random.Generator) -> Float:
-    """Shares of words from their Dirichlet distribution (M,), also where its draws are next to nothing.
+    """Shares of words drawn from their Dirichlet distribution (M,), also for tiny parameters.
 
-    Γ(a) is drawn as Γ(a + 1) U^{1/a}, whose logarithm does not underflow; where it does, one word has it all.
+    Γ(a) is drawn as Γ(a + 1) U^{1/a}, whose logarithm seldom underflows. If all do, one word gets everything.
 
     >>> bool(drawn_shares(np.full(3, 1e-320), np.random.default_rng(0)).max() == 1.0)
     True

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from suffice.exceptions import NotLinearError
@@ -30,6 +29,7 @@ from suffice.families.estimation import (
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import CellForm, Linear, linear_scores, row_blocks, row_sums, scores_of_cells
 from suffice.numerics.gamma_function import excess, log_rise
+from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_factorial
@@ -37,7 +37,6 @@ from suffice.tables.table import is_sparse
 
 __all__ = ["Poisson", "PoissonParameters"]
 
-Float = NDArray[np.float64]
 PRIOR_EVENTS = 0.5  # Jeffreys' prior of the common rate: a count that was always zero may be one some day
 
 
@@ -98,7 +97,7 @@ class Poisson(IndependentColumns):
 
     # ------------------------------------------------------------------ summarize
 
-    def check(self, x: Any, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise unless each cell is a count or missing."""
         check_cells(x, present, names, is_count, "a count is a whole number of at least 0")
 
@@ -106,7 +105,7 @@ class Poisson(IndependentColumns):
         """The statistic of no rows."""
         return CellSums.zero(classes, n_columns, 2)
 
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
         """Rows, Σ x, and Σ log x! for the evidence."""
         return CellSums.summarize(x, members, (identity, log_factorial))
 
@@ -140,7 +139,7 @@ class Poisson(IndependentColumns):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def cells(self, parameters: PoissonParameters, values: Any, columns: Any) -> Float:
+    def cells(self, parameters: PoissonParameters, values: Float, columns: int | Index) -> Float:
         """x log λ − λ − log x!, or the negative binomial of the posterior predictive."""
         p, v = parameters, values[:, None]
         if self.estimation == "bayes":
@@ -151,7 +150,7 @@ class Poisson(IndependentColumns):
         rate = p.rate.T[columns]
         return np.where(p.rows.T[columns] > 0, xlogy(v, rate) - rate - gammaln(v + 1), 0.0)
 
-    def terms(self, parameters: PoissonParameters, x: Any) -> Float:
+    def terms(self, parameters: PoissonParameters, x: Matrix) -> Float:
         """The part of each column in `relative_log_likelihood` (n, K, d)."""
         if self.estimation == "bayes":
             return super().terms(parameters, x)
@@ -162,7 +161,7 @@ class Poisson(IndependentColumns):
         parts = np.where(np.isneginf(p.log_ratio) & (dense > 0), -np.inf, parts)
         return np.where(np.isnan(dense), 0.0, parts)
 
-    def log_likelihood(self, parameters: PoissonParameters, x: Any) -> Float:
+    def log_likelihood(self, parameters: PoissonParameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         if self.estimation == "bayes":
             return super().log_likelihood(parameters, x)
@@ -171,7 +170,7 @@ class Poisson(IndependentColumns):
             log_rate = np.where(p.rows > 0, np.log(p.rate), 0.0)
         return scores_of_cells(x, -p.rate, log_rate) - row_sums(x, log_factorial)[:, None]
 
-    def relative_log_likelihood(self, parameters: PoissonParameters, x: Any) -> Float:
+    def relative_log_likelihood(self, parameters: PoissonParameters, x: Matrix) -> Float:
         """`log_likelihood` less that of the rates of all rows, which all classes share."""
         if self.estimation == "bayes":
             return super().log_likelihood(parameters, x)
@@ -183,7 +182,7 @@ class Poisson(IndependentColumns):
         return p.relative_cells.scores(x)
 
     def leave_one_out(
-        self, statistic: Any, parameters: PoissonParameters, x: Any, members: Membership, columns: Sequence[object]
+        self, statistic: Any, parameters: PoissonParameters, x: Matrix, members: Membership, columns: Sequence[object]
     ) -> Float | None:
         """log p(x | y) of each row given the others (n, K), less log x! that the classes share.
 
@@ -219,7 +218,7 @@ class Poisson(IndependentColumns):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: PoissonParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+    def sample(self, parameters: PoissonParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         rate = parameters.rate[codes]
         if self.estimation == "bayes":
@@ -227,7 +226,7 @@ class Poisson(IndependentColumns):
             rate = rng.gamma(parameters.events[codes]) / rows[codes]
         return poisson_draws(rate, rng)
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Counts of very different size, with holes; some columns are zero in a class."""
         rate = rng.choice([0.0, 0.1, 3.0, 200.0], (int(codes.max(initial=0)) + 1, n_columns), p=[0.1, 0.4, 0.4, 0.1])
         rows = rng.poisson(rate[codes]).astype(np.float64)

@@ -2,8 +2,8 @@
 
     p(y | x) ∝ p(y) Π_blocks p(x_block | y)
 
-A `Model` is a value made of statistics; it learns, merges, and forgets. `Model.estimate` turns it into an
-`Estimate`, made of parameters, which answers questions; one class of it is a `Conditional`.
+A `Model` holds statistics: it learns, merges and forgets. `Model.estimate` turns it into an `Estimate`, which holds
+parameters and scores rows. A `Conditional` is p(x | y) of one class.
 """
 
 from suffice.model.block import Block

@@ -1,7 +1,7 @@
-"""One model's statistics in the blocks and the column order of another, so that the two can be joined.
+"""Statistics of one model in the blocks and the column order of another, for merging the two.
 
-Where columns are independent given the class, a statistic is made column by column, whatever blocks they came in.
-Where they hang together, the same columns must be one block, in any order.
+The statistic of independent columns can be split and joined column by column, whatever blocks the columns are in.
+Dependent columns must be one block in both models, in any order.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import MergeError, columns_at, listed
 from suffice.model.block import Block
@@ -21,20 +20,23 @@ __all__ = ["aligned"]
 def aligned(
     blocks: Sequence[Block], mine: Sequence[Statistic], theirs: Sequence[Block], others: Sequence[Statistic]
 ) -> tuple[Statistic, ...]:
-    """The statistics ``others`` of the blocks ``theirs``, as those of ``blocks``; a sentence where there are none."""
-    found = tuple(others) if _alike(blocks, theirs) else _rearranged(blocks, theirs, others)
-    for block, a, b in zip(blocks, mine, found, strict=True):
+    """The statistics ``others`` of the blocks ``theirs``, rearranged into ``blocks``.
+
+    Raises `MergeError` if that is not possible.
+    """
+    statistics = tuple(others) if _same_layout(blocks, theirs) else _rearranged(blocks, theirs, others)
+    for block, a, b in zip(blocks, mine, statistics, strict=True):
         if type(a) is not type(b):
             raise MergeError(
-                "Models of other settings cannot be joined: a covariance that is shared, own, or shrunk by Ledoit "
-                f"and Wolf keeps statistics of its own kind ({type(a).__name__} here, {type(b).__name__} there, of "
-                f"{columns_at(block.names, range(len(block.names)))})."
+                "Cannot merge models with different settings: a shared covariance, an own covariance and Ledoit-Wolf "
+                f"shrinkage keep different statistics ({type(a).__name__} in the first model, {type(b).__name__} in "
+                f"the second; {columns_at(block.names, range(len(block.names)))})."
             )
-    return found
+    return statistics
 
 
-def _alike(blocks: Sequence[Block], theirs: Sequence[Block]) -> bool:
-    """Whether blocks are of the same families and columns, in one order."""
+def _same_layout(blocks: Sequence[Block], theirs: Sequence[Block]) -> bool:
+    """Whether blocks have the same families and columns, in the same order."""
     return len(blocks) == len(theirs) and all(
         a is b or (a.family.name == b.family.name and (a.names is b.names or list(a.names) == list(b.names)))
         for a, b in zip(blocks, theirs, strict=True)
@@ -43,72 +45,82 @@ def _alike(blocks: Sequence[Block], theirs: Sequence[Block]) -> bool:
 
 def _rearranged(blocks: Sequence[Block], theirs: Sequence[Block], others: Sequence[Statistic]) -> tuple[Statistic, ...]:
     _check_columns(blocks, theirs)
-    return tuple(_in_block(block, theirs, others) for block in blocks)
+    return tuple(_of_block(block, theirs, others) for block in blocks)
 
 
 def _check_columns(blocks: Sequence[Block], theirs: Sequence[Block]) -> None:
+    """Raise unless both models have the same columns."""
     ours, others = ([name for block in each for name in block.names] for each in (blocks, theirs))
     numbered = [all(isinstance(name, int | np.integer) for name in names) for names in (ours, others)]
     if ours and others and numbered[0] != numbered[1]:
         named = others if numbered[0] else ours
-        where = ("there", "here") if numbered[0] else ("here", "there")
         raise MergeError(
-            f"The columns have names {where[0]} ({listed(named)}) and none {where[1]}, so that which is which cannot "
-            "be told. Fit both on frames, or both on arrays."
+            f"Cannot merge: only the {'second' if numbered[0] else 'first'} model has column names ({listed(named)}), "
+            "so the columns cannot be matched. Fit both models on frames, or both on arrays."
         )
-    missing, more = _without(ours, others), _without(others, ours)
-    if missing or more:
-        parts = [
-            f"{columns_at(names, range(len(names)))} {'is' if len(names) == 1 else 'are'} {where}"
-            for names, where in ((missing, "only here"), (more, "only there"))
-            if names
-        ]
+    only = [
+        f"Only in the {which}: {listed(names)}."
+        for which, names in (("first", _difference(ours, others)), ("second", _difference(others, ours)))
+        if names
+    ]
+    if only:
         raise MergeError(
-            f"Models of other columns cannot be joined: {len(ours)} columns here, and {len(others)} columns there; "
-            f"{', and '.join(parts)}."
+            f"Cannot merge: the models have different columns ({len(ours)} and {len(others)}). {' '.join(only)}"
         )
 
 
-def _without(names: Sequence[object], others: Sequence[object]) -> list[object]:
+def _difference(names: Sequence[object], others: Sequence[object]) -> list[object]:
     known = set(others)
     return [name for name in names if name not in known]
 
 
-def _in_block(block: Block, theirs: Sequence[Block], others: Sequence[Statistic]) -> Statistic:
-    """What a model of other blocks knows of the columns of one block."""
+def _of_block(block: Block, theirs: Sequence[Block], others: Sequence[Statistic]) -> Statistic:
+    """The statistic of one block's columns, from a model with other blocks."""
     source = {name: (i, j) for i, each in enumerate(theirs) for j, name in enumerate(each.names)}
     used = list(dict.fromkeys(source[name][0] for name in block.names))
     for i in used:
         if theirs[i].family.name != block.family.name:
             names = [name for name in block.names if source[name][0] == i]
             raise MergeError(
-                f"Models of other families cannot be joined: {columns_at(names, range(len(names)))} "
-                f"{'is' if len(names) == 1 else 'are'} {block.family.name} here and {theirs[i].family.name} there."
+                f"Cannot merge models with different families: {columns_at(names, range(len(names)))} "
+                f"{'is' if len(names) == 1 else 'are'} {block.family.name} in the first model and "
+                f"{theirs[i].family.name} in the second.",
+                column=names[0] if len(names) == 1 else None,
             )
     if not block.independent:
         if len(used) > 1 or len(theirs[used[0]].names) != len(block.names):
             raise MergeError(
-                f"A {block.family.name} block is of columns that hang together: {listed(block.names)} here, and "
-                f"{', '.join(f'({listed(theirs[i].names)})' for i in used)} there. Fit both with the same blocks."
+                f"Cannot merge: dependent columns must be the same block in both models. A {block.family.name} block "
+                f"has the columns {listed(block.names)} in the first model and "
+                f"{', '.join(f'({listed(theirs[i].names)})' for i in used)} in the second. Fit both with the same "
+                "blocks."
             )
         return others[used[0]].columns([source[name][1] for name in block.names])
+    return _joined_columns(block, theirs, others, source, used)
+
+
+def _joined_columns(
+    block: Block,
+    theirs: Sequence[Block],
+    others: Sequence[Statistic],
+    source: dict[object, tuple[int, int]],
+    used: Sequence[int],
+) -> Statistic:
+    """The statistic of independent columns that come from several blocks.
+
+    ``source`` maps a column to its block and its position there; ``used`` are the blocks that have any.
+    """
     parts: list[Statistic] = []
-    place: dict[tuple[object, int], int] = {}
+    position: dict[tuple[object, int], int] = {}  # of a column's m-th statistic column in the joined parts
     width = 0
     for i in used:
         names = [name for name in block.names if source[name][0] == i]
         at = [source[name][1] for name in names]
-        parts.append(others[i].columns(_places(theirs[i])[:, at].ravel()))
-        for m, row in enumerate(_places(block, len(names))):
+        parts.append(others[i].columns(theirs[i].family.statistic_columns(len(theirs[i].names))[:, at].ravel()))
+        for m, row in enumerate(block.family.statistic_columns(len(names))):
             for name, column in zip(names, row.tolist(), strict=True):
-                place[name, m] = width + column
+                position[name, m] = width + column
         width += parts[-1].shape[0]
-    whole = parts[0] if len(parts) == 1 else type(parts[0]).concatenate_columns(parts)
-    rows = len(_places(block))
-    return whole.columns([place[name, m] for m in range(rows) for name in block.names])
-
-
-def _places(block: Block, n_columns: int | None = None) -> NDArray[np.intp]:
-    """Where the columns of a block stand in its statistic (m, d): m of them for each."""
-    n = len(block.names) if n_columns is None else n_columns
-    return block.family.statistic_columns(n)
+    whole = parts[0] if len(parts) == 1 else type(parts[0]).beside(parts)
+    several = len(block.family.statistic_columns(len(block.names)))
+    return whole.columns([position[name, m] for m in range(several) for name in block.names])

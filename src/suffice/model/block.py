@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from suffice.exceptions import InputError, listed
 from suffice.families import Family
+from suffice.families.capabilities import BlockRows
+from suffice.numerics.types import Matrix
 from suffice.tables.column_matrix import ColumnMatrix
-from suffice.tables.table import ColumnSelection, as_table
+from suffice.tables.table import Columns, Table, as_table
 
 __all__ = ["Block"]
 
@@ -24,34 +25,32 @@ class Block:
     ----------
     family : Family
     columns : slice or sequence of int
-        Where the block's columns stand in a row.
+        Positions of the block's columns in a row.
     names : sequence
-        What messages call them.
+        Column names for messages.
     """
 
     family: Family
     columns: ColumnSelection
     names: Sequence[object]
 
-    def take(self, x: Any) -> Any:
+    def take(self, x: Table | Matrix) -> BlockRows:
         """The block's part of the rows, as its family reads them: a matrix of numbers, codes of levels, or texts."""
         table = as_table(x)
-        reads = self.family.reads
-        if reads == "categories":
+        if self.family.reads == "categories":
             return table.categories(self.columns, self.names)
-        if reads == "documents":
+        if self.family.reads == "documents":
             if len(self.names) != 1:
                 raise InputError(
-                    f"The family {self.family.name!r} is of one column of texts, and got {len(self.names)}: "
-                    f"{listed(self.names)}. Name the column with the texts, and give the others families of their own."
+                    f"The family {self.family.name!r} takes one column of texts, got {len(self.names)}: "
+                    f"{listed(self.names)}. Name the column with the texts, and give the other columns other families."
                 )
             return table.documents(self.columns, self.names)
         rows = table.numbers(self.columns, self.names)
-        apart = isinstance(rows, ColumnMatrix) and not self.family.reads_columns
-        return np.asarray(rows) if apart else rows
+        return np.asarray(rows) if isinstance(rows, ColumnMatrix) and not self.family.reads_columns else rows
 
     def positions(self, n_columns: int) -> list[int]:
-        """Where the block's columns stand in a row."""
+        """Positions of the block's columns in a row."""
         return list(range(n_columns))[self.columns] if isinstance(self.columns, slice) else list(self.columns)
 
     @property

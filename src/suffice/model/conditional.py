@@ -1,4 +1,4 @@
-"""p(x | y) of one class as a distribution, and how rows are drawn."""
+"""p(x | y) of one class as a distribution, and arguments for drawing rows."""
 
 from __future__ import annotations
 
@@ -6,40 +6,55 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from suffice.exceptions import InputError, columns_at
+from suffice.numerics.types import Float
+from suffice.tables import Table
 
 if TYPE_CHECKING:
     from suffice.model.estimate import Estimate
 
-__all__ = ["Conditional", "generator", "row_count"]
+__all__ = ["Conditional", "UserRows", "generator", "row_count"]
 
-Float = NDArray[np.float64]
+UserRows: TypeAlias = Any
+"""Rows in the form that the user works with: an array, a data frame, a sparse matrix, a list."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Conditional:
-    """p(x | y) of one class, with the names of ``scipy.stats``."""
+    """p(x | y) of one class, with the method names of ``scipy.stats``.
+
+    Parameters
+    ----------
+    estimate : Estimate
+    k : int
+        Position of the class.
+    dim : int
+        Number of columns of a row.
+    read : callable
+        Turns a user's rows into a `Table`.
+    write : callable
+        Turns drawn columns into rows of the user's form.
+    """
 
     estimate: Estimate
     k: int
     dim: int
-    read: Callable[[Any], Any]
-    write: Callable[[list[Any]], Any]
+    read: Callable[[UserRows], Table]
+    write: Callable[[list[Any]], UserRows]
 
     def __repr__(self) -> str:
         return f"Conditional(label={self.estimate.classes.label(self.k)!r}, dim={self.dim})"
 
     @property
     def mean(self) -> Float:
-        """Mean (d,); NaN of a column that was left out."""
+        """Mean (d,); NaN for an ignored column."""
         mean = np.full(self.dim, np.nan)
-        for at, centre, _ in self._moments:
+        for at, centre, _ in self._block_moments:
             mean[at] = centre
         return mean
 
@@ -47,7 +62,7 @@ class Conditional:
     def cov(self) -> Float:
         """Covariance (d, d)."""
         cov = np.zeros((self.dim, self.dim))
-        for at, _, spread in self._moments:
+        for at, _, spread in self._block_moments:
             if spread.ndim == 1:
                 cov[at, at] = spread
             else:
@@ -55,24 +70,24 @@ class Conditional:
         return cov
 
     @cached_property
-    def _moments(self) -> list[tuple[list[int], Float, Float]]:
-        """Of each block its columns, their mean, and their variances or covariance."""
-        found = []
+    def _block_moments(self) -> list[tuple[list[int], Float, Float]]:
+        """For each block the positions of its columns, their mean, and their variances or covariance."""
+        out = []
         for block, parameters in zip(self.estimate.blocks, self.estimate.parameters, strict=True):
             family = block.family
-            moments = (family.mean_and_variance if family.independent else family.mean_and_covariance)(
-                parameters, self.k
-            )
+            method = family.mean_and_variance if family.independent else family.mean_and_covariance
+            moments = method(parameters, self.k)
             if moments is None:
                 raise InputError(
-                    f"There is no mean or covariance of {columns_at(block.names, range(len(block.names)))}, of the "
-                    f"family {family.name}."
+                    f"The family {family.name} has no mean and covariance: "
+                    f"{columns_at(block.names, range(len(block.names)))}.",
+                    column=block.names[0] if len(block.names) == 1 else None,
                 )
-            found.append((block.positions(self.dim), *moments))
-        return found
+            out.append((block.positions(self.dim), *moments))
+        return out
 
-    def logpdf(self, x: Any) -> Any:
-        """Log-density of one row (d,) or of rows (n, d); of a data frame, of its rows."""
+    def logpdf(self, x: UserRows) -> Any:
+        """Log-density of one row (d,), of rows (n, d), or of the rows of a data frame."""
         if hasattr(x, "columns") or issparse(x):
             return self.estimate.log_likelihood(self.read(x))[:, self.k]
         rows = np.asarray(x)
@@ -82,19 +97,22 @@ class Conditional:
             rows = rows[:, None]  # points, as scipy.stats reads them
         flat = np.atleast_2d(rows)
         if flat.ndim != 2 or flat.shape[1] != self.dim:
-            raise InputError(f"x must have {self.dim} columns, got an array of shape {rows.shape}.")
+            raise InputError(f"x must have {self.dim} columns, got an array of shape {rows.shape}.", argument="x")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # columns are found by their place, whatever their names
+            warnings.simplefilter("ignore", UserWarning)  # columns are read by position, whatever their names
             table = self.read(flat)
         out = self.estimate.log_likelihood(table)[:, self.k]
         return out if rows.ndim == 2 else out[0]
 
-    def pdf(self, x: Any) -> Any:
-        """Density of one row (d,) or of rows (n, d)."""
+    def pdf(self, x: UserRows) -> Any:
+        """Density of one row (d,), of rows (n, d), or of the rows of a data frame."""
         return np.exp(self.logpdf(x))
 
-    def rvs(self, size: int = 1, random_state: Any = None) -> Any:
-        """``size`` random rows; of arrays one row (d,) for size 1, and points for d = 1, as ``scipy.stats`` does."""
+    def rvs(self, size: int = 1, random_state: Any = None) -> UserRows:
+        """Draw ``size`` random rows.
+
+        As in ``scipy.stats``, an array has shape (d,) for size 1, and shape (size,) for d = 1.
+        """
         size = row_count(size, "size")
         rows = self.write(self.estimate.sample(np.full(size, self.k, dtype=np.int64), generator(random_state)))
         if not isinstance(rows, np.ndarray):
@@ -103,15 +121,15 @@ class Conditional:
         return np.asarray(rows[0] if size == 1 else rows)
 
 
-def row_count(value: Any, name: str) -> int:
-    """A number of rows to draw, or a sentence."""
+def row_count(value: object, name: str) -> int:
+    """A number of rows to draw; raises `InputError` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise InputError(f"{name} is a number of rows, at least 0; got {value!r}.")
+        raise InputError(f"{name} is a number of rows, at least 0; got {value!r}.", argument=name)
     return int(value)
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """A random generator from a seed, a generator, NumPy's older ``RandomState``, or nothing."""
+    """A random generator from a seed, a generator, NumPy's older ``RandomState``, or None."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.Generator(random_state._bit_generator)
     return np.random.default_rng(random_state)

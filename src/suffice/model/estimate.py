@@ -1,35 +1,46 @@
-"""Parameters of each block and the class prior: all that prediction needs."""
+"""Parameters of each block and the class prior: everything that prediction needs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import bayes
 from suffice.families import Linear
+from suffice.families.capabilities import BlockRows, Parameters
 from suffice.model.block import Block
-from suffice.model.conditional import Conditional
+from suffice.model.conditional import Conditional, UserRows
 from suffice.model.linear_form import LinearForm
+from suffice.numerics.types import Array, Codes, Float, Matrix
 from suffice.statistics import ClassAxis
-from suffice.tables import Coded
-from suffice.tables.sampled import sampled_matrix
+from suffice.tables import Coded, Table
+from suffice.tables.sampled import as_matrix
 from suffice.tables.table import as_table
 
 __all__ = ["Estimate"]
 
-Float = NDArray[np.float64]
+
+class _ColumnCoefficients(NamedTuple):
+    """Part of the linear form that one column has."""
+
+    position: int
+    coef: Float  # (K, m)
+    origin: Float  # (m,)
+    names: Sequence[object]
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Parameters of each block and the class prior: all that prediction needs.
+    """Parameters of each block and the class prior: everything that prediction needs.
 
     Attributes
     ----------
+    blocks : tuple of Block
+    classes : ClassAxis
     prior : array of shape (K,)
     parameters : tuple
         One for each block.
@@ -38,7 +49,7 @@ class Estimate:
     blocks: tuple[Block, ...]
     classes: ClassAxis
     prior: Float
-    parameters: tuple[Any, ...]
+    parameters: tuple[Parameters, ...]
 
     def __post_init__(self) -> None:
         self.prior.flags.writeable = False
@@ -53,30 +64,20 @@ class Estimate:
         """log p(y)."""
         return bayes.log_prior(self.prior)
 
-    def joint(self, x: Any) -> Float:
-        """log p(x, y) of each row and class (n, K)."""
-        return bayes.joint(self.log_prior, self.log_likelihood(x))
+    @property
+    def n_columns(self) -> int:
+        """Number of columns up to the last one that a block uses."""
+        last = (len(b.names) if isinstance(b.columns, slice) else 1 + max(b.columns) for b in self.blocks)
+        return max(last, default=0)
 
-    def relative_joint(self, x: Any) -> Float:
-        """log p(x, y) up to a term common to the classes: all that a posterior needs."""
-        return bayes.joint(self.log_prior, self.log_likelihood(x, relative=True))
+    @property
+    def is_density(self) -> bool:
+        """Whether the scores of all blocks are log-densities."""
+        return all(block.family.is_density for block in self.blocks)
 
-    def write_posterior(self, x: Any, method: str, out: NDArray[Any] | None = None) -> NDArray[Any] | None:
-        """The answer to a method, codes for ``predict``, in the same look at the rows; None if that cannot be.
+    # ------------------------------------------------------------------ scores of rows
 
-        It can where there is one block, whose family knows how to finish its rows.
-        """
-        if len(self.blocks) != 1:
-            return None
-        table, block, parameters = as_table(x), self.blocks[0], self.parameters[0]
-        finish = bayes.finish(method, self.log_prior, len(table), out)
-        lost = block.family.write_posterior(parameters, self._rows(block, parameters, table), finish)
-        if lost is None:
-            return None
-        bayes.check_answered(lost)
-        return finish.out
-
-    def log_likelihood(self, x: Any, *, relative: bool = False) -> Float:
+    def log_likelihood(self, x: Table | Matrix, *, relative: bool = False) -> Float:
         """log p(x | y) of each row and class (n, K); if ``relative``, up to a term that all classes share."""
         out: Float | None = None
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
@@ -86,40 +87,60 @@ class Estimate:
             out = part if out is None else out + part
         return np.zeros((len(as_table(x)), len(self.classes))) if out is None else out
 
-    def _rows(self, block: Block, parameters: Any, x: Any) -> Any:
-        """A block's part of the rows, checked against what its family and its parameters know."""
-        rows, family = block.take(x), block.family
-        family.check(rows, block.names)
-        return family.check_seen(parameters, rows, block.names)
+    def joint(self, x: Table | Matrix) -> Float:
+        """log p(x, y) of each row and class (n, K)."""
+        return bayes.joint(self.log_prior, self.log_likelihood(x))
 
-    def terms(self, x: Any) -> list[tuple[Any, Float]]:
-        """The parts of log p(x | y), as (column or tuple of columns, array of shape (n, K)), in the order of columns.
+    def relative_joint(self, x: Table | Matrix) -> Float:
+        """log p(x, y) of each row and class (n, K), up to a term that all classes share: enough for a posterior."""
+        return bayes.joint(self.log_prior, self.log_likelihood(x, relative=True))
 
-        There is one for each column where columns are independent, and one for each block otherwise.
+    def write_posterior(self, x: Table | Matrix, method: str, out: Array | None = None) -> Array | None:
+        """Result of a prediction method, straight from the kernel that scores the rows; codes for ``predict``.
+
+        None if that is not possible: there are several blocks, or the family scores rows first.
         """
-        found: list[tuple[int, Any, Float]] = []
+        if len(self.blocks) != 1:
+            return None
+        table, block, parameters = as_table(x), self.blocks[0], self.parameters[0]
+        finish = bayes.posterior_request(method, self.log_prior, len(table), out)
+        impossible = block.family.write_posterior(parameters, self._rows(block, parameters, table), finish)
+        if impossible is None:
+            return None
+        bayes.check_possible(impossible)
+        return finish.out
+
+    def _rows(self, block: Block, parameters: Parameters, x: Table | Matrix) -> BlockRows:
+        """A block's part of the rows, checked by its family."""
+        rows = block.take(x)
+        block.family.check(rows, block.names)
+        return block.family.check_seen(parameters, rows, block.names)
+
+    def terms(self, x: Table | Matrix) -> list[tuple[object, Float]]:
+        """Parts of log p(x | y) as pairs of a name and an array of shape (n, K), in the order of the columns.
+
+        A column whose family gives a term for each column has a part of its own. Any other block is one part, named by
+        the tuple of its columns.
+        """
+        parts: list[tuple[int, object, Float]] = []
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
             rows, family = self._rows(block, parameters, x), block.family
             at = block.positions(self.n_columns)
-            parts = family.terms(parameters, rows)
-            if parts is not None:
-                found += [(at[i], name, parts[:, :, i]) for i, name in enumerate(block.names)]
+            terms = family.terms(parameters, rows)
+            if terms is not None:
+                parts += [(at[i], name, terms[:, :, i]) for i, name in enumerate(block.names)]
             else:
-                found.append((at[0], tuple(block.names), family.relative_log_likelihood(parameters, rows)))
-        return [(name, part) for _, name, part in sorted(found, key=lambda each: each[0])]
+                parts.append((at[0], tuple(block.names), family.relative_log_likelihood(parameters, rows)))
+        return [(name, part) for _, name, part in sorted(parts, key=lambda each: each[0])]
 
-    @property
-    def n_columns(self) -> int:
-        """Number of columns up to the last that a block has."""
-        last = (len(b.names) if isinstance(b.columns, slice) else 1 + max(b.columns) for b in self.blocks)
-        return max(last, default=0)
+    # ------------------------------------------------------------------ other views of the parameters
 
     def linear_form(self, scale: float = 1.0, shift: Float | float = 0.0) -> LinearForm:
-        """The log-odds as a linear function of x, or of the indicators of its levels, where they are one.
+        """The log-odds of ``scale · log p(x, y) + shift`` as a linear function of x, or of indicators of its levels.
 
-        Of ``scale · log p(x, y) + shift`` of each class, if those are given.
+        Raises `NotLinearError` if they are not linear.
         """
-        pieces: list[tuple[int, Float, Float, list[Any]]] = []
+        pieces: list[_ColumnCoefficients] = []
         offset = self.log_prior.copy()
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
             part = block.family.linear_form(parameters)
@@ -128,27 +149,38 @@ class Estimate:
             start = 0
             for i, at in enumerate(block.positions(self.n_columns)):
                 name = block.names[i]
-                labels = [name] if indicators is None else [(name, level) for level in indicators[i]]
-                here = slice(start, start + len(labels))
-                pieces.append((at, part.coef[:, here], part.origin[here], labels))
-                start += len(labels)
-        pieces.sort(key=lambda each: each[0])
-        coef = np.hstack([np.zeros((len(self.classes), 0)), *(each[1] for each in pieces)])
-        origin = np.concatenate([np.zeros(0), *(each[2] for each in pieces)])
+                names = [name] if indicators is None else [(name, level) for level in indicators[i]]
+                here = slice(start, start + len(names))
+                pieces.append(_ColumnCoefficients(at, part.coef[:, here], part.origin[here], names))
+                start += len(names)
+        pieces.sort(key=lambda each: each.position)
+        coef = np.hstack([np.zeros((len(self.classes), 0)), *(each.coef for each in pieces)])
+        origin = np.concatenate([np.zeros(0), *(each.origin for each in pieces)])
         return LinearForm.of(
-            Linear(scale * coef, scale * offset + shift, origin), [label for each in pieces for label in each[3]]
+            Linear(scale * coef, scale * offset + shift, origin), [name for each in pieces for name in each.names]
         )
 
-    def sample(self, codes: NDArray[np.int64], rng: np.random.Generator) -> list[Any]:
-        """One row from p(x | y = code) for each code, column by column: numbers, coded, or None if left out."""
+    def sample(self, codes: Codes, rng: np.random.Generator) -> list[Any]:
+        """One row from p(x | y = code) for each code, column by column.
+
+        A column is an array or a `CodedColumn`; None is an ignored column.
+        """
         out: list[Any] = [None] * self.n_columns
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
-            drawn: Any = block.family.sample(parameters, codes, rng)
+            drawn = block.family.sample(parameters, codes, rng)
             for i, at in enumerate(block.positions(self.n_columns)):
                 out[at] = drawn.columns[i] if isinstance(drawn, Coded) else drawn[:, i]
         return out
 
-    def conditional(self, k: int, dim: int | None = None, read: Any = as_table, write: Any = None) -> Conditional:
-        """p(x | y = class k) as a distribution; ``read`` and ``write`` turn rows into tables and drawn columns back."""
-        width = self.n_columns if dim is None else dim
-        return Conditional(self, k, width, read, sampled_matrix if write is None else write)
+    def conditional(
+        self,
+        k: int,
+        dim: int | None = None,
+        read: Callable[[UserRows], Table] = as_table,
+        write: Callable[[list[Any]], UserRows] = as_matrix,
+    ) -> Conditional:
+        """p(x | y = class k) as a distribution.
+
+        ``read`` turns a user's rows into tables, and ``write`` drawn columns into rows of the user's form.
+        """
+        return Conditional(self, k, self.n_columns if dim is None else dim, read, write)

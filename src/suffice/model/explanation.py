@@ -1,107 +1,85 @@
-"""Why a model answers as it does: the additive parts of the log-odds.
+"""Explanations of predictions: the additive parts of the log-odds of one class against another.
 
 log p(a | x) − log p(b | x) = log p(a)/p(b) + Σ_columns log p(x_j | a)/p(x_j | b)
+
+`explain` chooses the parts by the families of the model: columns, columns of a multivariate Gaussian (see
+`suffice.model.gaussian_explanation`), or words of a document (see `suffice.model.word_explanation`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.bayes import decide
-from suffice.exceptions import InputError
-from suffice.model import Estimate
-from suffice.tables.listing import Listing
+from suffice.bayes import check_possible_rows
+from suffice.families import MultivariateGaussian, Text
+from suffice.model.estimate import Estimate
+from suffice.model.explanation_result import PRIOR, Explanation, check_comparable, compared_classes
+from suffice.model.gaussian_explanation import explain_gaussian
+from suffice.model.word_explanation import explain_words
+from suffice.numerics.types import Float
+from suffice.tables import Table
 
-__all__ = ["PRIOR", "Explanation", "compared", "explain"]
+__all__ = ["Explanation", "explain", "explain_columns"]
 
-Float = NDArray[np.float64]
-PRIOR = "(prior)"
-BLOCK_CELLS = 1 << 22
+BLOCK_CELLS = 1 << 22  # of all classes and columns, explained together
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
-    """The parts of the log-odds of one class against another, row by row.
+def explain(
+    estimate: Estimate,
+    table: Table,
+    label: int | None = None,
+    against: int | None = None,
+    joint: Float | None = None,
+) -> Explanation:
+    """Parts of the log-odds of one class against another, row by row.
 
-    Attributes
+    Parameters
     ----------
-    names : list
-        ``"(prior)"``, then a column or a tuple of columns for each part.
-    parts : array of shape (n, len(names))
-    log_odds : array of shape (n,)
-        Their sums.
-    labels, against : array of shape (n,)
-        The classes that are compared.
+    estimate : Estimate
+    table : Table
+    label, against : int, optional
+        Positions of the classes to compare. By default the second class against the first if there are two, otherwise
+        the most likely class of each row against the next.
+    joint : array of shape (n, K), optional
+        log p(x, y) of the rows, up to a term that all classes share, if it is not that of the estimate.
+
+    Returns
+    -------
+    Explanation
+        With a part for each word if the model has one column of documents, otherwise for each column. Dependent columns
+        are one part, except for those of a single multivariate Gaussian block.
     """
-
-    names: list[Any]
-    parts: Float
-    labels: NDArray[Any]
-    against: NDArray[Any]
-
-    @property
-    def log_odds(self) -> Float:
-        """log p(label | x) − log p(against | x) of each row (n,)."""
-        total: Float = self.parts.sum(axis=1)
-        return total
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def strongest(self, row: int | None = None) -> Listing:
-        """Parts by strength, the strongest first, of one row or of each row in turn."""
-        rows = range(len(self)) if row is None else [range(len(self))[row]]
-        order = [(i, j) for i in rows for j in np.argsort(-np.abs(self.parts[i]), kind="stable")]
-        return Listing(
-            {
-                "row": [i for i, _ in order],
-                "label": [self.labels[i] for i, _ in order],
-                "against": [self.against[i] for i, _ in order],
-                "column": [_text(self.names[j]) for _, j in order],
-                "part": [float(self.parts[i, j]) for i, j in order],
-            }
-        )
-
-    def to_frame(self, row: int | None = None, backend: Any = None) -> Any:
-        """`strongest` as a data frame of pandas, or of the engine that is named."""
-        return self.strongest(row).to_frame(backend)
-
-    def __repr__(self) -> str:
-        if len(self) == 1:
-            return repr(self.strongest(0))
-        return f"Explanation of {len(self)} rows in {len(self.names)} parts: {', '.join(map(_text, self.names))}"
-
-    def _repr_html_(self) -> str:
-        shown = Explanation(self.names, self.parts[:5], self.labels[:5], self.against[:5]).strongest()
-        return shown._repr_html_() + (f"<p>… of {len(self)} rows</p>" if len(self) > 5 else "")
+    if len(estimate.blocks) == 1:
+        family, parameters = estimate.blocks[0].family, estimate.parameters[0]
+        if isinstance(family, Text):
+            return explain_words(estimate, family, table, label, against)
+        if isinstance(family, MultivariateGaussian) and parameters.freedom is None:
+            return explain_gaussian(estimate, table, label, against, joint)
+    return explain_columns(estimate, table, label, against)
 
 
-def _text(name: Any) -> str:
-    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
-
-
-def explain(estimate: Estimate, table: Any, label: int | None, against: int | None) -> Explanation:
-    """The parts of the log-odds; of two classes the second's, of more the likeliest's against the next."""
-    # Of all classes and columns at once, for as many rows as are not too many cells.
+def explain_columns(
+    estimate: Estimate, table: Table, label: int | None = None, against: int | None = None
+) -> Explanation:
+    """`explain` with a part for each column, or for each block of dependent columns."""
     step = max(1, BLOCK_CELLS // max(len(estimate.classes) * estimate.n_columns, 1))
-    found = [_explain_rows(estimate, table.rows(i, i + step), i, label, against) for i in range(0, len(table), step)]
-    if len(found) <= 1:
-        return found[0] if found else _explain_rows(estimate, table, 0, label, against)
+    starts = range(0, max(len(table), 1), step)
+    with np.errstate(over="ignore", invalid="ignore"):
+        blocks = [_explain_rows(estimate, table.rows(i, i + step), i, label, against) for i in starts]
+    if len(blocks) == 1:
+        return blocks[0]
     return Explanation(
-        found[0].names,
-        np.vstack([each.parts for each in found]),
-        np.concatenate([each.labels for each in found]),
-        np.concatenate([each.against for each in found]),
+        blocks[0].names,
+        np.vstack([each.parts for each in blocks]),
+        np.concatenate([each.labels for each in blocks]),
+        np.concatenate([each.against for each in blocks]),
     )
 
 
 def _explain_rows(
-    estimate: Estimate, table: Any, first_row: int, label: int | None, against: int | None
+    estimate: Estimate, table: Table, first_row: int, label: int | None, against: int | None
 ) -> Explanation:
+    """Parts of some rows; ``first_row`` is the number of the first, for messages."""
     terms = estimate.terms(table)
     n, k = len(table), len(estimate.classes)
     parts = np.empty((n, k, 1 + len(terms)))
@@ -109,32 +87,11 @@ def _explain_rows(
     for j, (_, part) in enumerate(terms):
         parts[:, :, 1 + j] = part
     joint = parts.sum(axis=2)
-    decide(joint)  # raises for a row that no class can explain, as a prediction does
-    first, second = compared(joint, label, against)
+    check_possible_rows(joint, first_row)
+    first, second = compared_classes(joint, label, against)
+    check_comparable(joint, first, second, first_row)
     rows = np.arange(n)
-    lost = np.isneginf(joint[rows, first]) & np.isneginf(joint[rows, second])
-    if lost.any():
-        raise InputError(
-            f"Row {first_row + int(np.argmax(lost))} is impossible under both classes, and there are no odds between "
-            "them. Set smoothing above 0, or compare other classes."
-        )
-    with np.errstate(invalid="ignore"):
-        chosen = parts[rows, first] - parts[rows, second]
-    chosen = np.where(np.isnan(chosen), 0.0, chosen)  # what is impossible under both tells them not apart
+    chosen = parts[rows, first] - parts[rows, second]
+    chosen = np.where(np.isnan(chosen), 0.0, chosen)  # impossible under both classes, so it does not separate them
     labels = estimate.classes.labels
     return Explanation([PRIOR, *(name for name, _ in terms)], chosen, labels[first], labels[second])
-
-
-def compared(joint: Float, label: int | None, against: int | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The classes to compare in each row: those given; else the second of two, or the likeliest and the next."""
-    n, k = joint.shape
-    if label is None and against is None and k == 2:
-        label, against = 1, 0
-    order = np.argsort(-joint, axis=1, kind="stable")
-    likeliest, next_one = order[:, 0], order[:, min(1, k - 1)]
-    if label is not None:
-        first = np.full(n, label)
-    else:
-        first = likeliest if against is None else np.where(likeliest == against, next_one, likeliest)
-    second = np.where(likeliest == first, next_one, likeliest) if against is None else np.full(n, against)
-    return first, second

@@ -1,44 +1,42 @@
 """Models of all folds of a data set in one pass, and of all folds but one.
 
-The class of a row and its fold are one code, so that one summary of the rows holds the statistics of every
-fold and class; those of a training set are the merged statistics of its folds. No row is copied, and none is
-read twice.
+Each family summarises the rows of all folds and classes at once. The statistics of a training set are the merged
+statistics of its folds. No row is copied, and none is read twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from suffice.model.block import Block
 from suffice.model.model import Model
+from suffice.numerics.types import Codes, Matrix
 from suffice.statistics import Membership, Statistic, Sums
 from suffice.statistics.classes import present_rows
 from suffice.statistics.folds import by_fold, of_folds
+from suffice.tables import Table
+from suffice.tables.table import present_rows
 
 __all__ = ["fold_models", "training_models"]
 
 
 def fold_models(
-    blocks: Sequence[Block], x: Any, members: Membership, folds: NDArray[np.int64], n_folds: int
+    blocks: Sequence[Block], x: Table | Matrix, members: Membership, folds: Codes, n_folds: int
 ) -> list[Model]:
-    """The model of each fold, on the class axis of ``members``; a fold of −1 leaves the row out."""
+    """The model of each fold, on the class axis of ``members``; fold −1 excludes a row."""
     joint = of_folds(members, folds, n_folds)
     present = present_rows(joint.codes, members.weights)
-    parts: list[Sequence[Statistic]] = []
+    statistics: list[Sequence[Statistic]] = []
     for block in blocks:
         rows, family = block.take(x), block.family
         family.check(rows, block.names, present)
-        parts.append(family.summarize_folds(rows, members, folds, n_folds, block.names))
+        statistics.append(family.summarize_folds(rows, members, folds, n_folds, block.names))
     weights = by_fold(Sums.of_classes(joint), members.classes, n_folds)
-    return [Model(tuple(blocks), weights[f], tuple(part[f] for part in parts)) for f in range(n_folds)]
+    return [Model(tuple(blocks), weights[f], tuple(part[f] for part in statistics)) for f in range(n_folds)]
 
 
 def training_models(parts: Sequence[Model]) -> Iterator[Model]:
-    """For each part, the model of all the others: two merges each, whatever their number."""
+    """For each part, the model of all other parts: two merges for each, however many there are."""
     after = [parts[-1]]
     for part in reversed(parts[1:-1]):
         after.append(part.merge(after[-1]))

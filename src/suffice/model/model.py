@@ -1,25 +1,23 @@
-"""What was learned: the statistics of the rows seen, block by block."""
+"""Statistics of the rows seen, block by block: everything that a model has learned."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import bayes
 from suffice.exceptions import InputError, MergeError, columns_at, listed
 from suffice.model.alignment import aligned
 from suffice.model.block import Block
 from suffice.model.estimate import Estimate
+from suffice.numerics.types import Float, Index, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
-from suffice.statistics.classes import present_rows
+from suffice.tables import Table
+from suffice.tables.table import present_rows
 
 __all__ = ["Model"]
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -49,8 +47,8 @@ class Model:
         )
 
     @classmethod
-    def summarize(cls, blocks: Sequence[Block], x: Any, members: Membership) -> Model:
-        """The model of one batch of rows, a matrix or a `Table`."""
+    def summarize(cls, blocks: Sequence[Block], x: Table | Matrix, members: Membership) -> Model:
+        """The model of one batch of rows."""
         present = present_rows(members.codes, members.weights)
         statistics = []
         for block in blocks:
@@ -61,42 +59,42 @@ class Model:
 
     @property
     def classes(self) -> ClassAxis:
-        """The classes that were declared or seen."""
+        """Classes that were declared or seen."""
         return self.weights.classes
 
     def on(self, axis: ClassAxis) -> Model:
         """The same model on a wider class axis."""
         return replace(self, weights=self.weights.on(axis), statistics=tuple(each.on(axis) for each in self.statistics))
 
-    def taking(self, at: Any) -> Model:
-        """The model of some of its classes, by position or where a mask is true; the others are dropped."""
+    def taking(self, at: Index | Mask) -> Model:
+        """The model of some of its classes, by position or by mask."""
         return replace(
             self, weights=self.weights.taking(at), statistics=tuple(each.taking(at) for each in self.statistics)
         )
 
     def merge(self, other: Model) -> Model:
-        """The model of the rows of both, in the blocks and the column order of self."""
+        """The model of the rows of both, with the blocks and the column order of self."""
         theirs = aligned(self.blocks, self.statistics, other.blocks, other.statistics)
         weights = self.weights.merge(other.weights)
         triples = zip(self.blocks, self.statistics, theirs, strict=True)
         return Model(self.blocks, weights, tuple(a.merge(b).check(block.names) for block, a, b in triples))
 
     def subtract(self, other: Model) -> Model:
-        """The model of the rows of self without those of other; a sentence where it shows that they were not in it.
+        """The model without the rows of ``other``; raises `MergeError` if they cannot have been in it.
 
-        A class whose rows were all taken out stays, with weight zero; see `taking`.
+        A class whose rows were all removed stays, with weight zero; see `taking`.
         """
         theirs = aligned(self.blocks, self.statistics, other.blocks, other.statistics)
         weights = self.weights.subtract(other.weights)
-        left = []
+        statistics = []
         for block, a, b in zip(self.blocks, self.statistics, theirs, strict=True):
             statistic = block.family.after_removal(a, a.subtract(b, block.names), block.names)
-            # What is known of a class without rows is nothing, whatever rounding left of it.
-            left.append(statistic.emptied(weights.weight == 0).check(block.names))
-        return replace(self, weights=weights, statistics=tuple(left))
+            # A class without rows has a statistic of zero, whatever rounding made of it.
+            statistics.append(statistic.emptied(weights.weight == 0).check(block.names))
+        return replace(self, weights=weights, statistics=tuple(statistics))
 
     def scale(self, factor: float) -> Model:
-        """The model with the weight of every row times ``factor``."""
+        """The model with the weight of every row multiplied by ``factor``."""
         return replace(
             self,
             weights=self.weights.scale(factor),
@@ -104,9 +102,9 @@ class Model:
         )
 
     def check_rows(self) -> None:
-        """Raise if there are no rows, seen or left."""
+        """Raise `InputError` if the model has no rows."""
         if not self.weights.weight.any():
-            raise InputError("The model has seen no rows yet; give it some with fit or partial_fit.")
+            raise InputError("The model has seen no rows yet; call fit or partial_fit first.")
 
     def class_prior(self, prior: bayes.Prior = "data") -> Float:
         """p(y) of each class (K,)."""
@@ -129,21 +127,24 @@ class Model:
         """log p(rows, labels) with the parameters integrated out, block by block."""
         total = bayes.log_label_evidence(prior, self.weights.weight, self.classes.labels.tolist())
         if total == -np.inf:
-            return total  # the prior rules out a class that is there
+            return total  # the prior excludes a class that has rows
         for block, statistic in zip(self.blocks, self.statistics, strict=True):
             family = block.family
             if not block.independent and (statistic.class_weights() < (1 - 1e-12) * self.weights.weight).any():
                 raise InputError(
-                    f"Some rows have a hole in {columns_at(block.names, range(len(block.names)))} and were left out of "
-                    f"that block ({family.name}); its evidence would be of other rows than that of the model."
+                    f"Some rows have a missing cell in {columns_at(block.names, range(len(block.names)))} and are not "
+                    f"part of that block ({family.name}), so its evidence would not be for the rows of the model."
                 )
             total += family.log_evidence(statistic)
         if not np.isfinite(total):
-            raise InputError("The evidence of these rows over- or underflows float64; rescale the columns.")
+            raise InputError("The evidence of these rows over- or underflows float64. Rescale the columns.")
         return total
 
     def with_blocks(self, blocks: Sequence[Block]) -> Model:
-        """The same statistics read by families of other settings, where those need no other statistics."""
+        """The same statistics with families of other settings.
+
+        Raises `MergeError` if the new settings need statistics that the model does not have.
+        """
         if _equal(self.blocks, tuple(blocks)):
             return self
         self._check_blocks(replace(self, blocks=tuple(blocks)))
@@ -151,20 +152,20 @@ class Model:
             zero = block.family.zero(self.classes, len(block.names))
             if type(zero) is not type(statistic):
                 raise MergeError(
-                    f"The new settings of {block.family.name} need {type(zero).__name__}, and the model has kept "
+                    f"The new settings of {block.family.name} need {type(zero).__name__}, but the model has "
                     f"{type(statistic).__name__}. Call fit again."
                 )
             try:
                 statistic.check_joins(zero)
             except MergeError as error:
-                raise MergeError(f"{error} Set the settings back, or call fit again.") from None
+                raise MergeError(f"{error} Restore the settings, or call fit again.") from None
         return replace(self, blocks=tuple(blocks))
 
     def _check_blocks(self, other: Model) -> None:
         ours, others = ([name for block in model.blocks for name in block.names] for model in (self, other))
         if ours != others and len(ours) == len(others) and set(ours) == set(others):
             raise MergeError(
-                "The new settings put the columns into other blocks, and the model has kept the statistics of these: "
+                "The new settings put the columns into other blocks than the statistics of the model: "
                 f"{listed(ours)} before, {listed(others)} now. Call fit again."
             )
         mine, theirs = ([block.family.name for block in model.blocks] for model in (self, other))
@@ -175,14 +176,14 @@ class Model:
         for here, there in zip(self.blocks, other.blocks, strict=True):
             if list(here.names) != list(there.names):
                 raise MergeError(
-                    f"The new settings are of other columns, {listed(there.names)} instead of {listed(here.names)}. "
+                    f"The new settings name other columns, {listed(there.names)} instead of {listed(here.names)}. "
                     "Call fit again."
                 )
 
 
 def _equal(mine: tuple[Block, ...], others: tuple[Block, ...]) -> bool:
-    """Whether blocks are of the same settings and columns."""
+    """Whether blocks have the same settings and columns."""
     try:
         return mine == others
-    except ValueError:  # a family with an array among its settings cannot be compared
+    except ValueError:  # families with an array among their settings cannot be compared
         return False

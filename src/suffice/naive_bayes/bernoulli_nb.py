@@ -55,7 +55,7 @@ class _Binary(Bernoulli):
     def write_posterior(self, parameters: BernoulliParameters, x: Matrix, finish: Finish) -> int | None:
         """Posteriors or labels, computed by the kernel that scores the rows."""
         if isinstance(x, ThresholdedMatrix):
-            return parameters.cells.answers(x.x, finish, x.above)
+            return parameters.cells.write_posterior(x.x, finish, x.above)
         return super().write_posterior(parameters, x, finish)
 
     def leave_one_out(

@@ -7,12 +7,12 @@ from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import bayes
 from suffice.exceptions import InputError, NotLinearError, SingularCovarianceError
 from suffice.families import Family
 from suffice.families.estimation import Smoothed
+from suffice.numerics.types import Float, Index
 from suffice.statistics import ClassAxis, Membership, Statistic
 from suffice.tables import Coded
 from suffice.testing.rows import FORMS, Rows, are_texts, example_rows, plain_table
@@ -40,7 +40,6 @@ __all__ = [
     "check_zero",
 ]
 
-Float = NDArray[np.float64]
 
 STATISTIC_TOLERANCE = 1e-12  # of the largest entry of an array
 POSTERIOR_TOLERANCE = 1e-9
@@ -205,7 +204,7 @@ def check_columns(family: Family, rows: Rows, rng: np.random.Generator) -> None:
         assert_same(type(single[0]).concatenate_columns(single), _summarize(family, rows), "columns beside each other")
 
 
-def _columns_of(rows: Rows, at: NDArray[np.intp]) -> Rows:
+def _columns_of(rows: Rows, at: Index) -> Rows:
     if isinstance(rows.x, Coded):
         return replace(rows, x=Coded(rows.x.n_rows, tuple(rows.x.columns[j] for j in at)))
     return replace(rows, x=np.ascontiguousarray(rows.x[:, at]))
@@ -309,7 +308,7 @@ def check_relative(family: Family, rows: Rows, rng: np.random.Generator) -> None
     found = family.relative_log_likelihood(parameters, rows.batch(family))
     found[np.isneginf(found).all(axis=1)] = np.arange(found.shape[1]) * -1e3
     _assert_same_posterior((bayes.posterior(found), full[1]), full, "the relative log-likelihood")
-    finish = bayes.finish("predict_proba", np.zeros(full[0].shape[1]), len(rows.x))
+    finish = bayes.posterior_request("predict_proba", np.zeros(full[0].shape[1]), len(rows.x))
     if family.write_posterior(parameters, rows.batch(family), finish) == -1:
         _assert_same_posterior((finish.out, full[1]), full, "the posterior of the kernel")
 
@@ -320,8 +319,8 @@ def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
         return
     try:
         parameters: Any = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
-    except InputError:
-        return  # rows that no parameters can be made of
+    except (InputError, SingularCovarianceError):
+        return  # rows that give no parameters
     batch = rows.batch(family)
     parts = family.terms(parameters, batch)
     if parts is None:

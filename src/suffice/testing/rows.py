@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.families import Family
 from suffice.model import Block
+from suffice.numerics.types import Array, Codes, Float, Matrix
 from suffice.sources.columns import ColumnTable, ObjectColumn
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import Coded, MatrixTable, Table
@@ -22,16 +22,15 @@ from suffice.text.texts import Texts
 
 __all__ = ["FORMS", "Form", "Rows", "are_texts", "example_rows", "plain_table"]
 
-Float = NDArray[np.float64]
 Form = Callable[[Any], Table]
 
 
-def are_texts(x: Any) -> bool:
+def are_texts(x: Matrix) -> bool:
     """Whether rows are of texts."""
     return isinstance(x, np.ndarray) and x.dtype.kind == "O"
 
 
-def plain_table(x: Any) -> Table:
+def plain_table(x: Matrix) -> Table:
     """A matrix of numbers, or a column of texts, as a table."""
     return TextTable(Texts.of(x)) if are_texts(x) else as_table(x)
 
@@ -53,10 +52,10 @@ class Rows:
         Turns x into what a source would read: a matrix, a sparse one, a frame's columns. See `FORMS`.
     """
 
-    x: Any
-    codes: NDArray[np.int64]
+    x: Matrix
+    codes: Codes
     weights: Float
-    labels: NDArray[Any]
+    labels: Array
     form: Form = plain_table
 
     def take(self, index: Any) -> Rows:
@@ -75,7 +74,7 @@ class Rows:
         return Membership(ClassAxis(self.labels), codes=self.codes, weights=self.weights)
 
 
-def _sparse(x: Any) -> Table:
+def _sparse(x: Matrix) -> Table:
     """A sparse matrix, in which only what is not zero is stored; rows and columns take turns at being first."""
     if are_texts(x):
         return TextTable(Texts.of(tuple(x[:, 0])))  # of texts there is no such matrix
@@ -83,7 +82,7 @@ def _sparse(x: Any) -> Table:
     return MatrixTable(kind(np.asarray(x, dtype=np.float64)))
 
 
-def _frame(x: Any) -> Table:
+def _frame(x: Matrix) -> Table:
     """Columns of Python objects, with None for what is missing."""
     columns = [[None if is_missing(v) else v for v in column] for column in np.asarray(x).T.tolist()]
     return ColumnTable(len(x), [ObjectColumn(column) for column in columns])

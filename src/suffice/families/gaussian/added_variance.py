@@ -13,19 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import SingularCovarianceError, columns_at
 from suffice.families.gaussian import Gaussian, GaussianParameters
-from suffice.families.leave_one_out import LEAST
+from suffice.families.leave_one_out import LEAST_REMAINING
 from suffice.families.linear import row_blocks
+from suffice.numerics.types import Float, Matrix
 from suffice.statistics import ClassAxis, Membership, Moments, RowMoments
 from suffice.tables.table import is_sparse
 
 __all__ = ["AddedVariance"]
 
-Float = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-12  # of a log-density
 
@@ -40,7 +39,7 @@ class AddedVariance(Gaussian):
         """The statistic of no rows."""
         return RowMoments.zero(classes, n_columns)
 
-    def summarize(self, x: Any, members: Membership, columns: Sequence[object] | None = None) -> RowMoments:
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> RowMoments:
         """Moments of each class and column, with weights and without."""
         return RowMoments.summarize(x, members, columns, missing=self.missing)
 
@@ -73,7 +72,7 @@ class AddedVariance(Gaussian):
         return GaussianParameters.of(mean, low, variance, within, pooled.mean[0])
 
     def leave_one_out(
-        self, statistic: Any, parameters: GaussianParameters, x: Any, members: Membership, columns: Sequence[object]
+        self, statistic: Any, parameters: GaussianParameters, x: Matrix, members: Membership, columns: Sequence[object]
     ) -> Float | None:
         """log p(x | y) of each row given the others (n, K); NaN where a class has little variance without the row.
 
@@ -96,7 +95,7 @@ class AddedVariance(Gaussian):
                 found -= (added - before)[:, None] * self._slope(parameters, block)
             more: dict[str, Any] = {"added": added, "before": before, "others": not little, "out": found}
             _, least = kernels.left_out(block, part.codes, part.weights, *moments, **more)
-            found[~(least > LEAST)] = np.nan
+            found[~(least > LEAST_REMAINING)] = np.nan
             out.append(found)
         return np.asarray(np.vstack([np.zeros((0, len(statistic.weight))), *out]))
 

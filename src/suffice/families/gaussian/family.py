@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from suffice import kernels
@@ -33,16 +32,16 @@ from suffice.families.covariance import discriminant_directions
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, pseudo_moments
 from suffice.families.gaussian.leave_one_out import left_out_of_prior, left_out_of_shared
 from suffice.families.independent import IndependentColumns
-from suffice.families.leave_one_out import LEAST, left_out_cells, repeated_columns
+from suffice.families.leave_one_out import LEAST_REMAINING, leave_one_out_cells, repeated_columns
 from suffice.families.linear import Linear
 from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Codes, Float, Index, Matrix
 from suffice.statistics import ClassAxis, Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, moments_by_class, number
 from suffice.tables.table import is_sparse
 
 __all__ = ["Gaussian", "GaussianParameters"]
 
-Float = NDArray[np.float64]
 LOG_2PI = float(np.log(2 * np.pi))
 
 
@@ -292,7 +291,7 @@ class Gaussian(IndependentColumns):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def cells(self, parameters: GaussianParameters, values: Any, columns: Any) -> Float:
+    def cells(self, parameters: GaussianParameters, values: Float, columns: int | Index) -> Float:
         """The Gaussian log-density, or Student's of the posterior predictive."""
         p = parameters
         mean, low, scale, norm = (array.T[columns] for array in (p.mean, p.mean_low, p.scale, p.log_norm))
@@ -302,14 +301,14 @@ class Gaussian(IndependentColumns):
         freedom = p.freedom.T[columns]
         return np.asarray(norm - 0.5 * (freedom + 1) * np.log1p(square / freedom))
 
-    def log_likelihood(self, parameters: GaussianParameters, x: Any) -> Float:
+    def log_likelihood(self, parameters: GaussianParameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
             return super().log_likelihood(p, x)
         return kernels.diagonal_log_likelihood(x, p.mean, p.mean_low, p.scale, p.log_norm, missing=self.missing)
 
-    def write_posterior(self, parameters: GaussianParameters, x: Any, finish: kernels.Finish) -> int | None:
+    def write_posterior(self, parameters: GaussianParameters, x: Matrix, finish: kernels.Finish) -> int | None:
         """What is asked of `log_likelihood`, at once; the first row without an answer, or −1."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
@@ -318,7 +317,7 @@ class Gaussian(IndependentColumns):
         return kernels.diagonal_answers(x, *values, missing=self.missing, finish=finish)
 
     def leave_one_out(
-        self, statistic: Any, parameters: GaussianParameters, x: Any, members: Membership, columns: Sequence[object]
+        self, statistic: Any, parameters: GaussianParameters, x: Matrix, members: Membership, columns: Sequence[object]
     ) -> Float | None:
         """log p(x | y) of each row given the others (n, K); None for one variance of all columns (spherical)."""
         if self.spherical:
@@ -329,17 +328,17 @@ class Gaussian(IndependentColumns):
         pooled = statistic.pooled()
         overall = np.divide(pooled.m2, pooled.weight, out=np.zeros_like(pooled.m2), where=pooled.weight > 0)
         # Where a variance is near its floor, every row has a part in it: such columns are estimated once more.
-        plain = (parameters.variance > (2 / LEAST) * self.floor * overall).all(axis=0) & (overall[0] > 0)
+        plain = (parameters.variance > (2 / LEAST_REMAINING) * self.floor * overall).all(axis=0) & (overall[0] > 0)
         plain &= (statistic.weight > 0).all(axis=0)
         # A column that never varies says nothing, without any row.
         some, rest = np.flatnonzero(plain), np.flatnonzero(~plain & (overall[0] > 0))
         out, least = self._plain_left_out(statistic, parameters, x if plain.all() else x[:, some], members, some)
         if len(rest):
             names = [list(columns)[j] for j in rest]
-            out += left_out_cells(self, repeated_columns(statistic, rest, x.shape[1]), x[:, rest], members, names)
-        again = np.flatnonzero(~(least > LEAST) & ~np.isnan(out).any(axis=1))
+            out += leave_one_out_cells(self, repeated_columns(statistic, rest, x.shape[1]), x[:, rest], members, names)
+        again = np.flatnonzero(~(least > LEAST_REMAINING) & ~np.isnan(out).any(axis=1))
         if len(again):
-            out[again] = left_out_cells(self, statistic, x[again], members.take(again), columns)
+            out[again] = leave_one_out_cells(self, statistic, x[again], members.take(again), columns)
         return out
 
     def _plain_left_out(
@@ -362,7 +361,7 @@ class Gaussian(IndependentColumns):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: GaussianParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Float:
+    def sample(self, parameters: GaussianParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         shape = len(codes), parameters.mean.shape[1]
         noise = rng.standard_normal(shape)
@@ -372,7 +371,7 @@ class Gaussian(IndependentColumns):
         noise += parameters.mean[codes]
         return noise
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Columns of very different location and scale, with holes."""
         scale = 10.0 ** rng.integers(-6, 7, n_columns)
         centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))

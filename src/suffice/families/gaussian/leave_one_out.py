@@ -7,17 +7,13 @@ mean, a row of weight w leaves ``S − w n/(n − w) u²`` of the weight n − w
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.families.linear import row_blocks
+from suffice.numerics.types import Float, Matrix
 from suffice.statistics import Membership, Moments
 
 __all__ = ["left_out_of_prior", "left_out_of_shared"]
-
-Float = NDArray[np.float64]
 
 
 class _Rows:
@@ -44,7 +40,7 @@ class _Rows:
         return np.asarray(np.where(self.missing, 0.0, cells).sum(axis=1) if self.missing.any() else cells.sum(axis=1))
 
 
-def left_out_of_shared(statistic: Moments, x: Any, members: Membership, lost: float) -> tuple[Float, Float]:
+def left_out_of_shared(statistic: Moments, x: Matrix, members: Membership, lost: float) -> tuple[Float, Float]:
     """log p(x | y) of each row given the others, of a shared variance (n, K), up to a term that the classes share.
 
     Also the least share of a sum of squares that the row leaves (n,). ``lost`` is what a class takes from the divisor.
@@ -73,7 +69,7 @@ def left_out_of_shared(statistic: Moments, x: Any, members: Membership, lost: fl
     return out, least
 
 
-def left_out_of_prior(statistic: Moments, x: Any, members: Membership, smoothing: float) -> tuple[Float, Float]:
+def left_out_of_prior(statistic: Moments, x: Matrix, members: Membership, smoothing: float) -> tuple[Float, Float]:
     """log p(x | y) of each row given the others (n, K), of own variances with a prior of rows like all rows together.
 
     Also the least share of a sum of squares that the row leaves (n,).

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.exceptions import (
@@ -29,16 +28,17 @@ from suffice.families.covariance import discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
 from suffice.families.linear import (
     Linear,
-    linear_answers,
+    linear_posterior,
     linear_scores,
     row_blocks,
-    rows_with_holes,
+    rows_with_missing,
 )
-from suffice.families.multivariate_gaussian.leave_one_out import left_out_log_density
+from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
 from suffice.families.multivariate_gaussian.singular import check_regular, warn_if_singular
 from suffice.families.multivariate_gaussian.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
 from suffice.numerics.compensated import divided
+from suffice.numerics.types import Codes, Float, Index, Matrix
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
 from suffice.statistics.aggregation import Aggregation, Answer
 from suffice.statistics.folds import by_fold, of_folds
@@ -46,8 +46,6 @@ from suffice.statistics.scatter_queries import scatter_by_class, scatter_of_answ
 from suffice.tables.table import is_sparse
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
-
-Float = NDArray[np.float64]
 
 
 @register
@@ -149,7 +147,7 @@ class MultivariateGaussian(Family):
         return self._statistic.zero(classes, n_columns)
 
     def summarize(
-        self, x: Any, members: Membership, columns: Sequence[object] | None = None
+        self, x: Matrix, members: Membership, columns: Sequence[object] | None = None
     ) -> Scatter | PooledScatter:
         """Class means, and scatter matrices in the least form that `estimate` needs."""
         if is_sparse(x):
@@ -161,13 +159,13 @@ class MultivariateGaussian(Family):
         try:
             return self._statistic.summarize(x, members, columns)
         except InputError:
-            holes = rows_with_holes(x) if self.missing else np.zeros(0, dtype=bool)
+            holes = rows_with_missing(x) if self.missing else np.zeros(0, dtype=bool)
             if not holes.any():
                 raise
             return self._statistic.summarize(x, members.without(holes), columns)
 
     def summarize_folds(
-        self, x: Any, members: Membership, folds: NDArray[np.int64], n_folds: int, columns: Sequence[object]
+        self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> list[Any]:
         """The statistic of each fold of the rows, in one pass; a fold of −1 leaves a row out."""
         if self._statistic is not PooledScatter:
@@ -180,7 +178,7 @@ class MultivariateGaussian(Family):
                 more = self.summarize_folds(block, members.take(here), folds[here], n_folds, columns)
                 parts = [a.merge(b) for a, b in zip(parts, more, strict=True)]
             return parts
-        holes = rows_with_holes(x) if self.missing else np.zeros(0, dtype=bool)
+        holes = rows_with_missing(x) if self.missing else np.zeros(0, dtype=bool)
         if holes.any():
             folds = np.where(holes, -1, folds)
         return PooledScatter.summarize_folds(x, members, folds, n_folds, columns)
@@ -290,11 +288,11 @@ class MultivariateGaussian(Family):
 
     # ------------------------------------------------------------------ log-likelihood
 
-    def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Any) -> Float:
+    def log_likelihood(self, parameters: MultivariateGaussianParameters, x: Matrix) -> Float:
         """log p(x | y) of each row under each class (n, K); missing columns are integrated out."""
         return self._in_parts(parameters, x, self._log_density)
 
-    def _in_parts(self, parameters: MultivariateGaussianParameters, x: Any, evaluate: Any) -> Float:
+    def _in_parts(self, parameters: MultivariateGaussianParameters, x: Matrix, evaluate: Any) -> Float:
         """Rows that are sparse in blocks, and rows with holes by the columns they have."""
         if is_sparse(x):
             parts = [self._in_parts(parameters, block, evaluate) for _, block in row_blocks(x)]
@@ -323,19 +321,21 @@ class MultivariateGaussian(Family):
             return linear_scores(x, p.linear) + common
         return kernels.full_log_likelihood(x, p.mean, p.mean_low, p.triangles, p.log_norm)
 
-    def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Any) -> Float:
+    def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Matrix) -> Float:
         """`log_likelihood` up to a term common to the classes: linear where the covariance is shared."""
         if parameters.covariance.ndim == 3 or parameters.freedom is not None:
             return self.log_likelihood(parameters, x)
         return self._in_parts(parameters, x, lambda p, rows: linear_scores(rows, self.linear_form(p)))
 
-    def write_posterior(self, parameters: MultivariateGaussianParameters, x: Any, finish: kernels.Finish) -> int | None:
+    def write_posterior(
+        self, parameters: MultivariateGaussianParameters, x: Matrix, finish: kernels.Finish
+    ) -> int | None:
         """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
             return None
         if p.covariance.ndim == 2:
-            lost = linear_answers(x, self.linear_form(p), finish)
+            lost = linear_posterior(x, self.linear_form(p), finish)
         else:
             lost = kernels.full_answers(x, p.mean, p.mean_low, p.triangles, p.log_norm, finish=finish)
         return None if self.missing and lost >= 0 else lost  # perhaps for a hole
@@ -344,7 +344,7 @@ class MultivariateGaussian(Family):
         self,
         statistic: Scatter | PooledScatter,
         parameters: MultivariateGaussianParameters,
-        x: Any,
+        x: Matrix,
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
@@ -364,21 +364,19 @@ class MultivariateGaussian(Family):
         shared = parameters.covariance.ndim == 2
         share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
         divisor = share @ (weight - self._lost(weight))
-        holes = rows_with_holes(x) if self.missing else np.zeros(len(x), dtype=bool)
+        holes = rows_with_missing(x) if self.missing else np.zeros(len(x), dtype=bool)
         if not holes.any():
-            return left_out_log_density(parameters, weight, share, divisor, x, members)
+            return leave_one_out_log_density(parameters, weight, share, divisor, x, members)
         # A row with a hole is in no covariance, and leaving it out changes none.
         out = np.empty((len(x), len(weight)))
         out[holes] = self.relative_log_likelihood(parameters, x[holes])
         whole = members.take(~holes)
-        out[~holes] = left_out_log_density(parameters, weight, share, divisor, x[~holes], whole)
+        out[~holes] = leave_one_out_log_density(parameters, weight, share, divisor, x[~holes], whole)
         return out
 
     # ------------------------------------------------------------------ sample
 
-    def sample(
-        self, parameters: MultivariateGaussianParameters, codes: NDArray[np.int64], rng: np.random.Generator
-    ) -> Float:
+    def sample(self, parameters: MultivariateGaussianParameters, codes: Codes, rng: np.random.Generator) -> Float:
         """One row drawn from p(x | y = code) for each code (n, d)."""
         d = parameters.mean.shape[1]
         noise = rng.standard_normal((len(codes), d))
@@ -393,7 +391,7 @@ class MultivariateGaussian(Family):
             noise *= np.sqrt(parameters.spread[codes] * freedom / rng.chisquare(freedom))[:, None]
         return np.asarray(noise + parameters.mean[codes])
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int) -> Float:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
         """Correlated columns of very different location and scale; with holes where those are allowed."""
         mixing = rng.standard_normal((n_columns, n_columns)) + 2 * np.eye(n_columns)
         scale = 10.0 ** rng.integers(-6, 7, n_columns)
@@ -433,6 +431,18 @@ class MultivariateGaussian(Family):
             wide = p.spread[k] * v / (v - 2) if v > 2 else np.inf
             return p.mean[k], p.covariance_of(k) * wide
         return p.mean[k], p.covariance_of(k)
+
+    def marginal_log_densities(self, parameters: MultivariateGaussianParameters, x: Float) -> tuple[Index, Float]:
+        """log p(x_j | y) of each column by itself (n, K, m), for the m columns that vary in every class.
+
+        Returns the positions of those columns (m,), and their log-densities.
+        """
+        variance = np.array([np.diagonal(parameters.covariance_of(k)) for k in range(len(parameters.mean))])
+        at = np.flatnonzero((variance > 0).all(axis=0))
+        out = np.empty((len(x), len(parameters.mean), len(at)))
+        for i, j in enumerate(at):
+            out[:, :, i] = self.log_likelihood(parameters.marginal(np.array([j])), x[:, [j]])
+        return at, out
 
     def log_prior(self, parameters: MultivariateGaussianParameters, statistic: Scatter | PooledScatter) -> float:
         """The log-density of the rows of the prior, up to a constant."""

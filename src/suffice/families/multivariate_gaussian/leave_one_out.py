@@ -14,19 +14,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.families.linear import centred_blocks
+from suffice.numerics.types import Float
 from suffice.statistics import Membership
 
-__all__ = ["left_out_log_density"]
+__all__ = ["leave_one_out_log_density"]
 
-Float = NDArray[np.float64]
 
 LEAST_VOLUME = 1e-4  # of the volume that a row may leave; with less, digits are lost, and the row is left out by hand
 
 
-def left_out_log_density(
+def leave_one_out_log_density(
     parameters: Any, weight: Float, share: Float, divisor: Float, x: Float, members: Membership
 ) -> Float:
     """log p(x | y) of each row under the classes without it (n, K), up to a term that classes of one covariance share.

@@ -6,17 +6,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import kernels
 from suffice.families.contract import read_only
 from suffice.families.covariance import Whitening, whiten
 from suffice.families.linear import Linear
 from suffice.numerics.single_threaded_blas import single_threaded_blas
+from suffice.numerics.types import Float, Index
 
 __all__ = ["MultivariateGaussianParameters"]
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +78,7 @@ class MultivariateGaussianParameters:
         """Covariance of class k (d, d)."""
         return self.covariance if self.covariance.ndim == 2 else self.covariance[k]
 
-    def marginal(self, known: NDArray[np.intp]) -> MultivariateGaussianParameters:
+    def marginal(self, known: Index) -> MultivariateGaussianParameters:
         """The parameters of some of the columns."""
         square = np.ix_(known, known)
         covariance = self.covariance[..., known[:, None], known]

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import SingularCovarianceError, SingularCovarianceWarning, columns_at, warn_user
 from suffice.families.covariance import Whitening, whiten
+from suffice.numerics.types import Float
 from suffice.statistics import PooledScatter, Scatter
 
 __all__ = ["check_regular", "warn_if_singular"]
-
-Float = NDArray[np.float64]
 
 
 def warn_if_singular(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import multigammaln
 
 from suffice.exceptions import SingularCovarianceError
@@ -18,11 +17,10 @@ from suffice.families.covariance import whiten
 from suffice.families.linear import centred_blocks
 from suffice.numerics.compensated import add, divided
 from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Float
 from suffice.statistics import ClassAxis, PooledScatter, Scatter
 
 __all__ = ["log_student", "log_wishart", "pseudo_scatter", "wishart_evidence"]
-
-Float = NDArray[np.float64]
 
 
 def pseudo_scatter(statistic: Scatter | PooledScatter, s: float) -> Any:

@@ -19,7 +19,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, columns_at
 from suffice.families.capabilities import Reads
@@ -32,6 +31,7 @@ from suffice.families.poisson import poisson_draws
 from suffice.families.text.leave_one_out import left_out_text
 from suffice.families.text.linear_form import linear_words
 from suffice.families.text.parameters import TextParameters, document_weights, word_chances, words_used
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
 from suffice.statistics.word_sums import counted_directly
@@ -43,7 +43,6 @@ from suffice.text.texts import Texts
 
 __all__ = ["Event", "Text"]
 
-Float = NDArray[np.float64]
 Event = Literal["multinomial", "bernoulli", "complement"]
 
 
@@ -138,7 +137,7 @@ class Text(Family):
 
     # ------------------------------------------------------------------ summarize
 
-    def check(self, x: Texts, names: Sequence[object], present: NDArray[np.bool_] | None = None) -> None:
+    def check(self, x: Texts, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise unless there is one column; texts are looked at where they are made."""
         if len(names) != 1:
             raise InputError(f"The family 'text' is of one column, and got {len(names)}.")
@@ -209,7 +208,7 @@ class Text(Family):
         distinct = self.binary or self.event == "bernoulli"
         scores, length = parameters.form.scores(documents, self.analysis.reading, distinct=distinct)
         if self.length:
-            scores *= self._shortened(length, parameters.mean_length)[:, None]
+            scores *= self.length_factor(length, parameters.mean_length)[:, None]
         if self.event == "bernoulli":
             scores[documents.missing] = 0.0
         return scores
@@ -242,7 +241,7 @@ class Text(Family):
         rows = parameters.rows(word_rows(x, self.analysis, self.slots))
         return same_cells(rows, np.ones_like(rows.data)) if self.binary else rows
 
-    def _shortened(self, length: Float, mean: Any) -> Float:
+    def length_factor(self, length: Float, mean: Any) -> Float:
         """What the counts of a document of some length are multiplied by (n,)."""
         return np.asarray(np.where(length > 0, mean / np.where(length > 0, length, 1.0), 1.0) ** self.length)
 
@@ -254,7 +253,7 @@ class Text(Family):
         data = rows.data if parameters.idf is None else rows.data * parameters.idf[rows.indices]
         if self.length:
             length = np.asarray(rows.sum(axis=1)).ravel()
-            data = data * self._shortened(length, parameters.mean_length)[cell_rows(rows)]
+            data = data * self.length_factor(length, parameters.mean_length)[cell_rows(rows)]
         return predictive(draws, same_cells(rows, data))
 
     def leave_one_out(
@@ -274,7 +273,7 @@ class Text(Family):
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: TextParameters, codes: NDArray[np.int64], rng: np.random.Generator) -> Any:
+    def sample(self, parameters: TextParameters, codes: Codes, rng: np.random.Generator) -> Any:
         """A document drawn from p(x | y = code) for each code (n, 1): its words in a random order, or those there."""
         self._check_density("sample")
         self._check_words()
@@ -306,7 +305,7 @@ class Text(Family):
                 "letters are known (analyzer='word', ngram_range=(1, 1), slots=0)."
             )
 
-    def example(self, rng: np.random.Generator, codes: NDArray[np.int64], n_columns: int = 1) -> Any:
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int = 1) -> Any:
         """Documents of common and rare words of several scripts; some are empty, and some are not there."""
         words = np.array(
             ["the", "The", "cheap", "pills", "straße", "день", "日本語", "x1", "a", "über_all", "no", "42"]

@@ -8,19 +8,15 @@ then a cumulative sum up to that rank, put right by the few words of the documen
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.numerics.rounded_sums import rounded_sums
-from suffice.statistics.subtraction import subtract_part
-from suffice.tables.sparse_cells import cell_rows
+from suffice.numerics.equal_sums import evened
+from suffice.numerics.types import Codes, Float, Mask, Matrix
+from suffice.statistics.subtraction import remaining
+from suffice.tables.sparse_cells import cell_rows, left_of
 
 __all__ = ["LeftOutWords"]
-
-Float = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +37,14 @@ class LeftOutWords:
         How many words are used.
     """
 
-    order: Places
-    rank: Places
-    cut: Places
-    used: NDArray[np.bool_]
-    size: Places
+    order: Codes
+    rank: Codes
+    cut: Codes
+    used: Mask
+    size: Codes
 
     @classmethod
-    def of(cls, x: Any, weights: Float, count: Float, documents: Float, most: int | None) -> LeftOutWords:
+    def of(cls, x: Matrix, weights: Float, count: Float, documents: Float, most: int | None) -> LeftOutWords:
         """By the cells x (n, V) of documents of some weights, and the counts of all documents together (V,).
 
         >>> from scipy.sparse import csr_array
@@ -87,12 +83,12 @@ class LeftOutWords:
 class _Cells:
     """Words of some documents, with the counts that are left without these."""
 
-    rows: Places
-    columns: Places
+    rows: Codes
+    columns: Codes
     left: Float
-    used: NDArray[np.bool_]
+    used: Mask
 
-    def chosen(self, order: Places, rank: Places, count: Float, size: Places) -> tuple[NDArray[np.bool_], Places]:
+    def chosen(self, order: Codes, rank: Codes, count: Float, size: Codes) -> tuple[Mask, Codes]:
         """Which of the words are used, and the cut of each document (n,)."""
         v, n = len(order), len(size)
         starts = np.searchsorted(self.rows, np.arange(n))
@@ -111,7 +107,7 @@ class _Cells:
         return used, others + np.bincount(row, higher, minlength=n).astype(np.int64)
 
 
-def _ranks(keys: Float, ties: Places, key: Float, tie: Places) -> Places:
+def _ranks(keys: Float, ties: Codes, key: Float, tie: Codes) -> Codes:
     """How many of some sorted pairs ``(keys, ties)`` come before each pair ``(key, tie)``."""
     group = np.cumsum(np.diff(keys, prepend=keys[:1]) > 0)
     width = len(keys) + 1

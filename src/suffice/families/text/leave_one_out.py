@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.families.text.held_out_words import LeftOutWords
 from suffice.families.text.parameters import document_weights
 from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Codes, Float, Mask, Matrix
 from suffice.statistics import Membership, WordSums
 from suffice.statistics.subtraction import subtract_part
 from suffice.tables import WordRows
@@ -20,8 +20,6 @@ from suffice.tables.word_rows import some_columns
 
 __all__ = ["left_out_text"]
 
-Float = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 BLOCK_CELLS = 1 << 20
 # Which words are used does not depend on smoothing, nor on weights of words and documents: tuning asks for it again.
@@ -56,7 +54,7 @@ def left_out_text(family: Any, statistic: WordSums, rows: WordRows, members: Mem
 
 
 def _words_used(
-    statistic: WordSums, rows: WordRows, weights: Float, held: Places, most: int | None
+    statistic: WordSums, rows: WordRows, weights: Float, held: Codes, most: int | None
 ) -> tuple[Any, LeftOutWords]:
     """The rows of the words that there are, and those that are used without each; the last ones are kept."""
     kept = _KEPT.get(rows)
@@ -77,9 +75,9 @@ def _words_used(
 class _Left:
     """Documents, the words that are used without each, and the sums of all."""
 
-    x: Any
+    x: Matrix
     words: LeftOutWords
-    codes: Places
+    codes: Codes
     weights: Float
     count: Float
     documents: Float
@@ -106,18 +104,18 @@ class _Block:
     """Cells of some rows: row, word, count, whether the word is used, and whether it is above the cut."""
 
     here: slice
-    rows: Places
-    columns: Places
+    rows: Codes
+    columns: Codes
     values: Float
-    used: NDArray[np.bool_]
-    above: NDArray[np.bool_]
+    used: Mask
+    above: Mask
 
     def sums(self, each: Float) -> Float:
         """Sums over the cells of each row (n,)."""
         return np.bincount(self.rows, each, minlength=self.here.stop - self.here.start).astype(np.float64)
 
 
-def cumulated(values: Float, order: Places) -> Float:
+def cumulated(values: Float, order: Codes) -> Float:
     """Sums of the first 0, 1, 2, … values in an order, along the last axis.
 
     >>> cumulated(np.array([1.0, 2.0, 4.0]), np.array([2, 0, 1]))
@@ -164,7 +162,7 @@ def _drawn_block(
         rest = np.where(used, everyone[j] - taken, 0.0) - np.where(block.above, everyone[j], 0.0)
         total = plain.sum(axis=0)[cut] + block.sums(rest)
         mean = total / np.where(n - w > 0, n - w, 1.0)
-        draws = draws * family._shortened(length, mean)[row]
+        draws = draws * family.length_factor(length, mean)[row]
     sizes = np.empty((len(tally), len(w)))
     for k, each in enumerate(tally):
         mine = np.where(codes[row] == k, taken, 0.0)
@@ -240,7 +238,7 @@ def _bernoulli(left: _Left) -> Float | None:
     return out
 
 
-def _there(block: _Block, yes: Float, no: Float, order: Places, cut: Places) -> Float:
+def _there(block: _Block, yes: Float, no: Float, order: Codes, cut: Codes) -> Float:
     """Σ log φ of the words that are there, and log(1 − φ) of those that are not, of each row and class (n, K)."""
     never = np.isneginf(no)
     finite = np.where(never, 0.0, no)

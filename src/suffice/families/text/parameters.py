@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.families.contract import read_only
 from suffice.families.text.word_form import WordForm
-from suffice.numerics.rounded_sums import rounded_sums
+from suffice.numerics.equal_sums import evened
+from suffice.numerics.types import Codes, Float
 from suffice.statistics import WordSums
 from suffice.statistics.subtraction import subtract_part
 from suffice.tables import Vocabulary, WordRows
@@ -19,8 +19,6 @@ from suffice.tables.word_rows import some_columns
 
 __all__ = ["TextParameters", "document_weights", "most_frequent", "word_chances", "words_used"]
 
-Float = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 LARGE = 1 << 16
 
@@ -54,7 +52,7 @@ class TextParameters:
 
     event: str
     vocabulary: Vocabulary
-    used: Places
+    used: Codes
     slope: Float
     zero: Float | None
     draws: Float | None
@@ -105,8 +103,8 @@ class TextParameters:
         return some_columns(rows.on(self.vocabulary), where, len(self.used))
 
 
-def most_frequent(total: Float, most: int | None) -> Places:
-    """Places of the ``most`` largest totals above zero, in rising order; of equal ones, but for rounding, the first.
+def most_frequent(total: Float, most: int | None) -> Codes:
+    """Codes of the ``most`` largest totals above zero, in rising order; of equal ones, but for rounding, the first.
 
     >>> most_frequent(np.array([1.0, 5.0, 2.0, 2.0, 0.0]), 2)
     array([1, 2])
@@ -133,7 +131,7 @@ def most_frequent(total: Float, most: int | None) -> Places:
     return np.asarray(np.flatnonzero(used))
 
 
-def words_used(statistic: WordSums, max_words: int | None) -> tuple[Vocabulary, Places, Places]:
+def words_used(statistic: WordSums, max_words: int | None) -> tuple[Vocabulary, Codes, Codes]:
     """The vocabulary to look words up in, which of it are used, and where those are in the statistic (M,)."""
     at = most_frequent(statistic.count.sum(axis=0), max_words)
     if statistic.vocabulary.slots:

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.kernels.text import Documents, Reading, score_words
+from suffice.numerics.types import Codes, Float
 from suffice.tables import Vocabulary
 
 __all__ = ["WordForm"]
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +40,7 @@ class WordForm:
     needed: Float
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, used: NDArray[np.int64], zero: Float | None, slope: Float) -> WordForm:
+    def of(cls, vocabulary: Vocabulary, used: Codes, zero: Float | None, slope: Float) -> WordForm:
         """By ``zero`` (K, M), None if it is nothing, and ``slope`` (K, M), of the words ``used`` of the vocabulary.
 
         Where ``slope`` is −∞ a word is impossible, where it is +∞ all other classes are impossible with it, and where

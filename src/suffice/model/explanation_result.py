@@ -1,0 +1,138 @@
+"""The result of an explanation, and the choice of the two classes that it compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.exceptions import Argument, InputError
+from suffice.numerics.types import Array, Float, Index
+from suffice.tables.listing import Listing
+
+__all__ = ["PRIOR", "Explanation", "check_comparable", "compared_classes"]
+
+PRIOR = "(prior)"  # name of the part that the class priors have
+SHOWN_ROWS = 5  # of an explanation in a notebook
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Parts of the log-odds of one class against another, row by row.
+
+    The parts of rows are columns, which are the same for all rows, or words, which each document has its own of.
+
+    Attributes
+    ----------
+    names : list, or list of lists of str
+        ``"(prior)"``, then a column or a tuple of columns for each part. For documents a list for each document:
+        ``"(prior)"``, its known words, each once, and perhaps a part for the words that it does not have.
+    parts : array of shape (n, len(names)), or list of arrays
+        What each part adds to the log-odds; for a word, all its occurrences together.
+    labels, against : array of shape (n,)
+        The classes that are compared.
+    counts : list of arrays, or None
+        How often each document has each of its words, and 1 for other parts. None for columns.
+    unknown : list of lists of str, or None
+        Words of each document that the model does not use. None for columns.
+    """
+
+    names: list[Any]
+    parts: Any
+    labels: Array
+    against: Array
+    counts: list[Float] | None = None
+    unknown: list[list[str]] | None = None
+
+    @property
+    def log_odds(self) -> Float:
+        """log p(label | x) − log p(against | x) of each row (n,): the sums of the parts."""
+        if isinstance(self.parts, np.ndarray):
+            return np.asarray(self.parts.sum(axis=1))
+        return np.array([float(each.sum()) for each in self.parts])
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def strongest(self, row: int | None = None, n: int | None = None) -> Listing:
+        """Parts of one row, or of each row in turn, the strongest first; at most ``n`` of each row."""
+        rows = range(len(self)) if row is None else [range(len(self))[row]]
+        order = [(i, j) for i in rows for j in np.argsort(-np.abs(self.parts[i]), kind="stable").tolist()[:n]]
+        named: dict[str, list[Any]]
+        if self.counts is None:
+            named = {"column": [_column_name(self.names[j]) for _, j in order]}
+        else:
+            named = {
+                "word": [self.names[i][j] for i, j in order],
+                "count": [int(self.counts[i][j]) for i, j in order],
+            }
+        return Listing(
+            {
+                "row": [i for i, _ in order],
+                "label": [self.labels[i] for i, _ in order],
+                "against": [self.against[i] for i, _ in order],
+                **named,
+                "part": [float(self.parts[i][j]) for i, j in order],
+            }
+        )
+
+    def to_frame(self, row: int | None = None, backend: Any = None) -> Any:
+        """`strongest` as a data frame of pandas, or of the named engine."""
+        return self.strongest(row).to_frame(backend)
+
+    def __repr__(self) -> str:
+        if len(self) == 1:
+            return repr(self.strongest(0))
+        if self.counts is not None:
+            return f"Explanation of {len(self)} documents in {sum(map(len, self.names))} parts; see strongest(row)."
+        return f"Explanation of {len(self)} rows in {len(self.names)} parts: {', '.join(map(_column_name, self.names))}"
+
+    def _repr_html_(self) -> str:
+        shown = self._first_rows(SHOWN_ROWS).strongest()._repr_html_()
+        what = "rows" if self.counts is None else "documents"
+        return shown + (f"<p>… of {len(self)} {what}</p>" if len(self) > SHOWN_ROWS else "")
+
+    def _first_rows(self, n: int) -> Explanation:
+        if self.counts is None:
+            return Explanation(self.names, self.parts[:n], self.labels[:n], self.against[:n])
+        unknown = None if self.unknown is None else self.unknown[:n]
+        parts = self.names[:n], self.parts[:n], self.labels[:n], self.against[:n]
+        return Explanation(*parts, counts=self.counts[:n], unknown=unknown)
+
+
+def _column_name(name: str | Sequence[object]) -> str:
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def compared_classes(joint: Float, label: int | None, against: int | None) -> tuple[Index, Index]:
+    """Positions of the two classes to compare in each row (n,), by log p(x, y) (n, K).
+
+    They are the given classes. Without any, they are the second class against the first if there are two, otherwise the
+    most likely class against the next.
+    """
+    n, k = joint.shape
+    if label is None and against is None and k == 2:
+        label, against = 1, 0
+    order = np.argsort(-joint, axis=1, kind="stable")
+    likeliest, runner_up = order[:, 0], order[:, min(1, k - 1)]
+    if label is not None:
+        first = np.full(n, label)
+    else:
+        first = likeliest if against is None else np.where(likeliest == against, runner_up, likeliest)
+    second = np.where(likeliest == first, runner_up, likeliest) if against is None else np.full(n, against)
+    return first, second
+
+
+def check_comparable(joint: Float, first: Index, second: Index, first_row: int = 0) -> None:
+    """Raise `InputError` if a row has probability zero under both classes; ``first_row`` is the number of row 0."""
+    rows = np.arange(len(joint))
+    impossible = np.isneginf(joint[rows, first]) & np.isneginf(joint[rows, second])
+    if impossible.any():
+        raise InputError.in_row(
+            "is impossible under both classes, so there are no odds between them. Set ",
+            Argument("smoothing"),
+            " above 0, or compare other classes.",
+            rows=first_row + np.flatnonzero(impossible),
+        )
