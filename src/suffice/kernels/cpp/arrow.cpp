@@ -58,17 +58,19 @@ nb::object arrow_truths(nb::handle capsule) {
     };
     {
         nb::gil_scoped_release release;
-        apart(array.length, 1 << 16, [] { return 0; }, [&](int64_t first, int64_t last, int) {
-            int64_t i = first;
-            for (; i < last && (array.offset + i) % 8; ++i) one(i);
-            for (; i + 8 <= last; i += 8) {
-                // Byte l keeps bit l of the eight; what is not zero then carries into the highest bit of its byte.
-                const uint64_t kept = bits[(array.offset + i) / 8] * 0x0101010101010101u & 0x8040201008040201u;
-                const uint64_t truths = (kept + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
-                for (int64_t l = 0; l < 8; ++l) out[i + l] = static_cast<uint8_t>(truths >> 8 * l);
-            }
-            for (; i < last; ++i) one(i);
-        });
+        apart(
+            array.length, 1 << 16, [] { return 0; },
+            [&](int64_t first, int64_t last, int) {
+                int64_t i = first;
+                for (; i < last && (array.offset + i) % 8; ++i) one(i);
+                for (; i + 8 <= last; i += 8) {
+                    // Byte l keeps bit l of the eight; what is not zero then carries into the highest bit of its byte.
+                    const uint64_t kept = bits[(array.offset + i) / 8] * 0x0101010101010101u & 0x8040201008040201u;
+                    const uint64_t truths = (kept + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
+                    for (int64_t l = 0; l < 8; ++l) out[i + l] = static_cast<uint8_t>(truths >> 8 * l);
+                }
+                for (; i < last; ++i) one(i);
+            });
     }
     return vector_array<uint8_t>(std::move(out));
 }
@@ -83,12 +85,14 @@ nb::object arrow_column(nb::handle capsule) {
     if (!whole || !number_type(schema.get()->format, type, bytes) || schema.get()->dictionary) return nb::none();
     const ArrowArray &array = *whole->get();
     if (array.n_buffers != 2 || !array.buffers[0] || !array.buffers[1]) return nb::none();
-    const auto rows = static_cast<size_t>(array.length), bits = static_cast<size_t>((array.offset + array.length + 7) / 8);
+    const auto rows = static_cast<size_t>(array.length),
+               bits = static_cast<size_t>((array.offset + array.length + 7) / 8);
     const auto *values = static_cast<const char *>(array.buffers[1]) + array.offset * bytes;
     const void *valid = array.buffers[0];
     const int64_t first = array.offset;
     const nb::capsule owner(whole.release(), [](void *held) noexcept { delete static_cast<Held<ArrowArray> *>(held); });
-    return nb::make_tuple(View(values, {rows}, owner, {}, type), View(valid, {bits}, owner, {}, nb::dtype<uint8_t>()), first);
+    return nb::make_tuple(View(values, {rows}, owner, {}, type), View(valid, {bits}, owner, {}, nb::dtype<uint8_t>()),
+                          first);
 }
 
 }  // namespace
@@ -102,13 +106,17 @@ void bind_arrow(nb::module_ &m) {
         [](nb::object values, Bits bits, int64_t first, Weights out) {
             const Rows rows(values);
             const Matrix &view = rows.view();
-            require(view.each && view.columns == 1 && view.each[0].stride == 1, "values must be one column, in one piece");
+            require(view.each && view.columns == 1 && view.each[0].stride == 1,
+                    "values must be one column, in one piece");
             require(out.shape(0) == static_cast<size_t>(view.rows), "out and values differ in length");
-            require(first >= 0 && static_cast<int64_t>(bits.shape(0)) >= (first + view.rows + 7) / 8, "there are too few bits");
+            require(first >= 0 && static_cast<int64_t>(bits.shape(0)) >= (first + view.rows + 7) / 8,
+                    "there are too few bits");
             nb::gil_scoped_release release;
-            apart(view.rows, 1 << 15, [] { return 0; }, [&](int64_t from, int64_t to, int &) {
-                kernels().arrow.known_numbers(view.each[0], bits.data(), first, from, to, out.data());
-            });
+            apart(
+                view.rows, 1 << 15, [] { return 0; },
+                [&](int64_t from, int64_t to, int &) {
+                    kernels().arrow.known_numbers(view.each[0], bits.data(), first, from, to, out.data());
+                });
         },
         "values"_a, "bits"_a.noconvert(), "first"_a, "out"_a.noconvert());
 }

@@ -32,8 +32,8 @@ inline void require(bool fits, const char *message) {
 
 Type type_of(const nb::dlpack::dtype &type);
 
-// Rows of numbers: a matrix, or a list of columns, of any real type and any strides. Holds what it is a view of. A column
-// may be three things, numbers, bits and the place of the first bit, for kernels that look at bits.
+// Rows of numbers: a matrix, or a list of columns, of any real type and any strides. Holds what it is a view of. A
+// column may be three things, numbers, bits and the place of the first bit, for kernels that look at bits.
 class Rows {
   public:
     explicit Rows(nb::handle x, bool bits = false);
@@ -52,7 +52,9 @@ Membership membership(const Matrix &x, const Codes &codes, const Table &soft, co
 // What a cell counts for, by its number in Python.
 Counted counted(int cell, double threshold);
 
-template <typename Array> const double *or_null(const Array &array) { return array.is_valid() ? array.data() : nullptr; }
+template <typename Array> const double *or_null(const Array &array) {
+    return array.is_valid() ? array.data() : nullptr;
+}
 
 template <typename Array> void require_shape(const Array &array, size_t rows, size_t columns) {
     require(array.shape(0) == rows && array.shape(1) == columns, "an array of classes x columns has another shape");

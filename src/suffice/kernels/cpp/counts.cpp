@@ -29,7 +29,10 @@ void value_ranges(const Matrix &x, const Ranges &total) {
         total.missing[j] = total.parts[j] = 0;
     }
     in_order((x.rows + step - 1) / step, 18 * d,
-             [&] { return Part{std::vector<double>(d), std::vector<double>(d), std::vector<uint8_t>(d), std::vector<uint8_t>(d)}; },
+             [&] {
+                 return Part{std::vector<double>(d), std::vector<double>(d), std::vector<uint8_t>(d),
+                             std::vector<uint8_t>(d)};
+             },
              [&](int64_t block, Part &part) {
                  std::fill(part.low.begin(), part.low.end(), HUGE_VAL);
                  std::fill(part.high.begin(), part.high.end(), -HUGE_VAL);
@@ -48,8 +51,9 @@ void value_ranges(const Matrix &x, const Ranges &total) {
              });
 }
 
-// total + total_low (classes x cells, zero on entry) = weight of the rows of each class and cell. Merging a block costs as much as
-// the table has cells: blocks have at least as many numbers, and a table too large for that is filled in one block.
+// total + total_low (classes x cells, zero on entry) = weight of the rows of each class and cell. Merging a block costs
+// as much as the table has cells: blocks have at least as many numbers, and a table too large for that is filled in one
+// block.
 void class_counts(const Matrix &x, const Membership &m, const Places &p, double *total, double *total_low) {
     const Kernels &run = kernels();
     const int64_t cells = m.classes * p.cells, d = std::max<int64_t>(x.columns, 1);
@@ -81,7 +85,10 @@ void class_counts(const Matrix &x, const Membership &m, const Places &p, double 
             std::vector<double> total, total_low;
         };
         in_order((x.rows + step - 1) / step, 16 * cells,
-                 [&] { return Part{std::vector<int32_t>(COUNT_TILE * d), std::vector<double>(cells), std::vector<double>(cells)}; },
+                 [&] {
+                     return Part{std::vector<int32_t>(COUNT_TILE * d), std::vector<double>(cells),
+                                 std::vector<double>(cells)};
+                 },
                  [&](int64_t block, Part &part) {
                      std::fill(part.total.begin(), part.total.end(), 0.0);
                      std::fill(part.total_low.begin(), part.total_low.end(), 0.0);
@@ -106,10 +113,11 @@ void class_counts(const Matrix &x, const Membership &m, const Places &p, double 
 // out (rows x classes) = sum over columns of the entries of `table` (cells x step) at the places of a row.
 void table_sums(const Matrix &x, const Places &p, const double *table, int64_t step, int64_t classes, double *out) {
     const Kernels &run = kernels();
-    apart(x.rows, 2048, [&] { return std::vector<int32_t>(COUNT_TILE * x.columns); },
-          [&](int64_t first, int64_t last, std::vector<int32_t> &buffer) {
-              run.counts.table_sums(x, p, table, step, classes, first, last, buffer.data(), out);
-          });
+    apart(
+        x.rows, 2048, [&] { return std::vector<int32_t>(COUNT_TILE * x.columns); },
+        [&](int64_t first, int64_t last, std::vector<int32_t> &buffer) {
+            run.counts.table_sums(x, p, table, step, classes, first, last, buffer.data(), out);
+        });
 }
 
 // The least and the largest code; of none, 0 and -1.
@@ -132,7 +140,8 @@ std::pair<int64_t, int64_t> code_range(const int64_t *codes, int64_t count) {
     return range;
 }
 
-// Adds how often each of the codes 0..size-1 is there to `total`; returns the largest code that is not among them, or -1.
+// Adds how often each of the codes 0..size-1 is there to `total`; returns the largest code that is not among them, or
+// -1.
 int64_t code_counts(const int64_t *codes, int64_t count, int64_t size, int64_t *total) {
     // Codes that follow one another are often the same: they are counted in different places, if there are few.
     constexpr int64_t SIDES = 4;
@@ -169,7 +178,8 @@ int64_t code_counts(const int64_t *codes, int64_t count, int64_t size, int64_t *
 class PlaceStore {
   public:
     PlaceStore(const Matrix &x, const Numbers &low, const Numbers &size) : start_(size.shape(0)) {
-        require(low.shape(0) == static_cast<size_t>(x.columns) && size.shape(0) == low.shape(0), "low and size must have an entry for each column");
+        require(low.shape(0) == static_cast<size_t>(x.columns) && size.shape(0) == low.shape(0),
+                "low and size must have an entry for each column");
         int64_t at = 0;
         for (size_t j = 0; j < start_.size(); ++j) {
             require(size.data()[j] >= 0 && size.data()[j] < (int64_t{1} << 30), "a column has too many places");
@@ -221,7 +231,8 @@ void bind_counts(nb::module_ &m) {
 
     m.def(
         "class_counts",
-        [](nb::object x, Codes codes, Table soft, Vector weights, Numbers low, Numbers size, Output total, Output total_low) {
+        [](nb::object x, Codes codes, Table soft, Vector weights, Numbers low, Numbers size, Output total,
+           Output total_low) {
             const Rows rows(x);
             const Matrix &view = rows.view();
             const Membership who = membership(view, codes, soft, weights, total.shape(0));
@@ -231,8 +242,8 @@ void bind_counts(nb::module_ &m) {
             nb::gil_scoped_release release;
             class_counts(view, who, places.view(), total.data(), total_low.data());
         },
-        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "low"_a.noconvert(),
-        "size"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
+        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(),
+        "low"_a.noconvert(), "size"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
 
     m.def(
         "table_sums",
@@ -242,7 +253,8 @@ void bind_counts(nb::module_ &m) {
             const PlaceStore places(view, low, size);
             const auto step = static_cast<int64_t>(table.shape(1)), classes = static_cast<int64_t>(out.shape(1));
             require(table.shape(0) == static_cast<size_t>(places.view().cells), "table must have a row for each place");
-            require(step >= classes && (step == 1 || step == 2 || step == 4 || step == 8 || step % 16 == 0) && (step >= 16 || 2 * classes > step || step == 1),
+            require(step >= classes && (step == 1 || step == 2 || step == 4 || step == 8 || step % 16 == 0) &&
+                        (step >= 16 || 2 * classes > step || step == 1),
                     "table must have as many columns as there are classes, and some more");
             require(out.shape(0) == static_cast<size_t>(view.rows), "out must be rows x classes");
             nb::gil_scoped_release release;

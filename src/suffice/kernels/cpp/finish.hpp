@@ -17,8 +17,8 @@ class Asked {
     Finish finish_;
 };
 
-// Runs work(first, last, buffer, lost) over blocks of `step` rows, with buffers of so many numbers; returns the first row
-// that has no answer, or -1.
+// Runs work(first, last, buffer, lost) over blocks of `step` rows, with buffers of so many numbers; returns the first
+// row that has no answer, or -1.
 template <typename Work> int64_t answered(int64_t rows, int64_t step, int64_t size, Work work) {
     struct Part {
         Buffer buffer;
@@ -26,12 +26,13 @@ template <typename Work> int64_t answered(int64_t rows, int64_t step, int64_t si
     };
     std::vector<Part> parts;
     parts.reserve(thread_count(rows));
-    apart(rows, step,
-          [&] {
-              parts.push_back({Buffer(size)});
-              return &parts.back();
-          },
-          [&](int64_t first, int64_t last, Part *part) { work(first, last, part->buffer.data(), &part->lost); });
+    apart(
+        rows, step,
+        [&] {
+            parts.push_back({Buffer(size)});
+            return &parts.back();
+        },
+        [&](int64_t first, int64_t last, Part *part) { work(first, last, part->buffer.data(), &part->lost); });
     int64_t lost = -1;
     for (const Part &part : parts)
         if (part.lost >= 0 && (lost < 0 || part.lost < lost)) lost = part.lost;

@@ -57,8 +57,13 @@ void bind_gaussian(nb::module_ &m) {
             for (const Table &each : {mean, mean_low, scale, log_norm})
                 require_shape(each, classes, static_cast<size_t>(view.columns));
             const Asked asked(answer, more, out, static_cast<size_t>(view.rows), classes);
-            const Diagonal p{mean.data(), mean_low.data(), scale.data(), log_norm.data(),
-                             nullptr,     nullptr,         static_cast<int64_t>(classes)};
+            const Diagonal p{mean.data(),
+                             mean_low.data(),
+                             scale.data(),
+                             log_norm.data(),
+                             nullptr,
+                             nullptr,
+                             static_cast<int64_t>(classes)};
             nb::gil_scoped_release release;
             return diagonal_log_likelihood(view, p, missing, asked.finish());
         },
@@ -78,8 +83,12 @@ void bind_gaussian(nb::module_ &m) {
             require(packed.shape(0) == classes && packed.shape(1) == size, "packed has another shape");
             require(norm.shape(0) == classes, "norm must have an entry for each class");
             const Asked asked(answer, more, out, static_cast<size_t>(view.rows), classes);
-            const Full p{mean.data(), mean_low.data(),               packed.data(),
-                         norm.data(), static_cast<int64_t>(classes), static_cast<int64_t>(size)};
+            const Full p{mean.data(),
+                         mean_low.data(),
+                         packed.data(),
+                         norm.data(),
+                         static_cast<int64_t>(classes),
+                         static_cast<int64_t>(size)};
             nb::gil_scoped_release release;
             return answered(view.rows, 256, static_cast<int64_t>(2 * d + classes + 4) * TILE,
                             [&](int64_t first, int64_t last, double *buffer, int64_t *lost) {

@@ -95,8 +95,8 @@ void bind_joining(nb::module_ &m) {
                     "out must have six arrays of classes x columns");
             nb::gil_scoped_release release;
             double *const at = out.data();
-            kernels().joining.moments(static_cast<int64_t>(count), a, b, at, at + count, at + 2 * count,
-                                      at + 3 * count, at + 4 * count, at + 5 * count);
+            kernels().joining.moments(static_cast<int64_t>(count), a, b, at, at + count, at + 2 * count, at + 3 * count,
+                                      at + 4 * count, at + 5 * count);
         },
         "out"_a.noconvert(), "weight"_a.noconvert(), "weight_low"_a.noconvert(), "mean"_a.noconvert(),
         "mean_low"_a.noconvert(), "m2"_a.noconvert(), "m2_low"_a.noconvert(), "other_weight"_a.noconvert(),
@@ -115,7 +115,8 @@ void bind_joining(nb::module_ &m) {
             return kernels().joining.pool(static_cast<int64_t>(mean.shape(0)), static_cast<int64_t>(d), a, at, at + d,
                                           at + 2 * d, at + 3 * d, scratch.data());
         },
-        "out"_a.noconvert(), "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert());
+        "out"_a.noconvert(), "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
+        "m2"_a.noconvert());
 
     m.def(
         "complete",
@@ -132,9 +133,8 @@ void bind_joining(nb::module_ &m) {
     m.def(
         "join_scatter",
         [](Output out_weight, Cube out_mean, Cube out_scatter, Cube out_scatter_low, Vector weight, Vector weight_low,
-           Table mean, Table mean_low, Square scatter, Square scatter_low, Vector other_weight,
-           Vector other_weight_low, Table other_mean, Table other_mean_low, Square other_scatter,
-           Square other_scatter_low) {
+           Table mean, Table mean_low, Square scatter, Square scatter_low, Vector other_weight, Vector other_weight_low,
+           Table other_mean, Table other_mean_low, Square other_scatter, Square other_scatter_low) {
             const Summary a = matrices(weight, weight_low, mean, mean_low, scatter, scatter_low, mean);
             const Summary b = matrices(other_weight, other_weight_low, other_mean, other_mean_low, other_scatter,
                                        other_scatter_low, mean);

@@ -11,10 +11,11 @@
 namespace suffice {
 
 enum class Type : uint8_t { f64, f32, i64, i32, i16, i8, u64, u32, u16, u8 };  // truth values are u8
-constexpr int64_t TYPE_BYTES[] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};                 // in that order
+constexpr int64_t TYPE_BYTES[] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};               // in that order
 
-// A column that lies in an array of its own; strides are counted in elements. Where there are `bits`, number i is missing
-// if the bit `bit + i` is zero, counted from the lowest of each byte. Kernels that do not look at them are never given any.
+// A column that lies in an array of its own; strides are counted in elements. Where there are `bits`, number i is
+// missing if the bit `bit + i` is zero, counted from the lowest of each byte. Kernels that do not look at them are
+// never given any.
 struct Column {
     const void *data;
     int64_t stride;
@@ -36,9 +37,9 @@ struct Matrix {
 // Who belongs to which class. Either hard codes (a code outside 0..classes-1 means "no class") or a
 // row of class weights for each row; in both cases times an optional weight per row.
 struct Membership {
-    const int64_t *codes;    // rows, or null
-    const double *soft;      // rows x classes, or null
-    const double *weights;   // rows, or null: weight one
+    const int64_t *codes;   // rows, or null
+    const double *soft;     // rows x classes, or null
+    const double *weights;  // rows, or null: weight one
     int64_t classes;
 };
 
@@ -76,13 +77,13 @@ constexpr int64_t CELLS = 2048;  // that are read together
 
 // Scores that are linear in the cells: offset_k + the sum of value times slope_jk over the stored cells.
 struct CellScores {
-    const double *offset;                      // classes
-    const double *slope;                       // columns x classes, finite
-    const double *zero;                        // columns x classes: what a missing cell takes away; or null: nothing
-    const uint8_t *never_more, *never_zero;    // columns x classes: a value above zero, or a zero, is impossible; or null
-    const int64_t *zeros;                      // classes: in how many columns a zero is; or null
+    const double *offset;                    // classes
+    const double *slope;                     // columns x classes, finite
+    const double *zero;                      // columns x classes: what a missing cell takes away; or null: nothing
+    const uint8_t *never_more, *never_zero;  // columns x classes: a value above zero, or a zero, is impossible; or null
+    const int64_t *zeros;                    // classes: in how many columns a zero is; or null
     int64_t classes;
-    bool missing;                              // whether NaN is a cell that is not there
+    bool missing;  // whether NaN is a cell that is not there
 };
 
 struct SparseKernels {
@@ -116,8 +117,8 @@ struct Moments {
 
 struct MomentKernels {
     // Adds rows first..last-1 to `out`; `buffer` holds TILE rows. NaN is a missing value if `missing`.
-    void (*moments)(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing,
-                    double *buffer, Moments &out);
+    void (*moments)(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing, double *buffer,
+                    Moments &out);
     // The same for hard codes, where classes are few; false, and nothing done, if they are not.
     // `buffer` holds window_rows(classes, columns) rows, `order` a number for each of them, `starts` classes + 1.
     bool (*grouped)(const Matrix &x, const Membership &m, int64_t first, int64_t last, bool missing, double *buffer,
@@ -137,14 +138,13 @@ struct ScatterKernels {
     // One row as doubles.
     void (*row)(const Matrix &x, int64_t row, double *out);
     // Sum over rows of a class of w (x - shift), for a block of rows; classes x columns.
-    void (*shifted_sums)(const Matrix &x, const Membership &m, const double *shift, double *buffer,
-                         double *total);
+    void (*shifted_sums)(const Matrix &x, const Membership &m, const double *shift, double *buffer, double *total);
     // Writes sqrt(w) (x - mean - mean_low) of each row of class k to the next free row of group k, `width` apart, and
     // adds the squares to squares + squares_low (classes x columns); `chunk` (classes x columns, zero)
     // and `chunk_rows` (classes, zero) are scratch.
-    void (*centre)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low,
-                   int64_t *next, double *buffer, double *chunk, int64_t *chunk_rows, double *squares,
-                   double *squares_low, int64_t width, double *out);
+    void (*centre)(const Matrix &x, const Membership &m, const double *mean, const double *mean_low, int64_t *next,
+                   double *buffer, double *chunk, int64_t *chunk_rows, double *squares, double *squares_low,
+                   int64_t width, double *out);
     // out (width x width) = the lower triangle of the sum of z z' over rows z, where `width` is a multiple of eight;
     // above it there may be anything.
     void (*products)(const double *rows, int64_t count, int64_t width, double *out);
@@ -160,12 +160,12 @@ struct ScatterKernels {
     void (*accumulate)(int64_t count, const double *part, double *total, double *total_low);
 };
 
-// What is made of a row's scores, which are log p(x, y): they themselves, p(y | x), its logarithm (rows x classes each),
-// log p(x) (rows) or the class of the largest, the first of equal ones.
+// What is made of a row's scores, which are log p(x, y): they themselves, p(y | x), its logarithm (rows x classes
+// each), log p(x) (rows) or the class of the largest, the first of equal ones.
 enum class Answer : int { score, probability, logarithm, evidence, decision };
 
-// An answer, and where it goes: `out`, `single` instead for rows in single precision, or `codes` for decisions. `offset`
-// (classes, or null) is added to the scores.
+// An answer, and where it goes: `out`, `single` instead for rows in single precision, or `codes` for decisions.
+// `offset` (classes, or null) is added to the scores.
 //
 // Kernels that finish their rows so have a `lost` that becomes the first row without an answer, because a score is no
 // number or plus infinity, or all are minus infinity, if it was -1.
@@ -201,14 +201,15 @@ struct GaussianKernels {
                  int64_t *lost);
 };
 
-// Classes that are worked on together: strips of at most STRIP, as equal as can be, strip s from class strip_start(s) on.
+// Classes that are worked on together: strips of at most STRIP, as equal as can be, strip s from class strip_start(s)
+// on.
 constexpr int64_t STRIP = 6;
 inline int64_t strips_of(int64_t classes) { return (classes + STRIP - 1) / STRIP; }
 inline int64_t strip_start(int64_t s, int64_t classes) { return classes ? s * classes / strips_of(classes) : 0; }
 
 // Scores offset + (x - origin) . coef of each class. Coefficients lie in strips: those of the first strip's classes of
-// column 0, of column 1, ..., and then those of the next strip. A missing value takes its `zero` (as coef lies) from the
-// offset, if there is any; without, the score is NaN.
+// column 0, of column 1, ..., and then those of the next strip. A missing value takes its `zero` (as coef lies) from
+// the offset, if there is any; without, the score is NaN.
 struct LinearForm {
     const double *coef, *offset, *origin, *zero, *threshold;
     int64_t classes;
@@ -261,8 +262,8 @@ struct JoiningKernels {
                    const double *sums_low, const double *squares, const double *squares_low, double *mean,
                    double *mean_low, double *m2, double *m2_low);
     // Moments of the rows of both, cell by cell.
-    void (*moments)(int64_t count, const Summary &a, const Summary &b, double *weight, double *weight_low,
-                    double *mean, double *mean_low, double *m2, double *m2_low);
+    void (*moments)(int64_t count, const Summary &a, const Summary &b, double *weight, double *weight_low, double *mean,
+                    double *mean_low, double *m2, double *m2_low);
     // Moments of all classes as one (columns each), and whether all squares are in the range of a double.
     bool (*pool)(int64_t classes, int64_t columns, const Summary &a, double *weight, double *mean, double *mean_low,
                  double *m2, double *scratch);

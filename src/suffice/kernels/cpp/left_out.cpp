@@ -8,10 +8,11 @@ namespace {
 void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights, const double *added,
               bool others, double *out, double *least) {
     const Kernels &run = kernels();
-    apart(x.rows, 1024, [&] { return std::vector<double>(x.columns); },
-          [&](int64_t first, int64_t last, std::vector<double> &buffer) {
-              run.left_out.left_out(x, p, codes, weights, added, others, first, last, buffer.data(), out, least);
-          });
+    apart(
+        x.rows, 1024, [&] { return std::vector<double>(x.columns); },
+        [&](int64_t first, int64_t last, std::vector<double> &buffer) {
+            run.left_out.left_out(x, p, codes, weights, added, others, first, last, buffer.data(), out, least);
+        });
 }
 
 }  // namespace
@@ -24,24 +25,38 @@ void bind_left_out(nb::module_ &m) {
            bool others, Output out, Weights least) {
             const Rows rows(x);
             const Matrix &view = rows.view();
-            const LeftOut p{weight.data(),  mean.data(),     mean_low.data(), m2.data(),  variance.data(),
-                            inverse.data(), log_norm.data(), stretch.data(),  per.data(), inverse_m2.data(),
-                            static_cast<int64_t>(mean.shape(0)), lost};
-            for (const Table &each : {weight, mean, mean_low, m2, variance, inverse, log_norm, stretch, per, inverse_m2})
+            const LeftOut p{weight.data(),
+                            mean.data(),
+                            mean_low.data(),
+                            m2.data(),
+                            variance.data(),
+                            inverse.data(),
+                            log_norm.data(),
+                            stretch.data(),
+                            per.data(),
+                            inverse_m2.data(),
+                            static_cast<int64_t>(mean.shape(0)),
+                            lost};
+            for (const Table &each :
+                 {weight, mean, mean_low, m2, variance, inverse, log_norm, stretch, per, inverse_m2})
                 require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
-            require(codes.is_valid() && codes.shape(0) == static_cast<size_t>(view.rows), "there must be a code for each row");
+            require(codes.is_valid() && codes.shape(0) == static_cast<size_t>(view.rows),
+                    "there must be a code for each row");
             for (const Vector &each : {weights, added})
-                require(!each.is_valid() || each.shape(0) == static_cast<size_t>(view.rows), "there must be a number for each row");
+                require(!each.is_valid() || each.shape(0) == static_cast<size_t>(view.rows),
+                        "there must be a number for each row");
             require(least.shape(0) == static_cast<size_t>(view.rows), "there must be a number for each row");
-            require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == mean.shape(0), "out must be rows x classes");
+            require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == mean.shape(0),
+                    "out must be rows x classes");
             nb::gil_scoped_release release;
             left_out(view, p, codes.data(), weights.is_valid() ? weights.data() : nullptr,
                      added.is_valid() ? added.data() : nullptr, others, out.data(), least.data());
         },
         "x"_a, "codes"_a.noconvert(), "weights"_a.noconvert().none(), "added"_a.noconvert().none(),
         "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert(),
-        "variance"_a.noconvert(), "inverse"_a.noconvert(), "log_norm"_a.noconvert(), "stretch"_a.noconvert(), "per"_a.noconvert(), "inverse_m2"_a.noconvert(), "lost"_a, "others"_a,
-        "out"_a.noconvert(), "least"_a.noconvert());
+        "variance"_a.noconvert(), "inverse"_a.noconvert(), "log_norm"_a.noconvert(), "stretch"_a.noconvert(),
+        "per"_a.noconvert(), "inverse_m2"_a.noconvert(), "lost"_a, "others"_a, "out"_a.noconvert(),
+        "least"_a.noconvert());
 }
 
 }  // namespace suffice

@@ -39,8 +39,12 @@ void bind_linear(nb::module_ &m) {
                 nb::gil_scoped_release release;
                 const std::vector<double> strips = in_strips(coef),
                                           zeros = zero.is_valid() ? in_strips(zero) : std::vector<double>();
-                const LinearForm p{strips.data(), offset.data(), or_null(origin), zero.is_valid() ? zeros.data() : nullptr,
-                                   threshold ? &*threshold : nullptr, static_cast<int64_t>(classes)};
+                const LinearForm p{strips.data(),
+                                   offset.data(),
+                                   or_null(origin),
+                                   zero.is_valid() ? zeros.data() : nullptr,
+                                   threshold ? &*threshold : nullptr,
+                                   static_cast<int64_t>(classes)};
                 lost = answered(view.rows, 1024, static_cast<int64_t>(d + classes + 3) * TILE,
                                 [&](int64_t first, int64_t last, double *buffer, int64_t *none) {
                                     met |= kernels().linear.linear(view, p, first, last, buffer, asked.finish(), none);

@@ -29,8 +29,13 @@ Rows::Rows(nb::handle x, bool bits) : view_{} {
     };
     if (!nb::isinstance<nb::list>(x)) {
         const Array &whole = seen(x, 2);
-        view_ = {whole.data(), static_cast<int64_t>(whole.shape(0)), static_cast<int64_t>(whole.shape(1)),
-                 whole.stride(0), whole.stride(1), type_of(whole.dtype()), nullptr};
+        view_ = {whole.data(),
+                 static_cast<int64_t>(whole.shape(0)),
+                 static_cast<int64_t>(whole.shape(1)),
+                 whole.stride(0),
+                 whole.stride(1),
+                 type_of(whole.dtype()),
+                 nullptr};
         return;
     }
     const nb::list list = nb::borrow<nb::list>(x);
@@ -50,12 +55,12 @@ Rows::Rows(nb::handle x, bool bits) : view_{} {
         columns_.back().bits = static_cast<const uint8_t *>(flags.data());
         columns_.back().bit = first;
     }
-    view_ = {nullptr, static_cast<int64_t>(held_[0].shape(0)), static_cast<int64_t>(columns_.size()), 0, 0, Type::f64,
-             columns_.data()};
+    view_ = {
+        nullptr,        static_cast<int64_t>(held_[0].shape(0)), static_cast<int64_t>(columns_.size()), 0, 0, Type::f64,
+        columns_.data()};
 }
 
-Membership membership(const Matrix &x, const Codes &codes, const Table &soft, const Vector &weights,
-                      int64_t classes) {
+Membership membership(const Matrix &x, const Codes &codes, const Table &soft, const Vector &weights, int64_t classes) {
     const auto n = static_cast<size_t>(x.rows);
     require(codes.is_valid() != soft.is_valid(), "give either codes or soft");
     require(!codes.is_valid() || codes.shape(0) == n, "codes and x differ in length");

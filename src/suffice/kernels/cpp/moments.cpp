@@ -17,16 +17,13 @@ int64_t slab_columns(int64_t classes, int64_t columns) {
 class MomentStore {
   public:
     MomentStore(int64_t classes, int64_t first, int64_t columns, bool missing)
-        : cells_(static_cast<size_t>(classes * columns)),
-          weights_(missing ? cells_ : static_cast<size_t>(classes)),
-          numbers_(6 * cells_ + 2 * weights_, 0.0),
-          counts_(2 * static_cast<size_t>(classes), 0) {
+        : cells_(static_cast<size_t>(classes * columns)), weights_(missing ? cells_ : static_cast<size_t>(classes)),
+          numbers_(6 * cells_ + 2 * weights_, 0.0), counts_(2 * static_cast<size_t>(classes), 0) {
         view_.classes = classes;
         view_.first = first;
         view_.columns = columns;
         double *at = numbers_.data();
-        for (double **array : {&view_.mean, &view_.mean_low, &view_.m2, &view_.m2_low, &view_.sum,
-                               &view_.square}) {
+        for (double **array : {&view_.mean, &view_.mean_low, &view_.m2, &view_.m2_low, &view_.sum, &view_.square}) {
             *array = at;
             at += cells_;
         }
@@ -58,8 +55,8 @@ bool lie_side_by_side(const Matrix &x) {
 }
 
 // Mean (as mean + mean_low) and centred sum of squares (as m2 + m2_low); classes x columns each, zero on entry.
-void class_moments(const Matrix &x, const Membership &m, bool missing, double *weight, double *mean,
-                   double *mean_low, double *m2, double *m2_low) {
+void class_moments(const Matrix &x, const Membership &m, bool missing, double *weight, double *mean, double *mean_low,
+                   double *m2, double *m2_low) {
     struct Part {
         Buffer buffer;
         std::vector<int32_t> order, starts;
@@ -77,15 +74,15 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
         const int64_t gathered = std::max(TILE, lie_side_by_side(x) ? 0 : window) * columns;
         in_order((x.rows + step - 1) / step, 64 * m.classes * columns + 8 * gathered,
                  [&] {
-                     return Part{Buffer(gathered), std::vector<int32_t>(window),
-                                 std::vector<int32_t>(m.classes + 1), MomentStore(m.classes, first, columns, missing)};
+                     return Part{Buffer(gathered), std::vector<int32_t>(window), std::vector<int32_t>(m.classes + 1),
+                                 MomentStore(m.classes, first, columns, missing)};
                  },
                  [&](int64_t block, Part &part) {
                      const int64_t from = block * step, to = std::min(x.rows, (block + 1) * step);
                      Moments &out = part.store.view();
                      part.store.clear();
-                     if (!run.grouped(x, m, from, to, missing, part.buffer.data(), part.order.data(), part.starts.data(),
-                                      out))
+                     if (!run.grouped(x, m, from, to, missing, part.buffer.data(), part.order.data(),
+                                      part.starts.data(), out))
                          run.moments(x, m, from, to, missing, part.buffer.data(), out);
                      run.finish(missing, out);
                  },
@@ -116,11 +113,11 @@ void bind_moments(nb::module_ &m) {
             for (const Output &each : {weight, mean, mean_low, m2, m2_low})
                 require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
             nb::gil_scoped_release release;
-            class_moments(view, who, missing, weight.data(), mean.data(), mean_low.data(), m2.data(),
-                          m2_low.data());
+            class_moments(view, who, missing, weight.data(), mean.data(), mean_low.data(), m2.data(), m2_low.data());
         },
-        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a, "weight"_a.noconvert(), "mean"_a.noconvert(),
-        "mean_low"_a.noconvert(), "m2"_a.noconvert(), "m2_low"_a.noconvert());
+        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a,
+        "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert(),
+        "m2_low"_a.noconvert());
 
     m.def(
         "exact_moments",
@@ -129,7 +126,8 @@ void bind_moments(nb::module_ &m) {
             const Rows rows(x);
             const Matrix &view = rows.view();
             const Membership who = membership(view, codes, soft, weights, mean.shape(0));
-            for (const Table &each : {mean, mean_low}) require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
+            for (const Table &each : {mean, mean_low})
+                require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
             for (const Output &each : {sum, sum_low, square, square_low})
                 require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
             nb::gil_scoped_release release;
@@ -137,8 +135,9 @@ void bind_moments(nb::module_ &m) {
             kernels().moments.exact(view, who, missing, mean.data(), mean_low.data(), buffer.data(), sum.data(),
                                     sum_low.data(), square.data(), square_low.data());
         },
-        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(),
-        "sum"_a.noconvert(), "sum_low"_a.noconvert(), "square"_a.noconvert(), "square_low"_a.noconvert());
+        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a,
+        "mean"_a.noconvert(), "mean_low"_a.noconvert(), "sum"_a.noconvert(), "sum_low"_a.noconvert(),
+        "square"_a.noconvert(), "square_low"_a.noconvert());
 }
 
 }  // namespace suffice

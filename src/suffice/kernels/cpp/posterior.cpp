@@ -29,11 +29,10 @@ void bind_posterior(nb::module_ &m) {
             const Asked asked(answer, Vector(), out, joint.shape(0), joint.shape(1));
             nb::gil_scoped_release release;
             const int64_t step = std::max<int64_t>(TILE, (1 << 14) / std::max<int64_t>(classes, 1) / TILE * TILE);
-            return answered(rows, step, (classes + 3) * TILE,
-                            [&](int64_t first, int64_t last, double *tile, int64_t *lost) {
-                                kernels().posterior.answer(classes, first, last, joint.data(), asked.finish(), tile,
-                                                           lost);
-                            });
+            return answered(
+                rows, step, (classes + 3) * TILE, [&](int64_t first, int64_t last, double *tile, int64_t *lost) {
+                    kernels().posterior.answer(classes, first, last, joint.data(), asked.finish(), tile, lost);
+                });
         },
         "joint"_a.noconvert(), "answer"_a, "out"_a);
     m.def(
@@ -42,10 +41,11 @@ void bind_posterior(nb::module_ &m) {
             const int64_t classes = rows.shape(1);
             require(offset.shape(0) == rows.shape(1), "offset must have an entry for each class");
             nb::gil_scoped_release release;
-            apart(rows.shape(0), std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(classes, 1)), [] { return 0; },
-                  [&](int64_t first, int64_t last, int) {
-                      kernels().posterior.add_to_rows(classes, first, last, offset.data(), rows.data());
-                  });
+            apart(
+                rows.shape(0), std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(classes, 1)), [] { return 0; },
+                [&](int64_t first, int64_t last, int) {
+                    kernels().posterior.add_to_rows(classes, first, last, offset.data(), rows.data());
+                });
         },
         "offset"_a.noconvert(), "rows"_a.noconvert());
 }

@@ -40,8 +40,8 @@ struct Cut {
     bool broken;
 };
 
-// Visits the quoted fields, from the quote that opens one to after the quote that closes it, and skips what lies between
-// them. The quote that is not closed is given back, or nullptr.
+// Visits the quoted fields, from the quote that opens one to after the quote that closes it, and skips what lies
+// between them. The quote that is not closed is given back, or nullptr.
 template <typename Visit>
 const uint8_t *each_quoted(const uint8_t *begin, const uint8_t *end, int delimiter, int quote, Visit visit) {
     for (const uint8_t *at = begin; quote >= 0 && (at = next(at, end, quote)) != end;) {
@@ -62,10 +62,11 @@ Cut last_record(const uint8_t *begin, int64_t size, int delimiter, int quote) {
     const uint8_t *last = last_break(begin, end, end);
     if (!last) last = begin;
     bool broken = false, within = false;
-    const uint8_t *const open = each_quoted(begin, end, delimiter, quote, [&](const uint8_t *mark, const uint8_t *after) {
-        within |= mark < last && last <= after;
-        if (!broken) broken = next(mark, after, '\n') != after || next(mark, after, '\r') != after;
-    });
+    const uint8_t *const open =
+        each_quoted(begin, end, delimiter, quote, [&](const uint8_t *mark, const uint8_t *after) {
+            within |= mark < last && last <= after;
+            if (!broken) broken = next(mark, after, '\n') != after || next(mark, after, '\r') != after;
+        });
     if (within || (open && open < last)) {  // the last end of a line is none of a record: look between the quotes
         last = begin;
         const uint8_t *from = begin;
@@ -123,7 +124,8 @@ int64_t count_lines(const uint8_t *at, int64_t size) {
 }
 
 void require_marks(int delimiter, int quote) {
-    require(delimiter < 256 && quote < 256 && (delimiter != quote || quote < 0), "delimiter and quote must be two bytes");
+    require(delimiter < 256 && quote < 256 && (delimiter != quote || quote < 0),
+            "delimiter and quote must be two bytes");
 }
 
 }  // namespace
@@ -145,7 +147,8 @@ void bind_records(nb::module_ &m) {
             nb::gil_scoped_release free;
             found = records(data.data(), static_cast<int64_t>(data.shape(0)), delimiter, quote, most);
         }
-        return nb::make_tuple(vector_array<int64_t>(std::move(found.starts)), vector_array<int64_t>(std::move(found.ends)),
+        return nb::make_tuple(vector_array<int64_t>(std::move(found.starts)),
+                              vector_array<int64_t>(std::move(found.ends)),
                               vector_array<int64_t>(std::move(found.fields)));
     });
     m.def("count_lines", [](Bytes data) {

@@ -10,9 +10,7 @@ namespace suffice {
 namespace {
 
 // How many rows centre_block writes for this membership at most.
-int64_t centred_rows(const Membership &m, int64_t rows) {
-    return (m.soft ? rows * m.classes : rows) + m.classes;
-}
+int64_t centred_rows(const Membership &m, int64_t rows) { return (m.soft ? rows * m.classes : rows) + m.classes; }
 
 // Centres one block of rows on its class means for a following matrix product, and merges those
 // means into the running ones (classes x columns; `weight` has one entry per class).
@@ -21,12 +19,12 @@ int64_t centred_rows(const Membership &m, int64_t rows) {
 // sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a) that joins the block to what came before. The sum of
 // outer products of a group is what the block adds to the scatter matrix of its class. The diagonal of
 // that matrix is also summed here, in two doubles (classes x columns), for all its digits.
-void centre_block(const Matrix &x, const Membership &m, double *weight, double *mean, double *mean_low,
-                  double *squares, double *squares_low, int64_t *offsets, int64_t width, double *out) {
+void centre_block(const Matrix &x, const Membership &m, double *weight, double *mean, double *mean_low, double *squares,
+                  double *squares_low, int64_t *offsets, int64_t width, double *out) {
     const Kernels &run = kernels();
     const int64_t classes = m.classes, d = x.columns;
-    std::vector<double> part(classes, 0.0), buffer(TILE * d), shift(mean, mean + classes * d),
-        sum(classes * d, 0.0), low(classes * d), chunk(classes * d, 0.0);
+    std::vector<double> part(classes, 0.0), buffer(TILE * d), shift(mean, mean + classes * d), sum(classes * d, 0.0),
+        low(classes * d), chunk(classes * d, 0.0);
     std::vector<int64_t> count(classes, 0), chunk_rows(classes, 0);
 
     const auto member = [&](int64_t row, int64_t k, double w) {
@@ -170,8 +168,8 @@ Matrix rows_from(Matrix x, std::vector<Column> &columns, int64_t first, int64_t 
     return x;
 }
 
-// Means and scatter of all rows in one read: blocks in parallel, each in windows that stay in cache from the first look,
-// at the means, to the products.
+// Means and scatter of all rows in one read: blocks in parallel, each in windows that stay in cache from the first
+// look, at the means, to the products.
 void scatter_pass(const Matrix &x, const Membership &m, Scattered &whole, int64_t matrices) {
     const int64_t classes = m.classes, d = x.columns, width = std::max<int64_t>(whole.width, 8);
     // Long enough to outweigh what is done once for each matrix.
@@ -183,8 +181,8 @@ void scatter_pass(const Matrix &x, const Membership &m, Scattered &whole, int64_
                            Buffer(width * width), std::vector<int64_t>(classes + 1)};
     };
     ScatterPart joining = make();
-    in_order((x.rows + step - 1) / step,
-             16 * matrices * d * width + 8 * (window + classes) * width + 40 * classes * d, make,
+    in_order((x.rows + step - 1) / step, 16 * matrices * d * width + 8 * (window + classes) * width + 40 * classes * d,
+             make,
              [&](int64_t block, ScatterPart &part) {
                  Scattered &found = part.found;
                  std::vector<Column> columns;
@@ -232,8 +230,9 @@ void bind_scatter(nb::module_ &m) {
             centre_block(view, who, weight.data(), mean.data(), mean_low.data(), squares.data(), squares_low.data(),
                          offsets.data(), view.columns, out.data());
         },
-        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
-        "squares"_a.noconvert(), "squares_low"_a.noconvert(), "offsets"_a.noconvert(), "out"_a.noconvert());
+        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(),
+        "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "squares"_a.noconvert(),
+        "squares_low"_a.noconvert(), "offsets"_a.noconvert(), "out"_a.noconvert());
 
     m.def(
         "scatter_pass",
@@ -254,7 +253,8 @@ void bind_scatter(nb::module_ &m) {
                 require(each.shape(0) == matrices && each.shape(1) == d && each.shape(2) == d,
                         "total must hold matrices of columns x columns");
             nb::gil_scoped_release release;
-            Scattered whole(static_cast<int64_t>(classes), view.columns, static_cast<int64_t>(matrices), matrix_of.data());
+            Scattered whole(static_cast<int64_t>(classes), view.columns, static_cast<int64_t>(matrices),
+                            matrix_of.data());
             scatter_pass(view, who, whole, static_cast<int64_t>(matrices));
             std::copy(whole.weight.begin(), whole.weight.end(), weight.data());
             std::copy(whole.mean.begin(), whole.mean.end(), mean.data());
@@ -282,11 +282,13 @@ void bind_scatter(nb::module_ &m) {
             nb::gil_scoped_release release;
             for (size_t r = 0; r < rows; ++r) {
                 const size_t at = pooled ? 0 : r * d * d;
-                kernels().scatter.outer(static_cast<int64_t>(d), weight.data()[r], weight_low.data()[r], z.data() + r * d,
-                                z_low.data() + r * d, total.data() + at, total_low.data() + at);
+                kernels().scatter.outer(static_cast<int64_t>(d), weight.data()[r], weight_low.data()[r],
+                                        z.data() + r * d, z_low.data() + r * d, total.data() + at,
+                                        total_low.data() + at);
             }
         },
-        "weight"_a.noconvert(), "weight_low"_a.noconvert(), "z"_a.noconvert(), "z_low"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
+        "weight"_a.noconvert(), "weight_low"_a.noconvert(), "z"_a.noconvert(), "z_low"_a.noconvert(),
+        "total"_a.noconvert(), "total_low"_a.noconvert());
 
     m.def(
         "exact_scatter",
@@ -303,15 +305,16 @@ void bind_scatter(nb::module_ &m) {
             kernels().scatter.exact(view, who, mean.data(), mean_low.data(), total.shape(0) == 1, buffer.data(),
                                     total.data(), total_low.data());
         },
-        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
-        "total"_a.noconvert(), "total_low"_a.noconvert());
+        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(),
+        "mean"_a.noconvert(), "mean_low"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
 
     m.def(
         "accumulate",
         [](Table part, Output total, Output total_low) {
             require(total.size() == part.size() && total_low.size() == part.size(), "part and total differ in size");
             nb::gil_scoped_release release;
-            kernels().scatter.accumulate(static_cast<int64_t>(part.size()), part.data(), total.data(), total_low.data());
+            kernels().scatter.accumulate(static_cast<int64_t>(part.size()), part.data(), total.data(),
+                                         total_low.data());
         },
         "part"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
 }

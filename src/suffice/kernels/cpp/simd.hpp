@@ -44,9 +44,9 @@ struct Bits {
 struct Lanes {
     double at[LANES];
 };
-#define SUFFICE_LANEWISE(expression) \
-    Lanes out;                       \
-    for (int64_t i = 0; i < LANES; ++i) out.at[i] = expression; \
+#define SUFFICE_LANEWISE(expression)                                                                                   \
+    Lanes out;                                                                                                         \
+    for (int64_t i = 0; i < LANES; ++i) out.at[i] = expression;                                                        \
     return out
 inline Lanes all(double value) { SUFFICE_LANEWISE(value); }
 inline Lanes load(const double *from) { SUFFICE_LANEWISE(from[i]); }

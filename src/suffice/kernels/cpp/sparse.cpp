@@ -38,7 +38,8 @@ Sparse sparse(const Array &bounds, const Array &places, const Array &values, int
             "the indices of a sparse matrix must be int32 or int64, all of them");
     require(rows >= 0 && columns >= 0 && (wide || std::max(rows, columns) <= std::numeric_limits<int32_t>::max()),
             "the shape of a sparse matrix is beyond its indices");
-    const Sparse x{bounds.data(), places.data(), values.data(), type_of(values.dtype()), wide, by_column, rows, columns};
+    const Sparse x{bounds.data(), places.data(), values.data(), type_of(values.dtype()),
+                   wide,          by_column,     rows,          columns};
     require(static_cast<int64_t>(bounds.shape(0)) == lines(x) + 1, "indptr does not fit the shape");
     const auto cells = static_cast<int64_t>(std::min(places.shape(0), values.shape(0)));
     require(wide ? are_bounds(static_cast<const int64_t *>(x.bounds), lines(x), cells)
@@ -92,7 +93,8 @@ uint32_t sparse_sums(const Sparse &x, const Membership &m, const Counted &what, 
     }
     // Each block of rows has totals of its own, which have to be cleared and added to those of all. No thread waits for
     // another before the last: on a busy machine that would take longer than the sums.
-    const int64_t blocks = std::min({int64_t{64}, TABLES / std::max<int64_t>(table, 1), cells / std::max(8 * table, FEW)});
+    const int64_t blocks =
+        std::min({int64_t{64}, TABLES / std::max<int64_t>(table, 1), cells / std::max(8 * table, FEW)});
     if (blocks > 1) {
         const std::vector<int64_t> at = pieces(x, blocks);
         const std::unique_ptr<double[]> own(new double[static_cast<size_t>(blocks * table)]);
@@ -101,10 +103,12 @@ uint32_t sparse_sums(const Sparse &x, const Membership &m, const Counted &what, 
             met |= run.sparse.add_rows(x, m, what, nullptr, at[i], at[i + 1], 0, m.classes, part.data(),
                                        own.get() + i * table);
         });
-        apart(table, 1 << 14, [] { return 0; }, [&](int64_t first, int64_t last, int) {
-            for (int64_t i = 0; i < blocks; ++i)
-                for (int64_t j = first; j < last; ++j) total[j] += own[i * table + j];
-        });
+        apart(
+            table, 1 << 14, [] { return 0; },
+            [&](int64_t first, int64_t last, int) {
+                for (int64_t i = 0; i < blocks; ++i)
+                    for (int64_t j = first; j < last; ++j) total[j] += own[i * table + j];
+            });
     } else if (cells <= FEW || m.classes < 2) {
         std::vector<double> part = buffer();
         met |= run.sparse.add_rows(x, m, what, nullptr, 0, x.rows, 0, m.classes, part.data(), total);
@@ -128,19 +132,22 @@ uint32_t sparse_scores(const Sparse &x, const CellScores &s, const Counted &what
     const Kernels &run = kernels();
     std::atomic<uint32_t> met{0};
     const std::vector<int64_t> at = pieces(x, std::clamp<int64_t>((stored(x) + x.rows) * s.classes / FEW, 1, 64));
-    in_turn(static_cast<int64_t>(at.size()) - 1, [&] { return std::vector<double>(CELLS + s.classes); },
-            [&](int64_t i, std::vector<double> &part) {
-                met |= run.sparse.scores(x, s, what, at[i], at[i + 1], part.data(), out);
-            });
+    in_turn(
+        static_cast<int64_t>(at.size()) - 1, [&] { return std::vector<double>(CELLS + s.classes); },
+        [&](int64_t i, std::vector<double> &part) {
+            met |= run.sparse.scores(x, s, what, at[i], at[i + 1], part.data(), out);
+        });
     return met;
 }
 
 bool rises(const Sparse &x) {
     const std::vector<int64_t> at = pieces(x, std::clamp<int64_t>(stored(x) / FEW, 1, 64));
     std::atomic<bool> out{true};
-    in_turn(static_cast<int64_t>(at.size()) - 1, [] { return 0; }, [&](int64_t i, int) {
-        if (out && !kernels().sparse.rises(x, at[i], at[i + 1])) out = false;
-    });
+    in_turn(
+        static_cast<int64_t>(at.size()) - 1, [] { return 0; },
+        [&](int64_t i, int) {
+            if (out && !kernels().sparse.rises(x, at[i], at[i + 1])) out = false;
+        });
     return out;
 }
 
@@ -208,7 +215,8 @@ void bind_sparse(nb::module_ &m) {
         "sparse_rises",
         [](Array bounds, Array places, int64_t line_count) {
             const bool wide = bounds.dtype() == nb::dtype<int64_t>();
-            const Sparse x = sparse(bounds, places, places, line_count, wide ? int64_t{1} << 62 : (int64_t{1} << 31) - 1, false);
+            const Sparse x =
+                sparse(bounds, places, places, line_count, wide ? int64_t{1} << 62 : (int64_t{1} << 31) - 1, false);
             nb::gil_scoped_release release;
             return rises(x);
         },

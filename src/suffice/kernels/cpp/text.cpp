@@ -37,7 +37,8 @@ nb::object words_of(Packed &&words) {
 WordsView view_of(const Bytes &text, const Codes &ends) {
     const auto size = static_cast<int64_t>(ends.shape(0));
     for (int64_t i = 0, before = 0; i < size; before = ends.data()[i++])
-        require(ends.data()[i] >= before && ends.data()[i] <= static_cast<int64_t>(text.shape(0)), "words end where there are none");
+        require(ends.data()[i] >= before && ends.data()[i] <= static_cast<int64_t>(text.shape(0)),
+                "words end where there are none");
     return {reinterpret_cast<const char *>(text.data()), ends.data(), size};
 }
 
@@ -48,8 +49,8 @@ struct OwnReading {
     std::unique_ptr<WordTable> stop;
 };
 
-std::unique_ptr<OwnReading> reading_of(int analyzer, bool lowercase, int64_t min_length, int least, int most, Bytes text,
-                                       Codes ends, bool punctuation) {
+std::unique_ptr<OwnReading> reading_of(int analyzer, bool lowercase, int64_t min_length, int least, int most,
+                                       Bytes text, Codes ends, bool punctuation) {
     auto found = std::make_unique<OwnReading>();
     const WordsView stop = view_of(text, ends);
     if (stop.size) {
@@ -61,11 +62,13 @@ std::unique_ptr<OwnReading> reading_of(int analyzer, bool lowercase, int64_t min
         }
     }
     require(analyzer >= 0 && analyzer <= 2 && least >= 1 && most >= least, "there is no such reading");
-    found->reading = {static_cast<Analyzer>(analyzer), lowercase, min_length, least, most, found->stop.get(), punctuation};
+    found->reading = {
+        static_cast<Analyzer>(analyzer), lowercase, min_length, least, most, found->stop.get(), punctuation};
     return found;
 }
 
-constexpr int64_t LONGEST = (int64_t{1} << 30) - 1;  // units of a document, so that its bytes in UTF-8 have numbers of 32 bits
+constexpr int64_t LONGEST =
+    (int64_t{1} << 30) - 1;  // units of a document, so that its bytes in UTF-8 have numbers of 32 bits
 
 [[noreturn]] void refuse(const char *why, int64_t row, int64_t number) {
     const auto message = std::string(why) + " " + std::to_string(row) + " " + std::to_string(number);
@@ -161,20 +164,21 @@ void bind_text(nb::module_ &m) {
                  for (size_t i = 0; i < out.size(); ++i) out[i] = self.texts[i].length;
                  return vector_array<int64_t>(std::move(out));
              })
-        .def("take",
-             [](const Documents &self, Codes index) {
-                 auto out = std::make_unique<Documents>();
-                 out->owners = self.owners;
-                 out->tokens = self.tokens;
-                 out->texts.reserve(index.shape(0));
-                 for (size_t i = 0; i < index.shape(0); ++i) {
-                     const int64_t at = index.data()[i];
-                     require(at >= 0 && at < self.size(), "there is no such document");
-                     out->texts.push_back(self.texts[static_cast<size_t>(at)]);
-                 }
-                 return out;
-             },
-             "index"_a.noconvert())
+        .def(
+            "take",
+            [](const Documents &self, Codes index) {
+                auto out = std::make_unique<Documents>();
+                out->owners = self.owners;
+                out->tokens = self.tokens;
+                out->texts.reserve(index.shape(0));
+                for (size_t i = 0; i < index.shape(0); ++i) {
+                    const int64_t at = index.data()[i];
+                    require(at >= 0 && at < self.size(), "there is no such document");
+                    out->texts.push_back(self.texts[static_cast<size_t>(at)]);
+                }
+                return out;
+            },
+            "index"_a.noconvert())
         .def("rows", [](const Documents &self, int64_t start, int64_t stop) {
             require(0 <= start && start <= stop && stop <= self.size(), "there are no such documents");
             auto out = std::make_unique<Documents>();
@@ -187,8 +191,8 @@ void bind_text(nb::module_ &m) {
     nb::class_<Lookup>(m, "Lookup")
         .def(nb::init<Bytes, Codes, int64_t>(), "text"_a.noconvert(), "ends"_a.noconvert(), "slots"_a)
         .def("__len__", &Lookup::size);
-    m.def("reading_of", &reading_of, "analyzer"_a, "lowercase"_a, "min_length"_a, "least"_a, "most"_a, "text"_a.noconvert(),
-          "ends"_a.noconvert(), "punctuation"_a);
+    m.def("reading_of", &reading_of, "analyzer"_a, "lowercase"_a, "min_length"_a, "least"_a, "most"_a,
+          "text"_a.noconvert(), "ends"_a.noconvert(), "punctuation"_a);
     const auto checked = [](auto make) {
         return [make](nb::handle given) -> std::unique_ptr<Documents> {
             try {
@@ -231,8 +235,8 @@ void bind_text(nb::module_ &m) {
             const text::Vocabulary *vocabulary = lookup ? &lookup->of(reading, documents) : nullptr;
             text::Encoded found = passed([&] { return encode_words(documents, reading, vocabulary); });
             const nb::object words = vocabulary ? nb::none() : words_of(std::move(found.words));
-            return nb::make_tuple(words, vector_array<int64_t>(std::move(found.starts)), array_of(std::move(found.columns)),
-                                  array_of(std::move(found.counts)));
+            return nb::make_tuple(words, vector_array<int64_t>(std::move(found.starts)),
+                                  array_of(std::move(found.columns)), array_of(std::move(found.counts)));
         },
         "documents"_a, "reading"_a, "lookup"_a.none());
     m.def(
@@ -245,8 +249,8 @@ void bind_text(nb::module_ &m) {
             require(static_cast<int64_t>(lengths.shape(0)) == documents.size(), "there is a length for each document");
             const text::Vocabulary &vocabulary = lookup.of(reading, documents);
             passed([&] {
-                score_words(documents, reading, vocabulary, slope.data(), static_cast<int64_t>(slope.shape(1)), distinct,
-                            scores.data(), lengths.data());
+                score_words(documents, reading, vocabulary, slope.data(), static_cast<int64_t>(slope.shape(1)),
+                            distinct, scores.data(), lengths.data());
                 return 0;
             });
         },
@@ -279,7 +283,8 @@ void bind_text(nb::module_ &m) {
             nb::list out;
             for (size_t level = by_words ? static_cast<size_t>(reading.least) - 1 : 0; level < found.size(); ++level)
                 for (const std::string &each : found[level])
-                    out.append(nb::steal(PyUnicode_DecodeUTF8(each.data(), static_cast<Py_ssize_t>(each.size()), "surrogatepass")));
+                    out.append(nb::steal(
+                        PyUnicode_DecodeUTF8(each.data(), static_cast<Py_ssize_t>(each.size()), "surrogatepass")));
             return out;
         },
         "documents"_a, "reading"_a, "row"_a);
@@ -303,7 +308,8 @@ void bind_text(nb::module_ &m) {
                     out.ends.push_back(static_cast<int64_t>(out.text.size()));
                 }
             }
-            return nb::make_tuple(words_of(std::move(out)), vector_array<int64_t>(std::move(at_a)), vector_array<int64_t>(std::move(at_b)));
+            return nb::make_tuple(words_of(std::move(out)), vector_array<int64_t>(std::move(at_a)),
+                                  vector_array<int64_t>(std::move(at_b)));
         },
         "text"_a.noconvert(), "ends"_a.noconvert(), "other_text"_a.noconvert(), "other_ends"_a.noconvert());
     m.def(
@@ -345,7 +351,9 @@ void bind_text(nb::module_ &m) {
             return int64_t{-1};
         },
         "text"_a.noconvert(), "ends"_a.noconvert());
-    m.def("word_hash", [](nb::bytes word) { return hash_of(word.c_str(), static_cast<int64_t>(word.size()), SLOT_SEED); }, "word"_a);
+    m.def(
+        "word_hash", [](nb::bytes word) { return hash_of(word.c_str(), static_cast<int64_t>(word.size()), SLOT_SEED); },
+        "word"_a);
 }
 
 }  // namespace suffice

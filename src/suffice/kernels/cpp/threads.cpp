@@ -47,8 +47,8 @@ struct Job {
     std::exception_ptr failure = nullptr;  // the first, to be thrown again by the caller
 };
 
-// Threads that wait for tasks. One that the system lets in late finds none left, and nobody has waited for it: at the end
-// of a parallel region of OpenMP everybody would, several milliseconds each time that other programs are busy.
+// Threads that wait for tasks. One that the system lets in late finds none left, and nobody has waited for it: at the
+// end of a parallel region of OpenMP everybody would, several milliseconds each time that other programs are busy.
 class Pool {
   public:
     void run(int64_t tasks, int threads, const std::function<void(int64_t, int)> &task) {

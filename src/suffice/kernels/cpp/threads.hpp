@@ -32,8 +32,8 @@ class Buffer {
 // How many threads to use for so many tasks.
 int thread_count(int64_t tasks);
 
-// Runs task(i, seat) for each i, in the caller's thread and up to `threads` - 1 others; each has a seat of its own, below
-// `threads`. What a task throws is thrown again when all have ended.
+// Runs task(i, seat) for each i, in the caller's thread and up to `threads` - 1 others; each has a seat of its own,
+// below `threads`. What a task throws is thrown again when all have ended.
 void run_tasks(int64_t tasks, int threads, const std::function<void(int64_t, int)> &task);
 
 // Runs work(i, part) for each of so many tasks that write to places of their own. Each thread has one part, made by
@@ -52,8 +52,9 @@ template <typename Make, typename Work> void apart(int64_t rows, int64_t step, M
             [&](int64_t i, auto &part) { work(i * step, std::min(rows, (i + 1) * step), part); });
 }
 
-// Runs work(block, part) for each block, and merge(part) in the order of the blocks. A part has about so many bytes; there
-// are more of them than threads, unless they are large, so that a thread can go on while an earlier block is not done.
+// Runs work(block, part) for each block, and merge(part) in the order of the blocks. A part has about so many bytes;
+// there are more of them than threads, unless they are large, so that a thread can go on while an earlier block is not
+// done.
 template <typename Make, typename Work, typename Merge>
 void in_order(int64_t blocks, int64_t bytes, Make make, Work work, Merge merge) {
     const int threads = thread_count(blocks);

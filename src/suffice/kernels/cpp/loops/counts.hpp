@@ -23,11 +23,12 @@ template <typename T> constexpr T least() {
 constexpr int64_t SIDE_BY_SIDE = 64;  // columns that are looked at together, or numbers of one column
 
 template <typename T> struct Seen {
-    T low[SIDE_BY_SIDE], high[SIDE_BY_SIDE], holes[SIDE_BY_SIDE], parts[SIDE_BY_SIDE];  // the last two count: only zero or not matters
+    T low[SIDE_BY_SIDE], high[SIDE_BY_SIDE], holes[SIDE_BY_SIDE],
+        parts[SIDE_BY_SIDE];  // the last two count: only zero or not matters
 };
 
-// Looks at `width` numbers that lie side by side, `count` times, `step` apart. Not one number at a time: the compiler may
-// not change the order in which a least number is found, but these are independent.
+// Looks at `width` numbers that lie side by side, `count` times, `step` apart. Not one number at a time: the compiler
+// may not change the order in which a least number is found, but these are independent.
 template <typename T> void look(const T *from, int64_t count, int64_t width, int64_t step, Seen<T> &s) {
     for (int64_t i = 0; i < count; ++i, from += step) {
         const T *RESTRICT value = from;
@@ -69,7 +70,8 @@ template <typename T> void clear(Seen<T> &s) {
 }
 
 // One column of numbers.
-template <typename T> void look_down(const T *data, int64_t stride, int64_t first, int64_t last, int64_t column, const Ranges &out) {
+template <typename T>
+void look_down(const T *data, int64_t stride, int64_t first, int64_t last, int64_t column, const Ranges &out) {
     Seen<T> s;
     clear(s);
     const int64_t count = last - first;
@@ -95,7 +97,8 @@ void ranges(const Matrix &x, int64_t first, int64_t last, const Ranges &out) {
     }
     with_type(x.type, x.data, [&](auto *data) {
         if (x.column_stride != 1) {
-            for (int64_t j = 0; j < x.columns; ++j) look_down(data + j * x.column_stride, x.row_stride, first, last, j, out);
+            for (int64_t j = 0; j < x.columns; ++j)
+                look_down(data + j * x.column_stride, x.row_stride, first, last, j, out);
             return;
         }
         Seen<typename Plain<decltype(data)>::type> s;
@@ -133,7 +136,8 @@ void places(const Matrix &x, const Places &p, int64_t row, int64_t count, int32_
         const auto *from = data + row * stride;
         const int64_t low = p.low[j], size = p.size[j], start = p.start[j];
         if (stride == 1)
-            for (int64_t i = 0; i < count; ++i) out[i * d + j] = static_cast<int32_t>(start + place_of(from[i], low, size));
+            for (int64_t i = 0; i < count; ++i)
+                out[i * d + j] = static_cast<int32_t>(start + place_of(from[i], low, size));
         else
             for (int64_t i = 0; i < count; ++i)
                 out[i * d + j] = static_cast<int32_t>(start + place_of(from[i * stride], low, size));
@@ -255,8 +259,11 @@ void sum_entries(const int32_t *at, int64_t count, int64_t d, const double *tabl
 
 void table_sums(const Matrix &x, const Places &p, const double *table, int64_t step, int64_t classes, int64_t first,
                 int64_t last, int32_t *buffer, double *out) {
-    const auto run = step >= 16 ? sum_entries<16> : step == 8 ? sum_entries<8> : step == 4 ? sum_entries<4>
-                   : step == 2  ? sum_entries<2>  : sum_entries<1>;
+    const auto run = step >= 16  ? sum_entries<16>
+                     : step == 8 ? sum_entries<8>
+                     : step == 4 ? sum_entries<4>
+                     : step == 2 ? sum_entries<2>
+                                 : sum_entries<1>;
     for (int64_t start = first; start < last; start += COUNT_TILE) {
         const int64_t count = last - start < COUNT_TILE ? last - start : COUNT_TILE;
         places(x, p, start, count, buffer);

@@ -103,8 +103,7 @@ void squares_of_triangle(const double *tile, int64_t d, const double *packed, do
     }
 }
 
-void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const Finish &f,
-          int64_t *lost) {
+void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const Finish &f, int64_t *lost) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const away = tile + d * TILE, *const scores = away + d * TILE;
     double *RESTRICT distance = scores + (p.classes + 3) * TILE;

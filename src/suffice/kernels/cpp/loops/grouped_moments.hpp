@@ -120,9 +120,7 @@ template <typename T, bool holes>
 void window_moments(const T *base, int64_t step, int64_t count, const int64_t *codes, const double *weights,
                     int32_t *order, int32_t *starts, Ahead ahead, Moments &o) {
     const int64_t d = o.columns, classes = o.classes;
-    const auto counts = [&](int64_t i) {
-        return codes[i] >= 0 && codes[i] < classes && (!weights || weights[i] > 0);
-    };
+    const auto counts = [&](int64_t i) { return codes[i] >= 0 && codes[i] < classes && (!weights || weights[i] > 0); };
     for (int64_t k = 0; k <= classes; ++k) starts[k] = 0;
     for (int64_t i = 0; i < count; ++i)
         if (counts(i)) ++starts[codes[i] + 1];
@@ -154,8 +152,8 @@ void window_moments(const T *base, int64_t step, int64_t count, const int64_t *c
     }
 }
 
-// Rows of a window: so many that a class has several, and few enough to stay in the cache nearest to a processor but one
-// until they are summed. Zero if there are too many classes for that.
+// Rows of a window: so many that a class has several, and few enough to stay in the cache nearest to a processor but
+// one until they are summed. Zero if there are too many classes for that.
 inline int64_t window_rows(int64_t classes, int64_t columns) {
     const int64_t bytes = 8 * (columns ? columns : 1);
     const int64_t wanted = 16 * classes > (int64_t{1} << 15) / bytes ? 16 * classes : (int64_t{1} << 15) / bytes;
@@ -166,8 +164,8 @@ inline int64_t window_rows(int64_t classes, int64_t columns) {
 
 // Whether it was done; not if there are too many classes for this way to pay.
 template <bool holes>
-bool grouped_moments_of(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer, int32_t *order,
-                        int32_t *starts, Moments &o) {
+bool grouped_moments_of(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer,
+                        int32_t *order, int32_t *starts, Moments &o) {
     const int64_t window = window_rows(m.classes, o.columns);
     if (!m.codes || !window) return false;
     const bool rows_lie = !x.each && x.column_stride == 1;
@@ -175,7 +173,8 @@ bool grouped_moments_of(const Matrix &x, const Membership &m, int64_t first, int
         const int64_t count = last - start < window ? last - start : window;
         const int64_t *const codes = m.codes + start;
         const double *const weights = m.weights ? m.weights + start : nullptr;
-        const Ahead ahead(x, start + window, last - start - window < window ? last - start - window : window, x.columns);
+        const Ahead ahead(x, start + window, last - start - window < window ? last - start - window : window,
+                          x.columns);
         if (rows_lie && x.type == Type::f64) {
             const double *const base = static_cast<const double *>(x.data) + start * x.row_stride + o.first;
             window_moments<double, holes>(base, x.row_stride, count, codes, weights, order, starts, ahead, o);

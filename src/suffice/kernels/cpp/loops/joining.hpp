@@ -6,7 +6,8 @@ struct Pair {
 };
 
 constexpr double TINY = 2.2250738585072014e-308;
-constexpr double SMALLEST_SQUARE = TINY / 2.220446049250313e-16;  // below, a double sum of squares has fewer than 53 bits
+constexpr double SMALLEST_SQUARE =
+    TINY / 2.220446049250313e-16;  // below, a double sum of squares has fewer than 53 bits
 
 inline bool is_finite(double value) { return value - value == 0; }
 
@@ -217,5 +218,5 @@ void join_entries(int64_t count, const double *a, const double *a_low, const dou
     }
 }
 
-constexpr JoiningKernels joining_kernels = {settle, join_moments, pool, complete, join_class_means, join_entries,
-                                             grand_mean};
+constexpr JoiningKernels joining_kernels = {settle,           join_moments, pool,      complete,
+                                            join_class_means, join_entries, grand_mean};

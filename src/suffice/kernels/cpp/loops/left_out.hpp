@@ -29,11 +29,11 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
         for (int64_t k = 0; k < p.classes; ++k) {
             const bool own = codes[row] == k;
             if (!own && !others) continue;  // nothing of this class has changed
-            const double *RESTRICT n = p.weight + k * d, *RESTRICT mean = p.mean + k * d, *RESTRICT low = p.mean_low + k * d,
-                         *RESTRICT m2 = p.m2 + k * d, *RESTRICT variance = p.variance + k * d,
-                         *RESTRICT inverse = p.inverse + k * d, *RESTRICT norm = p.log_norm + k * d,
-                         *RESTRICT stretch = p.stretch + k * d, *RESTRICT per = p.per + k * d,
-                         *RESTRICT inverse_m2 = p.inverse_m2 + k * d;
+            const double *RESTRICT n = p.weight + k * d, *RESTRICT mean = p.mean + k * d,
+                                   *RESTRICT low = p.mean_low + k * d, *RESTRICT m2 = p.m2 + k * d,
+                                   *RESTRICT variance = p.variance + k * d, *RESTRICT inverse = p.inverse + k * d,
+                                   *RESTRICT norm = p.log_norm + k * d, *RESTRICT stretch = p.stretch + k * d,
+                                   *RESTRICT per = p.per + k * d, *RESTRICT inverse_m2 = p.inverse_m2 + k * d;
             double square[STRIPES] = {0}, total[STRIPES] = {0}, product[STRIPES], small[STRIPES];
             for (int64_t l = 0; l < STRIPES; ++l) product[l] = 1, small[l] = 1e300;
             double logs = 0;

@@ -2,12 +2,13 @@
 
 constexpr int64_t IN_STEP = 4;  // vectors that are worked on in step, since each waits for itself at every term
 
-// e^x for x <= 0, to about one unit in the last place, and with the same bits in every instruction set. A NaN is taken for
-// minus infinity.
+// e^x for x <= 0, to about one unit in the last place, and with the same bits in every instruction set. A NaN is taken
+// for minus infinity.
 inline void exp_below(Lanes (&x)[IN_STEP]) {
     constexpr double log2e = 1.4426950408889634074, high = 0x1.62e42fee00000p-1, low = 0x1.a39ef35793c76p-33;
     constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves a whole number in the last bits
-    // (e^r - 1 - r) / r^2 for |r| <= log(2) / 2, by its values at the ten Chebyshev points there: its terms, highest first.
+    // (e^r - 1 - r) / r^2 for |r| <= log(2) / 2, by its values at the ten Chebyshev points there: its terms, highest
+    // first.
     constexpr double highest = 0x1.af38a9b0ec855p-26;
     constexpr double terms[] = {0x1.289185613a3d6p-22, 0x1.71de0dae63bb3p-19, 0x1.a019b90d2ae7ap-16,
                                 0x1.a01a01a7c41d5p-13, 0x1.6c16c1788bd90p-10, 0x1.11111111109b3p-7,
@@ -29,9 +30,9 @@ inline void exp_below(Lanes (&x)[IN_STEP]) {
     }
 }
 
-// Largest entry of each row of a tile, and which it is if `which` is not null: the first of equal ones. Where an entry is
-// no number or plus infinity, or all are minus infinity, there is nothing to compare: `lost` becomes the first such row, if
-// it was -1.
+// Largest entry of each row of a tile, and which it is if `which` is not null: the first of equal ones. Where an entry
+// is no number or plus infinity, or all are minus infinity, there is nothing to compare: `lost` becomes the first such
+// row, if it was -1.
 void tops(const double *tile, int64_t classes, int64_t start, int64_t count, double *top, double *which,
           int64_t *lost) {
     Lanes odd = all(0.0);
@@ -66,7 +67,8 @@ void tops(const double *tile, int64_t classes, int64_t start, int64_t count, dou
     }
 }
 
-// e^(score - top) of each row and class, summed over the classes; in the place of the scores, if they are not to be kept.
+// e^(score - top) of each row and class, summed over the classes; in the place of the scores, if they are not to be
+// kept.
 void exponentials(double *tile, int64_t classes, const double *top, bool keep, double *sum) {
     for (int64_t i = 0; i < TILE; i += IN_STEP * LANES) {
         Lanes total[IN_STEP];

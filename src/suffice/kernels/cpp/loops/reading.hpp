@@ -75,8 +75,8 @@ template <int apart, typename Vector> inline void swap_all(Vector *row) {
         if ((i & apart) == 0) swap_blocks<apart>(row[i], row[i + apart]);
 }
 
-// LANES lines of LANES numbers, turned in their own type; line(i) is one, and `each` may change what was a column on the
-// way.
+// LANES lines of LANES numbers, turned in their own type; line(i) is one, and `each` may change what was a column on
+// the way.
 template <typename Vector, typename Line, typename To, typename Each>
 inline void turn_square(Line line, To *to, int64_t width, Each each) {
     Vector row[LANES];
@@ -98,9 +98,9 @@ template <typename T> inline void load_rows(const T *from, Lanes &to) {
 }
 #endif
 
-// Lines that lie `stride` apart, turned: numbers `length` of each become rows `width` apart. `each` may change vectors of
-// the row that number j becomes. What is not a whole square of LANES is left to the caller: the number of lines and of
-// numbers that were done is returned.
+// Lines that lie `stride` apart, turned: numbers `length` of each become rows `width` apart. `each` may change vectors
+// of the row that number j becomes. What is not a whole square of LANES is left to the caller: the number of lines and
+// of numbers that were done is returned.
 struct Done {
     int64_t lines, length;
 };
@@ -112,9 +112,7 @@ inline Done turn_squares(const T *, int64_t, int64_t, int64_t, To *, int64_t, Ea
 template <typename Vector, typename T, typename To, typename Each>
 inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t length, To *to, int64_t width, Each each) {
     // What is left of several lines is done by a square that begins earlier, and does some of them again.
-    const auto done = [](int64_t count) {
-        return count % LANES > 2 && count > LANES ? count : count / LANES * LANES;
-    };
+    const auto done = [](int64_t count) { return count % LANES > 2 && count > LANES ? count : count / LANES * LANES; };
     const auto start = [](int64_t at, int64_t count) { return at + LANES <= count ? at : count - LANES; };
     const Done whole = {done(lines), done(length)};
     for (int64_t i = 0; i < whole.lines; i += LANES)
@@ -181,7 +179,8 @@ void gather_columns(const Column *each, int64_t row, int64_t count, int64_t colu
         for (; i + LANES <= count; i += LANES)
             turn_square<Lanes>(line, out + i * columns + j, columns, [](Lanes value, int64_t) { return value; });
         for (int64_t c = j; c < j + LANES; ++c) {
-            for (int64_t l = i; l < count; ++l) out[l * columns + c] = static_cast<const double *>(each[c].data)[row + l];
+            for (int64_t l = i; l < count; ++l)
+                out[l * columns + c] = static_cast<const double *>(each[c].data)[row + l];
             if (each[c].bits) mark_missing(each[c], row + i, count - i, out + i * columns + c, columns);
         }
         marked = j + LANES;
@@ -251,8 +250,7 @@ template <typename Each> int64_t transpose(const Matrix &x, int64_t row, int64_t
     with_type(x.type, x.data, [&](auto *data) {
         if (x.column_stride == 1 && count == TILE)
             seen = turn_squares(data + row * x.row_stride, x.row_stride, TILE, x.columns, out, TILE, each).length;
-        for (int64_t j = seen; j < x.columns; ++j)
-            column(data + j * x.column_stride, x.row_stride, out + j * TILE);
+        for (int64_t j = seen; j < x.columns; ++j) column(data + j * x.column_stride, x.row_stride, out + j * TILE);
     });
     return seen;
 }

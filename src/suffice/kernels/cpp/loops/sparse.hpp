@@ -1,7 +1,12 @@
-// Included by instruction_set.cpp, within its namespace: class sums and scores of the cells that a sparse matrix stores.
+// Included by instruction_set.cpp, within its namespace: class sums and scores of the cells that a sparse matrix
+// stores.
 
-template <typename Index> struct BitsOf { using Type = uint32_t; };
-template <> struct BitsOf<int64_t> { using Type = uint64_t; };
+template <typename Index> struct BitsOf {
+    using Type = uint32_t;
+};
+template <> struct BitsOf<int64_t> {
+    using Type = uint64_t;
+};
 
 // Reads cells some at a time: looks at them, and makes them doubles that count for what they should.
 template <typename Index> struct CellReader {
@@ -47,7 +52,8 @@ template <typename Index> struct CellReader {
         if (what.cell == CellCount::above) {
             const double t = what.threshold;
             if (keep_missing && (here & MET_MISSING))
-                for (int64_t i = 0; i < count; ++i) buffer[i] = value[i] > t ? 1.0 : value[i] == value[i] ? 0.0 : value[i];
+                for (int64_t i = 0; i < count; ++i)
+                    buffer[i] = value[i] > t ? 1.0 : value[i] == value[i] ? 0.0 : value[i];
             else
                 for (int64_t i = 0; i < count; ++i) buffer[i] = value[i] > t ? 1.0 : 0.0;
             return buffer;
@@ -98,7 +104,8 @@ uint32_t add_rows_of(const Sparse &x, const Membership &m, const Counted &what, 
             if (weight > 0) {
                 if (m.codes) {
                     const int64_t k = m.codes[row];
-                    if (k >= low && k < high) add_at(places + cell, value + (cell - from), count, weight, total + k * d);
+                    if (k >= low && k < high)
+                        add_at(places + cell, value + (cell - from), count, weight, total + k * d);
                 } else {
                     for (int64_t k = low; k < high; ++k) {
                         const double w = weight * m.soft[row * m.classes + k];
@@ -219,7 +226,8 @@ uint32_t scores_in(const Sparse &x, const CellScores &s, const Counted &what, in
             const bool holes = s.missing && (cells.here & MET_MISSING);
             const bool endless = what.cell == CellCount::above && (cells.here & MET_INFINITE);
             for (int64_t i = row; i < stop; ++i) {
-                const int64_t begin = bounds[i] < from ? from : bounds[i], end = bounds[i + 1] < to ? bounds[i + 1] : to;
+                const int64_t begin = bounds[i] < from ? from : bounds[i],
+                              end = bounds[i + 1] < to ? bounds[i + 1] : to;
                 double *to_row = out + i * n;
                 // By the row alone: what it is worth does not depend on the rows beside it.
                 bool odd = never;
@@ -275,7 +283,8 @@ template <typename Index> bool rises_in(const Sparse &x, int64_t first, int64_t 
 
 uint32_t add_rows(const Sparse &x, const Membership &m, const Counted &what, const int64_t *order, int64_t first,
                   int64_t last, int64_t low, int64_t high, double *buffer, double *total) {
-    return (x.wide ? add_rows_of<int64_t> : add_rows_of<int32_t>)(x, m, what, order, first, last, low, high, buffer, total);
+    return (x.wide ? add_rows_of<int64_t> : add_rows_of<int32_t>)(x, m, what, order, first, last, low, high, buffer,
+                                                                  total);
 }
 
 uint32_t add_columns(const Sparse &x, const Membership &m, const Counted &what, int64_t first, int64_t last,

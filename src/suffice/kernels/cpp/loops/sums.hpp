@@ -1,6 +1,7 @@
 // Included by instruction_set.cpp, within its namespace: sums of each class.
 
-// Adds a row to the totals of its class; looks at it in passing, since values that come from memory leave time for that.
+// Adds a row to the totals of its class; looks at it in passing, since values that come from memory leave time for
+// that.
 template <CellCount cell, typename T>
 inline uint64_t add_cells(const T *RESTRICT value, int64_t d, double w, double threshold, double *RESTRICT t) {
     uint64_t odd = 0;
@@ -97,7 +98,8 @@ uint32_t column_sums(const Matrix &x, const Membership &m, double threshold, boo
                 const auto *from = data + start * c.stride;
                 for (int64_t k = 0; k < m.classes; ++k) {
                     const int64_t begin = k ? ends[k - 1] : 0;
-                    total[k * columns + j] += sum_down<cell>(from, c.stride, order + begin, ends[k] - begin, weights, threshold);
+                    total[k * columns + j] +=
+                        sum_down<cell>(from, c.stride, order + begin, ends[k] - begin, weights, threshold);
                 }
                 if (looks && c.stride == 1) met |= look(from, count);
                 else if (looks)
@@ -111,10 +113,10 @@ uint32_t column_sums(const Matrix &x, const Membership &m, double threshold, boo
 uint32_t sums(const Matrix &x, const Membership &m, const Counted &what, bool looks, int64_t first, int64_t last,
               int64_t column, int64_t columns, double *buffer, double *total) {
     const bool down = x.each && m.codes && m.classes <= SUM_CLASSES;
-    const auto run =
-        what.cell == CellCount::value   ? (down ? column_sums<CellCount::value> : sums_of<CellCount::value>)
-        : what.cell == CellCount::above ? (down ? column_sums<CellCount::above> : sums_of<CellCount::above>)
-                                        : (down ? column_sums<CellCount::missing> : sums_of<CellCount::missing>);
+    const auto run = what.cell == CellCount::value ? (down ? column_sums<CellCount::value> : sums_of<CellCount::value>)
+                     : what.cell == CellCount::above
+                         ? (down ? column_sums<CellCount::above> : sums_of<CellCount::above>)
+                         : (down ? column_sums<CellCount::missing> : sums_of<CellCount::missing>);
     return run(x, m, what.threshold, looks, first, last, column, columns, buffer, total);
 }
 

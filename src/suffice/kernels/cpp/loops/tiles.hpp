@@ -7,8 +7,8 @@ struct Reading {
     const double *threshold;  // one number, or null: 1 above it, 0 elsewhere
 };
 
-// Fills a tile; returns what it met: MET_MISSING for a NaN, MET_INFINITE for an infinity (which is only looked for where a
-// threshold would hide it).
+// Fills a tile; returns what it met: MET_MISSING for a NaN, MET_INFINITE for an infinity (which is only looked for
+// where a threshold would hide it).
 uint32_t fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, double *tile) {
     Lanes odd = all(0.0);  // NaN where a value is missing or infinite
     const auto each = [&](Lanes value, int64_t j) {
@@ -26,7 +26,8 @@ uint32_t fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, d
     if (!whole)
         for (int64_t i = 0; i < x.columns * TILE; ++i) met |= tile[i] != tile[i] ? MET_MISSING : 0;
     if (!whole && how.threshold)
-        for (int64_t i = 0; i < x.columns * TILE; ++i) met |= tile[i] == HUGE_VAL || tile[i] == -HUGE_VAL ? MET_INFINITE : 0;
+        for (int64_t i = 0; i < x.columns * TILE; ++i)
+            met |= tile[i] == HUGE_VAL || tile[i] == -HUGE_VAL ? MET_INFINITE : 0;
     if (how.threshold)
         for (int64_t i = 0; i < x.columns * TILE; ++i) {
             const double yes = tile[i] > *how.threshold ? 1.0 : 0.0;
@@ -39,9 +40,8 @@ uint32_t fill(const Matrix &x, int64_t row, int64_t count, const Reading &how, d
 template <typename To>
 void write(const double *scores, int64_t classes, int64_t row, int64_t count, const double *sum, To *out) {
     To *const to = out + row * classes;
-    const Done done = turn_squares(scores, TILE, classes, count, to, classes, [&](Lanes value, int64_t i) {
-        return sum ? value / all(sum[i]) : value;
-    });
+    const Done done = turn_squares(scores, TILE, classes, count, to, classes,
+                                   [&](Lanes value, int64_t i) { return sum ? value / all(sum[i]) : value; });
     for (int64_t i = 0; i < count; ++i)
         for (int64_t k = i < done.length ? done.lines : 0; k < classes; ++k)
             to[i * classes + k] = static_cast<To>(sum ? scores[k * TILE + i] / sum[i] : scores[k * TILE + i]);

@@ -23,8 +23,8 @@ struct Page {
 const Page &page_of(uint32_t character);
 
 // Whether the lower case of a capital sigma is the one at the end of words depends on what is around it.
-// Of each character: 1, case is ignored there; 2, it has case; 0, neither. Python is asked for all of them before a text that
-// has a capital sigma is read.
+// Of each character: 1, case is ignored there; 2, it has case; 0, neither. Python is asked for all of them before a
+// text that has a capital sigma is read.
 struct SigmaNeeded {};
 void set_case_classes(std::vector<uint8_t> classes);
 const std::vector<uint8_t> &case_classes();  // throws SigmaNeeded

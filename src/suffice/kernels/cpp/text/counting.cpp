@@ -68,15 +68,17 @@ Counts count_words(const Documents &documents, const Reading &reading, const int
     const int64_t size = learned.size();
     Counts found{std::move(learned.words), Numbers(static_cast<size_t>(classes * size)),
                  Numbers(static_cast<size_t>(classes * size))};
-    apart(size, 1 << 14, [] { return 0; }, [&](int64_t from, int64_t to, int &) {
-        for (int64_t i = from; i < to; ++i) {
-            const uint32_t *cell = all[learned.order[i].level].cells.data() + learned.order[i].number * stride;
-            for (int64_t k = 0; k < classes; ++k) {
-                found.count[k * size + i] = cell[2 * k];
-                found.documents[k * size + i] = cell[2 * k + 1];
+    apart(
+        size, 1 << 14, [] { return 0; },
+        [&](int64_t from, int64_t to, int &) {
+            for (int64_t i = from; i < to; ++i) {
+                const uint32_t *cell = all[learned.order[i].level].cells.data() + learned.order[i].number * stride;
+                for (int64_t k = 0; k < classes; ++k) {
+                    found.count[k * size + i] = cell[2 * k];
+                    found.documents[k * size + i] = cell[2 * k + 1];
+                }
             }
-        }
-    });
+        });
     return found;
 }
 
@@ -105,19 +107,21 @@ SlotCounts count_slots(const Documents &documents, const Reading &reading, const
         },
         [](int64_t, Slots &) {});
     SlotCounts found{Numbers(static_cast<size_t>(classes * slots)), Numbers(static_cast<size_t>(classes * slots))};
-    apart(slots, 1 << 14, [] { return 0; }, [&](int64_t from, int64_t to, int &) {
-        for (int64_t i = from; i < to; ++i)
-            for (int64_t k = 0; k < classes; ++k) {
-                uint64_t count = 0, having = 0;
-                for (const Slots &seat : seats) {
-                    const uint32_t *cell = seat.tally.cells.data() + static_cast<size_t>(i) * stride + 2 * k;
-                    count += cell[0];
-                    having += cell[1];
+    apart(
+        slots, 1 << 14, [] { return 0; },
+        [&](int64_t from, int64_t to, int &) {
+            for (int64_t i = from; i < to; ++i)
+                for (int64_t k = 0; k < classes; ++k) {
+                    uint64_t count = 0, having = 0;
+                    for (const Slots &seat : seats) {
+                        const uint32_t *cell = seat.tally.cells.data() + static_cast<size_t>(i) * stride + 2 * k;
+                        count += cell[0];
+                        having += cell[1];
+                    }
+                    found.count[k * slots + i] = static_cast<double>(count);
+                    found.documents[k * slots + i] = static_cast<double>(having);
                 }
-                found.count[k * slots + i] = static_cast<double>(count);
-                found.documents[k * slots + i] = static_cast<double>(having);
-            }
-    });
+        });
     return found;
 }
 

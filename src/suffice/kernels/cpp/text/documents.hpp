@@ -16,7 +16,8 @@ struct Text {
     const void *data = nullptr;
     int64_t length = 0;  // in units of its form; of TOKENS, how many
     Form form = Form::MISSING;
-    const char *words = nullptr;  // of TOKENS: their UTF-8, where `data` says the end of each; the first begins at ends[-1]
+    const char *words =
+        nullptr;  // of TOKENS: their UTF-8, where `data` says the end of each; the first begins at ends[-1]
 };
 
 // Words that need no reading, and where each ends.
@@ -28,7 +29,7 @@ struct Tokens {
 class Documents {
   public:
     std::vector<Text> texts;
-    std::vector<nanobind::object> owners;   // of what the texts are views of
+    std::vector<nanobind::object> owners;         // of what the texts are views of
     std::vector<std::shared_ptr<Tokens>> tokens;  // likewise
 
     int64_t size() const { return static_cast<int64_t>(texts.size()); }

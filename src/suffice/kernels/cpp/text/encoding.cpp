@@ -49,7 +49,8 @@ class Sequence {
         }
         append(portion);
         portion.clear();
-        for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_; first = waiting_.begin()) {
+        for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
+             first = waiting_.begin()) {
             append(first->second);
             waiting_.erase(first);
         }
@@ -211,25 +212,29 @@ Encoded encode_words(const Documents &documents, const Reading &reading, const V
     struct Cells {
         std::vector<uint64_t> cells, other;
     };
-    in_turn(static_cast<int64_t>(bounds.size()) - 1, [] { return Cells{}; }, [&](int64_t p, Cells &here) {
-        const auto &numbered = places[sequence.seats[static_cast<size_t>(p)]];
-        for (int64_t row = bounds[p]; row < bounds[p + 1]; ++row) {
-            auto at = static_cast<size_t>(found.starts[row]);
-            const auto end = static_cast<size_t>(found.starts[row + 1]);
-            here.cells.clear();
-            for (size_t level = 0; level < levels; ++level) {
-                const size_t size = levels > 1 ? sequence.sizes[static_cast<size_t>(row) * levels + level] : end - at;
-                for (const size_t stop = at + size; at < stop; ++at)
-                    here.cells.push_back(cell(numbered[level][static_cast<uint32_t>(found.columns[at])], found.counts[at]));
+    in_turn(
+        static_cast<int64_t>(bounds.size()) - 1, [] { return Cells{}; },
+        [&](int64_t p, Cells &here) {
+            const auto &numbered = places[sequence.seats[static_cast<size_t>(p)]];
+            for (int64_t row = bounds[p]; row < bounds[p + 1]; ++row) {
+                auto at = static_cast<size_t>(found.starts[row]);
+                const auto end = static_cast<size_t>(found.starts[row + 1]);
+                here.cells.clear();
+                for (size_t level = 0; level < levels; ++level) {
+                    const size_t size =
+                        levels > 1 ? sequence.sizes[static_cast<size_t>(row) * levels + level] : end - at;
+                    for (const size_t stop = at + size; at < stop; ++at)
+                        here.cells.push_back(
+                            cell(numbered[level][static_cast<uint32_t>(found.columns[at])], found.counts[at]));
+                }
+                sort_cells(here.cells, here.other, columns);
+                at = static_cast<size_t>(found.starts[row]);
+                for (const uint64_t each : here.cells) {
+                    found.columns[at] = static_cast<int32_t>(each >> 32);
+                    found.counts[at++] = static_cast<int64_t>(each & 0xFFFFFFFF);
+                }
             }
-            sort_cells(here.cells, here.other, columns);
-            at = static_cast<size_t>(found.starts[row]);
-            for (const uint64_t each : here.cells) {
-                found.columns[at] = static_cast<int32_t>(each >> 32);
-                found.counts[at++] = static_cast<int64_t>(each & 0xFFFFFFFF);
-            }
-        }
-    });
+        });
     return found;
 }
 

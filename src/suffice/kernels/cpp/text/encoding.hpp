@@ -8,12 +8,14 @@
 
 namespace suffice::text {
 
-// Numbers of which it is not known before how many there will be. What is not written yet takes no memory: large pieces are
-// moved by the system, not copied.
+// Numbers of which it is not known before how many there will be. What is not written yet takes no memory: large pieces
+// are moved by the system, not copied.
 template <typename T> class Grown {
   public:
     Grown() = default;
-    Grown(Grown &&other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) { other.data_ = nullptr; }
+    Grown(Grown &&other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
+        other.data_ = nullptr;
+    }
     ~Grown() { std::free(data_); }
 
     size_t size() const { return size_; }
@@ -53,8 +55,8 @@ struct Encoded {
 // By a vocabulary, or by all words that there are.
 Encoded encode_words(const Documents &documents, const Reading &reading, const Vocabulary *vocabulary);
 
-// Adds the slope of each word of a document that has one (vocabulary, classes), as often as it comes, or once, to the scores
-// (documents, classes), and counts these.
+// Adds the slope of each word of a document that has one (vocabulary, classes), as often as it comes, or once, to the
+// scores (documents, classes), and counts these.
 void score_words(const Documents &documents, const Reading &reading, const Vocabulary &vocabulary, const double *slope,
                  int64_t classes, bool distinct, double *scores, double *lengths);
 

@@ -70,8 +70,8 @@ void Learned::arrange(bool text) {
     orders[0] = in_order(all_.words);
     ranks[0] = ranks_of(orders[0]);
     for (size_t level = 1; level < levels; ++level) {
-        // A space is before every character of a word, so that runs are in the order of their words: first by the run without
-        // the last word, and then by that.
+        // A space is before every character of a word, so that runs are in the order of their words: first by the run
+        // without the last word, and then by that.
         const PairTable &runs = all_.runs[level - 1];
         const std::vector<uint32_t> &before = ranks[level - 1];
         std::vector<size_t> starts(orders[level - 1].size() + 1);
@@ -85,16 +85,18 @@ void Learned::arrange(bool text) {
         }
         orders[level].resize(runs.size());
         parents[level].resize(runs.size());
-        apart(static_cast<int64_t>(starts.size()) - 1, std::max<int64_t>(1, static_cast<int64_t>(starts.size()) / 64), [] { return 0; },
-              [&](int64_t from, int64_t to, int &) {
-                  for (auto parent = static_cast<size_t>(from); parent < static_cast<size_t>(to); ++parent) {
-                      std::sort(cells.data() + starts[parent], cells.data() + starts[parent + 1]);
-                      for (size_t i = starts[parent]; i < starts[parent + 1]; ++i) {
-                          orders[level][i] = static_cast<uint32_t>(cells[i]);
-                          parents[level][i] = static_cast<uint32_t>(parent);
-                      }
-                  }
-              });
+        apart(
+            static_cast<int64_t>(starts.size()) - 1, std::max<int64_t>(1, static_cast<int64_t>(starts.size()) / 64),
+            [] { return 0; },
+            [&](int64_t from, int64_t to, int &) {
+                for (auto parent = static_cast<size_t>(from); parent < static_cast<size_t>(to); ++parent) {
+                    std::sort(cells.data() + starts[parent], cells.data() + starts[parent + 1]);
+                    for (size_t i = starts[parent]; i < starts[parent + 1]; ++i) {
+                        orders[level][i] = static_cast<uint32_t>(cells[i]);
+                        parents[level][i] = static_cast<uint32_t>(parent);
+                    }
+                }
+            });
         if (level + 1 < levels) ranks[level] = ranks_of(orders[level]);
     }
     const auto least = static_cast<size_t>(reading_.analyzer == Analyzer::WORD ? std::max(reading_.least, 1) : 1);
@@ -106,46 +108,51 @@ void Learned::arrange(bool text) {
     }
     if (total) next_number(total - 1);  // or there are too many in all
     order.resize(total);
-    // Every run follows the run without its last word, and all that begin with it follow at once. So words that begin with
-    // some of the first words are a piece of all, whose place is known: so many words and runs are before it.
+    // Every run follows the run without its last word, and all that begin with it follow at once. So words that begin
+    // with some of the first words are a piece of all, whose place is known: so many words and runs are before it.
     const auto firsts = static_cast<int64_t>(orders[0].size()), step = std::max<int64_t>(1, firsts / 64);
     const int64_t pieces = (firsts + step - 1) / step;
     std::vector<Packed> written(static_cast<size_t>(pieces));
-    in_turn(pieces, [] { return 0; }, [&](int64_t piece, int &) {
-        Packed &out = written[static_cast<size_t>(piece)];
-        std::vector<size_t> next(levels);
-        std::vector<std::string> prefix(levels);
-        next[0] = static_cast<size_t>(piece * step);
-        for (size_t level = 1; level < levels; ++level) {
-            const std::vector<uint32_t> &all = parents[level];
-            next[level] = static_cast<size_t>(std::lower_bound(all.begin(), all.end(), next[level - 1]) - all.begin());
-        }
-        size_t at = 0;
-        for (size_t level = least - 1; level < levels; ++level) at += next[level];
-        const auto visit = [&](const auto &self, size_t level, size_t rank) -> void {
-            const uint32_t number = orders[level][rank];
-            const uint32_t last = level ? static_cast<uint32_t>(all_.runs[level - 1].key(number) & 0xFFFFFFFF) : number;
-            const char *word = all_.words.text(last);
-            const auto size = static_cast<size_t>(all_.words.length(last));
-            if (level + 1 >= least) {
-                places[level][number] = static_cast<uint32_t>(at);
-                order[at++] = {static_cast<uint32_t>(level), number};
-                if (text) {
-                    if (level) out.text.insert(out.text.end(), prefix[level - 1].begin(), prefix[level - 1].end());
-                    out.text.insert(out.text.end(), word, word + size);
-                    out.ends.push_back(static_cast<int64_t>(out.text.size()));
-                }
+    in_turn(
+        pieces, [] { return 0; },
+        [&](int64_t piece, int &) {
+            Packed &out = written[static_cast<size_t>(piece)];
+            std::vector<size_t> next(levels);
+            std::vector<std::string> prefix(levels);
+            next[0] = static_cast<size_t>(piece * step);
+            for (size_t level = 1; level < levels; ++level) {
+                const std::vector<uint32_t> &all = parents[level];
+                next[level] =
+                    static_cast<size_t>(std::lower_bound(all.begin(), all.end(), next[level - 1]) - all.begin());
             }
-            if (level + 1 >= levels) return;
-            if (level) prefix[level] = prefix[level - 1];
-            else prefix[level].clear();
-            prefix[level].append(word, size).push_back(' ');
-            for (size_t &child = next[level + 1]; child < orders[level + 1].size() && parents[level + 1][child] == rank; ++child)
-                self(self, level + 1, child);
-        };
-        for (int64_t rank = piece * step; rank < std::min(firsts, (piece + 1) * step); ++rank)
-            visit(visit, 0, static_cast<size_t>(rank));
-    });
+            size_t at = 0;
+            for (size_t level = least - 1; level < levels; ++level) at += next[level];
+            const auto visit = [&](const auto &self, size_t level, size_t rank) -> void {
+                const uint32_t number = orders[level][rank];
+                const uint32_t last =
+                    level ? static_cast<uint32_t>(all_.runs[level - 1].key(number) & 0xFFFFFFFF) : number;
+                const char *word = all_.words.text(last);
+                const auto size = static_cast<size_t>(all_.words.length(last));
+                if (level + 1 >= least) {
+                    places[level][number] = static_cast<uint32_t>(at);
+                    order[at++] = {static_cast<uint32_t>(level), number};
+                    if (text) {
+                        if (level) out.text.insert(out.text.end(), prefix[level - 1].begin(), prefix[level - 1].end());
+                        out.text.insert(out.text.end(), word, word + size);
+                        out.ends.push_back(static_cast<int64_t>(out.text.size()));
+                    }
+                }
+                if (level + 1 >= levels) return;
+                if (level) prefix[level] = prefix[level - 1];
+                else prefix[level].clear();
+                prefix[level].append(word, size).push_back(' ');
+                for (size_t &child = next[level + 1];
+                     child < orders[level + 1].size() && parents[level + 1][child] == rank; ++child)
+                    self(self, level + 1, child);
+            };
+            for (int64_t rank = piece * step; rank < std::min(firsts, (piece + 1) * step); ++rank)
+                visit(visit, 0, static_cast<size_t>(rank));
+        });
     if (!text) return;
     size_t bytes = 0;
     for (const Packed &each : written) bytes += each.text.size();

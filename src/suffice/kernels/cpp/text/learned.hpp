@@ -24,8 +24,8 @@ class Learned {
     struct Named {
         uint32_t level, number;
     };
-    std::vector<Named> order;                         // of the words, one after the other
-    std::vector<std::vector<uint32_t>> places;        // [level][number]: its place among them; NONE of a part of others
+    std::vector<Named> order;                   // of the words, one after the other
+    std::vector<std::vector<uint32_t>> places;  // [level][number]: its place among them; NONE of a part of others
     Packed words;
 
   private:

@@ -1,5 +1,6 @@
-// A document as UTF-8 in lower case, with a bit for each byte that is a part of a word: whatever it is stored as, words are then
-// cut the same way. And one for the first byte of each mark, that is neither a part of a word nor space, if these are words too.
+// A document as UTF-8 in lower case, with a bit for each byte that is a part of a word: whatever it is stored as, words
+// are then cut the same way. And one for the first byte of each mark, that is neither a part of a word nor space, if
+// these are words too.
 #pragma once
 
 #include <algorithm>

@@ -29,8 +29,8 @@ inline std::vector<int64_t> portions(const Documents &documents) {
     return starts;
 }
 
-// Runs work(row, seat) for every document, and ended(portion, seat) after each portion of them. Every thread has a seat of its
-// own, made by `make` before they start.
+// Runs work(row, seat) for every document, and ended(portion, seat) after each portion of them. Every thread has a seat
+// of its own, made by `make` before they start.
 template <typename Seat, typename Make, typename Work, typename Ended>
 std::vector<Seat> read_all(const Documents &documents, Make make, Work work, Ended ended) {
     const std::vector<int64_t> starts = portions(documents);

@@ -1,4 +1,5 @@
-// Documents as numbers of their words and runs of words: of tables that learn them, of a vocabulary that is given, or of slots.
+// Documents as numbers of their words and runs of words: of tables that learn them, of a vocabulary that is given, or
+// of slots.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +19,9 @@ struct Reading {
     Analyzer analyzer = Analyzer::WORD;
     bool lowercase = true;
     int64_t min_length = 2;
-    int least = 1, most = 1;           // in a run
-    const WordTable *stop = nullptr;   // words that are left out, if any
-    bool punctuation = false;          // whether marks are words
+    int least = 1, most = 1;          // in a run
+    const WordTable *stop = nullptr;  // words that are left out, if any
+    bool punctuation = false;         // whether marks are words
 
     // Whether words come as runs of words, which are numbered by the numbers of their words.
     bool by_words(const Text &document) const { return analyzer == Analyzer::WORD && document.form != Form::TOKENS; }
@@ -43,11 +44,12 @@ struct Vocabulary {
 
 class Reader {
   public:
-    explicit Reader(const Reading &reading) : reading_(reading), normal_(reading.lowercase, reading.punctuation), runs_(reading.lowercase) {}
+    explicit Reader(const Reading &reading)
+        : reading_(reading), normal_(reading.lowercase, reading.punctuation), runs_(reading.lowercase) {}
 
-    // The words of a document, before runs of them are made, some at a time: batch(first), where those of `words()` from
-    // the first on are new, and those before it are as many as a run can begin in. The views hold until the batch after the
-    // next.
+    // The words of a document, before runs of them are made, some at a time: batch(first), where those of `words()`
+    // from the first on are new, and those before it are as many as a run can begin in. The views hold until the batch
+    // after the next.
     template <typename Batch> void read(const Text &document, Batch batch) {
         words_.clear();
         fresh_ = 0;
@@ -64,7 +66,8 @@ class Reader {
     }
     const std::vector<Word> &words() const { return words_; }
 
-    // Numbers of words and of runs, level by level: found(level, numbers, how many). Level 0 are words, level n - 1 runs of n.
+    // Numbers of words and of runs, level by level: found(level, numbers, how many). Level 0 are words, level n - 1
+    // runs of n.
     template <typename Found> void learn(const Text &document, Tables &tables, Found found) {
         read(document, [&](size_t fresh) {
             number(fresh, tables.words, [&](const Word &word) { return tables.words.number(word); });
@@ -152,8 +155,9 @@ class Reader {
         ids_.resize(words_.size());
         const Word *words = words_.data() + fresh;
         uint32_t *ids = ids_.data() + fresh;
-        ahead(words_.size() - fresh, [&](size_t i) { table.prefetch(words[i].hash); },
-              [&](size_t i) { table.prefetch_entry(words[i].hash); }, [&](size_t i) { ids[i] = each(words[i]); });
+        ahead(
+            words_.size() - fresh, [&](size_t i) { table.prefetch(words[i].hash); },
+            [&](size_t i) { table.prefetch_entry(words[i].hash); }, [&](size_t i) { ids[i] = each(words[i]); });
     }
 
     // From the numbers of runs to those of runs longer by one word; the place of the first that ends in a new word.
@@ -161,9 +165,15 @@ class Reader {
         const size_t n = ids_.size(), last = static_cast<size_t>(length) - 1, count = n > last ? n - last : 0;
         const auto known = [&](size_t i) { return before_[i] != NONE && ids_[i + last] != NONE; };
         const auto key = [&](size_t i) { return PairTable::key(before_[i], ids_[i + last]); };
-        ahead(count, [&](size_t i) { if (known(i)) table.prefetch(key(i)); },
-              [&](size_t i) { if (known(i)) table.prefetch_entry(key(i)); },
-              [&](size_t i) { before_[i] = known(i) ? each(key(i)) : NONE; });
+        ahead(
+            count,
+            [&](size_t i) {
+                if (known(i)) table.prefetch(key(i));
+            },
+            [&](size_t i) {
+                if (known(i)) table.prefetch_entry(key(i));
+            },
+            [&](size_t i) { before_[i] = known(i) ? each(key(i)) : NONE; });
         before_.resize(count);
         return std::min(count, fresh > last ? fresh - last : 0);
     }
@@ -230,8 +240,10 @@ class Reader {
         runs_.read(document);
         const std::vector<uint32_t> &starts = runs_.starts();
         const size_t n = starts.size() - 1;
-        for (size_t run = static_cast<size_t>(reading_.least); run <= std::min(n, static_cast<size_t>(reading_.most)); ++run) {
-            for (size_t i = 0; i + run <= n; ++i) add(word_ahead(runs_.text() + starts[i], starts[i + run] - starts[i]));
+        for (size_t run = static_cast<size_t>(reading_.least); run <= std::min(n, static_cast<size_t>(reading_.most));
+             ++run) {
+            for (size_t i = 0; i + run <= n; ++i)
+                add(word_ahead(runs_.text() + starts[i], starts[i + run] - starts[i]));
         }
     }
 

@@ -1,4 +1,5 @@
-// Documents for runs of characters: in lower case, with one space for every two or more, and where each character begins.
+// Documents for runs of characters: in lower case, with one space for every two or more, and where each character
+// begins.
 #pragma once
 
 #include "source.hpp"

@@ -91,8 +91,8 @@ template <typename Read> void with_characters(const Text &document, Read read) {
     }
 }
 
-// The lower case of a capital sigma that ends before `at`, as Unicode has it: the final one after a character with case, and
-// before none, where those at which case is ignored do not count.
+// The lower case of a capital sigma that ends before `at`, as Unicode has it: the final one after a character with
+// case, and before none, where those at which case is ignored do not count.
 template <typename Source> uint32_t lower_sigma(const Source &source, int64_t start, int64_t at) {
     const std::vector<uint8_t> &classes = case_classes();
     constexpr uint8_t IGNORED = 1, CASED = 2;

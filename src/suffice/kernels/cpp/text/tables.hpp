@@ -14,7 +14,8 @@ constexpr int64_t MOST_WORDS = 0x7FFFFFFF;  // columns of a sparse matrix are nu
 // The number of one more than so many words.
 inline uint32_t next_number(size_t size) {
     if (static_cast<int64_t>(size) >= MOST_WORDS)
-        throw std::length_error("The documents have more than 2,147,483,647 different words. Read shorter runs, or use slots.");
+        throw std::length_error(
+            "The documents have more than 2,147,483,647 different words. Read shorter runs, or use slots.");
     return static_cast<uint32_t>(size);
 }
 
@@ -47,8 +48,8 @@ inline uint64_t low_bytes_ahead(const char *text, int64_t n) {
 #endif
 }
 
-// Hashes of tables begin with a number that is drawn anew for each process: nobody can send words that all fall to one place.
-// Those of slots begin with this one on every machine, since slots are in files.
+// Hashes of tables begin with a number that is drawn anew for each process: nobody can send words that all fall to one
+// place. Those of slots begin with this one on every machine, since slots are in files.
 extern const uint64_t TABLE_SEED;
 constexpr uint64_t SLOT_SEED = 0x9E3779B97F4A7C15u;
 
