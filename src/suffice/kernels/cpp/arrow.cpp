@@ -32,20 +32,20 @@ bool number_type(const char *format, nb::dlpack::dtype &type, int64_t &bytes) {
 using View = nb::ndarray<nb::numpy, nb::ro, nb::ndim<1>>;
 
 // The one array of a stream, with its type; null for a stream of several, or of nothing.
-std::unique_ptr<Held<ArrowArray>> one_array(nb::handle capsule, Held<ArrowSchema> &schema) {
+std::unique_ptr<Owned<ArrowArray>> one_array(nb::handle capsule, Owned<ArrowSchema> &schema) {
     auto *stream = static_cast<ArrowArrayStream *>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
     if (!stream) throw nb::python_error();
     if (!stream->release || stream->get_schema(stream, schema.get()) != 0) return nullptr;
-    auto whole = std::make_unique<Held<ArrowArray>>();
-    Held<ArrowArray> more;
-    if (stream->get_next(stream, whole->get()) != 0 || !whole->is_there()) return nullptr;
-    if (stream->get_next(stream, more.get()) != 0 || more.is_there()) return nullptr;
+    auto whole = std::make_unique<Owned<ArrowArray>>();
+    Owned<ArrowArray> more;
+    if (stream->get_next(stream, whole->get()) != 0 || !whole->is_set()) return nullptr;
+    if (stream->get_next(stream, more.get()) != 0 || more.is_set()) return nullptr;
     return whole;
 }
 
 // Truth values, a byte each; None for what are none, or where one is missing.
 nb::object arrow_truths(nb::handle capsule) {
-    Held<ArrowSchema> schema;
+    Owned<ArrowSchema> schema;
     const auto whole = one_array(capsule, schema);
     if (!whole || !schema.get()->format || std::strcmp(schema.get()->format, "b") != 0) return nb::none();
     const ArrowArray &array = *whole->get();
@@ -58,7 +58,7 @@ nb::object arrow_truths(nb::handle capsule) {
     };
     {
         nb::gil_scoped_release release;
-        apart(
+        for_blocks(
             array.length, 1 << 16, [] { return 0; },
             [&](int64_t first, int64_t last, int) {
                 int64_t i = first;
@@ -78,7 +78,7 @@ nb::object arrow_truths(nb::handle capsule) {
 // (numbers, bits, place of the first bit) of a stream of one array; None for a stream of several, of nothing, or of
 // what are no numbers. The arrays are views of what the stream gave.
 nb::object arrow_column(nb::handle capsule) {
-    Held<ArrowSchema> schema;
+    Owned<ArrowSchema> schema;
     auto whole = one_array(capsule, schema);
     nb::dlpack::dtype type;
     int64_t bytes = 0;
@@ -90,7 +90,8 @@ nb::object arrow_column(nb::handle capsule) {
     const auto *values = static_cast<const char *>(array.buffers[1]) + array.offset * bytes;
     const void *valid = array.buffers[0];
     const int64_t first = array.offset;
-    const nb::capsule owner(whole.release(), [](void *held) noexcept { delete static_cast<Held<ArrowArray> *>(held); });
+    const nb::capsule owner(whole.release(),
+                            [](void *held) noexcept { delete static_cast<Owned<ArrowArray> *>(held); });
     return nb::make_tuple(View(values, {rows}, owner, {}, type), View(valid, {bits}, owner, {}, nb::dtype<uint8_t>()),
                           first);
 }
@@ -112,7 +113,7 @@ void bind_arrow(nb::module_ &m) {
             require(first >= 0 && static_cast<int64_t>(bits.shape(0)) >= (first + view.rows + 7) / 8,
                     "there are too few bits");
             nb::gil_scoped_release release;
-            apart(
+            for_blocks(
                 view.rows, 1 << 15, [] { return 0; },
                 [&](int64_t from, int64_t to, int &) {
                     kernels().arrow.known_numbers(view.each[0], bits.data(), first, from, to, out.data());

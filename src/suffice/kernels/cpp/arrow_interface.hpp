@@ -31,18 +31,18 @@ struct ArrowArrayStream {
 };
 
 // Owns a structure of the interface, and gives it back.
-template <typename T> class Held {
+template <typename T> class Owned {
   public:
-    Held() : held_{} {}
-    Held(const Held &) = delete;
-    ~Held() {
-        if (held_.release) held_.release(&held_);
+    Owned() : owned_{} {}
+    Owned(const Owned &) = delete;
+    ~Owned() {
+        if (owned_.release) owned_.release(&owned_);
     }
-    T *get() { return &held_; }
-    bool is_there() const { return held_.release != nullptr; }
+    T *get() { return &owned_; }
+    bool is_set() const { return owned_.release != nullptr; }
 
   private:
-    T held_;
+    T owned_;
 };
 
 }  // namespace suffice

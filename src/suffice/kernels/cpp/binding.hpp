@@ -50,7 +50,7 @@ class Rows {
 Membership membership(const Matrix &x, const Codes &codes, const Table &soft, const Vector &weights, int64_t classes);
 
 // What a cell counts for, by its number in Python.
-Counted counted(int cell, double threshold);
+CellRule cell_rule(int cell, double threshold);
 
 template <typename Array> const double *or_null(const Array &array) {
     return array.is_valid() ? array.data() : nullptr;
@@ -74,7 +74,7 @@ void bind_arrow(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 void bind_gaussian(nb::module_ &m);
 void bind_joining(nb::module_ &m);
-void bind_left_out(nb::module_ &m);
+void bind_held_out(nb::module_ &m);
 void bind_linear(nb::module_ &m);
 void bind_moments(nb::module_ &m);
 void bind_posterior(nb::module_ &m);

@@ -27,14 +27,14 @@ namespace {
 
 #include "loops/reading.hpp"
 
-#include "loops/met.hpp"
+#include "loops/value_flags.hpp"
 #include "loops/tiles.hpp"
 #include "loops/posterior.hpp"
 
 #include "loops/arrow.hpp"
 #include "loops/counts.hpp"
 #include "loops/gaussian.hpp"
-#include "loops/left_out.hpp"
+#include "loops/held_out.hpp"
 #include "loops/linear.hpp"
 #include "loops/moments.hpp"
 #include "loops/grouped_moments.hpp"
@@ -50,7 +50,7 @@ namespace {
 extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET),  SUFFICE_SET::sum_kernels,       SUFFICE_SET::moment_kernels,
-    SUFFICE_SET::scatter_kernels, SUFFICE_SET::gaussian_kernels,  SUFFICE_SET::left_out_kernels,
+    SUFFICE_SET::scatter_kernels, SUFFICE_SET::gaussian_kernels,  SUFFICE_SET::held_out_kernels,
     SUFFICE_SET::linear_kernels,  SUFFICE_SET::posterior_kernels, SUFFICE_SET::joining_kernels,
     SUFFICE_SET::sparse_kernels,  SUFFICE_SET::count_kernels,     SUFFICE_SET::arrow_kernels,
 };

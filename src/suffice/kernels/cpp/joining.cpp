@@ -59,7 +59,7 @@ void join_scatter(int64_t classes, int64_t d, const Summary &a, const Summary &b
 
 void bind_joining(nb::module_ &m) {
     m.def(
-        "settle_moments",
+        "refine_moments",
         [](nb::object x, Codes codes, Table soft, Vector weights, bool missing, Table weight, Table weight_low,
            Output mean, Output mean_low, Output m2, Output m2_low) {
             const Rows rows(x);
@@ -75,7 +75,7 @@ void bind_joining(nb::module_ &m) {
             double *const squares = sums_low + count, *const squares_low = squares + count;
             kernels().moments.exact(view, who, missing, mean.data(), mean_low.data(), squares_low + count, sums,
                                     sums_low, squares, squares_low);
-            kernels().joining.settle(static_cast<int64_t>(count), weight.data(), weight_low.data(), sums, sums_low,
+            kernels().joining.refine(static_cast<int64_t>(count), weight.data(), weight_low.data(), sums, sums_low,
                                      squares, squares_low, mean.data(), mean_low.data(), m2.data(), m2_low.data());
         },
         "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a,
@@ -119,7 +119,7 @@ void bind_joining(nb::module_ &m) {
         "m2"_a.noconvert());
 
     m.def(
-        "complete",
+        "complete_symmetric",
         [](Cube high, Cube low) {
             require(high.shape(1) == high.shape(2), "matrices must be square");
             for (size_t axis = 0; axis < 3; ++axis)

@@ -49,25 +49,25 @@ constexpr int64_t TILE = 32;  // rows that are read together
 // if it is missing.
 enum class CellCount : uint8_t { value, above, missing };
 
-struct Counted {
+struct CellRule {
     CellCount cell;
     double threshold;
 };
 
 // What a pass has met among the values, also those of rows that do not count; bits of one number.
-enum Met : uint32_t { MET_NEGATIVE = 1, MET_MISSING = 2, MET_INFINITE = 4, MET_OUTSIDE = 8 };
+enum ValueFlags : uint32_t { FLAG_NEGATIVE = 1, FLAG_MISSING = 2, FLAG_INFINITE = 4, FLAG_OUTSIDE = 8 };
 
 struct SumKernels {
     // Adds rows first..last-1 of `x`, columns column.., to the class totals (classes x columns); `buffer` holds TILE
     // rows. Returns what was met, if `look`.
-    uint32_t (*sums)(const Matrix &x, const Membership &m, const Counted &what, bool look, int64_t first, int64_t last,
-                     int64_t column, int64_t columns, double *buffer, double *total);
+    uint32_t (*sums)(const Matrix &x, const Membership &m, const CellRule &rule, bool with_flags, int64_t first,
+                     int64_t last, int64_t column, int64_t columns, double *buffer, double *total);
 };
 
 // A sparse matrix by rows, or by columns: the cells of row (or column) i are bounds[i]..bounds[i+1]-1, each with its
 // place in the row and its value. Places and bounds are int64 if `wide`, else int32. Bounds were checked, places not.
 struct Sparse {
-    const void *bounds, *places, *values;
+    const void *bounds, *indices, *values;
     Type type;
     bool wide, by_column;
     int64_t rows, columns;
@@ -89,13 +89,13 @@ struct CellScores {
 struct SparseKernels {
     // Adds rows order[first..last-1] (rows themselves if null) to the totals of classes low..high-1 (classes x
     // columns); `buffer` holds CELLS. Returns what was met; a place that is none ends it.
-    uint32_t (*add_rows)(const Sparse &x, const Membership &m, const Counted &what, const int64_t *order, int64_t first,
-                         int64_t last, int64_t low, int64_t high, double *buffer, double *total);
+    uint32_t (*add_rows)(const Sparse &x, const Membership &m, const CellRule &rule, const int64_t *order,
+                         int64_t first, int64_t last, int64_t low, int64_t high, double *buffer, double *total);
     // The same for columns first..last-1 of a matrix by columns; `buffer` holds CELLS + classes.
-    uint32_t (*add_columns)(const Sparse &x, const Membership &m, const Counted &what, int64_t first, int64_t last,
+    uint32_t (*add_columns)(const Sparse &x, const Membership &m, const CellRule &rule, int64_t first, int64_t last,
                             double *buffer, double *total);
     // Scores of rows first..last-1 (rows x classes). A row with an infinite value has none (NaN) above a threshold.
-    uint32_t (*scores)(const Sparse &x, const CellScores &s, const Counted &what, int64_t first, int64_t last,
+    uint32_t (*scores)(const Sparse &x, const CellScores &s, const CellRule &rule, int64_t first, int64_t last,
                        double *buffer, double *out);
     // Whether the places of each of the lines first..last-1 rise.
     bool (*rises)(const Sparse &x, int64_t first, int64_t last);
@@ -162,15 +162,15 @@ struct ScatterKernels {
 
 // What is made of a row's scores, which are log p(x, y): they themselves, p(y | x), its logarithm (rows x classes
 // each), log p(x) (rows) or the class of the largest, the first of equal ones.
-enum class Answer : int { score, probability, logarithm, evidence, decision };
+enum class PosteriorOutput : int { score, probability, logarithm, evidence, decision };
 
 // An answer, and where it goes: `out`, `single` instead for rows in single precision, or `codes` for decisions.
 // `offset` (classes, or null) is added to the scores.
 //
 // Kernels that finish their rows so have a `lost` that becomes the first row without an answer, because a score is no
 // number or plus infinity, or all are minus infinity, if it was -1.
-struct Finish {
-    Answer answer;
+struct PosteriorRequest {
+    PosteriorOutput output;
     const double *offset;
     double *out;
     float *single;
@@ -195,10 +195,10 @@ struct GaussianKernels {
     // Scores are sums of log normal densities; a NaN is left out if `missing`. `buffer` holds
     // (columns + classes + 5) x TILE.
     void (*diagonal)(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
-                     const Finish &f, int64_t *lost);
+                     const PosteriorRequest &f, int64_t *invalid_row);
     // The same with covariances; `buffer` holds (2 columns + classes + 4) x TILE.
-    void (*full)(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const Finish &f,
-                 int64_t *lost);
+    void (*full)(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const PosteriorRequest &f,
+                 int64_t *invalid_row);
 };
 
 // Classes that are worked on together: strips of at most STRIP, as equal as can be, strip s from class strip_start(s)
@@ -219,31 +219,31 @@ struct LinearKernels {
     // Returns what was met: missing values, and infinite ones where there is a threshold. `buffer` holds
     // (columns + classes + 3) x TILE.
     uint32_t (*linear)(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer,
-                       const Finish &f, int64_t *lost);
+                       const PosteriorRequest &f, int64_t *invalid_row);
 };
 
 // A diagonal Gaussian with what its variances were made of: cells of weight `weight` and centred sum of squares `m2`,
 // over the weight less `lost`. `inverse` and `log_norm` are of the full model's variances, `stretch` n/(n - 1) and
 // `per` 1/(n - 1 - lost) of what is left without a row of weight one.
-struct LeftOut {
+struct HeldOutGaussian {
     const double *weight, *mean, *mean_low, *m2, *variance, *inverse, *log_norm, *stretch, *per, *inverse_m2;
     int64_t classes;
     double lost;
 };
 
-struct LeftOutKernels {
+struct HeldOutKernels {
     // out[row, class] = log density of the row under the class without it: of its own class, and of the `others`
     // if they are asked for, since a variance `added` depends on the row. `least` is the smallest share of a variance
     // that is left.
-    void (*left_out)(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights,
-                     const double *added, bool others, int64_t first, int64_t last, double *buffer, double *out,
-                     double *least);
+    void (*log_likelihood)(const Matrix &x, const HeldOutGaussian &p, const int64_t *codes, const double *weights,
+                           const double *added, bool others, int64_t first, int64_t last, double *buffer, double *out,
+                           double *least);
 };
 
 struct PosteriorKernels {
     // What is asked of rows first..last-1 of scores (rows x classes). `tile` holds (classes + 3) x TILE.
-    void (*answer)(int64_t classes, int64_t first, int64_t last, const double *joint, const Finish &f, double *tile,
-                   int64_t *lost);
+    void (*posterior)(int64_t classes, int64_t first, int64_t last, const double *joint, const PosteriorRequest &f,
+                      double *tile, int64_t *invalid_row);
     // Adds a number for each class to rows first..last-1.
     void (*add_to_rows)(int64_t classes, int64_t first, int64_t last, const double *offset, double *rows);
 };
@@ -258,7 +258,7 @@ constexpr int STRANGE = 1, FLAT = 2;  // squares that over- or underflowed; a co
 struct JoiningKernels {
     // Moments about `mean + mean_low` made exact by the sums of deviations and of their squares, cell by cell; where
     // squares are too large or too small for that, they stay.
-    void (*settle)(int64_t count, const double *weight, const double *weight_low, const double *sums,
+    void (*refine)(int64_t count, const double *weight, const double *weight_low, const double *sums,
                    const double *sums_low, const double *squares, const double *squares_low, double *mean,
                    double *mean_low, double *m2, double *m2_low);
     // Moments of the rows of both, cell by cell.
@@ -291,7 +291,7 @@ struct Ranges {
 
 // The places of each column's numbers: low..low+size-1, then one for all others and one for what is missing. Those of
 // column j begin at start[j] among `cells`.
-struct Places {
+struct TableLayout {
     const int64_t *low, *size, *start;
     int64_t cells;
 };
@@ -302,13 +302,13 @@ struct CountKernels {
     // Widens `out` by rows first..last-1.
     void (*ranges)(const Matrix &x, int64_t first, int64_t last, const Ranges &out);
     // Counts the rows of each class and place (classes x cells); `buffer` holds COUNT_TILE x columns.
-    void (*count)(const Matrix &x, const Membership &m, const Places &p, int64_t first, int64_t last, int32_t *buffer,
-                  uint32_t *total);
+    void (*count)(const Matrix &x, const Membership &m, const TableLayout &p, int64_t first, int64_t last,
+                  int32_t *buffer, uint32_t *total);
     // The same for rows of any weight: total + total_low += w.
-    void (*weigh)(const Matrix &x, const Membership &m, const Places &p, int64_t first, int64_t last, int32_t *buffer,
-                  double *total, double *total_low);
+    void (*weigh)(const Matrix &x, const Membership &m, const TableLayout &p, int64_t first, int64_t last,
+                  int32_t *buffer, double *total, double *total_low);
     // out[row, class] = sum over columns of the table's entry (cells x step) at the row's place.
-    void (*table_sums)(const Matrix &x, const Places &p, const double *table, int64_t step, int64_t classes,
+    void (*table_sums)(const Matrix &x, const TableLayout &p, const double *table, int64_t step, int64_t classes,
                        int64_t first, int64_t last, int32_t *buffer, double *out);
 };
 
@@ -323,7 +323,7 @@ struct Kernels {
     MomentKernels moments;
     ScatterKernels scatter;
     GaussianKernels gaussian;
-    LeftOutKernels left_out;
+    HeldOutKernels held_out;
     LinearKernels linear;
     PosteriorKernels posterior;
     JoiningKernels joining;

@@ -78,7 +78,7 @@ NB_MODULE(_core, m) {
     suffice::bind_counts(m);
     suffice::bind_gaussian(m);
     suffice::bind_joining(m);
-    suffice::bind_left_out(m);
+    suffice::bind_held_out(m);
     suffice::bind_linear(m);
     suffice::bind_moments(m);
     suffice::bind_posterior(m);

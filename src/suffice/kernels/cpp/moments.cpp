@@ -72,21 +72,22 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
             window ? window * std::clamp<int64_t>(x.rows / 64 / window, 32, 128) : block_rows(m.classes);
         MomentStore whole(m.classes, first, columns, missing);
         const int64_t gathered = std::max(TILE, lie_side_by_side(x) ? 0 : window) * columns;
-        in_order((x.rows + step - 1) / step, 64 * m.classes * columns + 8 * gathered,
-                 [&] {
-                     return Part{Buffer(gathered), std::vector<int32_t>(window), std::vector<int32_t>(m.classes + 1),
-                                 MomentStore(m.classes, first, columns, missing)};
-                 },
-                 [&](int64_t block, Part &part) {
-                     const int64_t from = block * step, to = std::min(x.rows, (block + 1) * step);
-                     Moments &out = part.store.view();
-                     part.store.clear();
-                     if (!run.grouped(x, m, from, to, missing, part.buffer.data(), part.order.data(),
-                                      part.starts.data(), out))
-                         run.moments(x, m, from, to, missing, part.buffer.data(), out);
-                     run.finish(missing, out);
-                 },
-                 [&](Part &part) { run.merge(missing, part.store.view(), whole.view()); });
+        reduce_blocks((x.rows + step - 1) / step, 64 * m.classes * columns + 8 * gathered,
+                      [&] {
+                          return Part{Buffer(gathered), std::vector<int32_t>(window),
+                                      std::vector<int32_t>(m.classes + 1),
+                                      MomentStore(m.classes, first, columns, missing)};
+                      },
+                      [&](int64_t block, Part &part) {
+                          const int64_t from = block * step, to = std::min(x.rows, (block + 1) * step);
+                          Moments &out = part.store.view();
+                          part.store.clear();
+                          if (!run.grouped(x, m, from, to, missing, part.buffer.data(), part.order.data(),
+                                           part.starts.data(), out))
+                              run.moments(x, m, from, to, missing, part.buffer.data(), out);
+                          run.finish(missing, out);
+                      },
+                      [&](Part &part) { run.merge(missing, part.store.view(), whole.view()); });
         const Moments &w = whole.view();
         for (int64_t k = 0; k < m.classes; ++k)
             for (int64_t j = 0; j < columns; ++j) {

@@ -181,25 +181,25 @@ void scatter_pass(const Matrix &x, const Membership &m, Scattered &whole, int64_
                            Buffer(width * width), std::vector<int64_t>(classes + 1)};
     };
     ScatterPart joining = make();
-    in_order((x.rows + step - 1) / step, 16 * matrices * d * width + 8 * (window + classes) * width + 40 * classes * d,
-             make,
-             [&](int64_t block, ScatterPart &part) {
-                 Scattered &found = part.found;
-                 std::vector<Column> columns;
-                 found.clear();
-                 const int64_t last = std::min(x.rows, (block + 1) * step);
-                 for (int64_t from = block * step; from < last; from += window) {
-                     const int64_t to = std::min(last, from + window);
-                     const Membership who{m.codes + from, nullptr, m.weights ? m.weights + from : nullptr, classes};
-                     centre_block(rows_from(x, columns, from, to), who, found.weight.data(), found.mean.data(),
-                                  found.mean_low.data(), found.squares.data(), found.squares_low.data(),
-                                  part.offsets.data(), width, part.rows.data());
-                     found.add_groups(part.rows.data(), part.offsets.data(), part.product.data());
-                 }
-             },
-             [&](ScatterPart &part) {
-                 whole.merge(part.found, joining.rows.data(), joining.offsets.data(), joining.product.data());
-             });
+    reduce_blocks(
+        (x.rows + step - 1) / step, 16 * matrices * d * width + 8 * (window + classes) * width + 40 * classes * d, make,
+        [&](int64_t block, ScatterPart &part) {
+            Scattered &found = part.found;
+            std::vector<Column> columns;
+            found.clear();
+            const int64_t last = std::min(x.rows, (block + 1) * step);
+            for (int64_t from = block * step; from < last; from += window) {
+                const int64_t to = std::min(last, from + window);
+                const Membership who{m.codes + from, nullptr, m.weights ? m.weights + from : nullptr, classes};
+                centre_block(rows_from(x, columns, from, to), who, found.weight.data(), found.mean.data(),
+                             found.mean_low.data(), found.squares.data(), found.squares_low.data(), part.offsets.data(),
+                             width, part.rows.data());
+                found.add_groups(part.rows.data(), part.offsets.data(), part.product.data());
+            }
+        },
+        [&](ScatterPart &part) {
+            whole.merge(part.found, joining.rows.data(), joining.offsets.data(), joining.product.data());
+        });
 }
 
 // Matrices of each class, or one for all.

@@ -31,25 +31,25 @@ template <typename Index> bool are_bounds(const Index *bounds, int64_t count, in
     return !falls;
 }
 
-Sparse sparse(const Array &bounds, const Array &places, const Array &values, int64_t rows, int64_t columns,
+Sparse sparse(const Array &bounds, const Array &indices, const Array &values, int64_t rows, int64_t columns,
               bool by_column) {
     const bool wide = bounds.dtype() == nb::dtype<int64_t>();
-    require(places.dtype() == bounds.dtype() && (wide || bounds.dtype() == nb::dtype<int32_t>()),
+    require(indices.dtype() == bounds.dtype() && (wide || bounds.dtype() == nb::dtype<int32_t>()),
             "the indices of a sparse matrix must be int32 or int64, all of them");
     require(rows >= 0 && columns >= 0 && (wide || std::max(rows, columns) <= std::numeric_limits<int32_t>::max()),
             "the shape of a sparse matrix is beyond its indices");
-    const Sparse x{bounds.data(), places.data(), values.data(), type_of(values.dtype()),
-                   wide,          by_column,     rows,          columns};
+    const Sparse x{bounds.data(), indices.data(), values.data(), type_of(values.dtype()),
+                   wide,          by_column,      rows,          columns};
     require(static_cast<int64_t>(bounds.shape(0)) == lines(x) + 1, "indptr does not fit the shape");
-    const auto cells = static_cast<int64_t>(std::min(places.shape(0), values.shape(0)));
+    const auto cells = static_cast<int64_t>(std::min(indices.shape(0), values.shape(0)));
     require(wide ? are_bounds(static_cast<const int64_t *>(x.bounds), lines(x), cells)
                  : are_bounds(static_cast<const int32_t *>(x.bounds), lines(x), cells),
             "the sparse matrix is broken: its indptr falls, or goes beyond its cells");
     return x;
 }
 
-void require_inside(uint32_t met) {
-    require(!(met & MET_OUTSIDE), "the sparse matrix is broken: an index lies outside its shape");
+void require_inside(uint32_t flags) {
+    require(!(flags & FLAG_OUTSIDE), "the sparse matrix is broken: an index lies outside its shape");
 }
 
 // Lines where pieces of about the same number of cells begin; a function of the matrix and the number alone.
@@ -79,17 +79,17 @@ void group_rows(const Membership &m, int64_t rows, std::vector<int64_t> &starts,
 }
 
 // Adds to the totals (classes x columns), and returns what was met. How it is done depends on the shape alone.
-uint32_t sparse_sums(const Sparse &x, const Membership &m, const Counted &what, double *total) {
+uint32_t sparse_sums(const Sparse &x, const Membership &m, const CellRule &rule, double *total) {
     const Kernels &run = kernels();
     const int64_t cells = stored(x), table = m.classes * x.columns;
-    std::atomic<uint32_t> met{0};
+    std::atomic<uint32_t> flags{0};
     const auto buffer = [&] { return std::vector<double>(CELLS + m.classes); };
     if (x.by_column) {  // each column is summed by one thread
         const std::vector<int64_t> at = pieces(x, std::clamp<int64_t>(cells / FEW, 1, 256));
-        in_turn(static_cast<int64_t>(at.size()) - 1, buffer, [&](int64_t i, std::vector<double> &part) {
-            met |= run.sparse.add_columns(x, m, what, at[i], at[i + 1], part.data(), total);
+        for_tasks(static_cast<int64_t>(at.size()) - 1, buffer, [&](int64_t i, std::vector<double> &part) {
+            flags |= run.sparse.add_columns(x, m, rule, at[i], at[i + 1], part.data(), total);
         });
-        return met;
+        return flags;
     }
     // Each block of rows has totals of its own, which have to be cleared and added to those of all. No thread waits for
     // another before the last: on a busy machine that would take longer than the sums.
@@ -98,12 +98,12 @@ uint32_t sparse_sums(const Sparse &x, const Membership &m, const Counted &what, 
     if (blocks > 1) {
         const std::vector<int64_t> at = pieces(x, blocks);
         const std::unique_ptr<double[]> own(new double[static_cast<size_t>(blocks * table)]);
-        in_turn(blocks, buffer, [&](int64_t i, std::vector<double> &part) {
+        for_tasks(blocks, buffer, [&](int64_t i, std::vector<double> &part) {
             std::fill_n(own.get() + i * table, table, 0.0);
-            met |= run.sparse.add_rows(x, m, what, nullptr, at[i], at[i + 1], 0, m.classes, part.data(),
-                                       own.get() + i * table);
+            flags |= run.sparse.add_rows(x, m, rule, nullptr, at[i], at[i + 1], 0, m.classes, part.data(),
+                                         own.get() + i * table);
         });
-        apart(
+        for_blocks(
             table, 1 << 14, [] { return 0; },
             [&](int64_t first, int64_t last, int) {
                 for (int64_t i = 0; i < blocks; ++i)
@@ -111,39 +111,39 @@ uint32_t sparse_sums(const Sparse &x, const Membership &m, const Counted &what, 
             });
     } else if (cells <= FEW || m.classes < 2) {
         std::vector<double> part = buffer();
-        met |= run.sparse.add_rows(x, m, what, nullptr, 0, x.rows, 0, m.classes, part.data(), total);
+        flags |= run.sparse.add_rows(x, m, rule, nullptr, 0, x.rows, 0, m.classes, part.data(), total);
     } else if (m.codes) {  // each class is summed by one thread, the last group only looked at
         std::vector<int64_t> starts, order;
         group_rows(m, x.rows, starts, order);
-        in_turn(m.classes + 1, buffer, [&](int64_t k, std::vector<double> &part) {
-            met |= run.sparse.add_rows(x, m, what, order.data(), starts[k], starts[k + 1], 0, m.classes, part.data(),
-                                       total);
+        for_tasks(m.classes + 1, buffer, [&](int64_t k, std::vector<double> &part) {
+            flags |= run.sparse.add_rows(x, m, rule, order.data(), starts[k], starts[k + 1], 0, m.classes, part.data(),
+                                         total);
         });
     } else {
-        in_turn((m.classes + TOGETHER - 1) / TOGETHER, buffer, [&](int64_t i, std::vector<double> &part) {
-            met |= run.sparse.add_rows(x, m, what, nullptr, 0, x.rows, i * TOGETHER,
-                                       std::min(m.classes, (i + 1) * TOGETHER), part.data(), total);
+        for_tasks((m.classes + TOGETHER - 1) / TOGETHER, buffer, [&](int64_t i, std::vector<double> &part) {
+            flags |= run.sparse.add_rows(x, m, rule, nullptr, 0, x.rows, i * TOGETHER,
+                                         std::min(m.classes, (i + 1) * TOGETHER), part.data(), total);
         });
     }
-    return met;
+    return flags;
 }
 
-uint32_t sparse_scores(const Sparse &x, const CellScores &s, const Counted &what, double *out) {
+uint32_t sparse_scores(const Sparse &x, const CellScores &s, const CellRule &rule, double *out) {
     const Kernels &run = kernels();
-    std::atomic<uint32_t> met{0};
+    std::atomic<uint32_t> flags{0};
     const std::vector<int64_t> at = pieces(x, std::clamp<int64_t>((stored(x) + x.rows) * s.classes / FEW, 1, 64));
-    in_turn(
+    for_tasks(
         static_cast<int64_t>(at.size()) - 1, [&] { return std::vector<double>(CELLS + s.classes); },
         [&](int64_t i, std::vector<double> &part) {
-            met |= run.sparse.scores(x, s, what, at[i], at[i + 1], part.data(), out);
+            flags |= run.sparse.scores(x, s, rule, at[i], at[i + 1], part.data(), out);
         });
-    return met;
+    return flags;
 }
 
 bool rises(const Sparse &x) {
     const std::vector<int64_t> at = pieces(x, std::clamp<int64_t>(stored(x) / FEW, 1, 64));
     std::atomic<bool> out{true};
-    in_turn(
+    for_tasks(
         static_cast<int64_t>(at.size()) - 1, [] { return 0; },
         [&](int64_t i, int) {
             if (out && !kernels().sparse.rises(x, at[i], at[i + 1])) out = false;
@@ -156,32 +156,32 @@ bool rises(const Sparse &x) {
 void bind_sparse(nb::module_ &m) {
     m.def(
         "sparse_sums",
-        [](Array bounds, Array places, Array values, int64_t rows, bool by_column, Codes codes, Table soft,
+        [](Array bounds, Array indices, Array values, int64_t rows, bool by_column, Codes codes, Table soft,
            Vector weights, int cell, double threshold, Output total) {
-            const Sparse x = sparse(bounds, places, values, rows, static_cast<int64_t>(total.shape(1)), by_column);
+            const Sparse x = sparse(bounds, indices, values, rows, static_cast<int64_t>(total.shape(1)), by_column);
             Matrix shape{};
             shape.rows = rows;
             const Membership who = membership(shape, codes, soft, weights, total.shape(0));
-            const Counted what = counted(cell, threshold);
-            uint32_t met;
+            const CellRule rule = cell_rule(cell, threshold);
+            uint32_t flags;
             {
                 nb::gil_scoped_release release;
-                met = sparse_sums(x, who, what, total.data());
+                flags = sparse_sums(x, who, rule, total.data());
             }
-            require_inside(met);
-            return met;
+            require_inside(flags);
+            return flags;
         },
-        "bounds"_a.noconvert(), "places"_a.noconvert(), "values"_a.noconvert(), "rows"_a, "by_column"_a,
+        "bounds"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "rows"_a, "by_column"_a,
         "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "cell"_a,
         "threshold"_a, "total"_a.noconvert());
 
     m.def(
         "sparse_scores",
-        [](Array bounds, Array places, Array values, Vector offset, Table slope, Table zero, Flags never_more,
+        [](Array bounds, Array indices, Array values, Vector offset, Table slope, Table zero, Flags never_more,
            Flags never_zero, Codes zeros, int cell, double threshold, bool missing, Output out) {
             const size_t classes = offset.shape(0), columns = slope.shape(0);
             const auto rows = static_cast<int64_t>(out.shape(0));
-            const Sparse x = sparse(bounds, places, values, rows, static_cast<int64_t>(columns), false);
+            const Sparse x = sparse(bounds, indices, values, rows, static_cast<int64_t>(columns), false);
             require_shape(slope, columns, classes);
             require_shape(out, static_cast<size_t>(rows), classes);
             if (zero.is_valid()) require_shape(zero, columns, classes);
@@ -197,30 +197,30 @@ void bind_sparse(nb::module_ &m) {
                                zeros.is_valid() ? zeros.data() : nullptr,
                                static_cast<int64_t>(classes),
                                missing};
-            const Counted what = counted(cell, threshold);
-            uint32_t met;
+            const CellRule rule = cell_rule(cell, threshold);
+            uint32_t flags;
             {
                 nb::gil_scoped_release release;
-                met = sparse_scores(x, s, what, out.data());
+                flags = sparse_scores(x, s, rule, out.data());
             }
-            require_inside(met);
-            return met;
+            require_inside(flags);
+            return flags;
         },
-        "bounds"_a.noconvert(), "places"_a.noconvert(), "values"_a.noconvert(), "offset"_a.noconvert(),
+        "bounds"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "offset"_a.noconvert(),
         "slope"_a.noconvert(), "zero"_a.noconvert().none(), "never_more"_a.noconvert().none(),
         "never_zero"_a.noconvert().none(), "zeros"_a.noconvert().none(), "cell"_a, "threshold"_a, "missing"_a,
         "out"_a.noconvert());
 
     m.def(
-        "sparse_rises",
-        [](Array bounds, Array places, int64_t line_count) {
+        "has_sorted_indices",
+        [](Array bounds, Array indices, int64_t line_count) {
             const bool wide = bounds.dtype() == nb::dtype<int64_t>();
             const Sparse x =
-                sparse(bounds, places, places, line_count, wide ? int64_t{1} << 62 : (int64_t{1} << 31) - 1, false);
+                sparse(bounds, indices, indices, line_count, wide ? int64_t{1} << 62 : (int64_t{1} << 31) - 1, false);
             nb::gil_scoped_release release;
             return rises(x);
         },
-        "bounds"_a.noconvert(), "places"_a.noconvert(), "lines"_a);
+        "bounds"_a.noconvert(), "indices"_a.noconvert(), "lines"_a);
 }
 
 }  // namespace suffice

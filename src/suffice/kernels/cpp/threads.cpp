@@ -116,7 +116,7 @@ class Pool {
         for (;;) {
             // Calls often follow one another closely, and waking up takes longer than a short look.
             const int64_t seen = published_.load();
-            for (int look = 0; look < 2000 && published_.load() == seen; ++look) pause();
+            for (int spin = 0; spin < 2000 && published_.load() == seen; ++spin) pause();
             std::shared_ptr<Job> job;
             int seat = 0;
             {

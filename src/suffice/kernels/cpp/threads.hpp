@@ -38,7 +38,7 @@ void run_tasks(int64_t tasks, int threads, const std::function<void(int64_t, int
 
 // Runs work(i, part) for each of so many tasks that write to places of their own. Each thread has one part, made by
 // calling `make` before they start.
-template <typename Make, typename Work> void in_turn(int64_t tasks, Make make, Work work) {
+template <typename Make, typename Work> void for_tasks(int64_t tasks, Make make, Work work) {
     const int threads = thread_count(tasks);
     std::vector<decltype(make())> parts;
     parts.reserve(threads);
@@ -47,16 +47,16 @@ template <typename Make, typename Work> void in_turn(int64_t tasks, Make make, W
 }
 
 // Runs work(first, last, part) for blocks of `step` rows that write to places of their own.
-template <typename Make, typename Work> void apart(int64_t rows, int64_t step, Make make, Work work) {
-    in_turn((rows + step - 1) / step, make,
-            [&](int64_t i, auto &part) { work(i * step, std::min(rows, (i + 1) * step), part); });
+template <typename Make, typename Work> void for_blocks(int64_t rows, int64_t step, Make make, Work work) {
+    for_tasks((rows + step - 1) / step, make,
+              [&](int64_t i, auto &part) { work(i * step, std::min(rows, (i + 1) * step), part); });
 }
 
 // Runs work(block, part) for each block, and merge(part) in the order of the blocks. A part has about so many bytes;
 // there are more of them than threads, unless they are large, so that a thread can go on while an earlier block is not
 // done.
 template <typename Make, typename Work, typename Merge>
-void in_order(int64_t blocks, int64_t bytes, Make make, Work work, Merge merge) {
+void reduce_blocks(int64_t blocks, int64_t bytes, Make make, Work work, Merge merge) {
     const int threads = thread_count(blocks);
     if (threads <= 1) {
         auto part = make();

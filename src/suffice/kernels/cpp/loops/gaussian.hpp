@@ -59,16 +59,16 @@ void diagonal_tile(const double *tile, int64_t d, const Diagonal &p, bool holes,
 }
 
 void diagonal(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
-              const Finish &f, int64_t *lost) {
+              const PosteriorRequest &f, int64_t *invalid_row) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const scores = tile + d * TILE;
     const auto run = p.origin ? diagonal_tile<false> : diagonal_tile<true>;
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
         Ahead ahead(x, start + TILE, TILE, d);
-        const bool holes = (fill(x, start, count, {p.origin, nullptr}, tile) & MET_MISSING) && missing;
+        const bool holes = (fill(x, start, count, {p.origin, nullptr}, tile) & FLAG_MISSING) && missing;
         run(tile, d, p, holes, ahead, scores);
-        finish(f, p.classes, start, count, scores, lost);
+        write_output(f, p.classes, start, count, scores, invalid_row);
     }
 }
 
@@ -103,7 +103,8 @@ void squares_of_triangle(const double *tile, int64_t d, const double *packed, do
     }
 }
 
-void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const Finish &f, int64_t *lost) {
+void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const PosteriorRequest &f,
+          int64_t *invalid_row) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const away = tile + d * TILE, *const scores = away + d * TILE;
     double *RESTRICT distance = scores + (p.classes + 3) * TILE;
@@ -123,7 +124,7 @@ void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *b
             squares_of_triangle(away, d, p.packed + k * p.size, distance);
             for (int64_t i = 0; i < TILE; ++i) scores[k * TILE + i] = p.norm[k] - 0.5 * distance[i];
         }
-        finish(f, p.classes, start, count, scores, lost);
+        write_output(f, p.classes, start, count, scores, invalid_row);
     }
 }
 

@@ -49,7 +49,7 @@ inline Pair over(Pair a, Pair b) {
     return renormalised(high, (((a.high - product) - error) + (a.low - high * b.low)) / b.high);
 }
 
-void settle(int64_t count, const double *weight, const double *weight_low, const double *sums, const double *sums_low,
+void refine(int64_t count, const double *weight, const double *weight_low, const double *sums, const double *sums_low,
             const double *squares, const double *squares_low, double *mean, double *mean_low, double *m2,
             double *m2_low) {
     for (int64_t i = 0; i < count; ++i) {
@@ -218,5 +218,5 @@ void join_entries(int64_t count, const double *a, const double *a_low, const dou
     }
 }
 
-constexpr JoiningKernels joining_kernels = {settle,           join_moments, pool,      complete,
+constexpr JoiningKernels joining_kernels = {refine,           join_moments, pool,      complete,
                                             join_class_means, join_entries, grand_mean};

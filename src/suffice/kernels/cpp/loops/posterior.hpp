@@ -34,7 +34,7 @@ inline void exp_below(Lanes (&x)[IN_STEP]) {
 // is no number or plus infinity, or all are minus infinity, there is nothing to compare: `lost` becomes the first such
 // row, if it was -1.
 void tops(const double *tile, int64_t classes, int64_t start, int64_t count, double *top, double *which,
-          int64_t *lost) {
+          int64_t *invalid_row) {
     Lanes odd = all(0.0);
     for (int64_t i = 0; i < TILE; i += IN_STEP * LANES) {
         Lanes most[IN_STEP], place[IN_STEP], strange[IN_STEP];
@@ -62,7 +62,7 @@ void tops(const double *tile, int64_t classes, int64_t start, int64_t count, dou
     for (int64_t i = 0; i < TILE; ++i) {
         bool wrong = top[i] == -HUGE_VAL;
         for (int64_t k = 0; k < classes; ++k) wrong |= !(tile[k * TILE + i] < HUGE_VAL);
-        if (i < count && *lost < 0 && wrong) *lost = start + i;
+        if (i < count && *invalid_row < 0 && wrong) *invalid_row = start + i;
         top[i] = top[i] > -HUGE_VAL ? top[i] : 0;
     }
 }
@@ -88,37 +88,39 @@ void exponentials(double *tile, int64_t classes, const double *top, bool keep, d
 }
 
 // Writes rows where they are asked for, in their type.
-void write(const Finish &f, const double *scores, int64_t classes, int64_t row, int64_t count, const double *sum) {
+void write(const PosteriorRequest &f, const double *scores, int64_t classes, int64_t row, int64_t count,
+           const double *sum) {
     if (f.single) write(scores, classes, row, count, sum, f.single);
     else write(scores, classes, row, count, sum, f.out);
 }
 
 // What is asked of rows whose scores are a tile (classes x TILE, and three more for scratch).
-void finish(const Finish &f, int64_t classes, int64_t start, int64_t count, double *tile, int64_t *lost) {
+void write_output(const PosteriorRequest &f, int64_t classes, int64_t start, int64_t count, double *tile,
+                  int64_t *invalid_row) {
     double *RESTRICT top = tile + classes * TILE, *RESTRICT sum = top + TILE, *RESTRICT place = sum + TILE;
     if (f.offset)
         for (int64_t k = 0; k < classes; ++k)
             for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] += f.offset[k];
-    if (f.answer == Answer::score) return write(f, tile, classes, start, count, nullptr);
-    tops(tile, classes, start, count, top, f.answer == Answer::decision ? place : nullptr, lost);
-    if (f.answer == Answer::decision) {
+    if (f.output == PosteriorOutput::score) return write(f, tile, classes, start, count, nullptr);
+    tops(tile, classes, start, count, top, f.output == PosteriorOutput::decision ? place : nullptr, invalid_row);
+    if (f.output == PosteriorOutput::decision) {
         for (int64_t i = 0; i < count; ++i) f.codes[start + i] = static_cast<int64_t>(place[i]);
         return;
     }
-    exponentials(tile, classes, top, f.answer != Answer::probability, sum);
-    if (f.answer == Answer::evidence) {
+    exponentials(tile, classes, top, f.output != PosteriorOutput::probability, sum);
+    if (f.output == PosteriorOutput::evidence) {
         for (int64_t i = 0; i < count; ++i) f.out[start + i] = top[i] + log(sum[i]);
         return;
     }
-    if (f.answer == Answer::probability) return write(f, tile, classes, start, count, sum);
+    if (f.output == PosteriorOutput::probability) return write(f, tile, classes, start, count, sum);
     for (int64_t i = 0; i < TILE; ++i) sum[i] = log(sum[i]);
     for (int64_t k = 0; k < classes; ++k)
         for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] = (tile[k * TILE + i] - top[i]) - sum[i];
     write(f, tile, classes, start, count, nullptr);
 }
 
-void answer(int64_t classes, int64_t first, int64_t last, const double *joint, const Finish &f, double *tile,
-            int64_t *lost) {
+void posterior(int64_t classes, int64_t first, int64_t last, const double *joint, const PosteriorRequest &f,
+               double *tile, int64_t *invalid_row) {
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
         const double *const rows = joint + start * classes;
@@ -127,7 +129,7 @@ void answer(int64_t classes, int64_t first, int64_t last, const double *joint, c
             for (int64_t i = 0; i < count; ++i) to[i] = rows[i * classes + k];
             for (int64_t i = count; i < TILE; ++i) to[i] = 0;
         }
-        finish(f, classes, start, count, tile, lost);
+        write_output(f, classes, start, count, tile, invalid_row);
     }
 }
 
@@ -149,4 +151,4 @@ void add_to_rows(int64_t classes, int64_t first, int64_t last, const double *off
     }
 }
 
-constexpr PosteriorKernels posterior_kernels = {answer, add_to_rows};
+constexpr PosteriorKernels posterior_kernels = {posterior, add_to_rows};

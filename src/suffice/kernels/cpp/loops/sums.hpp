@@ -16,9 +16,9 @@ inline uint64_t add_cells(const T *RESTRICT value, int64_t d, double w, double t
 }
 
 template <CellCount cell>
-uint32_t sums_of(const Matrix &x, const Membership &m, double threshold, bool looks, int64_t first, int64_t last,
+uint32_t sums_of(const Matrix &x, const Membership &m, double threshold, bool with_flags, int64_t first, int64_t last,
                  int64_t column, int64_t columns, double *buffer, double *total) {
-    uint32_t met = 0;
+    uint32_t flags = 0;
     each_row(x, first, last, column, columns, buffer, [&](const auto *values, int64_t i) {
         const double weight = m.weights ? m.weights[i] : 1.0;
         const int64_t code = m.codes ? m.codes[i] : 0;
@@ -31,9 +31,9 @@ uint32_t sums_of(const Matrix &x, const Membership &m, double threshold, bool lo
                 if (weight * soft[k] > 0)
                     odd = add_cells<cell>(values, columns, weight * soft[k], threshold, total + k * columns);
         }
-        if (looks && is_odd(odd)) met |= look(values, columns);
+        if (with_flags && is_odd(odd)) flags |= value_flags(values, columns);
     });
-    return met;
+    return flags;
 }
 
 // What numbers of a type are added up in: whole numbers are exact, and quick.
@@ -75,9 +75,9 @@ constexpr int64_t SUM_ROWS = 1024, SUM_CLASSES = 64;
 // The same for columns that lie in arrays of their own, one after another, where each row has one of few classes: rows
 // are put in the order of their classes once for all columns.
 template <CellCount cell>
-uint32_t column_sums(const Matrix &x, const Membership &m, double threshold, bool looks, int64_t first, int64_t last,
-                     int64_t column, int64_t columns, double *, double *total) {
-    uint32_t met = 0;
+uint32_t column_sums(const Matrix &x, const Membership &m, double threshold, bool with_flags, int64_t first,
+                     int64_t last, int64_t column, int64_t columns, double *, double *total) {
+    uint32_t flags = 0;
     int32_t order[SUM_ROWS];
     for (int64_t start = first; start < last; start += SUM_ROWS) {
         const int64_t count = last - start < SUM_ROWS ? last - start : SUM_ROWS;
@@ -101,23 +101,23 @@ uint32_t column_sums(const Matrix &x, const Membership &m, double threshold, boo
                     total[k * columns + j] +=
                         sum_down<cell>(from, c.stride, order + begin, ends[k] - begin, weights, threshold);
                 }
-                if (looks && c.stride == 1) met |= look(from, count);
-                else if (looks)
-                    for (int64_t i = 0; i < count; ++i) met |= look(from + i * c.stride, 1);
+                if (with_flags && c.stride == 1) flags |= value_flags(from, count);
+                else if (with_flags)
+                    for (int64_t i = 0; i < count; ++i) flags |= value_flags(from + i * c.stride, 1);
             });
         }
     }
-    return met;
+    return flags;
 }
 
-uint32_t sums(const Matrix &x, const Membership &m, const Counted &what, bool looks, int64_t first, int64_t last,
+uint32_t sums(const Matrix &x, const Membership &m, const CellRule &rule, bool with_flags, int64_t first, int64_t last,
               int64_t column, int64_t columns, double *buffer, double *total) {
     const bool down = x.each && m.codes && m.classes <= SUM_CLASSES;
-    const auto run = what.cell == CellCount::value ? (down ? column_sums<CellCount::value> : sums_of<CellCount::value>)
-                     : what.cell == CellCount::above
+    const auto run = rule.cell == CellCount::value ? (down ? column_sums<CellCount::value> : sums_of<CellCount::value>)
+                     : rule.cell == CellCount::above
                          ? (down ? column_sums<CellCount::above> : sums_of<CellCount::above>)
                          : (down ? column_sums<CellCount::missing> : sums_of<CellCount::missing>);
-    return run(x, m, what.threshold, looks, first, last, column, columns, buffer, total);
+    return run(x, m, rule.threshold, with_flags, first, last, column, columns, buffer, total);
 }
 
 constexpr SumKernels sum_kernels = {sums};

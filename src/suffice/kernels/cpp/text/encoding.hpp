@@ -4,19 +4,19 @@
 #include <cstdlib>
 #include <new>
 
-#include "learned.hpp"
+#include "merged_vocabulary.hpp"
 
 namespace suffice::text {
 
 // Numbers of which it is not known before how many there will be. What is not written yet takes no memory: large pieces
 // are moved by the system, not copied.
-template <typename T> class Grown {
+template <typename T> class GrowingArray {
   public:
-    Grown() = default;
-    Grown(Grown &&other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
+    GrowingArray() = default;
+    GrowingArray(GrowingArray &&other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
         other.data_ = nullptr;
     }
-    ~Grown() { std::free(data_); }
+    ~GrowingArray() { std::free(data_); }
 
     size_t size() const { return size_; }
     T *data() { return data_; }
@@ -48,16 +48,16 @@ template <typename T> class Grown {
 struct Encoded {
     Packed words;  // of the columns, if they were learned
     std::vector<int64_t> starts{0};
-    Grown<int32_t> columns;
-    Grown<int64_t> counts;
+    GrowingArray<int32_t> columns;
+    GrowingArray<int64_t> counts;
 };
 
 // By a vocabulary, or by all words that there are.
-Encoded encode_words(const Documents &documents, const Reading &reading, const Vocabulary *vocabulary);
+Encoded encode_words(const Documents &documents, const TokenRules &rules, const Vocabulary *vocabulary);
 
 // Adds the slope of each word of a document that has one (vocabulary, classes), as often as it comes, or once, to the
 // scores (documents, classes), and counts these.
-void score_words(const Documents &documents, const Reading &reading, const Vocabulary &vocabulary, const double *slope,
+void score_words(const Documents &documents, const TokenRules &rules, const Vocabulary &vocabulary, const double *slope,
                  int64_t classes, bool distinct, double *scores, double *lengths);
 
 }  // namespace suffice::text

@@ -31,30 +31,30 @@ inline std::vector<int64_t> portions(const Documents &documents) {
 
 // Runs work(row, seat) for every document, and ended(portion, seat) after each portion of them. Every thread has a seat
 // of its own, made by `make` before they start.
-template <typename Seat, typename Make, typename Work, typename Ended>
-std::vector<Seat> read_all(const Documents &documents, Make make, Work work, Ended ended) {
+template <typename Worker, typename Make, typename Work, typename Ended>
+std::vector<Worker> read_all(const Documents &documents, Make make, Work work, Ended ended) {
     const std::vector<int64_t> starts = portions(documents);
     const auto tasks = static_cast<int64_t>(starts.size()) - 1;
     const int threads = std::max(1, thread_count(tasks));
-    std::vector<Seat> seats;
-    seats.reserve(static_cast<size_t>(threads));
-    for (int i = 0; i < threads; ++i) seats.push_back(make());
+    std::vector<Worker> workers;
+    workers.reserve(static_cast<size_t>(threads));
+    for (int i = 0; i < threads; ++i) workers.push_back(make());
     std::mutex guard;
     BadText bad{-1, 0};
     run_tasks(tasks, threads, [&](int64_t task, int at) {
-        Seat &seat = seats[static_cast<size_t>(at)];
+        Worker &worker = workers[static_cast<size_t>(at)];
         for (int64_t row = starts[task]; row < starts[task + 1]; ++row) {
             try {
-                work(row, seat);
+                work(row, worker);
             } catch (const BadBytes &fault) {
                 const std::lock_guard<std::mutex> lock(guard);
                 if (bad.row < 0 || row < bad.row) bad = {row, fault.at};
             }
         }
-        ended(task, seat);
+        ended(task, worker);
     });
     if (bad.row >= 0) throw bad;
-    return seats;
+    return workers;
 }
 
 }  // namespace suffice::text

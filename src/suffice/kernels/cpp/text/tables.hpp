@@ -15,13 +15,13 @@ constexpr int64_t MOST_WORDS = 0x7FFFFFFF;  // columns of a sparse matrix are nu
 inline uint32_t next_number(size_t size) {
     if (static_cast<int64_t>(size) >= MOST_WORDS)
         throw std::length_error(
-            "The documents have more than 2,147,483,647 different words. Read shorter runs, or use slots.");
+            "The documents have more than 2,147,483,647 different words. Read shorter ngrams, or use slots.");
     return static_cast<uint32_t>(size);
 }
 
 // ---------------------------------------------------------------------- hashes
 
-inline uint64_t mixed(uint64_t h) {
+inline uint64_t mix(uint64_t h) {
     h *= 0xBF58476D1CE4E5B9u;
     return h ^ (h >> 32);
 }
@@ -57,9 +57,9 @@ constexpr uint64_t SLOT_SEED = 0x9E3779B97F4A7C15u;
 inline uint64_t hash_of(const char *text, int64_t n, uint64_t seed) {
     uint64_t h = seed;
     int64_t at = 0;
-    for (; at + 8 <= n; at += 8) h = mixed(h ^ low_bytes(text + at, 8));
-    if (at < n) h = mixed(h ^ low_bytes(text + at, n - at));
-    return mixed(h ^ static_cast<uint64_t>(n));
+    for (; at + 8 <= n; at += 8) h = mix(h ^ low_bytes(text + at, 8));
+    if (at < n) h = mix(h ^ low_bytes(text + at, n - at));
+    return mix(h ^ static_cast<uint64_t>(n));
 }
 
 // A word, and its hash for tables.
@@ -75,9 +75,9 @@ inline Word word_of(const char *text, int64_t n) { return {text, n, hash_of(text
 inline Word word_ahead(const char *text, int64_t n) {
     uint64_t h = TABLE_SEED;
     int64_t at = 0;
-    for (; at + 8 <= n; at += 8) h = mixed(h ^ low_bytes_ahead(text + at, 8));
-    if (at < n) h = mixed(h ^ low_bytes_ahead(text + at, n - at));
-    return {text, n, mixed(h ^ static_cast<uint64_t>(n))};
+    for (; at + 8 <= n; at += 8) h = mix(h ^ low_bytes_ahead(text + at, 8));
+    if (at < n) h = mix(h ^ low_bytes_ahead(text + at, n - at));
+    return {text, n, mix(h ^ static_cast<uint64_t>(n))};
 }
 
 // ---------------------------------------------------------------------- words
@@ -175,21 +175,21 @@ class PairTable {
     uint32_t size() const { return static_cast<uint32_t>(keys_.size()); }
     uint64_t key(uint32_t id) const { return keys_[id]; }
 
-    void prefetch(uint64_t key) const { __builtin_prefetch(&slots_[place(key)]); }
+    void prefetch(uint64_t key) const { __builtin_prefetch(&slots_[slot_of(key)]); }
     void prefetch_entry(uint64_t key) const {
-        const uint32_t id = slots_[place(key)];
+        const uint32_t id = slots_[slot_of(key)];
         if (id != NONE) __builtin_prefetch(&keys_[id]);
     }
 
     uint32_t find(uint64_t key) const {
-        for (size_t at = place(key);; at = (at + 1) & (slots_.size() - 1)) {
+        for (size_t at = slot_of(key);; at = (at + 1) & (slots_.size() - 1)) {
             if (slots_[at] == NONE) return NONE;
             if (keys_[slots_[at]] == key) return slots_[at];
         }
     }
 
     uint32_t number(uint64_t key) {
-        size_t at = place(key);
+        size_t at = slot_of(key);
         for (; slots_[at] != NONE; at = (at + 1) & (slots_.size() - 1))
             if (keys_[slots_[at]] == key) return slots_[at];
         const uint32_t id = next_number(keys_.size());
@@ -206,14 +206,14 @@ class PairTable {
     std::vector<uint32_t> slots_;
     std::vector<uint64_t> keys_;
 
-    size_t place(uint64_t key) const { return mixed(mixed(key ^ TABLE_SEED)) & (slots_.size() - 1); }
+    size_t slot_of(uint64_t key) const { return mix(mix(key ^ TABLE_SEED)) & (slots_.size() - 1); }
 
     void grow() {
         std::vector<uint32_t> larger(2 * slots_.size(), NONE);
         slots_.swap(larger);
         larger = {};
         for (uint32_t id = 0; id < size(); ++id) {
-            size_t at = place(keys_[id]);
+            size_t at = slot_of(keys_[id]);
             while (slots_[at] != NONE) at = (at + 1) & (slots_.size() - 1);
             slots_[at] = id;
         }

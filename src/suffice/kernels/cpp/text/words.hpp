@@ -19,7 +19,7 @@ struct WordsView {
 };
 
 // The order of the bytes of UTF-8 is that of code points.
-inline int compared(std::string_view a, std::string_view b) {
+inline int compare(std::string_view a, std::string_view b) {
     const int found = std::memcmp(a.data(), b.data(), std::min(a.size(), b.size()));
     return found ? found : a.size() < b.size() ? -1 : a.size() > b.size();
 }

@@ -36,9 +36,9 @@ template <typename T> class Scratch {
     size_t capacity_ = 0;
 };
 
-class Normal {
+class NormalizedText {
   public:
-    Normal(bool lowercase, bool marks) : lowercase_(lowercase), with_marks_(marks) {}
+    NormalizedText(bool lowercase, bool marks) : lowercase_(lowercase), with_marks_(marks) {}
 
     const char *text() { return text_.data(); }
     bool ascii() const { return ascii_; }

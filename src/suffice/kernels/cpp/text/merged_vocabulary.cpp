@@ -1,4 +1,4 @@
-#include "learned.hpp"
+#include "merged_vocabulary.hpp"
 
 namespace suffice::text {
 namespace {
@@ -18,7 +18,7 @@ std::vector<uint32_t> ranks_of(const std::vector<uint32_t> &order) {
 
 }  // namespace
 
-std::vector<uint32_t> in_order(const WordTable &words) {
+std::vector<uint32_t> sorted_numbers(const WordTable &words) {
     struct Each {
         uint64_t head;
         uint32_t number;
@@ -36,8 +36,9 @@ std::vector<uint32_t> in_order(const WordTable &words) {
     return order;
 }
 
-Learned::Learned(const Reading &reading, const std::vector<Tables *> &tables) : reading_(reading), all_(*tables[0]) {
-    const size_t levels = 1 + all_.runs.size();
+MergedVocabulary::MergedVocabulary(const TokenRules &rules, const std::vector<Tables *> &tables)
+    : rules_(rules), all_(*tables[0]) {
+    const size_t levels = 1 + all_.ngrams.size();
     moved.resize(tables.size());
     for (size_t t = 1; t < tables.size(); ++t) {
         Tables &theirs = *tables[t];
@@ -47,8 +48,8 @@ Learned::Learned(const Reading &reading, const std::vector<Tables *> &tables) : 
         for (uint32_t i = 0; i < theirs.words.size(); ++i)
             words[i] = all_.words.number({theirs.words.text(i), theirs.words.length(i), theirs.words.hash(i)});
         for (size_t level = 1; level < levels; ++level) {
-            const PairTable &from = theirs.runs[level - 1];
-            PairTable &to = all_.runs[level - 1];
+            const PairTable &from = theirs.ngrams[level - 1];
+            PairTable &to = all_.ngrams[level - 1];
             const std::vector<uint32_t> &before = moved[t][level - 1];
             const auto key = [&](uint32_t i) {
                 return PairTable::key(before[from.key(i) >> 32], words[from.key(i) & 0xFFFFFFFF]);
@@ -61,31 +62,31 @@ Learned::Learned(const Reading &reading, const std::vector<Tables *> &tables) : 
             }
         }
     }
-    for (PairTable &each : all_.runs) each.close();
+    for (PairTable &each : all_.ngrams) each.close();
 }
 
-void Learned::arrange(bool text) {
-    const size_t levels = 1 + all_.runs.size();
+void MergedVocabulary::arrange(bool text) {
+    const size_t levels = 1 + all_.ngrams.size();
     std::vector<std::vector<uint32_t>> orders(levels), ranks(levels), parents(levels);
-    orders[0] = in_order(all_.words);
+    orders[0] = sorted_numbers(all_.words);
     ranks[0] = ranks_of(orders[0]);
     for (size_t level = 1; level < levels; ++level) {
         // A space is before every character of a word, so that runs are in the order of their words: first by the run
         // without the last word, and then by that.
-        const PairTable &runs = all_.runs[level - 1];
+        const PairTable &ngrams = all_.ngrams[level - 1];
         const std::vector<uint32_t> &before = ranks[level - 1];
         std::vector<size_t> starts(orders[level - 1].size() + 1);
-        for (uint32_t i = 0; i < runs.size(); ++i) ++starts[before[runs.key(i) >> 32] + 1];
+        for (uint32_t i = 0; i < ngrams.size(); ++i) ++starts[before[ngrams.key(i) >> 32] + 1];
         for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-        std::vector<uint64_t> cells(runs.size());  // the rank of the last word above, and the number below
+        std::vector<uint64_t> cells(ngrams.size());  // the rank of the last word above, and the number below
         std::vector<size_t> next(starts.begin(), starts.end() - 1);
-        for (uint32_t i = 0; i < runs.size(); ++i) {
-            const uint64_t key = runs.key(i);
+        for (uint32_t i = 0; i < ngrams.size(); ++i) {
+            const uint64_t key = ngrams.key(i);
             cells[next[before[key >> 32]]++] = static_cast<uint64_t>(ranks[0][key & 0xFFFFFFFF]) << 32 | i;
         }
-        orders[level].resize(runs.size());
-        parents[level].resize(runs.size());
-        apart(
+        orders[level].resize(ngrams.size());
+        parents[level].resize(ngrams.size());
+        for_blocks(
             static_cast<int64_t>(starts.size()) - 1, std::max<int64_t>(1, static_cast<int64_t>(starts.size()) / 64),
             [] { return 0; },
             [&](int64_t from, int64_t to, int &) {
@@ -99,11 +100,11 @@ void Learned::arrange(bool text) {
             });
         if (level + 1 < levels) ranks[level] = ranks_of(orders[level]);
     }
-    const auto least = static_cast<size_t>(reading_.analyzer == Analyzer::WORD ? std::max(reading_.least, 1) : 1);
+    const auto least = static_cast<size_t>(rules_.analyzer == Analyzer::WORD ? std::max(rules_.least, 1) : 1);
     size_t total = 0;
-    places.resize(levels);
+    positions.resize(levels);
     for (size_t level = 0; level < levels; ++level) {
-        places[level].assign(orders[level].size(), NONE);
+        positions[level].assign(orders[level].size(), NONE);
         if (level + 1 >= least) total += orders[level].size();
     }
     if (total) next_number(total - 1);  // or there are too many in all
@@ -113,7 +114,7 @@ void Learned::arrange(bool text) {
     const auto firsts = static_cast<int64_t>(orders[0].size()), step = std::max<int64_t>(1, firsts / 64);
     const int64_t pieces = (firsts + step - 1) / step;
     std::vector<Packed> written(static_cast<size_t>(pieces));
-    in_turn(
+    for_tasks(
         pieces, [] { return 0; },
         [&](int64_t piece, int &) {
             Packed &out = written[static_cast<size_t>(piece)];
@@ -130,11 +131,11 @@ void Learned::arrange(bool text) {
             const auto visit = [&](const auto &self, size_t level, size_t rank) -> void {
                 const uint32_t number = orders[level][rank];
                 const uint32_t last =
-                    level ? static_cast<uint32_t>(all_.runs[level - 1].key(number) & 0xFFFFFFFF) : number;
+                    level ? static_cast<uint32_t>(all_.ngrams[level - 1].key(number) & 0xFFFFFFFF) : number;
                 const char *word = all_.words.text(last);
                 const auto size = static_cast<size_t>(all_.words.length(last));
                 if (level + 1 >= least) {
-                    places[level][number] = static_cast<uint32_t>(at);
+                    positions[level][number] = static_cast<uint32_t>(at);
                     order[at++] = {static_cast<uint32_t>(level), number};
                     if (text) {
                         if (level) out.text.insert(out.text.end(), prefix[level - 1].begin(), prefix[level - 1].end());

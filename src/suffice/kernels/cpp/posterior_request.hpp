@@ -7,36 +7,37 @@
 namespace suffice {
 
 // What is asked of so many rows and classes. `out` is an array of the answer's shape and type.
-class Asked {
+class CheckedRequest {
   public:
-    Asked(int answer, const Vector &offset, nb::handle out, size_t rows, size_t classes);
-    const Finish &finish() const { return finish_; }
+    CheckedRequest(int output, const Vector &offset, nb::handle out, size_t rows, size_t classes);
+    const PosteriorRequest &request() const { return request_; }
 
   private:
     nb::ndarray<nb::device::cpu> held_;
-    Finish finish_;
+    PosteriorRequest request_;
 };
 
 // Runs work(first, last, buffer, lost) over blocks of `step` rows, with buffers of so many numbers; returns the first
 // row that has no answer, or -1.
-template <typename Work> int64_t answered(int64_t rows, int64_t step, int64_t size, Work work) {
+template <typename Work> int64_t score_blocks(int64_t rows, int64_t step, int64_t size, Work work) {
     struct Part {
         Buffer buffer;
-        int64_t lost = -1;
+        int64_t invalid_row = -1;
     };
     std::vector<Part> parts;
     parts.reserve(thread_count(rows));
-    apart(
+    for_blocks(
         rows, step,
         [&] {
             parts.push_back({Buffer(size)});
             return &parts.back();
         },
-        [&](int64_t first, int64_t last, Part *part) { work(first, last, part->buffer.data(), &part->lost); });
-    int64_t lost = -1;
+        [&](int64_t first, int64_t last, Part *part) { work(first, last, part->buffer.data(), &part->invalid_row); });
+    int64_t invalid_row = -1;
     for (const Part &part : parts)
-        if (part.lost >= 0 && (lost < 0 || part.lost < lost)) lost = part.lost;
-    return lost;
+        if (part.invalid_row >= 0 && (invalid_row < 0 || part.invalid_row < invalid_row))
+            invalid_row = part.invalid_row;
+    return invalid_row;
 }
 
 }  // namespace suffice

@@ -10,10 +10,10 @@ struct Packed {
     std::vector<int64_t> ends;
 };
 
-class Learned {
+class MergedVocabulary {
   public:
     // Joins tables into the first of them.
-    Learned(const Reading &reading, const std::vector<Tables *> &tables);
+    MergedVocabulary(const TokenRules &rules, const std::vector<Tables *> &tables);
 
     // The number that a word or run of another table has in the first; `moved[table][level][number]`.
     std::vector<std::vector<std::vector<uint32_t>>> moved;
@@ -24,16 +24,16 @@ class Learned {
     struct Named {
         uint32_t level, number;
     };
-    std::vector<Named> order;                   // of the words, one after the other
-    std::vector<std::vector<uint32_t>> places;  // [level][number]: its place among them; NONE of a part of others
+    std::vector<Named> order;                      // of the words, one after the other
+    std::vector<std::vector<uint32_t>> positions;  // [level][number]: its place among them; NONE of a part of others
     Packed words;
 
   private:
-    Reading reading_;
+    TokenRules rules_;
     Tables &all_;
 };
 
 // Words in the order of their bytes, by numbers.
-std::vector<uint32_t> in_order(const WordTable &words);
+std::vector<uint32_t> sorted_numbers(const WordTable &words);
 
 }  // namespace suffice::text

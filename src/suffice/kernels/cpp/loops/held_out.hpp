@@ -19,8 +19,9 @@ inline Cell without(double away, double n, double w, double rest, double stretch
     return {step * step / variance, variance * inverse, rest > 1e-9 * n ? left : -1.0};
 }
 
-void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights, const double *added,
-              bool others, int64_t first, int64_t last, double *buffer, double *out, double *least) {
+void held_out_log_likelihood(const Matrix &x, const HeldOutGaussian &p, const int64_t *codes, const double *weights,
+                             const double *added, bool others, int64_t first, int64_t last, double *buffer, double *out,
+                             double *least) {
     const int64_t d = x.columns;
     for (int64_t row = first; row < last; ++row) {
         const double *RESTRICT value = row_of(x, row, buffer);
@@ -74,4 +75,4 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
     }
 }
 
-constexpr LeftOutKernels left_out_kernels = {left_out};
+constexpr HeldOutKernels held_out_kernels = {held_out_log_likelihood};

@@ -6,9 +6,9 @@
 
 namespace suffice::text {
 
-class Runs {
+class CharacterText {
   public:
-    explicit Runs(bool lowercase) : lowercase_(lowercase) {}
+    explicit CharacterText(bool lowercase) : lowercase_(lowercase) {}
 
     // Eight bytes can be read behind its end.
     const char *text() const { return text_.data(); }
