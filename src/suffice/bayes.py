@@ -109,24 +109,24 @@ def joint(log_probabilities: Float, log_likelihoods: Float) -> Float:
     return out
 
 
-ANSWERS: dict[str, kernels.Answer] = {
+ANSWERS: dict[str, kernels.PosteriorOutput] = {
     "predict": "decision",
     "predict_proba": "probability",
     "predict_log_proba": "logarithm",
 }
 
 
-def finish(method: str, log_probabilities: Float, n: int, out: NDArray[Any] | None = None) -> kernels.Finish:
+def finish(method: str, log_probabilities: Float, n: int, out: NDArray[Any] | None = None) -> kernels.PosteriorRequest:
     """What a kernel that knows log p(x | y) of n rows has to do to answer ``method`` at once; see `check_answered`."""
     if out is not None and method != "predict":
-        return kernels.Finish(ANSWERS[method], out, log_probabilities)
-    return kernels.Finish.of(ANSWERS[method], n, len(log_probabilities), log_probabilities)
+        return kernels.PosteriorRequest(ANSWERS[method], out, log_probabilities)
+    return kernels.PosteriorRequest.of(ANSWERS[method], n, len(log_probabilities), log_probabilities)
 
 
 def log_evidence(joint: Float) -> Float:
     """log p(x) = log Σ_y p(x, y) of each row (n,)."""
     out = np.empty(len(joint))
-    if kernels.answer(_plain(joint), "evidence", out) >= 0:
+    if kernels.write_posterior(_plain(joint), "evidence", out) >= 0:
         wrong = ~(joint < np.inf).all(axis=1)
         out[wrong] = joint[wrong].max(axis=1)  # not a number, or infinite
     return out
@@ -136,7 +136,7 @@ def log_posterior(joint: Float, out: Float | None = None) -> Float:
     """log p(y | x) of each row (n, K), written over ``joint`` unless there is an ``out``."""
     joint = _plain(joint)
     out = joint if out is None else out
-    check_answered(kernels.answer(joint, "logarithm", out))
+    check_answered(kernels.write_posterior(joint, "logarithm", out))
     return out
 
 
@@ -144,14 +144,14 @@ def posterior(joint: Float, out: Float | None = None) -> Float:
     """p(y | x) of each row (n, K), written over ``joint`` unless there is an ``out``."""
     joint = _plain(joint)
     out = joint if out is None else out
-    check_answered(kernels.answer(joint, "probability", out))
+    check_answered(kernels.write_posterior(joint, "probability", out))
     return out
 
 
 def decide(joint: Float) -> NDArray[np.int64]:
     """The class of the largest joint probability of each row (n,)."""
     codes = np.empty(len(joint), dtype=np.int64)
-    check_answered(kernels.answer(_plain(joint), "decision", codes))
+    check_answered(kernels.write_posterior(_plain(joint), "decision", codes))
     return codes
 
 

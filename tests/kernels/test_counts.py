@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from instruction_sets import assert_same_bits
 from threadpoolctl import threadpool_limits
 
-from instruction_sets import assert_same_bits
 from suffice import kernels
 
 TYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
@@ -206,9 +206,9 @@ def test_shapes_are_checked() -> None:
     with pytest.raises(ValueError, match="each column"):
         kernels.class_counts(x, one, one, 1, codes=codes)
     two = np.array([1, -5])
-    with pytest.raises(ValueError, match="too many places"):
+    with pytest.raises(ValueError, match="too many levels"):
         kernels._core.table_sums(x, two, two, np.zeros((3, 1)), np.zeros((3, 1)))
-    with pytest.raises(ValueError, match="row for each place"):
+    with pytest.raises(ValueError, match="row for each cell"):
         kernels.table_sums(x, np.zeros(2, dtype=np.int64), np.ones(2, dtype=np.int64), np.zeros((3, 1)), 1)
 
 

@@ -65,7 +65,7 @@ def test_the_first_records_alone():
 
 
 def test_a_delimiter_is_not_the_quote():
-    with pytest.raises(ValueError, match="two bytes"):
+    with pytest.raises(ValueError, match="two different bytes"):
         records(b"a", ",", ",")
 
 

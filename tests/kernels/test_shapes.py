@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from instruction_sets import assert_same_bits
+
 from suffice import kernels
 from suffice.kernels.arrow import ArrowColumn
 
@@ -104,11 +104,11 @@ def test_answers(k):
         }
         for what, right in expected.items():
             out = np.empty_like(right)
-            assert kernels.answer(joint, what, out) == -1
+            assert kernels.write_posterior(joint, what, out) == -1
             np.testing.assert_allclose(out, right, rtol=1e-13, atol=1e-13)
             if right.ndim == 2:
                 single = np.empty(right.shape, dtype=np.float32)
-                assert kernels.answer(joint, what, single) == -1
+                assert kernels.write_posterior(joint, what, single) == -1
                 np.testing.assert_array_equal(single, out.astype(np.float32))
 
 
@@ -148,7 +148,7 @@ def test_sums_of_columns_that_lie_apart(dtype, weighted):
         weights = rng.integers(0, 3, n).astype(float) if weighted else None
         w = (np.ones(n) if weights is None else weights) * ((codes >= 0) & (codes < k))
         for above, cells in ((None, np.column_stack(columns).astype(float)), (1.0, np.column_stack(columns) > 1.0)):
-            total, met = kernels.looked_sums(columns, k, codes=codes, weights=weights, above=above)
+            total, met = kernels.class_sums_with_flags(columns, k, codes=codes, weights=weights, above=above)
             for c in range(k):
                 np.testing.assert_array_equal(total[c], (w * (codes == c)) @ cells)
             assert not any(met)
@@ -162,7 +162,7 @@ def test_what_is_met_in_columns_that_lie_apart(bad, name, at, dtype):
     columns[1][at] = bad
     codes = np.zeros(3000, dtype=np.int64)
     codes[at] = -1  # rows that do not count are looked at, too
-    _, met = kernels.looked_sums(columns, 2, codes=codes)
+    _, met = kernels.class_sums_with_flags(columns, 2, codes=codes)
     assert met._asdict() == {each: each == name for each in ("negative", "missing", "infinite")}
 
 
@@ -183,10 +183,10 @@ def test_kernels_that_do_not_look_at_bits_are_given_none():
     holed = with_bits(np.array([1.0, np.nan]), 0)
     codes = np.zeros(2, dtype=np.int64)
     with pytest.raises(TypeError, match="NumPy array"):
-        kernels._core.class_sums([holed.asked()], codes, None, None, 0, 0.0, False, np.zeros((1, 1)))
+        kernels._core.class_sums([holed.kernel_arguments()], codes, None, None, 0, 0.0, False, np.zeros((1, 1)))
     few = (np.zeros(20), np.zeros(2, dtype=np.uint8), 0)
     out = [np.zeros((1, 1)) for _ in range(5)]
-    with pytest.raises(ValueError, match="too few bits"):
+    with pytest.raises(ValueError, match="too few entries"):
         kernels._core.class_moments([few], np.zeros(20, dtype=np.int64), None, None, True, *out)
 
 
@@ -204,7 +204,7 @@ def test_every_instruction_set_gives_the_same_bits():
         "        for what in ('probability', 'logarithm', 'decision', 'evidence'):\n"
         "            shape = scores.shape if what in ('probability', 'logarithm') else n\n"
         "            made.append(np.empty(shape, dtype='i8' if what == 'decision' else 'f8'))\n"
-        "            kernels.answer(scores, what, made[-1])\n"
+        "            kernels.write_posterior(scores, what, made[-1])\n"
         "    for rows in (holes, holes.astype('f4'), [c.copy() for c in holes.T]):\n"
         "        made += kernels.class_moments(rows, k, codes=codes, missing=True)\n"
         "        made.append(kernels.diagonal_log_likelihood(rows, coef, 0 * coef, coef**2, coef, missing=True))\n"

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from instruction_sets import assert_same_bits
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from instruction_sets import assert_same_bits
 from suffice import kernels
 from suffice.kernels import Cells, ValueFlags
 
@@ -95,7 +95,7 @@ def test_what_is_met(kind, counts, value):
     codes[1234] = 0 if counts else -1
     expected = ValueFlags(negative=value < 0, missing=bool(np.isnan(value)), infinite=bool(np.isinf(value)))
     if kind == "dense":
-        found = kernels.looked_sums(dense, 1, codes=codes)[1]
+        found = kernels.class_sums_with_flags(dense, 1, codes=codes)[1]
     else:
         found = kernels.sparse_sums(Cells.of(sparse.csr_array(dense).asformat(kind)), 1, codes=codes)[1]
     assert found == expected
@@ -148,9 +148,9 @@ def test_duplicates_and_any_order_add_up():
     x = Cells(np.array([0, 4]), np.array([2, 0, 2, 1]), np.array([1.0, 2.0, 3.0, 4.0]), (1, 3))
     assert kernels.sparse_sums(x, 1, codes=np.zeros(1, dtype=np.int64))[0].tolist() == [[2.0, 4.0, 4.0]]
     assert kernels.sparse_scores(x, np.zeros(1), np.array([[1.0], [10.0], [100.0]])).tolist() == [[442.0]]
-    assert not kernels.rises(x)
-    assert kernels.rises(x._replace(places=np.array([0, 1, 2, 3])))
-    assert not kernels.rises(x._replace(places=np.array([0, 1, 1, 3])))
+    assert not kernels.has_sorted_indices(x)
+    assert kernels.has_sorted_indices(x._replace(indices=np.array([0, 1, 2, 3])))
+    assert not kernels.has_sorted_indices(x._replace(indices=np.array([0, 1, 1, 3])))
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -224,7 +224,7 @@ def test_dense_sums_above_a_threshold(dtype, layout):
     _, dense = random_cells((9000, 11))
     x = layout(dense.astype(dtype))
     codes = np.arange(9000) % 4 - 1
-    found, met = kernels.looked_sums(x, 3, codes=codes, above=0.0)
+    found, met = kernels.class_sums_with_flags(x, 3, codes=codes, above=0.0)
     exact = [(dense.astype(dtype).astype(float)[codes == k] > 0).sum(axis=0) for k in range(3)]
     np.testing.assert_array_equal(found, exact)
     assert not any(met)
@@ -246,7 +246,8 @@ def test_every_instruction_set_gives_the_same_bits():
         "x = kernels.Cells.of(x)\n"
         "a = kernels.sparse_sums(x, 5, codes=c, weights=w)[0], kernels.sparse_sums(x, 5, codes=c, above=0.4)[0]\n"
         "a += tuple(kernels.sparse_scores(x, s[0, :k], s[:, :k].copy()) for k in (1, 2, 3, 4, 5))\n"
-        "d = rng.random((5000, 13)); a += (kernels.looked_sums(d, 5, codes=rng.integers(0, 5, 5000), above=0.5)[0],)\n"
+        "d, codes = rng.random((5000, 13)), rng.integers(0, 5, 5000)\n"
+        "a += (kernels.class_sums_with_flags(d, 5, codes=codes, above=0.5)[0],)\n"
         "made = a\n"
     )
     assert_same_bits(script)

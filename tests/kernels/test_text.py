@@ -8,20 +8,20 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pytest
+import words_by_hand as by_hand
 from sklearn.feature_extraction.text import CountVectorizer
 from threadpoolctl import threadpool_limits
 
-import words_by_hand as by_hand
 from suffice import InputError
 from suffice.kernels import text as kernels
-from suffice.kernels.text import Documents, Lookup, NotUtf8Error, Reading, Words
+from suffice.kernels.text import Documents, Lookup, NotUtf8Error, TokenRules, Words
 
 RUNS = [(1, 1), (1, 2), (2, 3), (1, 4)]
 PUNCTUATED = [
-    Reading(lowercase=lowercase, ngrams=runs, punctuation=True) for lowercase in (True, False) for runs in RUNS
+    TokenRules(lowercase=lowercase, ngrams=runs, punctuation=True) for lowercase in (True, False) for runs in RUNS
 ]
 READINGS = [
-    Reading(analyzer, lowercase, min_length, ngrams, stop)
+    TokenRules(analyzer, lowercase, min_length, ngrams, stop)
     for analyzer in kernels.ANALYZERS
     for ngrams in RUNS
     for lowercase in (True, False)
@@ -33,7 +33,7 @@ READINGS = [
 
 def told(value):
     """An id that does not depend on the order of a set."""
-    if not isinstance(value, Reading):
+    if not isinstance(value, TokenRules):
         return str(value)
     return "-".join(map(str, value[:4])) + "-stop" * bool(value.stop_words) + "-marks" * value.punctuation
 
@@ -91,7 +91,7 @@ def test_words_are_those_of_scikit_learn(reading, texts):
 
 
 def test_words_of_very_many_texts():
-    reading, analyzer = Reading(), CountVectorizer().build_analyzer()
+    reading, analyzer = TokenRules(), CountVectorizer().build_analyzer()
     texts = strange_texts(int(os.environ.get("SUFFICE_FUZZ_TEXTS", "5000")), seed=2)
     found = Documents.of_strings(texts)
     for row, text in enumerate(texts):
@@ -103,7 +103,7 @@ def test_every_character_beside_letters():
     analyzer = CountVectorizer(token_pattern=r"(?u)\b\w+\b").build_analyzer()
     expected = [analyzer(text) for text in texts]
     lookup = Words.of(sorted({word for words in expected for word in words}))
-    found = kernels.encode_words(Documents.of_strings(texts), Reading(min_length=1))
+    found = kernels.encode_words(Documents.of_strings(texts), TokenRules(min_length=1))
     assert found.words.texts() == lookup.texts()
     place = {word: i for i, word in enumerate(lookup.texts())}
     rows = [sorted({place[word] for word in words}) for words in expected]
@@ -113,7 +113,7 @@ def test_every_character_beside_letters():
 @pytest.mark.parametrize("reading", [*READINGS[::3], *PUNCTUATED[::3]], ids=told)
 def test_counts_rows_and_scores(reading, texts):
     mine, theirs = Documents.of_strings(texts), by_hand.Documents.of_strings(texts)
-    slow, rng = by_hand.Reading(*reading), np.random.default_rng(0)
+    slow, rng = by_hand.TokenRules(*reading), np.random.default_rng(0)
     codes = rng.integers(-1, 4, len(texts))  # 3 is no class of three
     found, expected = kernels.count_words(mine, reading, codes, 3), by_hand.count_words(theirs, slow, codes, 3)
     assert found.words.texts() == expected.words.texts()
@@ -148,7 +148,7 @@ def assert_same_rows(found, expected):
 def test_a_document_of_many_batches_has_runs_across_them():
     rng = random.Random(3)
     words = [rng.choice(["ab", "cd", "ef", "gh"]) for _ in range(20_000)]
-    reading = Reading(ngrams=(1, 3))
+    reading = TokenRules(ngrams=(1, 3))
     found = kernels.count_words(Documents.of_strings([" ".join(words)]), reading, np.zeros(1, dtype=np.int64), 1)
     expected = CountVectorizer(ngram_range=(1, 3)).fit([" ".join(words)])
     assert found.words.texts() == expected.get_feature_names_out().tolist()
@@ -161,7 +161,9 @@ def test_a_document_of_many_batches_has_runs_across_them():
     )
 
 
-@pytest.mark.parametrize("reading", [Reading(), Reading(ngrams=(1, 3)), Reading("char_wb", ngrams=(2, 4))], ids=told)
+@pytest.mark.parametrize(
+    "reading", [TokenRules(), TokenRules(ngrams=(1, 3)), TokenRules("char_wb", ngrams=(2, 4))], ids=told
+)
 def test_the_number_of_threads_does_not_show(reading):
     rng = np.random.default_rng(4)
     words = np.array([f"w{i:x}" for i in range(3000)])
@@ -194,13 +196,13 @@ def test_arrow_columns(kind):
     found, expected = Documents.of_arrow(pieces), by_hand.Documents.of_strings(values)
     assert len(found) == len(values)
     assert found.missing.tolist() == [each is None for each in values]
-    assert_same_rows(kernels.encode_words(found, Reading()), by_hand.encode_words(expected, by_hand.Reading()))
+    assert_same_rows(kernels.encode_words(found, TokenRules()), by_hand.encode_words(expected, by_hand.TokenRules()))
     codes = np.zeros(len(values), dtype=np.int64)
-    assert kernels.count_words(found, Reading(), codes, 1).count.sum() > 0
+    assert kernels.count_words(found, TokenRules(), codes, 1).count.sum() > 0
     del pieces  # the documents keep what they are views of
     part = found.rows(50, 120).take(np.array([3, 1, 69]))
-    assert [part.words(i, Reading()) for i in range(3)] == [
-        expected.words(row, by_hand.Reading()) for row in (53, 51, 119)
+    assert [part.words(i, TokenRules()) for i in range(3)] == [
+        expected.words(row, by_hand.TokenRules()) for row in (53, 51, 119)
     ]
 
 
@@ -229,11 +231,11 @@ def test_bytes_that_are_no_text_are_named():
             text, ends = b"".join(texts), np.cumsum([0, *map(len, texts)], dtype=np.int32)
             column = pa.StringArray.from_buffers(2, pa.py_buffer(ends), pa.py_buffer(text))
             found = Documents.of_arrow(pa.chunked_array([column]))
-            for reading in (Reading(), Reading("char", ngrams=(1, 2))):
+            for reading in (TokenRules(), TokenRules("char", ngrams=(1, 2))):
                 with pytest.raises(NotUtf8Error) as error:
                     kernels.encode_words(found, reading)
-                assert error.value.row == row
-                assert at is None or error.value.at == at
+                assert error.value.rows == [row]
+                assert at is None or error.value.byte == at
                 with pytest.raises(NotUtf8Error):
                     kernels.count_words(found, reading, np.zeros(2, dtype=np.int64), 1)
                 with pytest.raises(NotUtf8Error):
@@ -280,10 +282,10 @@ def test_random_bytes_are_read_or_refused():
         for each in passes if bad else ():
             with pytest.raises(NotUtf8Error) as error:
                 each()
-            assert error.value.row == bad[0]
+            assert error.value.rows == bad
         if not bad:
             decoded = by_hand.Documents.of_strings([each.decode() for each in texts])
-            assert_same_rows(passes[0](), by_hand.encode_words(decoded, by_hand.Reading(*reading)))
+            assert_same_rows(passes[0](), by_hand.encode_words(decoded, by_hand.TokenRules(*reading)))
             assert [each() for each in passes]
     assert 0 < refused < n // 5
 
@@ -297,12 +299,12 @@ def test_what_is_no_text_is_named():
 
 def test_tokens_are_taken_as_they_are():
     tokens = [["To be", "é", "é", "", "a"], None, [], ["To be"]]
-    found = kernels.encode_words(Documents.of_tokens(tokens), Reading(ngrams=(2, 3)))
+    found = kernels.encode_words(Documents.of_tokens(tokens), TokenRules(ngrams=(2, 3)))
     assert found.words.texts() == ["", "To be", "a", "é"]
     assert found.columns.tolist() == [0, 1, 2, 3, 1]
     assert found.counts.tolist() == [1, 1, 1, 2, 1]
     lookup = Lookup(Words.of(["To be", "é"]))
-    assert kernels.encode_words(Documents.of_tokens(tokens), Reading(ngrams=(2, 3)), lookup).counts.tolist() == [
+    assert kernels.encode_words(Documents.of_tokens(tokens), TokenRules(ngrams=(2, 3)), lookup).counts.tolist() == [
         1,
         2,
         1,
@@ -313,29 +315,29 @@ def test_a_list_that_changes_while_it_is_held():
     texts = [f"word{i}" for i in range(1000)]
     found = Documents.of_strings(texts)
     texts.clear()
-    assert found.words(999, Reading()) == ["word999"]
+    assert found.words(999, TokenRules()) == ["word999"]
 
 
 def test_nothing():
     for found in (Documents.of_strings([]), Documents.of_strings(["", ". !", None])):
-        counted = kernels.count_words(found, Reading(ngrams=(1, 2)), np.zeros(len(found), dtype=np.int64), 2)
+        counted = kernels.count_words(found, TokenRules(ngrams=(1, 2)), np.zeros(len(found), dtype=np.int64), 2)
         assert counted.words.size == 0
         assert counted.count.shape == (2, 0)
-        rows = kernels.encode_words(found, Reading(ngrams=(1, 2)))
+        rows = kernels.encode_words(found, TokenRules(ngrams=(1, 2)))
         assert rows.starts.tolist() == [0] * (len(found) + 1)
-        scores, length = kernels.score_words(found, Reading(), Lookup(Words.of([])), np.zeros((0, 2)))
+        scores, length = kernels.score_words(found, TokenRules(), Lookup(Words.of([])), np.zeros((0, 2)))
         assert scores.tolist() == [[0, 0]] * len(found)
         assert length.tolist() == [0] * len(found)
 
 
 def test_large_documents_and_words():
     word = "x" * 10_000_000
-    found = kernels.count_words(Documents.of_strings([word, f"{word} {word}y"]), Reading(), np.array([0, 1]), 2)
+    found = kernels.count_words(Documents.of_strings([word, f"{word} {word}y"]), TokenRules(), np.array([0, 1]), 2)
     assert [len(each) for each in found.words.texts()] == [10_000_000, 10_000_001]
     assert found.count.tolist() == [[1, 0], [1, 1]]
     long = "lorem ipsum " * 2_000_000
     scores, length = kernels.score_words(
-        Documents.of_strings([long]), Reading(), Lookup(Words.of(["ipsum"])), np.array([[0.5]])
+        Documents.of_strings([long]), TokenRules(), Lookup(Words.of(["ipsum"])), np.array([[0.5]])
     )
     assert (scores[0, 0], length[0]) == (1_000_000.0, 2_000_000.0)
 
@@ -346,16 +348,16 @@ def test_a_document_that_is_too_long_is_named():
     column = pa.LargeStringArray.from_buffers(2, pa.py_buffer(ends), pa.py_buffer(nothing))
     found = Documents.of_arrow(pa.chunked_array([column]))
     for read in (
-        lambda: kernels.encode_words(found, Reading()),
-        lambda: kernels.encode_words(found, Reading(), Lookup(Words.of(["a"]))),
-        lambda: kernels.count_words(found, Reading(), np.zeros(2, dtype=np.int64), 1),
-        lambda: kernels.count_words(found, Reading(), np.zeros(2, dtype=np.int64), 1, slots=8),
-        lambda: kernels.score_words(found, Reading(), Lookup(slots=8), np.zeros((8, 1))),
-        lambda: found.words(1, Reading()),
+        lambda: kernels.encode_words(found, TokenRules()),
+        lambda: kernels.encode_words(found, TokenRules(), Lookup(Words.of(["a"]))),
+        lambda: kernels.count_words(found, TokenRules(), np.zeros(2, dtype=np.int64), 1),
+        lambda: kernels.count_words(found, TokenRules(), np.zeros(2, dtype=np.int64), 1, slots=8),
+        lambda: kernels.score_words(found, TokenRules(), Lookup(slots=8), np.zeros((8, 1))),
+        lambda: found.words(1, TokenRules()),
     ):
-        with pytest.raises(InputError, match=r"Document 1 is 1,073,741,824 .* long"):
+        with pytest.raises(InputError, match=r"Row 1 is 1,073,741,824 .* long"):
             read()
-    assert found.words(0, Reading()) == []
+    assert found.words(0, TokenRules()) == []
 
 
 def test_more_places_than_a_column_can_be():
@@ -367,7 +369,7 @@ def test_more_places_than_a_column_can_be():
 def test_threads_that_share_documents_and_a_lookup(texts):
     """The lookup makes its tables when it is first asked."""
     documents, words = Documents.of_strings(texts), Words.of(["a", "a b", "ab", "ab cd", "é"])
-    readings = [Reading(min_length=1), Reading(min_length=1, ngrams=(1, 2)), Reading("char", ngrams=(1, 2))]
+    readings = [TokenRules(min_length=1), TokenRules(min_length=1, ngrams=(1, 2)), TokenRules("char", ngrams=(1, 2))]
     expected = [kernels.encode_words(documents, reading, Lookup(words)) for reading in readings]
     for _ in range(20):
         lookup = Lookup(words)
@@ -381,15 +383,15 @@ def test_passes_over_more_than_numbers_of_32_bits_can_count(monkeypatch, texts):
     valid = [*texts[:150], None]
     whole = Documents.of_strings(valid)
     codes = np.arange(len(valid)) % 2
-    expected = [kernels.count_words(whole, Reading(), codes, 2), kernels.encode_words(whole, Reading())]
+    expected = [kernels.count_words(whole, TokenRules(), codes, 2), kernels.encode_words(whole, TokenRules())]
     monkeypatch.setattr(kernels, "MOST_BYTES", 2000)
-    assert len(whole._passes()) > 3
-    found = kernels.count_words(whole, Reading(), codes, 2)
+    assert len(whole.passes()) > 3
+    found = kernels.count_words(whole, TokenRules(), codes, 2)
     assert found.words.texts() == expected[0].words.texts()
     assert np.array_equal(found.count, expected[0].count)
     assert np.array_equal(found.documents, expected[0].documents)
-    assert_same_rows(kernels.encode_words(whole, Reading()), expected[1])
-    slots = kernels.count_words(whole, Reading(), codes, 2, slots=31)
+    assert_same_rows(kernels.encode_words(whole, TokenRules()), expected[1])
+    slots = kernels.count_words(whole, TokenRules(), codes, 2, slots=31)
     assert slots.count.sum() == expected[0].count.sum()
 
 
@@ -407,7 +409,7 @@ def test_packed_words():
         assert joined.texts() == sorted({*a, *b})
         assert [joined.texts()[i] for i in at_a] == a
         assert [joined.texts()[i] for i in at_b] == b
-        assert kernels.word_places(Words.of(a), Words.of(b)).tolist() == [
+        assert kernels.word_positions(Words.of(a), Words.of(b)).tolist() == [
             a.index(each) if each in a else -1 for each in b
         ]
         keep = np.array([rng.random() < 0.5 for _ in a], dtype=bool)
@@ -419,7 +421,7 @@ def test_packed_words():
 
 def test_packed_words_that_are_none():
     for ends in ([3], [2, 1], [-1]):
-        with pytest.raises(ValueError, match="words end where there are none"):
+        with pytest.raises(ValueError, match="ends of words must increase"):
             Words(np.zeros(2, dtype=np.uint8), np.array(ends)).first_unsorted()
 
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from suffice import InputError, MergeError
-from suffice.kernels.text import Documents, Reading
+from suffice.kernels.text import Documents, TokenRules
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.tables import Vocabulary, WordRows
 from suffice.testing import assert_same
@@ -22,7 +22,7 @@ def corpus(rng, n=60, k=3):
 
 
 def summed(docs, members, slots=0):
-    return WordSums.summarize(Documents.of_strings(docs), Reading(), members, slots)
+    return WordSums.summarize(Documents.of_strings(docs), TokenRules(), members, slots)
 
 
 def by_hand(docs, codes, weights, k):
@@ -117,8 +117,8 @@ def test_documents_that_were_never_there_are_refused():
 def test_what_was_read_differently_does_not_join():
     members = Membership(ClassAxis.of(["a"]), codes=np.array([0]))
     documents = Documents.of_strings(["one two"])
-    words = WordSums.summarize(documents, Reading(), members, settings=("lowercase=True", "min_length=3"))
-    capitals = WordSums.summarize(documents, Reading(lowercase=False), members, settings=("lowercase=False",))
+    words = WordSums.summarize(documents, TokenRules(), members, settings=("lowercase=True", "min_length=3"))
+    capitals = WordSums.summarize(documents, TokenRules(lowercase=False), members, settings=("lowercase=False",))
     with pytest.raises(
         MergeError, match="lowercase=True, min_length=3 here, and lowercase=False, the default min_length there"
     ):
@@ -204,7 +204,7 @@ def test_a_vocabulary_has_no_flaw():
 
 
 def test_rows_on_another_vocabulary():
-    rows = WordRows.read(Documents.of_strings(["b a b", "c", None]), Reading(min_length=1))
+    rows = WordRows.read(Documents.of_strings(["b a b", "c", None]), TokenRules(min_length=1))
     found = rows.on(Vocabulary.of(["b", "c", "d"]))
     np.testing.assert_array_equal(found.toarray(), [[2, 0, 0], [0, 1, 0], [0, 0, 0]])
     assert rows.missing.tolist() == [False, False, True]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels.text import Counted, Encoded, Reading, Words
+from suffice.kernels.text import ClassWordCounts, EncodedDocuments, TokenRules, Words
 
 Float = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -50,7 +50,7 @@ class Documents:
         """Those at some places."""
         return Documents([self._texts[i] for i in index], tokens=self._tokens)
 
-    def words(self, row: int, reading: Reading) -> list[str]:
+    def words(self, row: int, reading: TokenRules) -> list[str]:
         """The words of one document, in their order."""
         text = self._texts[row]
         if text is None:
@@ -75,7 +75,9 @@ class Lookup:
         return word_slot(word, self._slots) if self._slots else self._place.get(word, -1)
 
 
-def count_words(documents: Documents, reading: Reading, codes: Places, n_classes: int, *, slots: int = 0) -> Counted:
+def count_words(
+    documents: Documents, reading: TokenRules, codes: Places, n_classes: int, *, slots: int = 0
+) -> ClassWordCounts:
     """The words of all documents that have a code, counted by class; those of others are no words."""
     found: dict[Any, Float] = {}
     for row, code in enumerate(codes.tolist()):
@@ -91,15 +93,15 @@ def count_words(documents: Documents, reading: Reading, codes: Places, n_classes
         table = np.zeros((2, n_classes, slots))
         for place, sums in found.items():
             table[:, :, place] = sums
-        return Counted(None, table[0], table[1])
+        return ClassWordCounts(None, table[0], table[1])
     order = sorted(found)
     table = np.array([found[word] for word in order]).reshape(len(order), 2, n_classes).transpose(1, 2, 0)
-    return Counted(Words.of(order), np.ascontiguousarray(table[0]), np.ascontiguousarray(table[1]))
+    return ClassWordCounts(Words.of(order), np.ascontiguousarray(table[0]), np.ascontiguousarray(table[1]))
 
 
 def encode_words(
-    documents: Documents, reading: Reading, lookup: Lookup | None = None, *, dtype: Any = np.int64
-) -> Encoded:
+    documents: Documents, reading: TokenRules, lookup: Lookup | None = None, *, dtype: Any = np.int64
+) -> EncodedDocuments:
     """How often each document has each word: of the lookup, or of all that occur. ``dtype`` is int64 or float64."""
     lists = [documents.words(row, reading) for row in range(len(documents))]
     words = None if lookup is not None else Words.of(sorted({word for each in lists for word in each}))
@@ -114,13 +116,13 @@ def encode_words(
         columns += sorted(places)
         counts += [places[at] for at in sorted(places)]
         starts.append(len(columns))
-    return Encoded(
+    return EncodedDocuments(
         words, np.array(starts, dtype=np.int64), np.array(columns, dtype=np.int32), np.array(counts, dtype=dtype)
     )
 
 
 def score_words(
-    documents: Documents, reading: Reading, lookup: Lookup, slope: Float, *, distinct: bool = False
+    documents: Documents, reading: TokenRules, lookup: Lookup, slope: Float, *, distinct: bool = False
 ) -> tuple[Float, Float]:
     """Σ of the slope (V, K) of each word of a document that has a place, each as often as it comes, or once.
 
@@ -141,10 +143,10 @@ def score_words(
 def join_words(mine: Words, others: Words) -> tuple[Words, Places, Places]:
     """The words of both, and where those of each are among them."""
     joined = Words.of(sorted({*mine.texts(), *others.texts()}))
-    return joined, word_places(joined, mine), word_places(joined, others)
+    return joined, word_positions(joined, mine), word_positions(joined, others)
 
 
-def word_places(among: Words, words: Words) -> Places:
+def word_positions(among: Words, words: Words) -> Places:
     """Where words are among others; −1 if they are not."""
     place = {word: i for i, word in enumerate(among.texts())}
     return np.array([place.get(word, -1) for word in words.texts()], dtype=np.int64)
@@ -163,7 +165,7 @@ def _mixed(h: int) -> int:
     return h ^ (h >> 32)
 
 
-def _words(text: str, reading: Reading) -> list[str]:
+def _words(text: str, reading: TokenRules) -> list[str]:
     text = text.lower() if reading.lowercase else text
     least, most = reading.ngrams
     if reading.analyzer == "word":

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
-from suffice.kernels.text import Documents, Reading
+from suffice.kernels.text import Documents, TokenRules
 from suffice.text import WordCounts
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -25,7 +25,7 @@ def texts(request):
 def test_words(texts):
     analyzer, found = CountVectorizer().build_analyzer(), Documents.of_strings(texts)
     for row, text in enumerate(texts):
-        assert found.words(row, Reading()) == analyzer(text)
+        assert found.words(row, TokenRules()) == analyzer(text)
 
 
 @pytest.mark.parametrize(

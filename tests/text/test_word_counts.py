@@ -166,10 +166,10 @@ def test_what_is_lost():
     assert (lost.rare, lost.frequent, lost.beyond) == ((2, 2), (1, 4), (1, 3))
     assert counts.vocabulary_ == {"bb": 0}  # cc is as frequent, and sorts after it
     assert str(lost) == (
-        "Of 5 words (12 occurrences) were left out: 2 rarer than min_df (2 occurrences); 1 more frequent than max_df "
+        "5 words (12 occurrences) read; dropped: 2 rarer than min_df (2 occurrences); 1 more frequent than max_df "
         "(4 occurrences); 1 beyond max_features (3 occurrences). 1 documents were missing."
     )
-    assert "left out: none." in str(WordCounts().fit(["aa bb"]).lost_)
+    assert "dropped: none." in str(WordCounts().fit(["aa bb"]).lost_)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_files(tmp_path):
 
 
 def test_bytes_that_are_not_utf8():
-    with pytest.raises(InputError, match=r"Row 1 holds bytes that are not utf-8: at byte 3 is 0xe9"):
+    with pytest.raises(InputError, match=r"Row 1 holds bytes that are not utf-8: byte 3 is 0xe9"):
         WordCounts().fit([b"tea", b"caf\xe9"])
     assert WordCounts(encoding="latin-1").fit([b"caf\xe9"]).vocabulary_ == {"café": 0}
     assert WordCounts(decode_error="ignore").fit([b"caf\xe9"]).vocabulary_ == {"caf": 0}
@@ -224,7 +224,7 @@ def test_bytes_that_are_not_utf8():
     ("settings", "texts", "message"),
     [
         ({}, "one text", "Iterable over raw text documents expected"),
-        ({}, ["a", 5], "Row 1 holds 5, which is no text"),
+        ({}, ["a", 5], "Row 1 holds 5, which is not a string"),
         ({}, 5, "got int"),
         ({}, [], "empty vocabulary"),
         ({}, ["", "a"], "empty vocabulary"),
@@ -239,14 +239,14 @@ def test_bytes_that_are_not_utf8():
         ({"analyzer": "words"}, ["aa"], "'analyzer' parameter of WordCounts"),
         ({"vocabulary": []}, ["aa"], "empty vocabulary"),
         ({"vocabulary": ["aa", "aa"]}, ["aa"], "Duplicate term"),
-        ({"vocabulary": [1, 2]}, ["aa"], "1 is none"),
-        ({"vocabulary": [["aa"]]}, ["aa"], r"\['aa'\] is none"),
-        ({"vocabulary": {"aa", 1}}, ["aa"], "1 is none"),
+        ({"vocabulary": [1, 2]}, ["aa"], "1 is not a string"),
+        ({"vocabulary": [["aa"]]}, ["aa"], r"\['aa'\] is not a string"),
+        ({"vocabulary": {"aa", 1}}, ["aa"], "1 is not a string"),
         ({"vocabulary": {"aa": [0]}}, ["aa"], r"that of 'aa' is \[0\]"),
         ({"vocabulary": {"aa": 0.0}}, ["aa"], "must be whole numbers"),
-        ({"tokenizer": str.split, "token_pattern": None}, ["a", 5], "Row 1 holds 5, which is no text"),
+        ({"tokenizer": str.split, "token_pattern": None}, ["a", 5], "Row 1 holds 5, which is not a string"),
         ({"token_pattern": "[a-z]+"}, ["a", b"\xff"], "Row 1 holds bytes that are not utf-8"),
-        ({"analyzer": lambda text: [len(text)]}, ["a", "bb"], "in row 0 there is 1"),
+        ({"analyzer": lambda text: [len(text)]}, ["a", "bb"], "Row 0 has the word 1, which is not a string"),
     ],
 )
 def test_what_cannot_be(settings, texts, message):

@@ -27,7 +27,7 @@ from suffice.families.estimation import (
     weighted_logs,
 )
 from suffice.families.independent import IndependentColumns
-from suffice.families.linear import CellForm, Finish, Linear, scores_of_cells
+from suffice.families.linear import CellForm, Linear, PosteriorRequest, scores_of_cells
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.tables.column_matrix import ColumnMatrix
 from suffice.tables.table import is_sparse
@@ -142,7 +142,7 @@ class Bernoulli(IndependentColumns):
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         return parameters.cells.scores(x)
 
-    def answers(self, parameters: BernoulliParameters, x: Any, finish: Finish) -> int | None:
+    def answers(self, parameters: BernoulliParameters, x: Any, finish: PosteriorRequest) -> int | None:
         """What is asked of `log_likelihood`, at once; the first row without an answer, or −1."""
         return parameters.cells.answers(x, finish)
 

@@ -43,7 +43,7 @@ class Family(Protocol):
     - ``is_density``, False where scores are no log-densities: then there is only ``relative_log_likelihood``, and the
       others raise
     - ``answers(parameters, x, finish)``: what ``finish`` asks of that, written by the kernel that scores the rows (see
-      `suffice.kernels.Finish`); the first row without an answer, −1 if all have one, None if it cannot be done
+      `suffice.kernels.PosteriorRequest`); the first row without one, −1 if all have one, None if it cannot be done
     - ``linear_form(parameters)``, a `Linear`, over the ``indicators(parameters)`` where there are any
     - ``log_prior(parameters, statistic)``, the log-density of ``map`` parameters under their prior, up to what does not
       depend on them: the log-likelihood of the rows that the prior is worth. `estimate` makes the sum of it and the

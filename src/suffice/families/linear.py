@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import kernels
-from suffice.kernels import Finish
+from suffice.kernels import PosteriorRequest
 from suffice.tables.sparse_cells import same_cells
 from suffice.tables.table import is_sparse
 
 __all__ = [
     "CellForm",
-    "Finish",
     "Linear",
+    "PosteriorRequest",
     "centred_blocks",
     "linear_answers",
     "linear_scores",
@@ -56,10 +56,10 @@ def linear_scores(x: Float, form: Linear) -> Float:
     return kernels.linear_scores(x, coef, offset, origin=np.ascontiguousarray(form.origin))[0]
 
 
-def linear_answers(x: Any, form: Linear, finish: Finish) -> int:
+def linear_answers(x: Any, form: Linear, finish: PosteriorRequest) -> int:
     """What is asked of `linear_scores`, at once; the first row without an answer, or −1."""
     coef, offset = np.ascontiguousarray(form.coef), np.ascontiguousarray(form.offset)
-    return kernels.linear_answers(x, coef, offset, origin=np.ascontiguousarray(form.origin), finish=finish)[1]
+    return kernels.linear_posterior(x, coef, offset, origin=np.ascontiguousarray(form.origin), request=finish)[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +114,15 @@ class CellForm:
                 self._mark(block, threshold, out[start : start + len(block)])
         return out
 
-    def answers(self, x: Any, finish: Finish, threshold: float | None = None, *, missing: bool = True) -> int | None:
+    def answers(
+        self, x: Any, finish: PosteriorRequest, threshold: float | None = None, *, missing: bool = True
+    ) -> int | None:
         """What is asked of the scores, at once, where they are dense and no cell is impossible; otherwise None."""
         if is_sparse(x) or self.never_more is not None or self.never_zero is not None:
             return None
         coef, nothing = self._by_class
         zero = nothing if missing else None
-        met, lost = kernels.linear_answers(x, coef, self.total, zero=zero, threshold=threshold, finish=finish)
+        met, lost = kernels.linear_posterior(x, coef, self.total, zero=zero, threshold=threshold, request=finish)
         return None if met.infinite else lost
 
     def _mark(self, block: Float, threshold: float | None, out: Float) -> None:

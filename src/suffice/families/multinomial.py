@@ -29,7 +29,7 @@ from suffice.families.estimation import (
     no_proper_prior,
     weighted_logs,
 )
-from suffice.families.linear import CellForm, Finish, Linear, row_blocks
+from suffice.families.linear import CellForm, Linear, PosteriorRequest, row_blocks
 from suffice.families.multinomial_draws import log_shares, predictive, rise
 from suffice.families.poisson import is_count, poisson_draws
 from suffice.numerics.gamma_function import log_rise
@@ -177,7 +177,7 @@ class Multinomial:
             return predictive(p.draws, x)
         return p.relative_cells.scores(x)
 
-    def answers(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
+    def answers(self, parameters: MultinomialParameters, x: Any, finish: PosteriorRequest) -> int | None:
         """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
         return None if self.estimation == "bayes" else parameters.relative_cells.answers(x, finish)
 

@@ -62,7 +62,9 @@ def pool_moments(weight: Float, mean: Float, mean_low: Float, m2: Float) -> tupl
 
 
 def complete_symmetric(high: Float, low: Float) -> None:
-    """Complete symmetric matrices ``high + low`` (n, d, d) from their lower triangles, in place, and normalise each entry.
+    """Complete symmetric matrices ``high + low`` (n, d, d) from their lower triangles, in place.
+
+    Each entry is also normalised: ``high`` becomes the double nearest to the sum.
 
     >>> high, low = np.array([[[1.0, 0.0], [2.0, 3.0]]]), np.zeros((1, 2, 2))
     >>> complete_symmetric(high, low)
@@ -74,7 +76,7 @@ def complete_symmetric(high: Float, low: Float) -> None:
 
 
 def join_scatter(a: Pairs, b: Pairs) -> tuple[Float, Float, Float, Float]:
-    """Weight (2, n_classes), mean (2, n_classes, d), scatter (n, d, d) and its low part of both groups of rows together.
+    """Weight (2, n_classes), mean (2, n_classes, d), scatter (n, d, d) and its low part, for both groups together.
 
     There is one scatter matrix for each class (n = n_classes) or one for all (n = 1).
     """

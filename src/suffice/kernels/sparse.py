@@ -1,7 +1,7 @@
 """Class sums and linear scores of sparse matrices.
 
-A sparse matrix is given by its parts: ``bounds`` (SciPy's indptr), ``indices`` and ``values`` (SciPy's data). Values may
-have any real type, indices int32 or int64. Cells may come in any order and may be duplicated, unless a threshold is
+A sparse matrix is given by its parts: ``bounds`` (SciPy's indptr), ``indices`` and ``values`` (SciPy's data). Values
+may have any real type, indices int32 or int64. Cells may come in any order and may be duplicated, unless a threshold is
 given. Every index is checked: an invalid matrix raises `ValueError`.
 """
 

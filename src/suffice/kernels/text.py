@@ -247,7 +247,7 @@ class Documents:
 
 
 class _RowErrors:
-    """Context manager around a pass that starts at row ``first``: turns a C++ error about a row into an `InputError`."""
+    """Context manager around a pass that starts at row ``first``. Turns C++ errors about a row into `InputError`."""
 
     def __init__(self, documents: Documents, rules: TokenRules, first: int = 0) -> None:
         self.documents, self.rules, self.first = documents, rules, first

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from suffice.families import Bernoulli, Family
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.estimation import weighted_logs
-from suffice.families.linear import Finish
+from suffice.families.linear import PosteriorRequest
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn
 from suffice.statistics import CellSums, Membership
@@ -50,7 +50,7 @@ class _Binary(Bernoulli):
             return parameters.cells.scores(x.x, x.above)
         return super().log_likelihood(parameters, x)
 
-    def answers(self, parameters: BernoulliParameters, x: Any, finish: Finish) -> int | None:
+    def answers(self, parameters: BernoulliParameters, x: Any, finish: PosteriorRequest) -> int | None:
         """What is asked of `log_likelihood`, at once."""
         if isinstance(x, ThresholdedMatrix):
             return parameters.cells.answers(x.x, finish, x.above)

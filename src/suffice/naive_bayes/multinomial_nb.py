@@ -13,7 +13,7 @@ from suffice.exceptions import InputError
 from suffice.families import Family, Multinomial
 from suffice.families.complement import ComplementWeights, complement_scores, complement_weights, left_out_complement
 from suffice.families.estimation import weighted_logs
-from suffice.families.linear import Finish
+from suffice.families.linear import PosteriorRequest
 from suffice.families.multinomial import MultinomialParameters
 from suffice.model import Block, Estimate, Model
 from suffice.naive_bayes.discrete import DiscreteDropIn, NotNegative
@@ -54,7 +54,7 @@ class _Frequencies(Multinomial):
         """The same without the multinomial coefficient."""
         return parameters.cells.scores(x, missing=False)
 
-    def answers(self, parameters: MultinomialParameters, x: Any, finish: Finish) -> int | None:
+    def answers(self, parameters: MultinomialParameters, x: Any, finish: PosteriorRequest) -> int | None:
         """What is asked of `relative_log_likelihood`, at once."""
         return parameters.cells.answers(x, finish, missing=False)
 

@@ -107,7 +107,9 @@ class WordAnswers:
         array([3, 0, 0])
         """
         parameters, family, texts = self._parameters(), self._family(), self._texts(X)
-        _, length = parameters.form.scores(texts.documents(family.analysis), family.analysis.reading, distinct=False)
+        _, length = parameters.form.scores(
+            texts.documents(family.analysis), family.analysis.token_rules, distinct=False
+        )
         return length.astype(np.int64)
 
     def telling_words(self, label: Any, n: int = 20, *, against: Any = None) -> Listing:

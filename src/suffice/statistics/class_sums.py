@@ -28,7 +28,7 @@ def class_sums(
     who: dict[str, Any] = {"codes": members.codes, "soft": members.soft, "weights": members.weights}
     if is_sparse(x):
         return kernels.sparse_sums(kernels.Cells.of(x), len(members.classes), above=above, missing=missing, **who)
-    return kernels.looked_sums(x, len(members.classes), above=above, missing=missing, **who)
+    return kernels.class_sums_with_flags(x, len(members.classes), above=above, missing=missing, **who)
 
 
 def value_flags_of(x: Any) -> ValueFlags:
@@ -40,7 +40,7 @@ def value_flags_of(x: Any) -> ValueFlags:
     nobody = np.empty((x.shape[0], 0))  # rows that are in no class are looked at, and no more
     if is_sparse(x):
         return kernels.sparse_sums(kernels.Cells.of(x), 0, soft=nobody)[1]
-    return kernels.looked_sums(x, 0, soft=nobody)[1]
+    return kernels.class_sums_with_flags(x, 0, soft=nobody)[1]
 
 
 def class_sums_of_cells(x: Any, members: Membership) -> Float:

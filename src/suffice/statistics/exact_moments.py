@@ -30,7 +30,7 @@ def _known_weights(x: Any, who: dict[str, Any], n_classes: int) -> tuple[Float, 
     return np.ascontiguousarray(high[:, ::2]), np.ascontiguousarray(low[:, ::2])
 
 
-def class_moments(x: Any, members: Membership, *, missing: bool) -> tuple[kernels.Moments, Float]:
+def class_moments(x: Any, members: Membership, *, missing: bool) -> tuple[kernels.MomentSums, Float]:
     """Weight, mean and centred sum of squares of each class and column, and the low part of the weight.
 
     NaN is a missing cell if ``missing``.
@@ -46,5 +46,5 @@ def class_moments(x: Any, members: Membership, *, missing: bool) -> tuple[kernel
         weight, low = _known_weights(x, who, len(members.classes)) if holes else cell_weights(members, x.shape[1])
     if x.shape[0] * x.shape[1] * (1 if members.soft is None else len(members.classes)) > EXACT_CELLS:
         return found._replace(weight=weight), low
-    kernels.settle_moments(x, found, weight, low, missing=holes, **who)
+    kernels.refine_moments(x, found, weight, low, missing=holes, **who)
     return found._replace(weight=weight), low

@@ -31,7 +31,7 @@ def is_canonical(x: Any) -> bool:
     """
     known = getattr(x, "_has_canonical_format", None)
     if known is None:
-        known = x.has_canonical_format = kernels.rises(kernels.Cells.of(x))
+        known = x.has_canonical_format = kernels.has_sorted_indices(kernels.Cells.of(x))
     return bool(known)
 
 

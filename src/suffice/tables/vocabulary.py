@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError, MergeError
-from suffice.kernels.text import Lookup, Words, join_words, word_places, word_slot
+from suffice.kernels.text import Lookup, Words, join_words, word_positions, word_slot
 
 __all__ = ["MOST_SLOTS", "Vocabulary"]
 
@@ -125,14 +125,14 @@ class Vocabulary:
         """The place of a word; −1 if it has none."""
         if self.slots:
             return word_slot(word, self.slots)
-        return int(word_places(self.raw, Words.of([word]))[0])
+        return int(word_positions(self.raw, Words.of([word]))[0])
 
     def positions(self, other: Vocabulary) -> Places:
         """Where each word of another vocabulary is in this one; −1 for a word that is not."""
         self.check_alike(other)
         if self is other or self.slots:
             return np.arange(len(other))
-        return word_places(self.raw, other.raw)
+        return word_positions(self.raw, other.raw)
 
     def taking(self, at: Places | NDArray[np.bool_]) -> Vocabulary:
         """Some of the words, by rising places or by a mask."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.kernels.text import Documents, Reading, encode_words
+from suffice.kernels.text import Documents, TokenRules, encode_words
 from suffice.tables.vocabulary import Vocabulary
 
 __all__ = ["WordRows"]
@@ -31,7 +31,7 @@ class WordRows:
 
     Examples
     --------
-    >>> rows = WordRows.read(Documents.of_strings(["a pill a day, a pill", None]), Reading())
+    >>> rows = WordRows.read(Documents.of_strings(["a pill a day, a pill", None]), TokenRules())
     >>> rows.vocabulary.words, rows.counts.toarray(), rows.missing
     (['day', 'pill'], array([[1., 2.],
            [0., 0.]]), array([False,  True]))
@@ -42,7 +42,7 @@ class WordRows:
     missing: NDArray[np.bool_]
 
     @classmethod
-    def read(cls, documents: Documents, reading: Reading, slots: int = 0) -> WordRows:
+    def read(cls, documents: Documents, reading: TokenRules, slots: int = 0) -> WordRows:
         """The rows of documents, of all words that occur in them; or of slots."""
         known = Vocabulary.hashed(slots) if slots else None
         found = encode_words(documents, reading, None if known is None else known.lookup, dtype=np.float64)

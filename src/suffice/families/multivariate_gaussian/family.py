@@ -331,7 +331,9 @@ class MultivariateGaussian:
             return self.log_likelihood(parameters, x)
         return self._in_parts(parameters, x, lambda p, rows: linear_scores(rows, self.linear_form(p)))
 
-    def answers(self, parameters: MultivariateGaussianParameters, x: Any, finish: kernels.Finish) -> int | None:
+    def answers(
+        self, parameters: MultivariateGaussianParameters, x: Any, finish: kernels.PosteriorRequest
+    ) -> int | None:
         """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
@@ -339,7 +341,7 @@ class MultivariateGaussian:
         if p.covariance.ndim == 2:
             lost = linear_answers(x, self.linear_form(p), finish)
         else:
-            lost = kernels.full_answers(x, p.mean, p.mean_low, p.triangles, p.log_norm, finish=finish)
+            lost = kernels.full_posterior(x, p.mean, p.mean_low, p.triangles, p.log_norm, request=finish)
         return None if self.missing and lost >= 0 else lost  # perhaps for a hole
 
     def leave_one_out(

@@ -91,7 +91,7 @@ def spoken(family: Text, parameters: TextParameters, x: Texts, row: int) -> Spok
     documents = x.documents(family.analysis)
     found: dict[int, Counter[str]] = {}
     unknown: list[str] = []
-    counted = Counter(documents.words(row, family.analysis.reading))
+    counted = Counter(documents.words(row, family.analysis.token_rules))
     place = _places(p, counted)
     for word, count in counted.items():
         at = place[word]

@@ -1,4 +1,4 @@
-// The structures of the Arrow C data and stream interfaces, and who owns them.
+// The structures of the Arrow C data and stream interfaces, and their owner.
 // https://arrow.apache.org/docs/format/CStreamInterface.html
 #pragma once
 
@@ -30,7 +30,7 @@ struct ArrowArrayStream {
     void *private_data;
 };
 
-// Owns a structure of the interface, and gives it back.
+// Owns a structure of the interface and releases it.
 template <typename T> class Owned {
   public:
     Owned() : owned_{} {}

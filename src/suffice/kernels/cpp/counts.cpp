@@ -1,4 +1,4 @@
-// What columns of categories hold, how often each class has each of it, and sums of table entries row by row.
+// Value ranges of columns of categories, per-class counts of their levels, and row sums of table entries.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 using Flags = nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-constexpr int64_t LARGE = int64_t{1} << 20;  // cells of a table that is not made for each thread
+constexpr int64_t LARGE = int64_t{1} << 20;  // tables with more cells are not copied for each thread
 
 void value_ranges(const Matrix &x, const Ranges &total) {
     struct Part {
@@ -51,9 +51,9 @@ void value_ranges(const Matrix &x, const Ranges &total) {
                   });
 }
 
-// total + total_low (classes x cells, zero on entry) = weight of the rows of each class and cell. Merging a block costs
-// as much as the table has cells: blocks have at least as many numbers, and a table too large for that is filled in one
-// block.
+// total + total_low (classes x cells, zero on entry) = weight of the rows of each class and table cell. Merging a block
+// costs as much as the table has cells, so blocks have at least as many numbers; a table too large for that is filled
+// in one block.
 void class_counts(const Matrix &x, const Membership &m, const TableLayout &p, double *total, double *total_low) {
     const Kernels &run = kernels();
     const int64_t cells = m.classes * p.cells, d = std::max<int64_t>(x.columns, 1);
@@ -103,14 +103,14 @@ void class_counts(const Matrix &x, const Membership &m, const TableLayout &p, do
                           }
                       });
     }
-    for (int64_t i = 0; i < cells; ++i) {  // the larger part first, and nothing of it in the smaller
+    for (int64_t i = 0; i < cells; ++i) {  // normalise: the high part holds all leading digits
         const double sum = total[i] + total_low[i];
         total_low[i] -= sum - total[i];
         total[i] = sum;
     }
 }
 
-// out (rows x classes) = sum over columns of the entries of `table` (cells x step) at the places of a row.
+// out (rows x classes) = sum over columns of the entries of `table` (cells x step) at the table cells of a row.
 void table_sums(const Matrix &x, const TableLayout &p, const double *table, int64_t step, int64_t classes,
                 double *out) {
     const Kernels &run = kernels();
@@ -121,7 +121,7 @@ void table_sums(const Matrix &x, const TableLayout &p, const double *table, int6
         });
 }
 
-// The least and the largest code; of none, 0 and -1.
+// Smallest and largest code; (0, -1) if there are no codes.
 std::pair<int64_t, int64_t> code_range(const int64_t *codes, int64_t count) {
     if (count == 0) return {0, -1};
     std::pair<int64_t, int64_t> range{codes[0], codes[0]};
@@ -141,10 +141,10 @@ std::pair<int64_t, int64_t> code_range(const int64_t *codes, int64_t count) {
     return range;
 }
 
-// Adds how often each of the codes 0..size-1 is there to `total`; returns the largest code that is not among them, or
-// -1.
+// Adds the count of each of the codes 0..size-1 to `total`; returns the largest code beyond them, or -1.
 int64_t code_counts(const int64_t *codes, int64_t count, int64_t size, int64_t *total) {
-    // Codes that follow one another are often the same: they are counted in different places, if there are few.
+    // Successive codes are often equal. If there are few codes, four tables are counted in turn, so that increments of
+    // one counter do not wait for each other.
     constexpr int64_t SIDES = 4;
     struct Part {
         std::vector<uint32_t> counts;
@@ -175,7 +175,7 @@ int64_t code_counts(const int64_t *codes, int64_t count, int64_t size, int64_t *
     return beyond;
 }
 
-// Where the places of each column begin. Holds the memory of a `Places`.
+// Owns the memory of a `TableLayout`: where the cells of each column begin.
 class LayoutStore {
   public:
     LayoutStore(const Matrix &x, const Numbers &low, const Numbers &size) : start_(size.shape(0)) {
@@ -183,11 +183,11 @@ class LayoutStore {
                 "low and size must have an entry for each column");
         int64_t at = 0;
         for (size_t j = 0; j < start_.size(); ++j) {
-            require(size.data()[j] >= 0 && size.data()[j] < (int64_t{1} << 30), "a column has too many layout");
+            require(size.data()[j] >= 0 && size.data()[j] < (int64_t{1} << 30), "a column has too many levels");
             start_[j] = at;
             at += size.data()[j] + 2;
         }
-        require(at < (int64_t{1} << 31), "the columns have too many layout");
+        require(at < (int64_t{1} << 31), "the columns have too many levels");
         view_ = {low.data(), size.data(), start_.data(), at};
     }
     const TableLayout &view() const { return view_; }
@@ -207,7 +207,7 @@ void bind_counts(nb::module_ &m) {
             const Matrix &view = rows.view();
             const auto d = static_cast<size_t>(view.columns);
             require(low.shape(0) == d && high.shape(0) == d && missing.shape(0) == d && parts.shape(0) == d,
-                    "an array of columns has another length");
+                    "an array must have one entry for each column");
             nb::gil_scoped_release release;
             value_ranges(view, {low.data(), high.data(), missing.data(), parts.data()});
         },
@@ -253,10 +253,10 @@ void bind_counts(nb::module_ &m) {
             const Matrix &view = rows.view();
             const LayoutStore layout(view, low, size);
             const auto step = static_cast<int64_t>(table.shape(1)), classes = static_cast<int64_t>(out.shape(1));
-            require(table.shape(0) == static_cast<size_t>(layout.view().cells), "table must have a row for each place");
+            require(table.shape(0) == static_cast<size_t>(layout.view().cells), "table must have a row for each cell");
             require(step >= classes && (step == 1 || step == 2 || step == 4 || step == 8 || step % 16 == 0) &&
                         (step >= 16 || 2 * classes > step || step == 1),
-                    "table must have as many columns as there are classes, and some more");
+                    "table must be padded to the width for its number of classes");
             require(out.shape(0) == static_cast<size_t>(view.rows), "out must be rows x classes");
             nb::gil_scoped_release release;
             table_sums(view, layout.view(), table.data(), step, classes, out.data());

@@ -1,4 +1,4 @@
-// Log-densities of Gaussians, with independent columns or with covariances.
+// Log-densities of Gaussians with independent columns or with full covariances.
 #include <cmath>
 
 #include "posterior_request.hpp"
@@ -6,10 +6,10 @@
 namespace suffice {
 namespace {
 
-constexpr double NEAR = 64;  // so many deviations from the origin a mean costs no digit that matters
+constexpr double NEAR = 64;  // up to this many deviations from the origin, a mean loses no significant digits
 
-// Class means as distances from one origin among them, where all are near it; empty where one is not. Rows are then
-// centred once, not once for each class.
+// Class means as distances from a common origin, if all are near it; empty otherwise. Rows are then centred once
+// instead of once for each class.
 struct Centred {
     std::vector<double> origin, mean;
 
@@ -80,7 +80,7 @@ void bind_gaussian(nb::module_ &m) {
             for (const Table &each : {mean, mean_low}) require_shape(each, classes, d);
             size_t size = 0;
             for (size_t i = 0; i < d; i += 4) size += 4 * std::min(i + 4, d);
-            require(packed.shape(0) == classes && packed.shape(1) == size, "packed has another shape");
+            require(packed.shape(0) == classes && packed.shape(1) == size, "packed has the wrong shape");
             require(norm.shape(0) == classes, "norm must have an entry for each class");
             const CheckedRequest checked(output, more, out, static_cast<size_t>(view.rows), classes);
             const Full p{mean.data(),

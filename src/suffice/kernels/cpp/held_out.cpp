@@ -41,11 +41,12 @@ void bind_held_out(nb::module_ &m) {
                  {weight, mean, mean_low, m2, variance, inverse, log_norm, stretch, per, inverse_m2})
                 require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
             require(codes.is_valid() && codes.shape(0) == static_cast<size_t>(view.rows),
-                    "there must be a code for each row");
+                    "codes must have an entry for each row");
             for (const Vector &each : {weights, added})
                 require(!each.is_valid() || each.shape(0) == static_cast<size_t>(view.rows),
-                        "there must be a number for each row");
-            require(least.shape(0) == static_cast<size_t>(view.rows), "there must be a number for each row");
+                        "weights, added and least must have an entry for each row");
+            require(least.shape(0) == static_cast<size_t>(view.rows),
+                    "weights, added and least must have an entry for each row");
             require(out.shape(0) == static_cast<size_t>(view.rows) && out.shape(1) == mean.shape(0),
                     "out must be rows x classes");
             nb::gil_scoped_release release;

@@ -1,6 +1,6 @@
-// The loops over memory. Compiled once per instruction set, each time into its own namespace; nothing
-// here may instantiate a template of the standard library, or the linker could hand code made for a
-// wide instruction set to a narrow processor.
+// The loops over memory. Compiled once per instruction set, each time into its own namespace. Nothing here may
+// instantiate a template of the standard library, or the linker could use code made for a wide instruction set on a
+// narrow processor.
 #include <math.h>
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -42,7 +42,7 @@ namespace {
 #include "loops/sparse.hpp"
 #include "loops/sums.hpp"
 
-#include "loops/joining.hpp"  // after the moments, of whose smallest square it makes use
+#include "loops/joining.hpp"  // after the moments, since it uses their smallest square
 
 }  // namespace
 }  // namespace SUFFICE_SET

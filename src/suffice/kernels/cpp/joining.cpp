@@ -1,5 +1,5 @@
-// Summaries of rows: made exact, joined, and pooled over the classes. They are small, and so is what is done to each:
-// one call does all of it.
+// Summaries of rows: refined in two doubles, joined, and pooled over classes. They are small, so one call does all the
+// work.
 #include <vector>
 
 #include "binding.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using Square = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-// One summary of classes x columns cells.
+// A summary of classes x columns cells.
 Summary cells(const Table &weight, const Table &weight_low, const Table &mean, const Table &mean_low,
               const Table &squares, const Table &squares_low, const Table &like) {
     for (const Table &each : {weight, weight_low, mean, mean_low, squares, squares_low})
@@ -17,7 +17,7 @@ Summary cells(const Table &weight, const Table &weight_low, const Table &mean, c
     return {weight.data(), weight_low.data(), mean.data(), mean_low.data(), squares.data(), squares_low.data()};
 }
 
-// One summary of classes whose columns hang together.
+// A summary of classes with full scatter matrices.
 Summary matrices(const Vector &weight, const Vector &weight_low, const Table &mean, const Table &mean_low,
                  const Square &scatter, const Square &scatter_low, const Table &like) {
     const size_t d = like.shape(1);
@@ -26,11 +26,11 @@ Summary matrices(const Vector &weight, const Vector &weight_low, const Table &me
         require(each.shape(0) == like.shape(0), "weight must have one entry for each class");
     for (const Square &each : {scatter, scatter_low})
         require(each.shape(0) == scatter.shape(0) && each.shape(1) == d && each.shape(2) == d,
-                "scatter must be made of matrices of the columns");
+                "scatter must hold matrices of columns x columns");
     return {weight.data(), weight_low.data(), mean.data(), mean_low.data(), scatter.data(), scatter_low.data()};
 }
 
-// The scatter of the rows of both: that of each, and cross delta delta' of each class.
+// Scatter of both groups of rows together: the scatter of each, plus cross delta delta' for each class.
 void join_scatter(int64_t classes, int64_t d, const Summary &a, const Summary &b, int64_t count, double *weight,
                   double *weight_low, double *mean, double *mean_low, double *scatter, double *scatter_low) {
     const Kernels &run = kernels();
@@ -47,7 +47,7 @@ void join_scatter(int64_t classes, int64_t d, const Summary &a, const Summary &b
     }
     for (int64_t k = 0; k < classes; ++k)
         for (int64_t j = 0; j < d; ++j) {
-            // A square that underflows is the smallest number, not zero.
+            // A square that underflows becomes the smallest number, not zero.
             double &square = scatter[(count == 1 ? 0 : k * d * d) + j * d + j];
             if (square == 0 && delta[k * d + j] != 0 && cross[k] > 0) square = 4.9406564584124654e-324;
         }
@@ -139,11 +139,11 @@ void bind_joining(nb::module_ &m) {
             const Summary b = matrices(other_weight, other_weight_low, other_mean, other_mean_low, other_scatter,
                                        other_scatter_low, mean);
             const size_t classes = mean.shape(0), d = mean.shape(1), count = scatter.shape(0);
-            require(count == classes || count == 1, "scatter must have a matrix for each class, or one");
+            require(count == classes || count == 1, "scatter must have one matrix, or one for each class");
             require_shape(out_weight, 2, classes);
             require(out_mean.shape(0) == 2 && out_mean.shape(1) == classes && out_mean.shape(2) == d,
                     "out_mean must have two arrays of classes x columns");
-            require(other_scatter.shape(0) == count, "one has a matrix for each class, and the other one for all");
+            require(other_scatter.shape(0) == count, "both scatters must have the same number of matrices");
             for (const Cube &each : {out_scatter, out_scatter_low})
                 require(each.shape(0) == count && each.shape(1) == d && each.shape(2) == d,
                         "out_scatter and scatter differ in shape");

@@ -6,7 +6,7 @@
 namespace suffice {
 namespace {
 
-// classes x columns as the loops read it: in strips of classes.
+// Reorders classes x columns into the layout of the loops: strips of classes.
 std::vector<double> in_strips(const Table &table) {
     const int64_t classes = static_cast<int64_t>(table.shape(0)), d = static_cast<int64_t>(table.shape(1));
     std::vector<double> out;

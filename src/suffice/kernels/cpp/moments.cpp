@@ -7,13 +7,13 @@
 namespace suffice {
 namespace {
 
-// Columns that are treated together. Classes x columns accumulators stay within a few MB however
-// many classes and columns there are; 64 columns are 512 bytes of each row.
+// Columns processed together. Accumulators of classes x columns stay within a few MB for any number of classes and
+// columns; 64 columns are 512 bytes of each row.
 int64_t slab_columns(int64_t classes, int64_t columns) {
     return std::min(columns, std::max<int64_t>(64, (int64_t{1} << 16) / std::max<int64_t>(classes, 1)));
 }
 
-// The memory behind a `Moments`.
+// Owns the memory of a `Moments`.
 class MomentStore {
   public:
     MomentStore(int64_t classes, int64_t first, int64_t columns, bool missing)
@@ -49,7 +49,7 @@ class MomentStore {
     Moments view_;
 };
 
-// Whether rows are read where they lie, and need not be gathered.
+// Whether rows can be read in place instead of being gathered.
 bool lie_side_by_side(const Matrix &x) {
     return !x.each && x.column_stride == 1 && (x.type == Type::f64 || x.type == Type::f32);
 }
@@ -67,7 +67,7 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
     for (int64_t first = 0; first < x.columns; first += slab) {
         const int64_t columns = std::min(slab, x.columns - first);
         const int64_t window = run.window_rows(m.classes, columns);
-        // The first window of a block is not asked for while another is worked on: long blocks have few of those.
+        // The first window of a block is not prefetched; long blocks have few of those.
         const int64_t step =
             window ? window * std::clamp<int64_t>(x.rows / 64 / window, 32, 128) : block_rows(m.classes);
         MomentStore whole(m.classes, first, columns, missing);

@@ -5,18 +5,18 @@ namespace suffice {
 
 CheckedRequest::CheckedRequest(int output, const Vector &offset, nb::handle out, size_t rows, size_t classes)
     : request_{} {
-    require(output >= 0 && output <= static_cast<int>(PosteriorOutput::decision), "there is no such answer");
+    require(output >= 0 && output <= static_cast<int>(PosteriorOutput::decision), "unknown output");
     require(!offset.is_valid() || offset.shape(0) == classes, "offset must have an entry for each class");
     request_.output = static_cast<PosteriorOutput>(output);
     request_.offset = or_null(offset);
     const bool whole = request_.output == PosteriorOutput::decision,
                one = whole || request_.output == PosteriorOutput::evidence;
     nb::ndarray<nb::c_contig, nb::device::cpu> found;
-    require(nb::try_cast(out, found, false), "out must be a contiguous array that can be written");
+    require(nb::try_cast(out, found, false), "out must be a contiguous, writable array");
     require(found.ndim() == (one ? 1 : 2) && found.shape(0) == rows && (one || found.shape(1) == classes),
-            "out must be rows, or rows x classes");
+            "out must have the shape rows, or rows x classes");
     const bool single = !one && found.dtype() == nb::dtype<float>();
-    require(single || found.dtype() == (whole ? nb::dtype<int64_t>() : nb::dtype<double>()), "out has another type");
+    require(single || found.dtype() == (whole ? nb::dtype<int64_t>() : nb::dtype<double>()), "out has the wrong type");
     held_ = nb::ndarray<nb::device::cpu>(found);
     if (whole) request_.codes = static_cast<int64_t *>(found.data());
     else if (single) request_.single = static_cast<float *>(found.data());

@@ -1,4 +1,4 @@
-// How kernels that score rows give their answers.
+// Requests to kernels that score rows.
 #pragma once
 
 #include "binding.hpp"
@@ -6,7 +6,7 @@
 
 namespace suffice {
 
-// What is asked of so many rows and classes. `out` is an array of the answer's shape and type.
+// A request whose arrays were checked for this many rows and classes. `out` must have the shape and type of the output.
 class CheckedRequest {
   public:
     CheckedRequest(int output, const Vector &offset, nb::handle out, size_t rows, size_t classes);
@@ -17,8 +17,8 @@ class CheckedRequest {
     PosteriorRequest request_;
 };
 
-// Runs work(first, last, buffer, lost) over blocks of `step` rows, with buffers of so many numbers; returns the first
-// row that has no answer, or -1.
+// Runs work(first, last, buffer, invalid_row) over blocks of `step` rows, with buffers of `size` numbers; returns the
+// first row without a posterior, or -1.
 template <typename Work> int64_t score_blocks(int64_t rows, int64_t step, int64_t size, Work work) {
     struct Part {
         Buffer buffer;

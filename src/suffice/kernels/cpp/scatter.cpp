@@ -1,4 +1,4 @@
-// What scatter matrices are made of.
+// Passes that build scatter matrices.
 #include <algorithm>
 #include <cmath>
 
@@ -9,16 +9,16 @@
 namespace suffice {
 namespace {
 
-// How many rows centre_block writes for this membership at most.
+// Largest number of rows that centre_block writes for this membership.
 int64_t centred_rows(const Membership &m, int64_t rows) { return (m.soft ? rows * m.classes : rows) + m.classes; }
 
-// Centres one block of rows on its class means for a following matrix product, and merges those
-// means into the running ones (classes x columns; `weight` has one entry per class).
+// Centres one block of rows on its class means, for a matrix product that follows, and merges those means into the
+// running ones (classes x columns; `weight` has one entry per class).
 //
-// Group k of `out` is rows offsets[k]..offsets[k+1]-1: sqrt(w) (x - mean) of its members, and one row
-// sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a) that joins the block to what came before. The sum of
-// outer products of a group is what the block adds to the scatter matrix of its class. The diagonal of
-// that matrix is also summed here, in two doubles (classes x columns), for all its digits.
+// Group k of `out` is rows offsets[k]..offsets[k+1]-1: sqrt(w) (x - mean) for its members, and one row sqrt(n_a n_b /
+// (n_a + n_b)) (mean_b - mean_a) that joins the block to the blocks before it. The outer products of a group sum to the
+// block's contribution to the scatter matrix of its class. The diagonal of that matrix is also summed here, in two
+// doubles (classes x columns), to keep all its digits.
 void centre_block(const Matrix &x, const Membership &m, double *weight, double *mean, double *mean_low, double *squares,
                   double *squares_low, int64_t *offsets, int64_t width, double *out) {
     const Kernels &run = kernels();
@@ -29,7 +29,7 @@ void centre_block(const Matrix &x, const Membership &m, double *weight, double *
 
     const auto member = [&](int64_t row, int64_t k, double w) {
         if (count[k]++ == 0 && weight[k] == 0) {
-            // A class that is new is centred on its first row until its mean is known.
+            // A new class is centred on its first row until its mean is known.
             kernels().scatter.row(x, row, shift.data() + k * d);
         }
         part[k] += w;
@@ -80,7 +80,7 @@ void centre_block(const Matrix &x, const Membership &m, double *weight, double *
                        squares, squares_low, width, out);
 }
 
-// Means and scatter matrices of some rows. Each class adds to the matrix `matrix_of` it.
+// Means and scatter matrices of some rows. Class k adds to matrix matrix_of[k].
 struct Scattered {
     int64_t classes, d, width;
     const int64_t *matrix_of;
@@ -96,10 +96,10 @@ struct Scattered {
             std::fill(each->begin(), each->end(), 0.0);
     }
 
-    // Adds the products of rows that lie in groups, one for each class; `product` is scratch.
+    // Adds the products of rows stored in groups, one group for each class; `product` is scratch.
     void add_groups(const double *rows, const int64_t *offsets, double *product) {
         for (int64_t k = 0; k < classes;) {
-            int64_t next = k + 1;  // classes that share a matrix are one group
+            int64_t next = k + 1;  // adjacent classes that share a matrix form one group
             while (next < classes && matrix_of[next] == matrix_of[k]) ++next;
             const int64_t count = offsets[next] - offsets[k];
             if (count > 0) {
@@ -111,7 +111,7 @@ struct Scattered {
         }
     }
 
-    // Joins what other rows have: as in `centre_block`, by a row for each class that is in both.
+    // Merges the summary of other rows: as in `centre_block`, with a joining row for each class that both have.
     void merge(const Scattered &other, double *rows, int64_t *offsets, double *product) {
         int64_t at = 0;
         for (int64_t k = 0; k < classes; ++k) {
@@ -145,14 +145,14 @@ struct Scattered {
     }
 };
 
-// What a block of rows is summarised in.
+// Working memory and result for a block of rows.
 struct ScatterPart {
     Scattered found;
     Buffer rows, product;
     std::vector<int64_t> offsets;
 };
 
-// Some rows of a matrix.
+// A view of rows first..last-1 of a matrix.
 Matrix rows_from(Matrix x, std::vector<Column> &columns, int64_t first, int64_t last) {
     x.rows = last - first;
     if (x.each) {
@@ -168,11 +168,11 @@ Matrix rows_from(Matrix x, std::vector<Column> &columns, int64_t first, int64_t 
     return x;
 }
 
-// Means and scatter of all rows in one read: blocks in parallel, each in windows that stay in cache from the first
-// look, at the means, to the products.
+// Means and scatter of all rows in one read. Blocks run in parallel, each in windows that stay in cache from the
+// computation of the means to the products.
 void scatter_pass(const Matrix &x, const Membership &m, Scattered &whole, int64_t matrices) {
     const int64_t classes = m.classes, d = x.columns, width = std::max<int64_t>(whole.width, 8);
-    // Long enough to outweigh what is done once for each matrix.
+    // Long enough to outweigh the fixed cost of each matrix.
     const int64_t window = std::max<int64_t>({256, 4 * classes, std::min<int64_t>(1024, (1 << 16) / width),
                                               std::min<int64_t>(128 * matrices, (1 << 18) / width)});
     const int64_t step = 16 * window;
@@ -202,12 +202,12 @@ void scatter_pass(const Matrix &x, const Membership &m, Scattered &whole, int64_
         });
 }
 
-// Matrices of each class, or one for all.
+// Requires one matrix for each class, or one for all.
 void require_matrices(const Cube &total, const Cube &total_low, size_t classes, size_t columns) {
     for (const Cube &each : {total, total_low})
         require((each.shape(0) == classes || each.shape(0) == 1) && each.shape(0) == total.shape(0) &&
                     each.shape(1) == columns && each.shape(2) == columns,
-                "total must have a matrix for each class, or one");
+                "total must have one matrix, or one for each class");
 }
 
 }  // namespace
@@ -241,14 +241,14 @@ void bind_scatter(nb::module_ &m) {
             const Rows rows(x);
             const Matrix &view = rows.view();
             const size_t classes = mean.shape(0), d = static_cast<size_t>(view.columns), matrices = total.shape(0);
-            require(codes.is_valid(), "there must be codes");
+            require(codes.is_valid(), "codes are required");
             const Membership who = membership(view, codes, Table(), weights, static_cast<int64_t>(classes));
             for (const Output &each : {mean, mean_low, squares, squares_low}) require_shape(each, classes, d);
             require(weight.shape(0) == classes && matrix_of.shape(0) == classes,
                     "weight and matrix_of must have one entry for each class");
             for (size_t k = 0; k < classes; ++k)
                 require(matrix_of.data()[k] >= 0 && matrix_of.data()[k] < static_cast<int64_t>(matrices),
-                        "there is no such matrix");
+                        "matrix_of has an index outside total");
             for (const Cube &each : {total, total_low})
                 require(each.shape(0) == matrices && each.shape(1) == d && each.shape(2) == d,
                         "total must hold matrices of columns x columns");

@@ -10,9 +10,9 @@
 namespace suffice {
 namespace {
 
-constexpr int64_t TABLES = int64_t{1} << 22;  // totals that blocks of rows may have of their own, together
-constexpr int64_t FEW = 1 << 15;              // stored cells that are not worth a second thread
-constexpr int64_t TOGETHER = 8;               // classes that are summed together where rows are in all of them
+constexpr int64_t TABLES = int64_t{1} << 22;  // most entries in the separate totals of all blocks
+constexpr int64_t FEW = 1 << 15;              // fewer stored cells than this are not worth a second thread
+constexpr int64_t TOGETHER = 8;               // classes summed together if membership is soft
 
 using Array = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -35,24 +35,24 @@ Sparse sparse(const Array &bounds, const Array &indices, const Array &values, in
               bool by_column) {
     const bool wide = bounds.dtype() == nb::dtype<int64_t>();
     require(indices.dtype() == bounds.dtype() && (wide || bounds.dtype() == nb::dtype<int32_t>()),
-            "the indices of a sparse matrix must be int32 or int64, all of them");
+            "the indices and indptr of a sparse matrix must both be int32 or both int64");
     require(rows >= 0 && columns >= 0 && (wide || std::max(rows, columns) <= std::numeric_limits<int32_t>::max()),
-            "the shape of a sparse matrix is beyond its indices");
+            "the shape of a sparse matrix is too large for its index type");
     const Sparse x{bounds.data(), indices.data(), values.data(), type_of(values.dtype()),
                    wide,          by_column,      rows,          columns};
     require(static_cast<int64_t>(bounds.shape(0)) == lines(x) + 1, "indptr does not fit the shape");
     const auto cells = static_cast<int64_t>(std::min(indices.shape(0), values.shape(0)));
     require(wide ? are_bounds(static_cast<const int64_t *>(x.bounds), lines(x), cells)
                  : are_bounds(static_cast<const int32_t *>(x.bounds), lines(x), cells),
-            "the sparse matrix is broken: its indptr falls, or goes beyond its cells");
+            "invalid sparse matrix: indptr decreases or exceeds the number of cells");
     return x;
 }
 
 void require_inside(uint32_t flags) {
-    require(!(flags & FLAG_OUTSIDE), "the sparse matrix is broken: an index lies outside its shape");
+    require(!(flags & FLAG_OUTSIDE), "invalid sparse matrix: an index is outside its shape");
 }
 
-// Lines where pieces of about the same number of cells begin; a function of the matrix and the number alone.
+// Rows (or columns) where pieces with about the same number of cells begin. Depends only on the matrix and `count`.
 std::vector<int64_t> pieces(const Sparse &x, int64_t count) {
     std::vector<int64_t> out(count + 1, lines(x));
     int64_t line = 0;
@@ -64,7 +64,7 @@ std::vector<int64_t> pieces(const Sparse &x, int64_t count) {
     return out;
 }
 
-// Rows by class, each class in order; those that do not count come last.
+// Sorts rows by class, keeping their order; rows that do not count come last.
 void group_rows(const Membership &m, int64_t rows, std::vector<int64_t> &starts, std::vector<int64_t> &order) {
     const auto group = [&](int64_t i) {
         const bool counts = m.codes[i] >= 0 && m.codes[i] < m.classes && (!m.weights || m.weights[i] > 0);
@@ -78,21 +78,21 @@ void group_rows(const Membership &m, int64_t rows, std::vector<int64_t> &starts,
     for (int64_t i = 0; i < rows; ++i) order[next[group(i)]++] = i;
 }
 
-// Adds to the totals (classes x columns), and returns what was met. How it is done depends on the shape alone.
+// Adds to the totals (classes x columns); returns flags about the values. The method depends only on the shape.
 uint32_t sparse_sums(const Sparse &x, const Membership &m, const CellRule &rule, double *total) {
     const Kernels &run = kernels();
     const int64_t cells = stored(x), table = m.classes * x.columns;
     std::atomic<uint32_t> flags{0};
     const auto buffer = [&] { return std::vector<double>(CELLS + m.classes); };
-    if (x.by_column) {  // each column is summed by one thread
+    if (x.by_column) {  // one thread sums each column
         const std::vector<int64_t> at = pieces(x, std::clamp<int64_t>(cells / FEW, 1, 256));
         for_tasks(static_cast<int64_t>(at.size()) - 1, buffer, [&](int64_t i, std::vector<double> &part) {
             flags |= run.sparse.add_columns(x, m, rule, at[i], at[i + 1], part.data(), total);
         });
         return flags;
     }
-    // Each block of rows has totals of its own, which have to be cleared and added to those of all. No thread waits for
-    // another before the last: on a busy machine that would take longer than the sums.
+    // Each block of rows has its own totals, which must be cleared and added to the final ones. Threads wait for each
+    // other only once, at the end: on a busy machine more waiting would take longer than the sums.
     const int64_t blocks =
         std::min({int64_t{64}, TABLES / std::max<int64_t>(table, 1), cells / std::max(8 * table, FEW)});
     if (blocks > 1) {
@@ -112,7 +112,7 @@ uint32_t sparse_sums(const Sparse &x, const Membership &m, const CellRule &rule,
     } else if (cells <= FEW || m.classes < 2) {
         std::vector<double> part = buffer();
         flags |= run.sparse.add_rows(x, m, rule, nullptr, 0, x.rows, 0, m.classes, part.data(), total);
-    } else if (m.codes) {  // each class is summed by one thread, the last group only looked at
+    } else if (m.codes) {  // one thread sums each class; the rows of the last group are only checked
         std::vector<int64_t> starts, order;
         group_rows(m, x.rows, starts, order);
         for_tasks(m.classes + 1, buffer, [&](int64_t k, std::vector<double> &part) {
@@ -188,7 +188,7 @@ void bind_sparse(nb::module_ &m) {
             for (const Flags &each : {never_more, never_zero})
                 if (each.is_valid()) require_shape(each, columns, classes);
             require(never_zero.is_valid() == zeros.is_valid() && (!zeros.is_valid() || zeros.shape(0) == classes),
-                    "never_zero and zeros go together");
+                    "never_zero and zeros must be given together");
             const CellScores s{offset.data(),
                                slope.data(),
                                or_null(zero),

@@ -1,4 +1,4 @@
-// Weighted column sums of each class.
+// Per-class weighted column sums.
 #include <algorithm>
 
 #include "binding.hpp"
@@ -7,12 +7,12 @@
 namespace suffice {
 namespace {
 
-// Columns that are treated together: each thread's totals stay within a few MB.
+// Columns processed together: the totals of each thread stay within a few MB.
 int64_t slab_columns(int64_t classes, int64_t columns) {
     return std::min(columns, std::max<int64_t>(64, (int64_t{1} << 19) / std::max<int64_t>(classes, 1)));
 }
 
-// Adds to the totals (classes x columns), and returns what was met among the values.
+// Adds to the totals (classes x columns); returns flags about the values.
 uint32_t class_sums(const Matrix &x, const Membership &m, const CellRule &rule, bool with_flags, double *total) {
     struct Part {
         std::vector<double> buffer, total;
@@ -44,7 +44,7 @@ uint32_t class_sums(const Matrix &x, const Membership &m, const CellRule &rule, 
 }  // namespace
 
 CellRule cell_rule(int cell, double threshold) {
-    require(cell >= 0 && cell <= 2, "a cell counts for its value, for being above a threshold, or for being missing");
+    require(cell >= 0 && cell <= 2, "the cell rule must be 0 (value), 1 (above a threshold) or 2 (missing)");
     return {static_cast<CellCount>(cell), threshold};
 }
 

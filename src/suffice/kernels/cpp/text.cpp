@@ -1,4 +1,4 @@
-// Documents and their words in Python.
+// Bindings for documents and their words.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -38,11 +38,11 @@ WordsView view_of(const Bytes &text, const Codes &ends) {
     const auto size = static_cast<int64_t>(ends.shape(0));
     for (int64_t i = 0, before = 0; i < size; before = ends.data()[i++])
         require(ends.data()[i] >= before && ends.data()[i] <= static_cast<int64_t>(text.shape(0)),
-                "words end where there are none");
+                "the ends of words must increase and lie within the text");
     return {reinterpret_cast<const char *>(text.data()), ends.data(), size};
 }
 
-// ---------------------------------------------------------------------- readings and vocabularies
+// ---------------------------------------------------------------------- token rules and vocabularies
 
 struct OwnedTokenRules {
     TokenRules rules;
@@ -61,22 +61,22 @@ std::unique_ptr<OwnedTokenRules> token_rules(int analyzer, bool lowercase, int64
             found->stop->number(word_of(word.data(), n));
         }
     }
-    require(analyzer >= 0 && analyzer <= 2 && least >= 1 && most >= least, "there is no such rules");
+    require(analyzer >= 0 && analyzer <= 2 && least >= 1 && most >= least, "invalid token rules");
     found->rules = {
         static_cast<Analyzer>(analyzer), lowercase, min_length, least, most, found->stop.get(), punctuation};
     return found;
 }
 
-constexpr int64_t LONGEST =
-    (int64_t{1} << 30) - 1;  // units of a document, so that its bytes in UTF-8 have numbers of 32 bits
+// Units of a document, so that positions in its UTF-8 fit in 32 bits.
+constexpr int64_t LONGEST = (int64_t{1} << 30) - 1;
 
 [[noreturn]] void throw_row_error(const char *why, int64_t row, int64_t number) {
     const auto message = std::string(why) + " " + std::to_string(row) + " " + std::to_string(number);
     throw nb::value_error(message.c_str());
 }
 
-// The same for the documents first..last-1: words that need no reading are no runs, and no run is longer than all
-// documents, whatever was asked for, since every length has tables of its own.
+// The rules for documents first..last-1. Words split by the caller form no n-grams, and no n-gram is longer than the
+// longest document, since every length has its own tables.
 TokenRules rules_for(const OwnedTokenRules &own, const Documents &documents, int64_t first, int64_t last) {
     TokenRules rules = own.rules;
     if (!documents.tokens.empty()) {
@@ -89,7 +89,7 @@ TokenRules rules_for(const OwnedTokenRules &own, const Documents &documents, int
         if (length > LONGEST) throw_row_error("long", row, length);
         longest = std::max(longest, length);
     }
-    // A capital I with a dot becomes two characters, and words within which runs are have a space on either side.
+    // A capital I with a dot becomes two characters, and words get a space on either side for n-grams within them.
     rules.most = static_cast<int>(std::min<int64_t>(rules.most, 2 * longest + 2));
     return rules;
 }
@@ -100,8 +100,8 @@ TokenRules rules_for(const OwnedTokenRules &own, const Documents &documents) {
 class Lookup {
   public:
     Lookup(Bytes text, Codes ends, int64_t slots) : slots_(slots) {
-        require(slots >= 0 && slots <= MOST_WORDS, "there are too many slots");
-        require(view_of(text, ends).size <= MOST_WORDS, "there are too many words");
+        require(slots >= 0 && slots <= MOST_WORDS, "too many slots");
+        require(view_of(text, ends).size <= MOST_WORDS, "too many words");
         text_ = text;
         ends_ = ends;
         if (slots) {
@@ -111,7 +111,7 @@ class Lookup {
     }
     int64_t size() const { return slots_ ? slots_ : static_cast<int64_t>(ends_.shape(0)); }
 
-    // As documents of a reading need it. Called with the interpreter's lock.
+    // The vocabulary in the form that these rules and documents need. The caller holds the interpreter lock.
     const Vocabulary &of(const TokenRules &rules, const Documents &documents) {
         const bool cut = !slots_ && rules.analyzer == Analyzer::WORD && rules.most > 1 && documents.tokens.empty();
         std::unique_ptr<Vocabulary> &each = made_[cut];
@@ -123,12 +123,13 @@ class Lookup {
     int64_t slots_;
     Bytes text_;
     Codes ends_;
-    std::array<std::unique_ptr<Vocabulary>, 2> made_;  // by whether runs of words are cut
+    std::array<std::unique_ptr<Vocabulary>, 2> made_;  // indexed by whether words are split into n-grams
 };
 
 // ---------------------------------------------------------------------- passes
 
-// A pass without the interpreter's lock. What is around a capital sigma is asked of Python when the first one is met.
+// Runs a pass without the interpreter lock. When it first needs the case classes for a capital sigma, they are computed
+// in Python and the pass is run again.
 template <typename Pass> auto run_pass(Pass pass) {
     for (int i = 0; i < 2; ++i) {
         try {
@@ -140,10 +141,10 @@ template <typename Pass> auto run_pass(Pass pass) {
         }
         const nb::object found = nb::module_::import_("suffice.kernels.text").attr("case_classes")();
         const auto classes = nb::cast<Bytes>(found);
-        require(classes.shape(0) == LAST_CHARACTER + 1, "there is a class for each character");
+        require(classes.shape(0) == LAST_CHARACTER + 1, "case_classes must return a class for each character");
         set_case_classes({classes.data(), classes.data() + classes.shape(0)});
     }
-    throw std::logic_error("the classes of characters were set");
+    throw std::logic_error("the case classes are missing although they were set");
 }
 
 }  // namespace
@@ -173,14 +174,14 @@ void bind_text(nb::module_ &m) {
                 out->texts.reserve(index.shape(0));
                 for (size_t i = 0; i < index.shape(0); ++i) {
                     const int64_t at = index.data()[i];
-                    require(at >= 0 && at < self.size(), "there is no such document");
+                    require(at >= 0 && at < self.size(), "the row is out of range");
                     out->texts.push_back(self.texts[static_cast<size_t>(at)]);
                 }
                 return out;
             },
             "index"_a.noconvert())
         .def("rows", [](const Documents &self, int64_t start, int64_t stop) {
-            require(0 <= start && start <= stop && stop <= self.size(), "there are no such documents");
+            require(0 <= start && start <= stop && stop <= self.size(), "the rows are out of range");
             auto out = std::make_unique<Documents>();
             out->owners = self.owners;
             out->tokens = self.tokens;
@@ -221,7 +222,7 @@ void bind_text(nb::module_ &m) {
         "count_slots",
         [](const Documents &documents, const OwnedTokenRules &own, Codes codes, int64_t classes, int64_t slots) {
             require(static_cast<int64_t>(codes.shape(0)) == documents.size(), "codes and documents differ in length");
-            require(slots > 0 && slots <= MOST_WORDS, "there are too many slots, or none");
+            require(slots > 0 && slots <= MOST_WORDS, "slots must be positive and fit in 32 bits");
             const TokenRules rules = rules_for(own, documents);
             SlotCounts found = run_pass([&] { return count_slots(documents, rules, codes.data(), classes, slots); });
             const auto k = static_cast<size_t>(classes), n = static_cast<size_t>(slots);
@@ -244,9 +245,10 @@ void bind_text(nb::module_ &m) {
         [](const Documents &documents, const OwnedTokenRules &own, Lookup &lookup, Table slope, bool distinct,
            Output scores, Weights lengths) {
             const TokenRules rules = rules_for(own, documents);
-            require(static_cast<int64_t>(slope.shape(0)) == lookup.size(), "there is a slope for each word");
+            require(static_cast<int64_t>(slope.shape(0)) == lookup.size(), "slope must have a row for each word");
             require_shape(scores, static_cast<size_t>(documents.size()), slope.shape(1));
-            require(static_cast<int64_t>(lengths.shape(0)) == documents.size(), "there is a length for each document");
+            require(static_cast<int64_t>(lengths.shape(0)) == documents.size(),
+                    "lengths must have an entry for each document");
             const text::Vocabulary &vocabulary = lookup.of(rules, documents);
             run_pass([&] {
                 score_words(documents, rules, vocabulary, slope.data(), static_cast<int64_t>(slope.shape(1)), distinct,
@@ -259,7 +261,7 @@ void bind_text(nb::module_ &m) {
     m.def(
         "document_words",
         [](const Documents &documents, const OwnedTokenRules &own, int64_t row) {
-            require(row >= 0 && row < documents.size(), "there is no such document");
+            require(row >= 0 && row < documents.size(), "the row is out of range");
             const TokenRules rules = rules_for(own, documents, row, row + 1);
             const Text &text = documents.texts[static_cast<size_t>(row)];
             const bool by_words = rules.by_words(text);
@@ -333,7 +335,7 @@ void bind_text(nb::module_ &m) {
             Packed out;
             out.ends.reserve(at.shape(0));
             for (size_t i = 0; i < at.shape(0); ++i) {
-                require(at.data()[i] >= 0 && at.data()[i] < words.size, "there is no such word");
+                require(at.data()[i] >= 0 && at.data()[i] < words.size, "the position of a word is out of range");
                 const std::string_view word = words[at.data()[i]];
                 out.text.insert(out.text.end(), word.begin(), word.end());
                 out.ends.push_back(static_cast<int64_t>(out.text.size()));
@@ -341,7 +343,7 @@ void bind_text(nb::module_ &m) {
             return words_of(std::move(out));
         },
         "text"_a.noconvert(), "ends"_a.noconvert(), "at"_a.noconvert());
-    // The first word that is not after the one before it; -1 if all are.
+    // The first word that does not sort after the one before it; -1 if all do.
     m.def(
         "first_unsorted",
         [](Bytes text, Codes ends) {

@@ -1,4 +1,4 @@
-// Included by instruction_set.cpp, within its namespace: what columns hold, and how often each class has each of it.
+// Included by instruction_set.cpp, within its namespace: value ranges of columns, and per-class counts of their levels.
 
 template <typename Pointer> struct Plain;
 template <typename T> struct Plain<const T *> {
@@ -7,7 +7,7 @@ template <typename T> struct Plain<const T *> {
 
 template <typename T> constexpr bool is_float = T(0.5) != T(0);
 
-// The largest and smallest number of each type, to begin with.
+// The largest and smallest number of each type, as starting values.
 template <typename T> constexpr T most() {
     if constexpr (is_float<T>) return static_cast<T>(__builtin_inf());
     else if constexpr (T(-1) > T(0)) return static_cast<T>(~T(0));
@@ -20,15 +20,15 @@ template <typename T> constexpr T least() {
     else return static_cast<T>(-most<T>() - 1);
 }
 
-constexpr int64_t SIDE_BY_SIDE = 64;  // columns that are looked at together, or numbers of one column
+constexpr int64_t SIDE_BY_SIDE = 64;  // columns scanned together, or numbers of one column
 
 template <typename T> struct ValueScan {
-    T low[SIDE_BY_SIDE], high[SIDE_BY_SIDE], holes[SIDE_BY_SIDE],
-        parts[SIDE_BY_SIDE];  // the last two count: only zero or not matters
+    T low[SIDE_BY_SIDE], high[SIDE_BY_SIDE];
+    T holes[SIDE_BY_SIDE], parts[SIDE_BY_SIDE];  // flags: zero or not
 };
 
-// Looks at `width` numbers that lie side by side, `count` times, `step` apart. Not one number at a time: the compiler
-// may not change the order in which a least number is found, but these are independent.
+// Scans `width` adjacent numbers, `count` times, `step` apart. Keeps a minimum for each of them: they are independent,
+// while the compiler may not reorder the search for one minimum.
 template <typename T> void scan_values(const T *from, int64_t count, int64_t width, int64_t step, ValueScan<T> &s) {
     for (int64_t i = 0; i < count; ++i, from += step) {
         const T *RESTRICT value = from;
@@ -45,7 +45,8 @@ template <typename T> void scan_values(const T *from, int64_t count, int64_t wid
             for (int64_t j = 0; j < width; ++j) {
                 const T v = value[j];
                 holes[j] = v == v ? holes[j] : T(1);
-                // A whole number less the nearest one is zero; NaN and infinity less themselves are not equal to it.
+                // An integer minus its truncation is zero. For NaN and infinity the difference is NaN, which compares
+                // false.
                 const T rest = v - (sizeof(T) == 8 ? T(trunc(v)) : T(truncf(static_cast<float>(v))));
                 parts[j] = (rest < 0) | (rest > 0) ? T(1) : parts[j];
             }
@@ -69,7 +70,7 @@ template <typename T> void clear(ValueScan<T> &s) {
     }
 }
 
-// One column of numbers.
+// Scans one column of numbers.
 template <typename T>
 void scan_column(const T *data, int64_t stride, int64_t first, int64_t last, int64_t column, const Ranges &out) {
     ValueScan<T> s;
@@ -112,8 +113,8 @@ void ranges(const Matrix &x, int64_t first, int64_t last, const Ranges &out) {
     });
 }
 
-// Where a number stands among those of its column: 0..size-1 if it is one of low..low+size-1; `size` if it is another
-// one; `size + 1` if it is missing.
+// Cell of a number among those of its column: 0..size-1 for the numbers low..low+size-1; `size` for any other number;
+// `size + 1` if it is missing.
 template <typename T> inline int64_t level_index(T v, int64_t low, int64_t size) {
     if constexpr (is_float<T>) {
         const bool fits = (v > T(-4e18)) & (v < T(4e18));
@@ -129,7 +130,7 @@ template <typename T> inline int64_t level_index(T v, int64_t low, int64_t size)
     }
 }
 
-// The places of rows row..row+count-1 (count x columns), in the table of all columns.
+// Table cells of rows row..row+count-1 (count x columns).
 void table_indices(const Matrix &x, const TableLayout &p, int64_t row, int64_t count, int32_t *out) {
     const int64_t d = x.columns;
     const auto down = [&](const auto *data, int64_t stride, int64_t j) {
@@ -166,7 +167,7 @@ void table_indices(const Matrix &x, const TableLayout &p, int64_t row, int64_t c
     });
 }
 
-// Columns that lie in arrays of their own, one after another, for rows that all have a class.
+// Counts columns stored in their own arrays, one after another, for rows that all have a class.
 void count_columns(const Matrix &x, const Membership &m, const TableLayout &p, int64_t row, uint32_t *total) {
     int32_t base[COUNT_TILE], at[COUNT_TILE];
     for (int64_t i = 0; i < COUNT_TILE; ++i) base[i] = static_cast<int32_t>(m.codes[row + i] * p.cells);
@@ -239,7 +240,7 @@ void weigh_rows(const Matrix &x, const Membership &m, const TableLayout &p, int6
     }
 }
 
-// Sums of W neighbouring classes, which stay in registers while the columns go by.
+// Sums W neighbouring classes in registers, over all columns.
 template <int W>
 void sum_entries(const int32_t *at, int64_t count, int64_t d, const double *table, int64_t step, int64_t classes,
                  double *out) {

@@ -1,6 +1,6 @@
 // Included by instruction_set.cpp, within its namespace: log-densities of Gaussians.
 
-// Scores of a tile under `SIDE` classes side by side.
+// Scores of a tile under `SIDE` adjacent classes.
 template <bool split, int64_t SIDE>
 void diagonal_strip(const double *tile, int64_t d, const Diagonal &p, int64_t k, Ahead &ahead, double *scores) {
     constexpr int64_t WIDE = 4;
@@ -29,7 +29,7 @@ void diagonal_strip(const double *tile, int64_t d, const Diagonal &p, int64_t k,
     }
 }
 
-// The same for one class where values are missing: they are left out.
+// The same for one class, skipping missing values.
 template <bool split>
 void diagonal_holes(const double *tile, int64_t d, const Diagonal &p, int64_t k, Ahead &ahead, double *scores) {
     for (int64_t g = 0; g < GROUPS; ++g) {
@@ -73,9 +73,9 @@ void diagonal(const Matrix &x, const Diagonal &p, bool missing, int64_t first, i
 }
 
 // z = T v for a triangular T, four entries of z at a time, and the sum of their squares. T is packed: for each four
-// rows i, i + 1, i + 2, i + 3 the four entries of column 0, of column 1, ... of column i + 3.
+// rows i, i + 1, i + 2, i + 3, the four entries of column 0, column 1, ..., column i + 3.
 void squares_of_triangle(const double *tile, int64_t d, const double *packed, double *distance) {
-    constexpr int64_t WIDE = LANES == 8 ? 4 : 2;  // vectors whose sums fit the registers, four of each
+    constexpr int64_t WIDE = LANES == 8 ? 4 : 2;  // vectors whose sums fit in registers, four of each
     for (int64_t from = 0; from < GROUPS; from += WIDE) {
         Lanes square[WIDE];
         for (int64_t g = 0; g < WIDE; ++g) square[g] = all(0.0);

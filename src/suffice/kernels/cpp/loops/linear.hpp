@@ -1,10 +1,10 @@
 // Included by instruction_set.cpp, within its namespace: scores that are linear in x.
 
-// `SIDE` classes: offset + sum of coef times value; with `holes` a missing value adds -zero instead.
+// Scores of `SIDE` classes: offset + sum of coef times value; with `holes`, a missing value adds -zero instead.
 template <bool holes, int64_t SIDE>
 void linear_strip(const double *tile, int64_t d, const double *coef, const double *offset, const double *zero,
                   Ahead &ahead, double *scores) {
-    constexpr int64_t WIDE = LANES == 8 || SIDE <= 2 ? 4 : 2;  // vectors whose sums fit the registers
+    constexpr int64_t WIDE = LANES == 8 || SIDE <= 2 ? 4 : 2;  // vectors whose sums fit in registers
     for (int64_t from = 0; from < GROUPS; from += WIDE) {
         Lanes sum[SIDE][WIDE];
         for (int64_t r = 0; r < SIDE; ++r)

@@ -1,5 +1,4 @@
-// Included by instruction_set.cpp, within its namespace: class sums and scores of the cells that a sparse matrix
-// stores.
+// Included by instruction_set.cpp, within its namespace: class sums and scores of the stored cells of a sparse matrix.
 
 template <typename Index> struct BitsOf {
     using Type = uint32_t;
@@ -8,20 +7,20 @@ template <> struct BitsOf<int64_t> {
     using Type = uint64_t;
 };
 
-// Reads cells some at a time: looks at them, and makes them doubles that count for what they should.
+// Reads cells in chunks: checks their indices and values, and converts them to doubles by the cell rule.
 template <typename Index> struct CellReader {
     using Bits = typename BitsOf<Index>::Type;
     const Sparse &x;
     const CellRule &rule;
-    int64_t limit;      // places are below it, and it is no larger than an Index
-    bool keep_missing;  // whether NaN stays, to be dealt with cell by cell
+    int64_t limit;      // indices must be below it; it fits in an Index
+    bool keep_missing;  // whether NaN is kept for the caller to handle
     double *buffer;
-    uint32_t flags = 0, here = 0;  // in all cells, and in those that were read last
+    uint32_t flags = 0, here = 0;  // flags of all cells, and of those read last
 
     const Index *bounds() const { return static_cast<const Index *>(x.bounds); }
     const Index *indices() const { return static_cast<const Index *>(x.indices); }
 
-    // Lets cells first..last-1 come from memory while others are worked on.
+    // Prefetches cells first..last-1 while others are processed.
     void fetch(int64_t first, int64_t last) const {
 #if defined(__GNUC__)
         const int64_t line = 64 / static_cast<int64_t>(sizeof(Index));
@@ -31,10 +30,10 @@ template <typename Index> struct CellReader {
 #endif
     }
 
-    // Cells first..first+count-1; null if one of them lies outside.
+    // Reads cells first..first+count-1; returns null if an index is outside the matrix.
     const double *read(int64_t first, int64_t count) {
         const Index *RESTRICT at = indices() + first;
-        Bits bad = 0;  // its highest: of a place below zero, or of how far it is below the last
+        Bits bad = 0;  // its highest bit is set by an index below zero or above the last
         const Bits end = static_cast<Bits>(limit - 1);
         for (int64_t i = 0; i < count; ++i) bad |= static_cast<Bits>(at[i]) | (end - static_cast<Bits>(at[i]));
         if (bad >> (8 * sizeof(Bits) - 1)) {
@@ -70,7 +69,7 @@ template <typename Index> struct CellReader {
     }
 };
 
-// Places of one row differ, but the compiler need not know: cells are added one by one.
+// The indices of a row differ, but the compiler need not know: cells are added one by one.
 template <typename Index>
 inline void add_at(const Index *RESTRICT place, const double *RESTRICT value, int64_t count, double w, double *t) {
     if (w == 1.0)
@@ -85,7 +84,7 @@ uint32_t add_rows_of(const Sparse &x, const Membership &m, const CellRule &rule,
     CellReader<Index> cells{x, rule, x.columns, false, buffer};
     const Index *bounds = cells.bounds(), *indices = cells.indices();
     const int64_t d = x.columns;
-    // Cells from..to-1 are read; where rows follow one another they are read together.
+    // Cells from..to-1 are in memory; consecutive rows are read together.
     int64_t from = 0, to = 0;
     const double *value = nullptr;
     for (int64_t i = first; i < last; ++i) {
@@ -153,8 +152,8 @@ uint32_t add_columns_of(const Sparse &x, const Membership &m, const CellRule &ru
     return cells.flags;
 }
 
-// Adds value times slope of some cells to the scores of a row: four cells together, so that sums do not wait for one
-// another. `K` is the number of classes, if it is known here.
+// Adds value times slope of some cells to the scores of a row: four cells together, so that sums do not wait for each
+// other. `K` is the number of classes if it is known at compile time, else 0.
 template <int K, typename Index>
 inline void add_scores(const Index *RESTRICT place, const double *RESTRICT value, int64_t count,
                        const double *RESTRICT slope, int64_t classes, double *RESTRICT out) {
@@ -180,8 +179,8 @@ inline void add_scores(const Index *RESTRICT place, const double *RESTRICT value
         for (int64_t k = 0; k < n; ++k) out[k] = sum[k];
 }
 
-// The same cell by cell, where some may be missing or impossible. Counts in `left` how many columns are left in which a
-// zero is impossible, and sets `out` to minus infinity where a value is.
+// The same cell by cell, where cells may be missing or impossible. Counts in `left` the remaining columns in which a
+// zero is impossible, and sets `out` to minus infinity for an impossible value.
 template <typename Index>
 void add_odd_scores(const Index *place, const double *value, int64_t count, const CellScores &s, double *left,
                     double *out) {
@@ -209,7 +208,7 @@ uint32_t scores_in(const Sparse &x, const CellScores &s, const CellRule &rule, i
     const bool never = s.never_more || s.never_zero;
     int64_t row = first;
     while (row < last) {
-        // Whole rows as long as they can be read together, or parts of one row that is longer.
+        // As many whole rows as can be read together, or parts of one longer row.
         int64_t stop = row + 1;
         while (stop < last && static_cast<int64_t>(bounds[stop + 1]) - bounds[row] <= CELLS) ++stop;
         for (int64_t i = row; i < stop; ++i) {
@@ -229,7 +228,7 @@ uint32_t scores_in(const Sparse &x, const CellScores &s, const CellRule &rule, i
                 const int64_t begin = bounds[i] < from ? from : bounds[i],
                               end = bounds[i + 1] < to ? bounds[i + 1] : to;
                 double *to_row = out + i * n;
-                // By the row alone: what it is worth does not depend on the rows beside it.
+                // Decided for each row alone, so that its score does not depend on neighbouring rows.
                 bool odd = never;
                 for (int64_t c = begin; holes && c < end; ++c) odd |= value[c - from] != value[c - from];
                 if (!odd) add_scores<K>(indices + begin, value + (begin - from), end - begin, s.slope, n, to_row);
@@ -249,7 +248,7 @@ uint32_t scores_in(const Sparse &x, const CellScores &s, const CellRule &rule, i
                     });
             }
         }
-        if (s.never_zero && bounds[row] == bounds[stop])  // rows without a cell
+        if (s.never_zero && bounds[row] == bounds[stop])  // rows without cells
             for (int64_t i = row; i < stop; ++i)
                 for (int64_t k = 0; k < n; ++k)
                     if (s.zeros[k] > 0) out[i * n + k] = -INFINITY;

@@ -1,13 +1,14 @@
-// Included by instruction_set.cpp, within its namespace: sums of each class.
+// Included by instruction_set.cpp, within its namespace: per-class sums.
 
-// Adds a row to the totals of its class; looks at it in passing, since values that come from memory leave time for
-// that.
+// Adds a row to the totals of its class. Checks the values in the same loop, which costs little while it waits for
+// memory.
 template <CellCount cell, typename T>
 inline uint64_t add_cells(const T *RESTRICT value, int64_t d, double w, double threshold, double *RESTRICT t) {
     uint64_t odd = 0;
     for (int64_t j = 0; j < d; ++j) {
         const double v = static_cast<double>(value[j]);
-        odd |= cell == CellCount::above ? endless_bits(v) : odd_bits(v);  // below a threshold numbers may be negative
+        // With a threshold, negative numbers are allowed.
+        odd |= cell == CellCount::above ? endless_bits(v) : odd_bits(v);
         if (cell == CellCount::value) t[j] += w * v;
         if (cell == CellCount::above) t[j] += v > threshold ? w : 0.0;
         if (cell == CellCount::missing) t[j] += v != v ? w : 0.0;
@@ -22,7 +23,7 @@ uint32_t sums_of(const Matrix &x, const Membership &m, double threshold, bool wi
     each_row(x, first, last, column, columns, buffer, [&](const auto *values, int64_t i) {
         const double weight = m.weights ? m.weights[i] : 1.0;
         const int64_t code = m.codes ? m.codes[i] : 0;
-        uint64_t odd = ~uint64_t{0};  // of a row that was not read yet
+        uint64_t odd = ~uint64_t{0};  // for a row that was not read yet: check it
         if (m.codes && weight > 0 && code >= 0 && code < m.classes)
             odd = add_cells<cell>(values, columns, weight, threshold, total + code * columns);
         else if (m.soft && weight > 0) {
@@ -36,7 +37,7 @@ uint32_t sums_of(const Matrix &x, const Membership &m, double threshold, bool wi
     return flags;
 }
 
-// What numbers of a type are added up in: whole numbers are exact, and quick.
+// The type in which numbers are summed: integers are exact and fast.
 template <typename T> struct Added {
     using type = double;
 };
@@ -72,8 +73,8 @@ inline double sum_down(const T *data, int64_t stride, const int32_t *rows, int64
 
 constexpr int64_t SUM_ROWS = 1024, SUM_CLASSES = 64;
 
-// The same for columns that lie in arrays of their own, one after another, where each row has one of few classes: rows
-// are put in the order of their classes once for all columns.
+// The same for columns stored in their own arrays, one after another, if each row has one of few classes: rows are
+// sorted by class once for all columns.
 template <CellCount cell>
 uint32_t column_sums(const Matrix &x, const Membership &m, double threshold, bool with_flags, int64_t first,
                      int64_t last, int64_t column, int64_t columns, double *, double *total) {

@@ -1,14 +1,13 @@
-// Included by instruction_set.cpp, within its namespace: log-likelihoods of tiles of rows. A tile lies column by column
-// (columns x TILE), so that a vector holds the same column of several rows.
+// Included by instruction_set.cpp, within its namespace: tiles of rows. A tile is stored by column (columns x TILE), so
+// that a vector holds the same column of several rows.
 
-// Less an origin, or as yes and no: what a tile holds instead of the numbers as they are.
+// How the numbers of a tile are transformed: an origin is subtracted, or a threshold turns them into 0 and 1.
 struct TileTransform {
     const double *origin;     // columns, or null
-    const double *threshold;  // one number, or null: 1 above it, 0 elsewhere
+    const double *threshold;  // one number, or null: values above it become 1, others 0
 };
 
-// Fills a tile; returns what it met: MET_MISSING for a NaN, MET_INFINITE for an infinity (which is only looked for
-// where a threshold would hide it).
+// Fills a tile; returns FLAG_MISSING if there is a NaN, and FLAG_INFINITE if a threshold hides an infinity.
 uint32_t fill(const Matrix &x, int64_t row, int64_t count, const TileTransform &transform, double *tile) {
     Lanes odd = all(0.0);  // NaN where a value is missing or infinite
     const auto each = [&](Lanes value, int64_t j) {
@@ -36,7 +35,7 @@ uint32_t fill(const Matrix &x, int64_t row, int64_t count, const TileTransform &
     return flags;
 }
 
-// Writes classes x TILE numbers row by row, each row divided by its `sum` if there is any.
+// Writes classes x TILE numbers row by row; divides each row by its `sum` if that is not null.
 template <typename To>
 void write(const double *scores, int64_t classes, int64_t row, int64_t count, const double *sum, To *out) {
     To *const to = out + row * classes;

@@ -3,10 +3,10 @@
 namespace suffice::text {
 namespace {
 
-// How often each number was met in each class, and in how many documents.
+// Occurrences of each number in each class, and the number of documents that contain it.
 struct Tally {
-    std::vector<uint32_t> cells;  // (number, class, words or documents)
-    std::vector<uint32_t> last;   // the document that had it last, from 1 on
+    std::vector<uint32_t> cells;  // (number, class, occurrences or documents)
+    std::vector<uint32_t> last;   // the last document that contains the number, counted from 1
 
     void reach(size_t size, size_t stride) {
         if (last.size() >= size) return;

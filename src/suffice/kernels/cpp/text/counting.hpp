@@ -1,11 +1,11 @@
-// Words of documents, counted by class.
+// Word counts by class.
 #pragma once
 
 #include "merged_vocabulary.hpp"
 
 namespace suffice::text {
 
-// Numbers that are all written before they are read.
+// An uninitialised array of doubles, written before it is read.
 class RawDoubles {
   public:
     explicit RawDoubles(size_t size) : data_(new double[size]) {}
@@ -16,7 +16,7 @@ class RawDoubles {
     std::unique_ptr<double[]> data_;
 };
 
-// How often words are there in each class, and in how many documents (classes, words).
+// Occurrences of each word in each class, and the number of documents that contain it (classes, words).
 struct Counts {
     Packed words;
     RawDoubles count, documents;
@@ -26,7 +26,7 @@ struct SlotCounts {
     RawDoubles count, documents;
 };
 
-// There are fewer than 2^32 words in all.
+// Requires fewer than 2^32 words in all.
 Counts count_words(const Documents &documents, const TokenRules &rules, const int64_t *codes, int64_t classes);
 SlotCounts count_slots(const Documents &documents, const TokenRules &rules, const int64_t *codes, int64_t classes,
                        int64_t slots);

@@ -41,7 +41,7 @@ Text of_unicode(PyObject *object) {
 
 std::unique_ptr<Documents> of_strings(nb::handle given) {
     auto found = std::make_unique<Documents>();
-    // A tuple of them, so that whoever changes the list later does not take away what is read.
+    // A tuple, so that later changes to the caller's list do not free the strings.
     const auto held = nb::steal<nb::object>(PySequence_Tuple(given.ptr()));
     if (!held.is_valid()) throw nb::python_error();
     const Py_ssize_t n = PyTuple_GET_SIZE(held.ptr());
@@ -98,7 +98,7 @@ namespace {
 
 using Array = Owned<ArrowArray>;
 
-// Whether a text is there; the place of one that is not may hold anything.
+// Whether a text is present. The slot of a missing text may hold anything.
 bool is_valid(const ArrowArray &array, int64_t i) {
     if (array.null_count == 0 || !array.buffers[0]) return true;
     const int64_t at = array.offset + i;
@@ -111,7 +111,7 @@ template <typename Offset> Text utf8_at(const ArrowArray &array, int64_t i) {
     return {data + offsets[0], static_cast<int64_t>(offsets[1] - offsets[0]), Form::UTF8};
 }
 
-// A view: a length, and up to twelve bytes; or a length, four bytes, the number of a buffer and the place in it.
+// A view: a length and up to twelve bytes; or a length, four bytes, the index of a buffer and the offset in it.
 Text view_at(const ArrowArray &array, int64_t i) {
     const auto *view = static_cast<const char *>(array.buffers[1]) + (array.offset + i) * 16;
     int32_t part[4];

@@ -6,15 +6,15 @@
 namespace suffice::text {
 namespace {
 
-// Where a number stands in the row that is being made.
+// The position of a number in the row that is being built.
 struct Mark {
     uint32_t row = 0, at = 0;
 };
 
-// The rows of a portion of documents: numbers and counts, one after the other.
+// The rows of a portion of documents: numbers and counts, row after row.
 struct Portion {
     std::vector<uint32_t> numbers, counts;
-    std::vector<uint32_t> sizes;  // of each row, or of each level of it
+    std::vector<uint32_t> sizes;  // of each row, or of each level of a row
     size_t worker = 0;
 
     void clear() {
@@ -34,16 +34,16 @@ struct Worker {
     std::vector<uint32_t> positions, other;
 };
 
-// Puts portions one after the other, whatever the order in which they come.
+// Appends portions in order, whatever the order in which they arrive.
 class Sequence {
   public:
     Sequence(Encoded &found, size_t levels) : found_(found), levels_(levels) {}
 
-    // The portion is empty after this.
+    // Leaves the portion empty.
     void take(int64_t task, Portion &portion) {
         const std::lock_guard<std::mutex> lock(guard_);
         if (task != next_) {
-            waiting_.emplace(task, portion);  // a copy of just that size
+            waiting_.emplace(task, portion);  // a copy without spare capacity
             portion.clear();
             return;
         }
@@ -94,7 +94,7 @@ void add(Portion &portion, std::vector<Mark> &marks, uint32_t row, const uint32_
     }
 }
 
-// Cells (column above, count below) in the order of their columns, of which there are so many.
+// Sorts cells (column in the high half, count in the low half) by column. `columns` is the number of columns.
 void sort_cells(std::vector<uint64_t> &cells, std::vector<uint64_t> &other, uint64_t columns) {
     if (cells.size() < 64) {
         std::sort(cells.begin(), cells.end());
@@ -114,7 +114,7 @@ uint64_t cell(uint32_t column, int64_t count) {
     return static_cast<uint64_t>(column) << 32 | static_cast<uint64_t>(count);
 }
 
-// Places in rising order, of which there are so many different ones.
+// Sorts positions. All are below `known`.
 void sort_positions(std::vector<uint32_t> &positions, std::vector<uint32_t> &other, size_t known) {
     if (positions.size() < 64) {
         std::sort(positions.begin(), positions.end());
@@ -134,7 +134,7 @@ void sort_positions(std::vector<uint32_t> &positions, std::vector<uint32_t> &oth
     }
 }
 
-// Each place once, with how often it comes; adds a row to the portion.
+// Adds a row to the portion: each distinct position and its count.
 void add_row(Portion &portion, std::vector<uint32_t> &positions, std::vector<uint32_t> &other, size_t known) {
     sort_positions(positions, other, known);
     const size_t before = portion.numbers.size();
@@ -198,7 +198,7 @@ Encoded encode_words(const Documents &documents, const TokenRules &rules, const 
     MergedVocabulary merged(rules, tables);
     merged.arrange(true);
     const auto columns = static_cast<uint64_t>(merged.size());
-    std::vector<std::vector<std::vector<uint32_t>>> positions;  // [seat][level][number]
+    std::vector<std::vector<std::vector<uint32_t>>> positions;  // [worker][level][number]
     positions.push_back(std::move(merged.positions));
     for (size_t s = 1; s < workers.size(); ++s) {
         for (size_t level = 0; level < levels; ++level)
@@ -207,7 +207,7 @@ Encoded encode_words(const Documents &documents, const TokenRules &rules, const 
     }
     found.words = std::move(merged.words);
     workers.clear();
-    // From the numbers of each thread to columns, where they are.
+    // Replace the numbers of each thread by columns, in place.
     const std::vector<int64_t> bounds = portions(documents);
     struct Cells {
         std::vector<uint64_t> cells, other;

@@ -1,4 +1,4 @@
-// Documents as rows of a sparse matrix, and as sums of what their words say.
+// Documents encoded as rows of a sparse matrix, and scored as sums over their words.
 #pragma once
 
 #include <cstdlib>
@@ -8,8 +8,8 @@
 
 namespace suffice::text {
 
-// Numbers of which it is not known before how many there will be. What is not written yet takes no memory: large pieces
-// are moved by the system, not copied.
+// An array of unknown final size. Memory that was not written yet is not committed, and the system moves large arrays
+// without copying.
 template <typename T> class GrowingArray {
   public:
     GrowingArray() = default;
@@ -26,7 +26,7 @@ template <typename T> class GrowingArray {
         data_ = nullptr;
         return out;
     }
-    // Room for so many more; their place.
+    // Makes room for `count` more elements; returns a pointer to the first.
     T *more(size_t count) {
         if (size_ + count > capacity_) {
             const size_t larger = std::max(size_ + count, capacity_ + capacity_ / 2);
@@ -44,19 +44,19 @@ template <typename T> class GrowingArray {
     size_t size_ = 0, capacity_ = 0;
 };
 
-// Rows of a sparse matrix: columns rise in each.
+// Rows of a sparse matrix, with increasing columns in each row.
 struct Encoded {
-    Packed words;  // of the columns, if they were learned
+    Packed words;  // words of the columns, if they were learned
     std::vector<int64_t> starts{0};
     GrowingArray<int32_t> columns;
     GrowingArray<int64_t> counts;
 };
 
-// By a vocabulary, or by all words that there are.
+// Encodes the words of a vocabulary, or all words that occur if it is null.
 Encoded encode_words(const Documents &documents, const TokenRules &rules, const Vocabulary *vocabulary);
 
-// Adds the slope of each word of a document that has one (vocabulary, classes), as often as it comes, or once, to the
-// scores (documents, classes), and counts these.
+// Adds the slope (vocabulary, classes) of each known word of a document to the scores (documents, classes), once per
+// occurrence or once per distinct word, and counts the words added.
 void score_words(const Documents &documents, const TokenRules &rules, const Vocabulary &vocabulary, const double *slope,
                  int64_t classes, bool distinct, double *scores, double *lengths);
 

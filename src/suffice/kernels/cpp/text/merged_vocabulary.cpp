@@ -3,7 +3,7 @@
 namespace suffice::text {
 namespace {
 
-// The first eight bytes as a number that is larger where the text is later.
+// The first eight bytes as a number that sorts like the text.
 uint64_t head(const char *text, int64_t length) {
     uint64_t out = 0;
     for (int64_t i = 0; i < 8; ++i) out = out << 8 | (i < length ? static_cast<uint8_t>(text[i]) : 0);
@@ -71,14 +71,14 @@ void MergedVocabulary::arrange(bool text) {
     orders[0] = sorted_numbers(all_.words);
     ranks[0] = ranks_of(orders[0]);
     for (size_t level = 1; level < levels; ++level) {
-        // A space is before every character of a word, so that runs are in the order of their words: first by the run
-        // without the last word, and then by that.
+        // A space sorts before every character of a word, so n-grams sort word by word: first by the n-gram without its
+        // last word, then by the last word.
         const PairTable &ngrams = all_.ngrams[level - 1];
         const std::vector<uint32_t> &before = ranks[level - 1];
         std::vector<size_t> starts(orders[level - 1].size() + 1);
         for (uint32_t i = 0; i < ngrams.size(); ++i) ++starts[before[ngrams.key(i) >> 32] + 1];
         for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-        std::vector<uint64_t> cells(ngrams.size());  // the rank of the last word above, and the number below
+        std::vector<uint64_t> cells(ngrams.size());  // rank of the last word in the high half, number in the low half
         std::vector<size_t> next(starts.begin(), starts.end() - 1);
         for (uint32_t i = 0; i < ngrams.size(); ++i) {
             const uint64_t key = ngrams.key(i);
@@ -107,10 +107,11 @@ void MergedVocabulary::arrange(bool text) {
         positions[level].assign(orders[level].size(), NONE);
         if (level + 1 >= least) total += orders[level].size();
     }
-    if (total) next_number(total - 1);  // or there are too many in all
+    if (total) next_number(total - 1);  // throws if there are too many
     order.resize(total);
-    // Every run follows the run without its last word, and all that begin with it follow at once. So words that begin
-    // with some of the first words are a piece of all, whose place is known: so many words and runs are before it.
+    // Every n-gram sorts right after the n-gram without its last word and before the next such n-gram. So all entries
+    // that begin with a range of first words form one piece of the result, whose position is the number of entries
+    // before it.
     const auto firsts = static_cast<int64_t>(orders[0].size()), step = std::max<int64_t>(1, firsts / 64);
     const int64_t pieces = (firsts + step - 1) / step;
     std::vector<Packed> written(static_cast<size_t>(pieces));

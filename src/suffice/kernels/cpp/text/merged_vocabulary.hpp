@@ -1,4 +1,4 @@
-// What several threads have learned as one vocabulary, in the order of code points.
+// The vocabularies of several threads merged into one, sorted by code points.
 #pragma once
 
 #include "passes.hpp"
@@ -12,20 +12,22 @@ struct Packed {
 
 class MergedVocabulary {
   public:
-    // Joins tables into the first of them.
+    // Merges the tables into the first of them.
     MergedVocabulary(const TokenRules &rules, const std::vector<Tables *> &tables);
 
-    // The number that a word or run of another table has in the first; `moved[table][level][number]`.
+    // New numbers of the words and n-grams of the other tables: `moved[table][level][number]`.
     std::vector<std::vector<std::vector<uint32_t>>> moved;
 
-    // Puts all in order; after this:
+    // Sorts all entries and sets the members below.
     void arrange(bool text);
     int64_t size() const { return static_cast<int64_t>(order.size()); }
     struct Named {
         uint32_t level, number;
     };
-    std::vector<Named> order;                      // of the words, one after the other
-    std::vector<std::vector<uint32_t>> positions;  // [level][number]: its place among them; NONE of a part of others
+    // Level and number of each entry, sorted.
+    std::vector<Named> order;
+    // [level][number]: position in `order`; NONE for entries that are only part of others.
+    std::vector<std::vector<uint32_t>> positions;
     Packed words;
 
   private:
@@ -33,7 +35,7 @@ class MergedVocabulary {
     Tables &all_;
 };
 
-// Words in the order of their bytes, by numbers.
+// Numbers of the words, sorted by their bytes.
 std::vector<uint32_t> sorted_numbers(const WordTable &words);
 
 }  // namespace suffice::text

@@ -1,5 +1,5 @@
-// Documents as numbers of their words and runs of words: of tables that learn them, of a vocabulary that is given, or
-// of slots.
+// Turns documents into numbers of their words and n-grams: in tables that learn them, in a given vocabulary, or in
+// slots.
 #pragma once
 
 #include <algorithm>
@@ -19,27 +19,27 @@ struct TokenRules {
     Analyzer analyzer = Analyzer::WORD;
     bool lowercase = true;
     int64_t min_length = 2;
-    int least = 1, most = 1;          // in a run
-    const WordTable *stop = nullptr;  // words that are left out, if any
-    bool punctuation = false;         // whether marks are words
+    int least = 1, most = 1;          // words or characters in an n-gram
+    const WordTable *stop = nullptr;  // stop words, or null
+    bool punctuation = false;         // whether punctuation marks are words
 
-    // Whether words come as runs of words, which are numbered by the numbers of their words.
+    // Whether n-grams are made of words, and are numbered by the numbers of their words.
     bool by_words(const Text &document) const { return analyzer == Analyzer::WORD && document.form != Form::TOKENS; }
 };
 
-// Words, and runs of n words at runs[n - 2]. Runs of characters and words that need no reading are words.
+// Words, and n-grams of n words at ngrams[n - 2]. Character n-grams and words split by the caller are stored as words.
 struct Tables {
     WordTable words;
     std::vector<PairTable> ngrams;
     explicit Tables(const TokenRules &rules) : ngrams(static_cast<size_t>(std::max(rules.most - 1, 0))) {}
 };
 
-// A vocabulary that is given: the place of each word and run of words, NONE of those that are only parts of others.
+// A given vocabulary: the position of each word and n-gram, NONE for those that are only part of others.
 struct Vocabulary {
-    int64_t size = 0, slots = 0;  // slots: the place is a hash, and there are no tables
+    int64_t size = 0, slots = 0;  // with slots, the position is a hash and there are no tables
     WordTable words;
     std::vector<PairTable> ngrams;
-    std::vector<std::vector<uint32_t>> positions;  // of words, of runs of two, and so on
+    std::vector<std::vector<uint32_t>> positions;  // of words, of n-grams of two words, ...
 };
 
 class Reader {
@@ -47,9 +47,9 @@ class Reader {
     explicit Reader(const TokenRules &rules)
         : rules_(rules), normalized_(rules.lowercase, rules.punctuation), characters_(rules.lowercase) {}
 
-    // The words of a document, before runs of them are made, some at a time: batch(first), where those of `words()`
-    // from the first on are new, and those before it are as many as a run can begin in. The views hold until the batch
-    // after the next.
+    // Reads the words of a document, before n-grams are formed, in batches: calls batch(first), where the entries of
+    // `words()` from `first` on are new and the entries before it are those in which an n-gram can begin. The views are
+    // valid until the batch after the next.
     template <typename Batch> void read(const Text &document, Batch batch) {
         words_.clear();
         fresh_ = 0;
@@ -66,8 +66,8 @@ class Reader {
     }
     const std::vector<Word> &words() const { return words_; }
 
-    // Numbers of words and of runs, level by level: found(level, numbers, how many). Level 0 are words, level n - 1
-    // runs of n.
+    // Learns words and n-grams and emits their numbers by level: emit(level, numbers, count). Level 0 is words, level n
+    // - 1 is n-grams of n words.
     template <typename Emit> void learn(const Text &document, Tables &tables, Emit emit) {
         read(document, [&](size_t fresh) {
             number(fresh, tables.words, [&](const Word &word) { return tables.words.number(word); });
@@ -83,7 +83,7 @@ class Reader {
         });
     }
 
-    // Places in a vocabulary: found(places, how many), NONE where a word has none.
+    // Looks up positions in a vocabulary: emit(positions, count), with NONE for unknown words.
     template <typename Emit> void look_up(const Text &document, const Vocabulary &vocabulary, Emit emit) {
         read(document, [&](size_t fresh) {
             if (vocabulary.slots) {
@@ -105,7 +105,7 @@ class Reader {
         });
     }
 
-    // The text of a run of words, with a space between.
+    // The text of an n-gram of words, separated by spaces.
     static void join(const Word *words, int length, std::string &out) {
         out.clear();
         for (int j = 0; j < length; ++j) {
@@ -115,20 +115,20 @@ class Reader {
     }
 
   private:
-    static constexpr size_t BATCH = 4096;  // words: what is known of them stays in cache, however long a document is
+    static constexpr size_t BATCH = 4096;  // words of a batch, few enough to stay in cache however long a document is
 
     TokenRules rules_;
     NormalizedText normalized_;
     CharacterText characters_;
     std::vector<Word> words_;
-    size_t fresh_ = 0;  // the first that is new
+    size_t fresh_ = 0;  // index of the first new word
     std::vector<uint32_t> ids_, before_, positions_;
     Scratch<char> copy_;
     std::string joined_, spaced_;
     std::vector<uint32_t> cuts_;
     std::vector<size_t> bounds_;
 
-    // Give the words to the batch, and keep those in which a run can begin that goes on.
+    // Passes the words to the batch, and keeps those in which an unfinished n-gram can begin.
     template <typename Batch> void pass_on(const Text &document, Batch batch) {
         batch(fresh_);
         const size_t reach = rules_.by_words(document) ? static_cast<size_t>(rules_.most) - 1 : 0;
@@ -136,7 +136,7 @@ class Reader {
         words_.erase(words_.begin(), words_.end() - static_cast<std::ptrdiff_t>(fresh_));
     }
 
-    // Some steps of each before the next, so that memory is asked for before it is needed.
+    // Runs the three steps of each item at increasing delays, so that memory is prefetched before it is needed.
     template <typename First, typename Second, typename Last>
     static void ahead(size_t n, First first, Second second, Last last) {
         constexpr size_t FAR = 16, NEAR = 8;
@@ -149,7 +149,7 @@ class Reader {
         }
     }
 
-    // Numbers of the words; those that are not new have theirs at the end of the last ones.
+    // Numbers the new words; keeps the numbers of the earlier words that are still needed.
     template <typename Number> void number(size_t fresh, const WordTable &table, Number each) {
         ids_.erase(ids_.begin(), ids_.end() - static_cast<std::ptrdiff_t>(std::min(fresh, ids_.size())));
         ids_.resize(words_.size());
@@ -160,7 +160,7 @@ class Reader {
             [&](size_t i) { table.prefetch_entry(words[i].hash); }, [&](size_t i) { ids[i] = each(words[i]); });
     }
 
-    // From the numbers of runs to those of runs longer by one word; the place of the first that ends in a new word.
+    // Extends n-grams by one word; returns the index of the first one that ends in a new word.
     template <typename Number> size_t longer(int length, size_t fresh, const PairTable &table, Number each) {
         const size_t n = ids_.size(), last = static_cast<size_t>(length) - 1, count = n > last ? n - last : 0;
         const auto known = [&](size_t i) { return before_[i] != NONE && ids_[i + last] != NONE; };
@@ -233,7 +233,7 @@ class Reader {
     }
 
     bool is_short(const char *text, int64_t bytes) const {
-        if (bytes < rules_.min_length) return true;  // characters are not more than bytes
+        if (bytes < rules_.min_length) return true;  // there are no more characters than bytes
         return !normalized_.ascii() && rules_.min_length > 1 && characters(text, bytes) < rules_.min_length;
     }
 
@@ -248,7 +248,7 @@ class Reader {
         }
     }
 
-    // Within words, each with a space before and behind; a word that is shorter than a run is one.
+    // n-grams within words padded with a space on either side; a word shorter than an n-gram is one n-gram.
     template <typename Add> void ngrams_within_words(const Text &document, Add add) {
         characters_.read(document);
         const std::vector<uint32_t> &starts = characters_.starts();
@@ -276,7 +276,7 @@ class Reader {
         spaced_.append(8, ' ');
         for (size_t w = 0; w + 1 < bounds_.size(); ++w) {
             const uint32_t *at = cuts_.data() + bounds_[w];
-            const size_t size = bounds_[w + 1] - bounds_[w] - 1;  // characters
+            const size_t size = bounds_[w + 1] - bounds_[w] - 1;  // number of characters
             for (int length = rules_.least; length <= rules_.most; ++length) {
                 const size_t run = static_cast<size_t>(length);
                 for (size_t i = 0; i == 0 || i + run <= size; ++i)
