@@ -144,5 +144,5 @@ def test_settings_that_are_none(settings, message):
 
 
 def test_stop_words_that_are_never_met():
-    with pytest.warns(SufficeWarning, match="stop_words are compared with words as they are read"):
+    with pytest.warns(SufficeWarning, match="stop_words are compared with preprocessed words"):
         TextNaiveBayes(stop_words=["Cheap"]).fit(X, Y)

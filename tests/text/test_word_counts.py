@@ -314,15 +314,15 @@ def test_before_a_fit():
 
 def test_words_that_are_read_differently_do_not_mix():
     counts = WordCounts().fit(["aa"])
-    with pytest.raises(MergeError, match="lowercase is False, and was True when"):
+    with pytest.raises(MergeError, match="lowercase is False but was True when"):
         counts.merge(WordCounts(lowercase=False).fit(["AA"]))
     with pytest.raises(MergeError, match="stop_words"):
         counts.merge(WordCounts(stop_words=["the"]).fit(["AA"]))
-    with pytest.raises(MergeError, match="same one only"):
+    with pytest.raises(MergeError, match="the given vocabularies differ"):
         counts.merge(WordCounts(vocabulary=["aa"]).fit(["aa"]))
-    with pytest.raises(MergeError, match="not with CountVectorizer"):
+    with pytest.raises(MergeError, match="Cannot merge WordCounts with CountVectorizer"):
         counts.merge(CountVectorizer().fit(["aa"]))
-    with pytest.raises(InputError, match=r"ngram_range is \(1, 2\), and was \(1, 1\)"):
+    with pytest.raises(InputError, match=r"ngram_range is \(1, 2\) but was \(1, 1\)"):
         counts.set_params(ngram_range=(1, 2)).partial_fit(["aa bb"])
     assert counts.n_documents_ == 1
     fixed = WordCounts(vocabulary=["aa", "bb"]).fit([])
@@ -330,7 +330,7 @@ def test_words_that_are_read_differently_do_not_mix():
         "aa": 0,
         "bb": 1,
     }
-    with pytest.raises(MergeError, match="same one only"):
+    with pytest.raises(MergeError, match="the given vocabularies differ"):
         fixed.merge(WordCounts(vocabulary=["bb", "aa"]).fit([]))
 
 
