@@ -1,4 +1,4 @@
-"""Columns by the Arrow C stream: numbers with holes, wherever their engine begins to count."""
+"""Columns read through the Arrow C stream: missing numbers, at any bit offset."""
 
 import numpy as np
 import polars as pl

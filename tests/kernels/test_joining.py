@@ -1,4 +1,4 @@
-"""Summaries that are made exact, joined and pooled, against fractions and against the same formulas with arrays."""
+"""Refined, joined and pooled summaries, against fractions and against the same formulas with arrays."""
 
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ def near(found, exact, digits=29):
 
 
 def moments_of(rows, weights=None):
-    """Weight, mean and squares of one column, in fractions."""
+    """Weight, mean and squares of one column, as fractions."""
     values = [Fraction(float(value)) for value in rows]
     each = [Fraction(1)] * len(values) if weights is None else [Fraction(float(w)) for w in weights]
     n = sum(each)
@@ -76,7 +76,7 @@ def test_joined_moments_are_those_of_all_rows(rows):
             for at, value in zip((0, 2, 4), exact, strict=True):
                 # A mean of 1e8 in two doubles is known to 1e-24.
                 assert near(exactly(found[at, k, j], found[at + 1, k, j]), value, 22)
-    assert not found[:, 2].any()  # a class that neither has
+    assert not found[:, 2].any()  # a class that both lack
 
 
 def test_joining_nothing_changes_nothing(rows):
@@ -110,7 +110,7 @@ def test_pooled_moments_forget_the_classes(rows):
 def test_pooled_squares_beyond_float64_are_noticed(m2, in_range):
     one = np.ones((2, 1))
     assert kernels.pool_moments(one, one, 0 * one, np.array([[0.0], [m2]]))[1] is in_range
-    # A class may vary too little to be measured though all rows together do.
+    # A class may vary too little to be measured although all rows together do not.
     assert kernels.pool_moments(one, one, 0 * one, np.array([[1.0], [m2]]))[1] is in_range
 
 

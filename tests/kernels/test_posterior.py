@@ -1,4 +1,4 @@
-"""Kernels of log-likelihoods and of Bayes' rule, against NumPy and against exact arithmetic."""
+"""Kernels for log-likelihoods and Bayes' rule, against NumPy and exact arithmetic."""
 
 from decimal import Decimal, getcontext
 
@@ -12,11 +12,11 @@ from suffice.families.multivariate_gaussian.parameters import _triangle
 from suffice.tables.row_blocks import in_blocks
 from suffice.tables.table import MatrixTable
 
-N, D, K = 203, 13, 7  # no multiple of any width
+N, D, K = 203, 13, 7  # not multiples of any vector width
 
 
 def layouts(x):
-    """The same numbers as a matrix in several orders of memory, and as columns apart."""
+    """The same numbers as matrices in several memory orders, and as separate columns."""
     wide = np.zeros((2 * x.shape[0], 2 * x.shape[1]))
     wide[::2, 1::2] = x
     back = x[::-1, ::-1].copy()
@@ -59,7 +59,7 @@ def test_posterior_evidence_and_decision(rng, rows, classes):
     total = weight.sum(axis=1, keepdims=True)
     out = np.empty_like(joint)
     assert kernels.write_posterior(joint, "probability", out) == -1
-    np.testing.assert_allclose(out, weight / total, rtol=4e-15, atol=1e-322)  # the least numbers have few digits
+    np.testing.assert_allclose(out, weight / total, rtol=4e-15, atol=1e-322)  # the smallest numbers have few digits
     assert kernels.write_posterior(joint, "logarithm", out) == -1
     np.testing.assert_allclose(out, (joint - top) - np.log(total), rtol=4e-15, atol=1e-15)
     found = np.empty(rows)
@@ -231,7 +231,7 @@ def test_rows_of_every_type(rng, dtype):
             np.testing.assert_array_equal(a, b)
 
 
-# ---------------------------------------------------------------------- answers at once
+# ---------------------------------------------------------------------- posteriors in one pass
 
 
 @pytest.mark.parametrize("what", ["score", "probability", "logarithm", "evidence", "decision"])

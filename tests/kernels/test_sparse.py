@@ -10,7 +10,7 @@ from suffice import kernels
 from suffice.kernels import Cells, ValueFlags
 
 TYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint16, np.uint8, bool]
-SHAPES = {  # rows, columns, classes: few classes (own tables), many (row by row), and what is not worth a thread
+SHAPES = {  # rows, columns, classes: few classes (own tables), many (row by row), and too few cells for a second thread
     "few classes": (3000, 200, 3),
     "many classes": (3000, 200, 400),
     "small": (40, 30, 3),
@@ -48,9 +48,9 @@ def test_class_sums(name, kind, how):
     n, d, k = SHAPES[name]
     x, dense = random_cells((n, d), kind=kind)
     who, weight = membership(n, k, how)
-    found, met = kernels.sparse_sums(Cells.of(x), k, **who)
+    found, flags = kernels.sparse_sums(Cells.of(x), k, **who)
     np.testing.assert_allclose(found, weight.T @ dense, rtol=1e-12)
-    assert met == ValueFlags(negative=False, missing=False, infinite=False)
+    assert flags == ValueFlags(negative=False, missing=False, infinite=False)
     found, _ = kernels.sparse_sums(Cells.of(x), k, above=1.0, **who)
     np.testing.assert_allclose(found, weight.T @ (dense > 1), rtol=1e-12)
 
@@ -75,8 +75,8 @@ def test_missing_cells_count_for_nothing_and_are_counted(name):
     dense = x.toarray()
     who, weight = membership(n, k, "codes")
     for cells in (Cells.of(x), Cells.of(x.tocsc())):
-        found, met = kernels.sparse_sums(cells, k, **who)
-        assert met == ValueFlags(negative=False, missing=True, infinite=False)
+        found, flags = kernels.sparse_sums(cells, k, **who)
+        assert flags == ValueFlags(negative=False, missing=True, infinite=False)
         np.testing.assert_allclose(found, weight.T @ np.nan_to_num(dense), rtol=1e-12)
         found, _ = kernels.sparse_sums(cells, k, missing=True, **who)
         np.testing.assert_array_equal(found, weight.T @ np.isnan(dense))
@@ -88,7 +88,7 @@ def test_missing_cells_count_for_nothing_and_are_counted(name):
 @pytest.mark.parametrize("counts", [True, False])
 @pytest.mark.parametrize("kind", ["csr", "csc", "dense"])
 def test_what_is_met(kind, counts, value):
-    """Also in a row that does not count."""
+    """Including values of a row that does not count."""
     _, dense = random_cells((3000, 30))
     dense[1234, 7] = value
     codes = np.zeros(3000, dtype=np.int64)
@@ -117,7 +117,7 @@ def test_scores_of_what_is_missing_or_impossible(shape):
     rng = np.random.default_rng(3)
     x, _ = random_cells(shape)
     x.data[rng.random(x.nnz) < 0.1] = np.nan
-    x.data[rng.random(x.nnz) < 0.1] = 0.0  # stored, and zero
+    x.data[rng.random(x.nnz) < 0.1] = 0.0  # stored zeros
     dense = x.toarray()
     k = 3
     slope, zero = rng.standard_normal((2, shape[1], k))
@@ -224,10 +224,10 @@ def test_dense_sums_above_a_threshold(dtype, layout):
     _, dense = random_cells((9000, 11))
     x = layout(dense.astype(dtype))
     codes = np.arange(9000) % 4 - 1
-    found, met = kernels.class_sums_with_flags(x, 3, codes=codes, above=0.0)
+    found, flags = kernels.class_sums_with_flags(x, 3, codes=codes, above=0.0)
     exact = [(dense.astype(dtype).astype(float)[codes == k] > 0).sum(axis=0) for k in range(3)]
     np.testing.assert_array_equal(found, exact)
-    assert not any(met)
+    assert not any(flags)
 
 
 def test_dense_sums_of_wide_rows_are_made_in_slabs():

@@ -1,4 +1,4 @@
-"""Words are those of scikit-learn's analyzers, and settings that cannot be are refused in a sentence."""
+"""Words match those of scikit-learn's analyzers; invalid settings raise clear errors."""
 
 import pickle
 
@@ -77,12 +77,12 @@ def test_equal_settings_are_equal():
         ({"lowercase": "yes"}, "True or False"),
     ],
 )
-def test_what_cannot_be(settings, message):
+def test_invalid_settings(settings, message):
     with pytest.raises(InputError, match=message):
         Analysis(**settings)
 
 
-def test_stop_words_that_are_never_met():
+def test_stop_words_that_never_match():
     with pytest.warns(SufficeWarning, match="gives 'and', 'll', 've', not among them"):
         Analysis(stop_words=["you've", "you", "you'll", "AND"]).warn()
     with pytest.warns(SufficeWarning, match="ignored with analyzer='char'"):
@@ -100,7 +100,7 @@ def test_words_longer_than_any():
         assert Texts.of(["You and I"]).documents(analysis).words(0, analysis.token_rules) == []
 
 
-def test_an_own_function_that_returns_no_words():
+def test_custom_function_that_returns_no_words():
     texts = Texts.of(["a b", "c"])
     with pytest.raises(InputError, match="Row 0 has the word 3, which is not a string"):
         texts.documents(Analysis(lambda text: [len(text)]))
@@ -108,5 +108,5 @@ def test_an_own_function_that_returns_no_words():
         texts.documents(Analysis(len))
     with pytest.raises(InputError, match="strip_accents must return a string"):
         texts.documents(Analysis(strip_accents=len))
-    with pytest.raises(ZeroDivisionError):  # their own errors stay what they are
+    with pytest.raises(ZeroDivisionError):  # errors of a user's function pass through
         texts.documents(Analysis(lambda text: 1 // 0))

@@ -1,4 +1,4 @@
-"""Words of real messages and mails, where they stand beside the project: scikit-learn's, and the same matrices."""
+"""Real messages, if the data are beside the project: the same words and matrices as scikit-learn."""
 
 import gzip
 import json
@@ -50,7 +50,7 @@ def test_matrices(texts, settings):
 
 
 def test_the_most_frequent_words(texts):
-    """Which of two words of one count is taken scikit-learn leaves open; how often the taken ones come it does not."""
+    """scikit-learn may choose any of equally frequent words, but the counts of the chosen ones must agree."""
     theirs, ours = CountVectorizer(max_features=1000), WordCounts(max_features=1000)
     expected, found = (np.sort(each.fit_transform(texts).sum(axis=0).A1) for each in (theirs, ours))
     assert np.array_equal(expected, found)

@@ -1,4 +1,4 @@
-"""Texts are the same wherever they come from."""
+"""Texts are the same from every source."""
 
 import pickle
 
@@ -121,14 +121,26 @@ def test_documents_are_kept_for_the_same_analysis():
         ([b"ok", b"caf\xe9"], r"Row 1 holds bytes that are not utf-8: byte 3 is 0xe9. Set encoding"),
     ],
 )
-def test_what_is_no_column_of_texts(given, message):
+def test_invalid_columns(given, message):
     with pytest.raises(InputError, match=message):
         Texts.of(given)
 
 
-def test_where_it_is_said():
+def test_error_names_the_column():
     with pytest.raises(InputError, match="Column 'body', row 1 holds 5"):
         Texts.of(["a", 5], name="body")
+
+
+def test_errors_hold_all_rows():
+    with pytest.raises(InputError, match="Column 'body', row 11 holds 5") as error:
+        Texts.of(["a", 5, b"\xff", None, 2.5], name="body", first=10)
+    assert (error.value.rows, error.value.column) == ([11, 12, 14], "body")
+    with pytest.raises(InputError) as error:
+        Texts.of(["a", "b", "c"]).documents(Analysis(lambda text: 3 if text == "b" else []))
+    assert error.value.rows == [1]
+    with pytest.raises(InputError) as error:
+        Texts.of(["a", None, "c"]).documents(Analysis(lambda text: [text, 3]))
+    assert error.value.rows == [0, 2]
 
 
 def test_bytes_in_another_encoding():
@@ -160,7 +172,7 @@ ARROW = ("pandas", "pandas arrow", "pandas ArrowDtype", "pandas frame", "polars"
 
 
 @pytest.mark.parametrize("name", [*ARROW, *(name for name in WITH_MISSING if name.startswith("arrow"))])
-def test_arrow_is_read_where_it_lies(name):
+def test_arrow_is_read_in_place(name):
     texts = made(WITH_MISSING[name])
     assert (texts.column is None) == (name in ("arrow dictionary", "arrow binary"))
     if texts.column is not None:

@@ -70,7 +70,7 @@ def test_the_matrix_of_scikit_learn(settings):
     if limit is None:
         assert ours.vocabulary_ == theirs.vocabulary_
         same_matrix(made, expected)
-    else:  # among equally frequent words scikit-learn takes any
+    else:  # scikit-learn may choose any of equally frequent words
         assert made.shape == expected.shape
         np.testing.assert_array_equal(np.sort(made.sum(axis=0)), np.sort(expected.sum(axis=0)))
         theirs = CountVectorizer(**settings | {"max_features": None, "vocabulary": ours.vocabulary_})
@@ -159,12 +159,12 @@ def test_equally_frequent_words_are_taken_as_they_sort():
     assert list(WordCounts(max_features=3).fit(texts).vocabulary_) == ["w000", "w001", "w002"]
 
 
-def test_what_is_lost():
+def test_dropped_words():
     counts = WordCounts(min_df=2, max_df=3, max_features=1).fit(["aa bb cc dd", "aa bb cc cc", "aa bb ee", "aa", None])
     lost = counts.lost_
     assert (lost.n_words, lost.n_occurrences, lost.n_missing) == (5, 12, 1)
     assert (lost.rare, lost.frequent, lost.beyond) == ((2, 2), (1, 4), (1, 3))
-    assert counts.vocabulary_ == {"bb": 0}  # cc is as frequent, and sorts after it
+    assert counts.vocabulary_ == {"bb": 0}  # cc is as frequent but sorts after bb
     assert str(lost) == (
         "5 words (12 occurrences) read; dropped: 2 rarer than min_df (2 occurrences); 1 more frequent than max_df "
         "(4 occurrences); 1 beyond max_features (3 occurrences). 1 documents were missing."
@@ -197,7 +197,7 @@ def test_documents_of_any_source(source, settings):
 def test_missing_documents_have_no_words(settings):
     counts = WordCounts(min_df=0.5, **settings)
     X = counts.fit_transform(["aa bb", None, np.nan, "aa"])
-    assert counts.vocabulary_ == {"aa": 0, "bb": 1}  # in half of the two that are there
+    assert counts.vocabulary_ == {"aa": 0, "bb": 1}  # in half of the two documents that are not missing
     np.testing.assert_array_equal(X.toarray(), [[1, 1], [0, 0], [0, 0], [1, 0]])
     np.testing.assert_array_equal(counts.transform([None, "bb bb"]).toarray(), [[0, 0], [0, 2]])
 
@@ -249,10 +249,16 @@ def test_bytes_that_are_not_utf8():
         ({"analyzer": lambda text: [len(text)]}, ["a", "bb"], "Row 0 has the word 1, which is not a string"),
     ],
 )
-def test_what_cannot_be(settings, texts, message):
+def test_invalid_input(settings, texts, message):
     for method in ("fit", "fit_transform"):
         with pytest.raises(ValueError, match=message):
             getattr(WordCounts(**settings), method)(texts)
+
+
+def test_errors_hold_all_rows():
+    with pytest.raises(InputError, match="Row 1 has the word 1") as error:
+        WordCounts(analyzer=lambda text: [len(text)] if text else []).fit(["", "a", None, "b"])
+    assert error.value.rows == [1, 3]
 
 
 def test_rows_of_a_stream_are_counted_from_its_beginning():
@@ -281,7 +287,7 @@ def test_runs_longer_than_documents(analyzer, most):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                # No run of these is as long, and scikit-learn does not take more than an index can be.
+                # No n-gram of these is as long, and scikit-learn rejects numbers that do not fit in an index.
                 expected = CountVectorizer(**settings | {"ngram_range": (least, min(most, 1000))}).fit(texts)
             except ValueError:
                 continue
@@ -349,7 +355,7 @@ def test_copies():
 def test_the_dictionary_is_made_when_asked_for():
     counts = WordCounts().fit(TEXTS)
     counts.transform(OTHERS)
-    assert "places" not in vars(counts._columns())
+    assert "column_of" not in vars(counts._columns())
     assert counts.vocabulary_ is counts.vocabulary_
     assert type(counts.vocabulary_) is dict
 

@@ -1,4 +1,4 @@
-"""Mails in order are read as Python's email package reads them."""
+"""Well-formed messages are read as by Python's email package."""
 
 import random
 from email import policy

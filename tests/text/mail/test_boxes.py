@@ -1,4 +1,4 @@
-"""Where mails lie: files, folders, mbox, Maildir; in order, one at a time, and errors that are sentences."""
+"""Messages of files, folders, mbox and Maildir: in order, one at a time, with clear errors."""
 
 import io
 import mailbox
@@ -42,7 +42,7 @@ class TestMbox:
         again = mailbox.mbox(path)
         by_python = [read_mail(each.as_bytes()) for each in again]
         again.close()
-        # Its writer quotes "From" within texts, and its reader leaves that as it is.
+        # Its writer quotes "From" within texts, and its reader does not remove the quotes.
         assert [mail.text.replace(">From", "From") for mail in read] == [
             mail.text.replace(">From", "From") for mail in by_python
         ]
@@ -261,6 +261,6 @@ class TestLoading:
         with pytest.raises(InputError, match=message):
             load_mails(sources)
 
-    def test_a_class_without_mails(self, tmp_path):
+    def test_class_without_mail(self, tmp_path):
         with pytest.raises(InputError, match="Class 'ham' has no mail"):
             load_mails({"spam": write(tmp_path / "a.eml"), "ham": write(tmp_path / "Inbox", b"")})

@@ -1,4 +1,4 @@
-"""One mail: what is read of it, what is skipped, and what is said of the rest."""
+"""One message: the text, the skipped parts, and the faults."""
 
 import base64
 import io
@@ -292,7 +292,7 @@ class TestSources:
             (None, "got NoneType"),
         ],
     )
-    def test_what_is_no_source(self, source, message):
+    def test_invalid_sources(self, source, message):
         with pytest.raises(InputError, match=message):
             read_mail(source)
 
@@ -309,6 +309,6 @@ class TestSources:
             ({"max_attachment_bytes": -1}, "0 or more"),
         ],
     )
-    def test_settings_that_are_none(self, setting, message):
+    def test_invalid_settings(self, setting, message):
         with pytest.raises(InputError, match=message):
             read_mail(b"", **setting)
