@@ -1,8 +1,9 @@
-# Every target sets up what it needs in .venv, and does not redo it when nothing changed.
+# Every target installs what it needs into .venv, and does so again only after a change.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := CMakeLists.txt pyproject.toml src/suffice/__init__.py $(wildcard src/suffice/kernels/cpp/*.* src/suffice/kernels/cpp/*/*)
+CPP := $(wildcard src/suffice/kernels/cpp/*.?pp src/suffice/kernels/cpp/*/*.?pp)
+SOURCES := CMakeLists.txt pyproject.toml src/suffice/__init__.py $(CPP)
 MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 
@@ -19,7 +20,7 @@ $(MADE):
 
 $(READY): $(MADE) $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@$(BIN)/python -m compileall -q src/suffice # as an installed package would be
+	@$(BIN)/python -m compileall -q src/suffice # as for an installed package
 	@touch $@
 
 demo: $(READY) ## fit, evaluate, explain, merge and compare on bundled data, step by step
@@ -28,23 +29,24 @@ demo: $(READY) ## fit, evaluate, explain, merge and compare on bundled data, ste
 test: $(READY) ## run the tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
-check: $(READY) ## lint, types, import direction, doctests, exported names
+check: $(READY) ## run linters, type checks, import rules, doctests and the check of exported names
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/python -m pytest -q --doctest-modules src/suffice --doctest-glob='*.md' README.md docs tests/package/test_exports.py
 
-bench: $(READY) ## time the models beside scikit-learn (ARGS=--quick for a minute's run)
+bench: $(READY) ## time the models against scikit-learn (ARGS=--quick takes a minute)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-instructions: $(READY) ## count the kernels' instructions, and compare (needs valgrind)
+instructions: $(READY) ## count the instructions of the kernels and compare (needs valgrind)
 	$(BIN)/python benchmarks/instructions.py $(ARGS)
 
-sanitize: build/sanitize/.built ## run the kernel tests with memory and undefined behaviour watched (gcc)
+sanitize: build/sanitize/.built ## run the kernel tests with address and undefined-behaviour sanitizers (gcc)
 	tests/kernels/sanitize build/sanitize/bin/python $(ARGS)
 
-# An environment of its own that borrows every other package: the editable install of .venv would be found first.
+# A separate environment that borrows all other packages: in .venv, Python would import the editable install.
 build/sanitize/.built: $(READY) $(shell find src/suffice -name '*.py')
 	$(PYTHON) -m venv --clear build/sanitize
 	$(BIN)/python -c 'import site; print(site.getsitepackages()[0])' \
@@ -53,11 +55,11 @@ build/sanitize/.built: $(READY) $(shell find src/suffice -name '*.py')
 	  --config-settings=build-dir=build/sanitize/cmake --config-settings=cmake.define.SUFFICE_SANITIZE=ON --config-settings=install.strip=false .
 	@touch $@
 
-wheel: dist/.built ## build a wheel into dist/
+wheel: dist/.built ## build a wheel in dist/
 
 dist/.built: $(MADE) $(SOURCES) $(shell find src/suffice -name '*.py')
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@touch $@
 
-clean: ## remove what the other targets made
+clean: ## remove the files that other targets created
 	rm -rf $(VENV) build dist

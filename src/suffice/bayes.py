@@ -119,24 +119,24 @@ def joint(log_probabilities: Float, log_likelihoods: Float) -> Float:
     return out
 
 
-KERNEL_RESULTS: dict[str, kernels.Answer] = {
+KERNEL_RESULTS: dict[str, kernels.PosteriorOutput] = {
     "predict": "decision",
     "predict_proba": "probability",
     "predict_log_proba": "logarithm",
 }
 
 
-def posterior_request(method: str, log_probabilities: Float, n: int, out: Array | None = None) -> kernels.Finish:
+def posterior_request(method: str, log_probabilities: Float, n: int, out: Array | None = None) -> kernels.PosteriorRequest:
     """What a kernel that scores n rows must write for a prediction method; see `check_possible`."""
     if out is not None and method != "predict":
-        return kernels.Finish(KERNEL_RESULTS[method], out, log_probabilities)
-    return kernels.Finish.of(KERNEL_RESULTS[method], n, len(log_probabilities), log_probabilities)
+        return kernels.PosteriorRequest(KERNEL_RESULTS[method], out, log_probabilities)
+    return kernels.PosteriorRequest.of(KERNEL_RESULTS[method], n, len(log_probabilities), log_probabilities)
 
 
 def log_evidence(joint: Float) -> Float:
     """log p(x) = log Σ_y p(x, y) of each row (n,)."""
     out = np.empty(len(joint))
-    if kernels.answer(_contiguous(joint), "evidence", out) >= 0:
+    if kernels.write_posterior(_contiguous(joint), "evidence", out) >= 0:
         odd = ~(joint < np.inf).all(axis=1)
         out[odd] = joint[odd].max(axis=1)  # NaN or infinite
     return out
@@ -155,7 +155,7 @@ def posterior(joint: Float, out: Float | None = None) -> Float:
 def decide(joint: Float) -> Codes:
     """The class with the largest joint probability of each row (n,)."""
     codes = np.empty(len(joint), dtype=np.int64)
-    if kernels.answer(_contiguous(joint), "decision", codes) >= 0:
+    if kernels.write_posterior(_contiguous(joint), "decision", codes) >= 0:
         check_possible_rows(joint)
     return codes
 
@@ -182,10 +182,10 @@ def decide_by_posterior(posterior: Float) -> tuple[Codes, Index]:
     return codes, np.flatnonzero(near > 1)
 
 
-def _written(result: kernels.Answer, joint: Float, out: Float | None) -> Float:
+def _written(result: kernels.PosteriorOutput, joint: Float, out: Float | None) -> Float:
     joint = _contiguous(joint)
     out = joint if out is None else out
-    first = kernels.answer(joint, result, out)
+    first = kernels.write_posterior(joint, result, out)
     if first >= 0:
         # If the result is written over the scores, it is NaN in the rows that had no posterior.
         impossible = np.isnan(out).any(axis=1) if out is joint else _impossible(joint)

@@ -8,7 +8,7 @@ from suffice import InputError
 from suffice.families import Text
 from suffice.families.text.held_out_words import LeftOutWords
 from suffice.families.text.parameters import most_frequent
-from suffice.kernels.text import Documents, Reading
+from suffice.kernels.text import Documents, TokenRules
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import WordRows
 from suffice.text.texts import Texts
@@ -67,7 +67,7 @@ def test_the_words_that_are_used(seed):
     rng = np.random.default_rng(seed)
     docs, _ = corpus(rng, int(rng.integers(1, 20)), int(rng.integers(1, 30)), 1, 12)
     weights = rng.integers(1, 4, len(docs)).astype(float)
-    rows = WordRows.read(Documents.of_strings(docs), Reading())
+    rows = WordRows.read(Documents.of_strings(docs), TokenRules())
     x = rows.counts.toarray()
     count, documents = weights @ x, weights @ (x > 0)
     for most in (None, 1, 2, 5, 20):
@@ -84,7 +84,7 @@ def test_the_words_that_are_used(seed):
 def test_a_word_of_the_document_may_come_in():
     # Without its own three, the word that was used falls behind one that the document has as well.
     docs = ["aa aa aa bb", "aa aa bb bb bb", "cc"]
-    rows = WordRows.read(Documents.of_strings(docs), Reading())
+    rows = WordRows.read(Documents.of_strings(docs), TokenRules())
     x = rows.counts.toarray()
     found = LeftOutWords.of(rows.counts, np.ones(3), x.sum(axis=0), (x > 0).sum(axis=0).astype(float), 1)
     assert found.used[:2].tolist() == [False, True]

@@ -1,4 +1,4 @@
-"""Columns by the Arrow C stream: numbers with holes, wherever their engine begins to count."""
+"""Columns read through the Arrow C stream: missing numbers, at any bit offset."""
 
 import numpy as np
 import polars as pl
@@ -49,7 +49,7 @@ def test_what_is_read_another_way():
     assert kernels.arrow_column(pa.chunked_array([[1.0, None], [2.0]])) is None
     assert kernels.arrow_column(pa.chunked_array([], pa.float64())) is None
     assert kernels.arrow_column([1.0]) is None
-    with pytest.raises(ValueError, match="too few bits"):
+    with pytest.raises(ValueError, match="too few entries"):
         kernels._core.known_numbers([np.zeros(20)], np.zeros(2, dtype=np.uint8), 0, np.zeros(20))
 
 

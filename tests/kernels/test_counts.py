@@ -1,12 +1,12 @@
-"""The kernels for categories, against loops that anybody can read."""
+"""The kernels for categories, against plain loops."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from instruction_sets import assert_same_bits
 from threadpoolctl import threadpool_limits
 
-from instruction_sets import assert_same_bits
 from suffice import kernels
 
 TYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
@@ -22,7 +22,7 @@ LAYOUTS = {
 
 
 def numbers(dtype: str, n: int = 300, d: int = 5, seed: int = 0) -> np.ndarray:
-    """Small whole numbers, some of them below zero where the type has such; floats have holes."""
+    """Small integers, some negative if the type is signed; floats have missing values."""
     rng = np.random.default_rng(seed)
     low, high = (0, 2) if dtype == "?" else (0 if dtype[0] == "u" else -3, 6)
     x = rng.integers(low, high, (n, d)).astype(dtype)
@@ -32,7 +32,7 @@ def numbers(dtype: str, n: int = 300, d: int = 5, seed: int = 0) -> np.ndarray:
 
 
 def places(x: np.ndarray, low: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Where each cell counts, one by one."""
+    """The table cell of each value, computed one by one."""
     start = np.concatenate([[0], np.cumsum(size + 2)])
     out = np.empty(x.shape, dtype=int)
     for i in range(x.shape[0]):
@@ -146,7 +146,7 @@ def test_numbers_that_no_place_has() -> None:
     low, size = np.array([-1]), np.array([3])
     high, _ = kernels.class_counts(x, low, size, 1, codes=np.zeros(len(x), dtype=np.int64))
     assert high.tolist() == [[0, 0, 0, len(odd), 0]]
-    large = np.array([[2**64 - 1], [2**63]], dtype=np.uint64)  # which are −1 and below as int64
+    large = np.array([[2**64 - 1], [2**63]], dtype=np.uint64)  # negative as int64
     high, _ = kernels.class_counts(large, low, size, 1, codes=np.zeros(2, dtype=np.int64))
     assert high.tolist() == [[0, 0, 0, 2, 0]]
     assert kernels.class_counts(np.array([[-(2**63)]]), low, size, 1, codes=np.zeros(1, dtype=np.int64))[0][0, 3] == 1
@@ -206,9 +206,9 @@ def test_shapes_are_checked() -> None:
     with pytest.raises(ValueError, match="each column"):
         kernels.class_counts(x, one, one, 1, codes=codes)
     two = np.array([1, -5])
-    with pytest.raises(ValueError, match="too many places"):
+    with pytest.raises(ValueError, match="too many levels"):
         kernels._core.table_sums(x, two, two, np.zeros((3, 1)), np.zeros((3, 1)))
-    with pytest.raises(ValueError, match="row for each place"):
+    with pytest.raises(ValueError, match="row for each cell"):
         kernels.table_sums(x, np.zeros(2, dtype=np.int64), np.ones(2, dtype=np.int64), np.zeros((3, 1)), 1)
 
 

@@ -1,11 +1,11 @@
-"""Summaries that are made exact, joined and pooled, against fractions and against the same formulas with arrays."""
+"""Refined, joined and pooled summaries, against fractions and against the same formulas with arrays."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
-
 from instruction_sets import assert_same_bits
+
 from suffice import kernels
 from suffice.numerics.compensated import Group, add, join_means
 
@@ -19,7 +19,7 @@ def near(found, exact, digits=29):
 
 
 def moments_of(rows, weights=None):
-    """Weight, mean and squares of one column, in fractions."""
+    """Weight, mean and squares of one column, as fractions."""
     values = [Fraction(float(value)) for value in rows]
     each = [Fraction(1)] * len(values) if weights is None else [Fraction(float(w)) for w in weights]
     n = sum(each)
@@ -35,7 +35,7 @@ def rows():
 def settled(x, codes, k, **more):
     found = kernels.class_moments(x, k, codes=codes, **more)
     low = np.zeros_like(found.weight)
-    kernels.settle_moments(x, found, found.weight, low, codes=codes, **more)
+    kernels.refine_moments(x, found, found.weight, low, codes=codes, **more)
     return found.weight, low, found.mean, found.mean_low, found.m2, found.m2_low
 
 
@@ -76,7 +76,7 @@ def test_joined_moments_are_those_of_all_rows(rows):
             for at, value in zip((0, 2, 4), exact, strict=True):
                 # A mean of 1e8 in two doubles is known to 1e-24.
                 assert near(exactly(found[at, k, j], found[at + 1, k, j]), value, 22)
-    assert not found[:, 2].any()  # a class that neither has
+    assert not found[:, 2].any()  # a class that both lack
 
 
 def test_joining_nothing_changes_nothing(rows):
@@ -110,7 +110,7 @@ def test_pooled_moments_forget_the_classes(rows):
 def test_pooled_squares_beyond_float64_are_noticed(m2, in_range):
     one = np.ones((2, 1))
     assert kernels.pool_moments(one, one, 0 * one, np.array([[0.0], [m2]]))[1] is in_range
-    # A class may vary too little to be measured though all rows together do.
+    # A class may vary too little to be measured although all rows together do not.
     assert kernels.pool_moments(one, one, 0 * one, np.array([[1.0], [m2]]))[1] is in_range
 
 
@@ -144,7 +144,7 @@ def test_matrices_are_completed_from_their_lower_triangles():
     whole = np.tril(high) + np.tril(high, -1).transpose(0, 2, 1)
     whole_low = np.tril(low) + np.tril(low, -1).transpose(0, 2, 1)
     exact = add(whole, np.zeros_like(whole), whole_low)
-    kernels.complete(high, low)
+    kernels.complete_symmetric(high, low)
     assert np.array_equal(high, exact[0])
     assert np.array_equal(low, exact[1])
 
@@ -175,13 +175,13 @@ def test_arrays_that_do_not_lie_in_a_row_are_copied(rows):
 
 def test_shapes_are_checked():
     one, two = np.ones((1, 2)), np.ones((2, 2))
-    with pytest.raises(ValueError, match="another shape"):
+    with pytest.raises(ValueError, match="shape classes x columns"):
         kernels.join_moments((one,) * 6, (two,) * 6)
     parts = np.ones(3), np.ones(3), np.ones((3, 2)), np.ones((3, 2)), np.ones((2, 2, 2)), np.ones((2, 2, 2))
-    with pytest.raises(ValueError, match="for each class, or one"):
+    with pytest.raises(ValueError, match="one matrix, or one for each class"):
         kernels.join_scatter(parts, parts)
     with pytest.raises(ValueError, match="square"):
-        kernels.complete(np.zeros((1, 2, 3)), np.zeros((1, 2, 3)))
+        kernels.complete_symmetric(np.zeros((1, 2, 3)), np.zeros((1, 2, 3)))
 
 
 def test_every_instruction_set_gives_the_same_bits():
@@ -193,7 +193,7 @@ def test_every_instruction_set_gives_the_same_bits():
         "x[:, 4] = x[:, 4] * 0 + 1e305 + rng.standard_normal(300) * 1e145\n"
         "def of(rows):\n"
         "    m = kernels.class_moments(x[rows], 4, codes=c[rows])\n"
-        "    kernels.settle_moments(x[rows], m, m.weight, 0 * m.weight, codes=c[rows])\n"
+        "    kernels.refine_moments(x[rows], m, m.weight, 0 * m.weight, codes=c[rows])\n"
         "    return m.weight, 0 * m.weight, *m[1:]\n"
         "a, b = of(slice(0, 100)), of(slice(100, 300))\n"
         "s = rng.standard_normal((2, 4, 5, 5))\n"

@@ -40,15 +40,15 @@ def test_records_are_those_of_python(delimiter, quote):
 def test_a_text_is_cut_where_a_record_ends(delimiter, quote):
     for data in random_texts():
         end, opened, broken = last_record(data, delimiter, quote)
-        # What is before the cut is whole: read by itself, and followed by anything, it is the same rows.
+        # The text before the cut is complete: it gives the same rows alone and followed by any text.
         head = parsed(data[:end], delimiter, quote)
         assert parsed(data[:end] + b"z\n", delimiter, quote) == [*head, ["z"]], data
-        # Nothing later is: from any later end of a line on, something is read that depends on what is before it.
+        # No later cut is: after any later line end, the rows depend on the text before it.
         starts, ends, _ = records(data[end:], delimiter, quote)
         assert len(starts) <= 1, data
         if len(starts) and opened < 0:
             assert data[end + ends[0] :] in (b"", b"\r"), data
-        # A quote is open if what follows the text is a part of its last cell.
+        # A quote is open if text that follows becomes part of the last cell.
         inside = parsed(data + b"\nz", delimiter, quote)
         assert (opened >= 0) == bool(inside and inside[-1][-1].endswith(("\nz", "\rz")) and inside[-1] != ["z"]), data
         if opened >= 0:
@@ -65,7 +65,7 @@ def test_the_first_records_alone():
 
 
 def test_a_delimiter_is_not_the_quote():
-    with pytest.raises(ValueError, match="two bytes"):
+    with pytest.raises(ValueError, match="two different bytes"):
         records(b"a", ",", ",")
 
 

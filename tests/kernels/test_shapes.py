@@ -1,9 +1,9 @@
-"""Scores, answers and sums of every small shape and form: what is left over of vectors, tiles, squares and strips."""
+"""Scores, posteriors and sums for every small shape and form: remainders of vectors, tiles, squares and strips."""
 
 import numpy as np
 import pytest
-
 from instruction_sets import assert_same_bits
+
 from suffice import kernels
 from suffice.kernels.arrow import ArrowColumn
 
@@ -13,14 +13,14 @@ COLUMNS = (1, 2, 3, 7, 8, 9, 10, 11, 16, 17, 19)
 
 
 def with_bits(column, first):
-    """A column whose missing numbers are told by bits that begin at some place; what lies there is another number."""
+    """A column with validity bits that begin at position ``first``; missing numbers hold arbitrary values."""
     there = ~np.isnan(column)
     bits = np.packbits(np.concatenate([np.ones(first, dtype=bool), there]), bitorder="little")
     return ArrowColumn(np.where(there, column, 12345.0).astype(column.dtype), bits, first)
 
 
-class Lying:
-    """Columns with bits, as a `ColumnMatrix` has them."""
+class BitColumns:
+    """Columns with validity bits, like a `ColumnMatrix`."""
 
     def __init__(self, x, first=3):
         self.shape = x.shape
@@ -40,7 +40,7 @@ FORMS = {
 
 
 def table(n, d, seed=0):
-    # Numbers of few binary digits, so that single precision has them, too.
+    # Numbers with few binary digits, exact in single precision, too.
     return np.random.default_rng(seed).integers(-64, 64, (n, d)) / 16
 
 
@@ -51,9 +51,9 @@ def test_linear_scores(form, d):
     for n in ROWS:
         for k in CLASSES:
             x, coef, offset, origin = table(n, d), rng.normal(size=(k, d)), rng.normal(size=k), rng.normal(size=d)
-            found, met = kernels.linear_scores(FORMS[form](x), coef, offset, origin=origin)
+            found, flags = kernels.linear_scores(FORMS[form](x), coef, offset, origin=origin)
             np.testing.assert_allclose(found, (x - origin) @ coef.T + offset, rtol=1e-12, atol=1e-12)
-            assert not met.missing
+            assert not flags.missing
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -80,7 +80,7 @@ def test_diagonal_scores_with_holes(form, d):
             x = table(n, d)
             x[rng.random(x.shape) < 0.3] = np.nan
             mean, scale, norm = rng.normal(size=(k, d)), rng.uniform(0.5, 2, (k, d)), rng.normal(size=(k, d))
-            rows = Lying(x) if form == "bits" else FORMS[form](x)
+            rows = BitColumns(x) if form == "bits" else FORMS[form](x)
             found = kernels.diagonal_log_likelihood(rows, mean, 0 * mean, scale, norm, missing=True)
             terms = norm - ((x[:, None] - mean) * scale) ** 2 / 2
             np.testing.assert_allclose(found, np.nansum(terms, axis=2), rtol=1e-12, atol=1e-12)
@@ -104,11 +104,11 @@ def test_answers(k):
         }
         for what, right in expected.items():
             out = np.empty_like(right)
-            assert kernels.answer(joint, what, out) == -1
+            assert kernels.write_posterior(joint, what, out) == -1
             np.testing.assert_allclose(out, right, rtol=1e-13, atol=1e-13)
             if right.ndim == 2:
                 single = np.empty(right.shape, dtype=np.float32)
-                assert kernels.answer(joint, what, single) == -1
+                assert kernels.write_posterior(joint, what, single) == -1
                 np.testing.assert_array_equal(single, out.astype(np.float32))
 
 
@@ -123,7 +123,7 @@ def test_moments(form, weighted, holes, d):
         x[rng.random(x.shape) < holes] = np.nan
         codes = rng.integers(-1, k, n)
         weights = rng.integers(0, 4, n) / 2 if weighted else None
-        rows = Lying(x) if form == "bits" else FORMS[form](x)
+        rows = BitColumns(x) if form == "bits" else FORMS[form](x)
         found = kernels.class_moments(rows, k, codes=codes, weights=weights, missing=bool(holes) or form == "bits")
         w = np.ones(n) if weights is None else weights
         for c in range(k):
@@ -133,7 +133,7 @@ def test_moments(form, weighted, holes, d):
             np.testing.assert_allclose(found.weight[c], size)
             some = size > 0
             mean = np.where(here, x * w[:, None], 0.0).sum(axis=0)[some] / size[some]
-            np.testing.assert_allclose(found.mean[c][some], mean, rtol=1e-13, atol=1e-14)  # of numbers about 4
+            np.testing.assert_allclose(found.mean[c][some], mean, rtol=1e-13, atol=1e-14)  # the numbers are about 4
             m2 = (cell[:, some] * np.where(here[:, some], x[:, some] - mean, 0.0) ** 2).sum(axis=0)
             np.testing.assert_allclose(found.m2[c][some], m2, rtol=1e-10, atol=1e-9)
 
@@ -148,10 +148,10 @@ def test_sums_of_columns_that_lie_apart(dtype, weighted):
         weights = rng.integers(0, 3, n).astype(float) if weighted else None
         w = (np.ones(n) if weights is None else weights) * ((codes >= 0) & (codes < k))
         for above, cells in ((None, np.column_stack(columns).astype(float)), (1.0, np.column_stack(columns) > 1.0)):
-            total, met = kernels.looked_sums(columns, k, codes=codes, weights=weights, above=above)
+            total, flags = kernels.class_sums_with_flags(columns, k, codes=codes, weights=weights, above=above)
             for c in range(k):
                 np.testing.assert_array_equal(total[c], (w * (codes == c)) @ cells)
-            assert not any(met)
+            assert not any(flags)
 
 
 @pytest.mark.parametrize(("bad", "name"), [(np.nan, "missing"), (np.inf, "infinite"), (-1.0, "negative")])
@@ -161,9 +161,9 @@ def test_what_is_met_in_columns_that_lie_apart(bad, name, at, dtype):
     columns = [np.ones(3000, dtype=dtype) for _ in range(3)]
     columns[1][at] = bad
     codes = np.zeros(3000, dtype=np.int64)
-    codes[at] = -1  # rows that do not count are looked at, too
-    _, met = kernels.looked_sums(columns, 2, codes=codes)
-    assert met._asdict() == {each: each == name for each in ("negative", "missing", "infinite")}
+    codes[at] = -1  # rows that do not count are checked, too
+    _, flags = kernels.class_sums_with_flags(columns, 2, codes=codes)
+    assert flags._asdict() == {each: each == name for each in ("negative", "missing", "infinite")}
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, 70_000, 200_001])
@@ -183,10 +183,10 @@ def test_kernels_that_do_not_look_at_bits_are_given_none():
     holed = with_bits(np.array([1.0, np.nan]), 0)
     codes = np.zeros(2, dtype=np.int64)
     with pytest.raises(TypeError, match="NumPy array"):
-        kernels._core.class_sums([holed.asked()], codes, None, None, 0, 0.0, False, np.zeros((1, 1)))
+        kernels._core.class_sums([holed.kernel_arguments()], codes, None, None, 0, 0.0, False, np.zeros((1, 1)))
     few = (np.zeros(20), np.zeros(2, dtype=np.uint8), 0)
     out = [np.zeros((1, 1)) for _ in range(5)]
-    with pytest.raises(ValueError, match="too few bits"):
+    with pytest.raises(ValueError, match="too few entries"):
         kernels._core.class_moments([few], np.zeros(20, dtype=np.int64), None, None, True, *out)
 
 
@@ -204,7 +204,7 @@ def test_every_instruction_set_gives_the_same_bits():
         "        for what in ('probability', 'logarithm', 'decision', 'evidence'):\n"
         "            shape = scores.shape if what in ('probability', 'logarithm') else n\n"
         "            made.append(np.empty(shape, dtype='i8' if what == 'decision' else 'f8'))\n"
-        "            kernels.answer(scores, what, made[-1])\n"
+        "            kernels.write_posterior(scores, what, made[-1])\n"
         "    for rows in (holes, holes.astype('f4'), [c.copy() for c in holes.T]):\n"
         "        made += kernels.class_moments(rows, k, codes=codes, missing=True)\n"
         "        made.append(kernels.diagonal_log_likelihood(rows, coef, 0 * coef, coef**2, coef, missing=True))\n"

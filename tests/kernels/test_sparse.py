@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
+from instruction_sets import assert_same_bits
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from instruction_sets import assert_same_bits
 from suffice import kernels
 from suffice.kernels import Cells, ValueFlags
 
 TYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint16, np.uint8, bool]
-SHAPES = {  # rows, columns, classes: few classes (own tables), many (row by row), and what is not worth a thread
+SHAPES = {  # rows, columns, classes: few classes (own tables), many (row by row), and too few cells for a second thread
     "few classes": (3000, 200, 3),
     "many classes": (3000, 200, 400),
     "small": (40, 30, 3),
@@ -48,9 +48,9 @@ def test_class_sums(name, kind, how):
     n, d, k = SHAPES[name]
     x, dense = random_cells((n, d), kind=kind)
     who, weight = membership(n, k, how)
-    found, met = kernels.sparse_sums(Cells.of(x), k, **who)
+    found, flags = kernels.sparse_sums(Cells.of(x), k, **who)
     np.testing.assert_allclose(found, weight.T @ dense, rtol=1e-12)
-    assert met == ValueFlags(negative=False, missing=False, infinite=False)
+    assert flags == ValueFlags(negative=False, missing=False, infinite=False)
     found, _ = kernels.sparse_sums(Cells.of(x), k, above=1.0, **who)
     np.testing.assert_allclose(found, weight.T @ (dense > 1), rtol=1e-12)
 
@@ -75,8 +75,8 @@ def test_missing_cells_count_for_nothing_and_are_counted(name):
     dense = x.toarray()
     who, weight = membership(n, k, "codes")
     for cells in (Cells.of(x), Cells.of(x.tocsc())):
-        found, met = kernels.sparse_sums(cells, k, **who)
-        assert met == ValueFlags(negative=False, missing=True, infinite=False)
+        found, flags = kernels.sparse_sums(cells, k, **who)
+        assert flags == ValueFlags(negative=False, missing=True, infinite=False)
         np.testing.assert_allclose(found, weight.T @ np.nan_to_num(dense), rtol=1e-12)
         found, _ = kernels.sparse_sums(cells, k, missing=True, **who)
         np.testing.assert_array_equal(found, weight.T @ np.isnan(dense))
@@ -88,14 +88,14 @@ def test_missing_cells_count_for_nothing_and_are_counted(name):
 @pytest.mark.parametrize("counts", [True, False])
 @pytest.mark.parametrize("kind", ["csr", "csc", "dense"])
 def test_what_is_met(kind, counts, value):
-    """Also in a row that does not count."""
+    """Including values of a row that does not count."""
     _, dense = random_cells((3000, 30))
     dense[1234, 7] = value
     codes = np.zeros(3000, dtype=np.int64)
     codes[1234] = 0 if counts else -1
     expected = ValueFlags(negative=value < 0, missing=bool(np.isnan(value)), infinite=bool(np.isinf(value)))
     if kind == "dense":
-        found = kernels.looked_sums(dense, 1, codes=codes)[1]
+        found = kernels.class_sums_with_flags(dense, 1, codes=codes)[1]
     else:
         found = kernels.sparse_sums(Cells.of(sparse.csr_array(dense).asformat(kind)), 1, codes=codes)[1]
     assert found == expected
@@ -117,7 +117,7 @@ def test_scores_of_what_is_missing_or_impossible(shape):
     rng = np.random.default_rng(3)
     x, _ = random_cells(shape)
     x.data[rng.random(x.nnz) < 0.1] = np.nan
-    x.data[rng.random(x.nnz) < 0.1] = 0.0  # stored, and zero
+    x.data[rng.random(x.nnz) < 0.1] = 0.0  # stored zeros
     dense = x.toarray()
     k = 3
     slope, zero = rng.standard_normal((2, shape[1], k))
@@ -148,9 +148,9 @@ def test_duplicates_and_any_order_add_up():
     x = Cells(np.array([0, 4]), np.array([2, 0, 2, 1]), np.array([1.0, 2.0, 3.0, 4.0]), (1, 3))
     assert kernels.sparse_sums(x, 1, codes=np.zeros(1, dtype=np.int64))[0].tolist() == [[2.0, 4.0, 4.0]]
     assert kernels.sparse_scores(x, np.zeros(1), np.array([[1.0], [10.0], [100.0]])).tolist() == [[442.0]]
-    assert not kernels.rises(x)
-    assert kernels.rises(x._replace(places=np.array([0, 1, 2, 3])))
-    assert not kernels.rises(x._replace(places=np.array([0, 1, 1, 3])))
+    assert not kernels.has_sorted_indices(x)
+    assert kernels.has_sorted_indices(x._replace(indices=np.array([0, 1, 2, 3])))
+    assert not kernels.has_sorted_indices(x._replace(indices=np.array([0, 1, 1, 3])))
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -224,10 +224,10 @@ def test_dense_sums_above_a_threshold(dtype, layout):
     _, dense = random_cells((9000, 11))
     x = layout(dense.astype(dtype))
     codes = np.arange(9000) % 4 - 1
-    found, met = kernels.looked_sums(x, 3, codes=codes, above=0.0)
+    found, flags = kernels.class_sums_with_flags(x, 3, codes=codes, above=0.0)
     exact = [(dense.astype(dtype).astype(float)[codes == k] > 0).sum(axis=0) for k in range(3)]
     np.testing.assert_array_equal(found, exact)
-    assert not any(met)
+    assert not any(flags)
 
 
 def test_dense_sums_of_wide_rows_are_made_in_slabs():
@@ -246,7 +246,8 @@ def test_every_instruction_set_gives_the_same_bits():
         "x = kernels.Cells.of(x)\n"
         "a = kernels.sparse_sums(x, 5, codes=c, weights=w)[0], kernels.sparse_sums(x, 5, codes=c, above=0.4)[0]\n"
         "a += tuple(kernels.sparse_scores(x, s[0, :k], s[:, :k].copy()) for k in (1, 2, 3, 4, 5))\n"
-        "d = rng.random((5000, 13)); a += (kernels.looked_sums(d, 5, codes=rng.integers(0, 5, 5000), above=0.5)[0],)\n"
+        "d, codes = rng.random((5000, 13)), rng.integers(0, 5, 5000)\n"
+        "a += (kernels.class_sums_with_flags(d, 5, codes=codes, above=0.5)[0],)\n"
         "made = a\n"
     )
     assert_same_bits(script)

@@ -1,4 +1,4 @@
-"""Documents as words: the kernels against Python's own means, and against scikit-learn's analyzers."""
+"""Documents as words: the kernels against plain Python and scikit-learn's analyzers."""
 
 import os
 import random
@@ -8,20 +8,20 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pytest
+import words_by_hand as by_hand
 from sklearn.feature_extraction.text import CountVectorizer
 from threadpoolctl import threadpool_limits
 
-import words_by_hand as by_hand
 from suffice import InputError
 from suffice.kernels import text as kernels
-from suffice.kernels.text import Documents, Lookup, NotUtf8Error, Reading, Words
+from suffice.kernels.text import Documents, Lookup, NotUtf8Error, TokenRules, Words
 
 RUNS = [(1, 1), (1, 2), (2, 3), (1, 4)]
 PUNCTUATED = [
-    Reading(lowercase=lowercase, ngrams=runs, punctuation=True) for lowercase in (True, False) for runs in RUNS
+    TokenRules(lowercase=lowercase, ngrams=runs, punctuation=True) for lowercase in (True, False) for runs in RUNS
 ]
-READINGS = [
-    Reading(analyzer, lowercase, min_length, ngrams, stop)
+RULES = [
+    TokenRules(analyzer, lowercase, min_length, ngrams, stop)
     for analyzer in kernels.ANALYZERS
     for ngrams in RUNS
     for lowercase in (True, False)
@@ -32,8 +32,8 @@ READINGS = [
 
 
 def told(value):
-    """An id that does not depend on the order of a set."""
-    if not isinstance(value, Reading):
+    """A test id that does not depend on the order of a set."""
+    if not isinstance(value, TokenRules):
         return str(value)
     return "-".join(map(str, value[:4])) + "-stop" * bool(value.stop_words) + "-marks" * value.punctuation
 
@@ -50,7 +50,7 @@ ALPHABETS = [
 
 
 def strange_texts(n, seed):
-    """Texts of all planes, of some alphabets, and of both."""
+    """Texts with characters of all planes, of some alphabets, and of both."""
     rng = random.Random(seed)
 
     def piece():
@@ -66,11 +66,11 @@ def strange_texts(n, seed):
     return [" ".join(piece() for _ in range(rng.randrange(4))) for _ in range(n)]
 
 
-def analyzer_of(reading):
-    """scikit-learn's words of a text."""
-    pattern = rf"(?u)\b\w{{{reading.min_length},}}\b" + (r"|[^\w\s]" if reading.punctuation else "")
-    settings = {"analyzer": reading.analyzer, "lowercase": reading.lowercase, "ngram_range": reading.ngrams}
-    stop = list(reading.stop_words) or None
+def analyzer_of(rules):
+    """The words of a text by scikit-learn."""
+    pattern = rf"(?u)\b\w{{{rules.min_length},}}\b" + (r"|[^\w\s]" if rules.punctuation else "")
+    settings = {"analyzer": rules.analyzer, "lowercase": rules.lowercase, "ngram_range": rules.ngrams}
+    stop = list(rules.stop_words) or None
     return CountVectorizer(token_pattern=pattern, stop_words=stop, **settings).build_analyzer()
 
 
@@ -79,23 +79,23 @@ def texts():
     return strange_texts(400, seed=1)
 
 
-@pytest.mark.parametrize("reading", [*READINGS, *PUNCTUATED], ids=told)
-def test_words_are_those_of_scikit_learn(reading, texts):
-    found, analyzer = Documents.of_strings(texts), analyzer_of(reading)
+@pytest.mark.parametrize("rules", [*RULES, *PUNCTUATED], ids=told)
+def test_words_are_those_of_scikit_learn(rules, texts):
+    found, analyzer = Documents.of_strings(texts), analyzer_of(rules)
     for row, text in enumerate(texts):
-        words = found.words(row, reading)
-        if reading.analyzer == "char_wb":  # which orders them word by word
+        words = found.words(row, rules)
+        if rules.analyzer == "char_wb":  # its order is word by word
             assert sorted(words) == sorted(analyzer(text)), repr(text)
         else:
             assert words == analyzer(text), repr(text)
 
 
 def test_words_of_very_many_texts():
-    reading, analyzer = Reading(), CountVectorizer().build_analyzer()
+    rules, analyzer = TokenRules(), CountVectorizer().build_analyzer()
     texts = strange_texts(int(os.environ.get("SUFFICE_FUZZ_TEXTS", "5000")), seed=2)
     found = Documents.of_strings(texts)
     for row, text in enumerate(texts):
-        assert found.words(row, reading) == analyzer(text), repr(text)
+        assert found.words(row, rules) == analyzer(text), repr(text)
 
 
 def test_every_character_beside_letters():
@@ -103,36 +103,36 @@ def test_every_character_beside_letters():
     analyzer = CountVectorizer(token_pattern=r"(?u)\b\w+\b").build_analyzer()
     expected = [analyzer(text) for text in texts]
     lookup = Words.of(sorted({word for words in expected for word in words}))
-    found = kernels.encode_words(Documents.of_strings(texts), Reading(min_length=1))
+    found = kernels.encode_words(Documents.of_strings(texts), TokenRules(min_length=1))
     assert found.words.texts() == lookup.texts()
     place = {word: i for i, word in enumerate(lookup.texts())}
     rows = [sorted({place[word] for word in words}) for words in expected]
     assert np.array_equal(np.concatenate(rows), found.columns)
 
 
-@pytest.mark.parametrize("reading", [*READINGS[::3], *PUNCTUATED[::3]], ids=told)
-def test_counts_rows_and_scores(reading, texts):
+@pytest.mark.parametrize("rules", [*RULES[::3], *PUNCTUATED[::3]], ids=told)
+def test_counts_rows_and_scores(rules, texts):
     mine, theirs = Documents.of_strings(texts), by_hand.Documents.of_strings(texts)
-    slow, rng = by_hand.Reading(*reading), np.random.default_rng(0)
-    codes = rng.integers(-1, 4, len(texts))  # 3 is no class of three
-    found, expected = kernels.count_words(mine, reading, codes, 3), by_hand.count_words(theirs, slow, codes, 3)
+    slow, rng = by_hand.TokenRules(*rules), np.random.default_rng(0)
+    codes = rng.integers(-1, 4, len(texts))  # 3 is not one of three classes
+    found, expected = kernels.count_words(mine, rules, codes, 3), by_hand.count_words(theirs, slow, codes, 3)
     assert found.words.texts() == expected.words.texts()
     assert np.array_equal(found.count, expected.count)
     assert np.array_equal(found.documents, expected.documents)
-    assert_same_rows(kernels.encode_words(mine, reading), expected := by_hand.encode_words(theirs, slow))
+    assert_same_rows(kernels.encode_words(mine, rules), expected := by_hand.encode_words(theirs, slow))
     some = [word for word in expected.words.texts() if rng.random() < 0.5]
     for given in ({"words": some}, {"slots": 1009}):
         words = given.pop("words", None)
         lookup = Lookup(None if words is None else Words.of(words), **given)
         slow_lookup = by_hand.Lookup(None if words is None else by_hand.Words.of(words), **given)
         assert lookup.size == slow_lookup.size
-        assert_same_rows(kernels.encode_words(mine, reading, lookup), by_hand.encode_words(theirs, slow, slow_lookup))
+        assert_same_rows(kernels.encode_words(mine, rules, lookup), by_hand.encode_words(theirs, slow, slow_lookup))
         slope = rng.integers(-9, 9, (lookup.size, 3)).astype(float)
         for distinct in (False, True):
-            here = kernels.score_words(mine, reading, lookup, slope, distinct=distinct)
+            here = kernels.score_words(mine, rules, lookup, slope, distinct=distinct)
             there = by_hand.score_words(theirs, slow, slow_lookup, slope, distinct=distinct)
             assert all(map(np.array_equal, here, there))
-    found = kernels.count_words(mine, reading, codes, 3, slots=1009)
+    found = kernels.count_words(mine, rules, codes, 3, slots=1009)
     expected = by_hand.count_words(theirs, slow, codes, 3, slots=1009)
     assert np.array_equal(found.count, expected.count)
     assert np.array_equal(found.documents, expected.documents)
@@ -148,21 +148,23 @@ def assert_same_rows(found, expected):
 def test_a_document_of_many_batches_has_runs_across_them():
     rng = random.Random(3)
     words = [rng.choice(["ab", "cd", "ef", "gh"]) for _ in range(20_000)]
-    reading = Reading(ngrams=(1, 3))
-    found = kernels.count_words(Documents.of_strings([" ".join(words)]), reading, np.zeros(1, dtype=np.int64), 1)
+    rules = TokenRules(ngrams=(1, 3))
+    found = kernels.count_words(Documents.of_strings([" ".join(words)]), rules, np.zeros(1, dtype=np.int64), 1)
     expected = CountVectorizer(ngram_range=(1, 3)).fit([" ".join(words)])
     assert found.words.texts() == expected.get_feature_names_out().tolist()
     assert found.count[0].tolist() == expected.transform([" ".join(words)]).toarray()[0].tolist()
     assert (
         kernels.count_words(
-            Documents.of_strings([" ".join(words)]), reading, np.zeros(1, dtype=np.int64), 1, slots=64
+            Documents.of_strings([" ".join(words)]), rules, np.zeros(1, dtype=np.int64), 1, slots=64
         ).count.sum()
         == found.count.sum()
     )
 
 
-@pytest.mark.parametrize("reading", [Reading(), Reading(ngrams=(1, 3)), Reading("char_wb", ngrams=(2, 4))], ids=told)
-def test_the_number_of_threads_does_not_show(reading):
+@pytest.mark.parametrize(
+    "rules", [TokenRules(), TokenRules(ngrams=(1, 3)), TokenRules("char_wb", ngrams=(2, 4))], ids=told
+)
+def test_the_number_of_threads_does_not_show(rules):
     rng = np.random.default_rng(4)
     words = np.array([f"w{i:x}" for i in range(3000)])
     texts = [" ".join(words[np.minimum(rng.zipf(1.3, 150), 3000) - 1]) for _ in range(4000)]
@@ -171,9 +173,9 @@ def test_the_number_of_threads_does_not_show(reading):
     for threads in (1, 2, 7):
         with threadpool_limits(threads, user_api="openmp"):
             found = Documents.of_strings(texts)
-            counted = kernels.count_words(found, reading, codes, 3)
-            rows = kernels.encode_words(found, reading)
-            scores = kernels.score_words(found, reading, Lookup(counted.words), rng_slope(counted.words.size))
+            counted = kernels.count_words(found, rules, codes, 3)
+            rows = kernels.encode_words(found, rules)
+            scores = kernels.score_words(found, rules, Lookup(counted.words), rng_slope(counted.words.size))
         results.append([*counted.words, counted.count, counted.documents, *rows.words, *rows[1:], *scores])
     for other in results[1:]:
         assert all(map(np.array_equal, results[0], other))
@@ -183,7 +185,7 @@ def rng_slope(size):
     return np.random.default_rng(5).normal(size=(size, 3))
 
 
-# ---------------------------------------------------------------------- where texts come from
+# ---------------------------------------------------------------------- sources of texts
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=told)
@@ -194,13 +196,13 @@ def test_arrow_columns(kind):
     found, expected = Documents.of_arrow(pieces), by_hand.Documents.of_strings(values)
     assert len(found) == len(values)
     assert found.missing.tolist() == [each is None for each in values]
-    assert_same_rows(kernels.encode_words(found, Reading()), by_hand.encode_words(expected, by_hand.Reading()))
+    assert_same_rows(kernels.encode_words(found, TokenRules()), by_hand.encode_words(expected, by_hand.TokenRules()))
     codes = np.zeros(len(values), dtype=np.int64)
-    assert kernels.count_words(found, Reading(), codes, 1).count.sum() > 0
-    del pieces  # the documents keep what they are views of
+    assert kernels.count_words(found, TokenRules(), codes, 1).count.sum() > 0
+    del pieces  # the documents keep their memory alive
     part = found.rows(50, 120).take(np.array([3, 1, 69]))
-    assert [part.words(i, Reading()) for i in range(3)] == [
-        expected.words(row, by_hand.Reading()) for row in (53, 51, 119)
+    assert [part.words(i, TokenRules()) for i in range(3)] == [
+        expected.words(row, by_hand.TokenRules()) for row in (53, 51, 119)
     ]
 
 
@@ -229,19 +231,19 @@ def test_bytes_that_are_no_text_are_named():
             text, ends = b"".join(texts), np.cumsum([0, *map(len, texts)], dtype=np.int32)
             column = pa.StringArray.from_buffers(2, pa.py_buffer(ends), pa.py_buffer(text))
             found = Documents.of_arrow(pa.chunked_array([column]))
-            for reading in (Reading(), Reading("char", ngrams=(1, 2))):
+            for rules in (TokenRules(), TokenRules("char", ngrams=(1, 2))):
                 with pytest.raises(NotUtf8Error) as error:
-                    kernels.encode_words(found, reading)
-                assert error.value.row == row
-                assert at is None or error.value.at == at
+                    kernels.encode_words(found, rules)
+                assert error.value.rows == [row]
+                assert at is None or error.value.byte == at
                 with pytest.raises(NotUtf8Error):
-                    kernels.count_words(found, reading, np.zeros(2, dtype=np.int64), 1)
+                    kernels.count_words(found, rules, np.zeros(2, dtype=np.int64), 1)
                 with pytest.raises(NotUtf8Error):
-                    found.words(row, reading)
+                    found.words(row, rules)
 
 
 def broken(text, rng):
-    """A text as bytes; one of some is cut off, has other bytes, or is of nothing else."""
+    """A text as bytes; some texts are cut, changed or replaced by random bytes."""
     kind = rng.random()
     if kind < 0.05:
         return rng.randbytes(rng.randrange(80))
@@ -254,7 +256,7 @@ def broken(text, rng):
 
 
 def test_random_bytes_are_read_or_refused():
-    """With ``SUFFICE_FUZZ_TEXTS`` as many as it says; on a build that is watched (``make sanitize``) they show more."""
+    """``SUFFICE_FUZZ_TEXTS`` sets the number of texts. A sanitized build (``make sanitize``) detects more errors."""
     n = int(os.environ.get("SUFFICE_FUZZ_TEXTS", "2000"))
     rng = random.Random(int(os.environ.get("SUFFICE_FUZZ_SEED", "8")))
     lookup, slope = Lookup(Words.of(["a", "ab", "ab cd", "é"])), np.ones((4, 2))
@@ -263,27 +265,27 @@ def test_random_bytes_are_read_or_refused():
     for _ in range(n // 5):
         texts = [broken(rng.choice(good), rng) for _ in range(5)]
         ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-        # Memory that ends where the texts end, so that a read beyond them is one beyond it.
+        # The memory ends where the texts end, so that a read beyond them is detected.
         text = np.frombuffer(b"".join(texts), dtype=np.uint8).copy()
         column = pa.StringArray.from_buffers(5, pa.py_buffer(ends), pa.py_buffer(text))
-        found, reading = Documents.of_arrow(pa.chunked_array([column])), rng.choice([*READINGS, *PUNCTUATED])
+        found, rules = Documents.of_arrow(pa.chunked_array([column])), rng.choice([*RULES, *PUNCTUATED])
         codes = np.zeros(5, dtype=np.int64)
         passes = [
-            partial(kernels.encode_words, found, reading),
-            partial(kernels.encode_words, found, reading, lookup),
-            partial(kernels.count_words, found, reading, codes, 2),
-            partial(kernels.count_words, found, reading, codes, 2, slots=7),
-            partial(kernels.score_words, found, reading, lookup, slope, distinct=True),
+            partial(kernels.encode_words, found, rules),
+            partial(kernels.encode_words, found, rules, lookup),
+            partial(kernels.count_words, found, rules, codes, 2),
+            partial(kernels.count_words, found, rules, codes, 2, slots=7),
+            partial(kernels.score_words, found, rules, lookup, slope, distinct=True),
         ]
         bad = [row for row, each in enumerate(texts) if each.decode("utf-8", "ignore").encode() != each]
         refused += bool(bad)
         for each in passes if bad else ():
             with pytest.raises(NotUtf8Error) as error:
                 each()
-            assert error.value.row == bad[0]
+            assert error.value.rows == bad
         if not bad:
             decoded = by_hand.Documents.of_strings([each.decode() for each in texts])
-            assert_same_rows(passes[0](), by_hand.encode_words(decoded, by_hand.Reading(*reading)))
+            assert_same_rows(passes[0](), by_hand.encode_words(decoded, by_hand.TokenRules(*rules)))
             assert [each() for each in passes]
     assert 0 < refused < n // 5
 
@@ -297,12 +299,12 @@ def test_what_is_no_text_is_named():
 
 def test_tokens_are_taken_as_they_are():
     tokens = [["To be", "é", "é", "", "a"], None, [], ["To be"]]
-    found = kernels.encode_words(Documents.of_tokens(tokens), Reading(ngrams=(2, 3)))
+    found = kernels.encode_words(Documents.of_tokens(tokens), TokenRules(ngrams=(2, 3)))
     assert found.words.texts() == ["", "To be", "a", "é"]
     assert found.columns.tolist() == [0, 1, 2, 3, 1]
     assert found.counts.tolist() == [1, 1, 1, 2, 1]
     lookup = Lookup(Words.of(["To be", "é"]))
-    assert kernels.encode_words(Documents.of_tokens(tokens), Reading(ngrams=(2, 3)), lookup).counts.tolist() == [
+    assert kernels.encode_words(Documents.of_tokens(tokens), TokenRules(ngrams=(2, 3)), lookup).counts.tolist() == [
         1,
         2,
         1,
@@ -313,49 +315,49 @@ def test_a_list_that_changes_while_it_is_held():
     texts = [f"word{i}" for i in range(1000)]
     found = Documents.of_strings(texts)
     texts.clear()
-    assert found.words(999, Reading()) == ["word999"]
+    assert found.words(999, TokenRules()) == ["word999"]
 
 
 def test_nothing():
     for found in (Documents.of_strings([]), Documents.of_strings(["", ". !", None])):
-        counted = kernels.count_words(found, Reading(ngrams=(1, 2)), np.zeros(len(found), dtype=np.int64), 2)
+        counted = kernels.count_words(found, TokenRules(ngrams=(1, 2)), np.zeros(len(found), dtype=np.int64), 2)
         assert counted.words.size == 0
         assert counted.count.shape == (2, 0)
-        rows = kernels.encode_words(found, Reading(ngrams=(1, 2)))
+        rows = kernels.encode_words(found, TokenRules(ngrams=(1, 2)))
         assert rows.starts.tolist() == [0] * (len(found) + 1)
-        scores, length = kernels.score_words(found, Reading(), Lookup(Words.of([])), np.zeros((0, 2)))
+        scores, length = kernels.score_words(found, TokenRules(), Lookup(Words.of([])), np.zeros((0, 2)))
         assert scores.tolist() == [[0, 0]] * len(found)
         assert length.tolist() == [0] * len(found)
 
 
 def test_large_documents_and_words():
     word = "x" * 10_000_000
-    found = kernels.count_words(Documents.of_strings([word, f"{word} {word}y"]), Reading(), np.array([0, 1]), 2)
+    found = kernels.count_words(Documents.of_strings([word, f"{word} {word}y"]), TokenRules(), np.array([0, 1]), 2)
     assert [len(each) for each in found.words.texts()] == [10_000_000, 10_000_001]
     assert found.count.tolist() == [[1, 0], [1, 1]]
     long = "lorem ipsum " * 2_000_000
     scores, length = kernels.score_words(
-        Documents.of_strings([long]), Reading(), Lookup(Words.of(["ipsum"])), np.array([[0.5]])
+        Documents.of_strings([long]), TokenRules(), Lookup(Words.of(["ipsum"])), np.array([[0.5]])
     )
     assert (scores[0, 0], length[0]) == (1_000_000.0, 2_000_000.0)
 
 
-def test_a_document_that_is_too_long_is_named():
+def test_document_that_is_too_long():
     ends = np.array([0, 3, 3 + (1 << 30)])
-    nothing = np.zeros(ends[-1], dtype=np.uint8)  # which takes no memory as long as nobody reads it
+    nothing = np.zeros(ends[-1], dtype=np.uint8)  # takes no memory until it is read
     column = pa.LargeStringArray.from_buffers(2, pa.py_buffer(ends), pa.py_buffer(nothing))
     found = Documents.of_arrow(pa.chunked_array([column]))
     for read in (
-        lambda: kernels.encode_words(found, Reading()),
-        lambda: kernels.encode_words(found, Reading(), Lookup(Words.of(["a"]))),
-        lambda: kernels.count_words(found, Reading(), np.zeros(2, dtype=np.int64), 1),
-        lambda: kernels.count_words(found, Reading(), np.zeros(2, dtype=np.int64), 1, slots=8),
-        lambda: kernels.score_words(found, Reading(), Lookup(slots=8), np.zeros((8, 1))),
-        lambda: found.words(1, Reading()),
+        lambda: kernels.encode_words(found, TokenRules()),
+        lambda: kernels.encode_words(found, TokenRules(), Lookup(Words.of(["a"]))),
+        lambda: kernels.count_words(found, TokenRules(), np.zeros(2, dtype=np.int64), 1),
+        lambda: kernels.count_words(found, TokenRules(), np.zeros(2, dtype=np.int64), 1, slots=8),
+        lambda: kernels.score_words(found, TokenRules(), Lookup(slots=8), np.zeros((8, 1))),
+        lambda: found.words(1, TokenRules()),
     ):
-        with pytest.raises(InputError, match=r"Document 1 is 1,073,741,824 .* long"):
+        with pytest.raises(InputError, match=r"Row 1 is 1,073,741,824 .* long"):
             read()
-    assert found.words(0, Reading()) == []
+    assert found.words(0, TokenRules()) == []
 
 
 def test_more_places_than_a_column_can_be():
@@ -365,14 +367,14 @@ def test_more_places_than_a_column_can_be():
 
 
 def test_threads_that_share_documents_and_a_lookup(texts):
-    """The lookup makes its tables when it is first asked."""
+    """The lookup builds its tables on first use."""
     documents, words = Documents.of_strings(texts), Words.of(["a", "a b", "ab", "ab cd", "é"])
-    readings = [Reading(min_length=1), Reading(min_length=1, ngrams=(1, 2)), Reading("char", ngrams=(1, 2))]
-    expected = [kernels.encode_words(documents, reading, Lookup(words)) for reading in readings]
+    readings = [TokenRules(min_length=1), TokenRules(min_length=1, ngrams=(1, 2)), TokenRules("char", ngrams=(1, 2))]
+    expected = [kernels.encode_words(documents, rules, Lookup(words)) for rules in readings]
     for _ in range(20):
         lookup = Lookup(words)
         with ThreadPoolExecutor(6) as pool:
-            found = list(pool.map(lambda reading: kernels.encode_words(documents, reading, lookup), readings * 4))  # noqa: B023
+            found = list(pool.map(lambda rules: kernels.encode_words(documents, rules, lookup), readings * 4))  # noqa: B023
         for one, other in zip(found, expected * 4, strict=True):
             assert_same_rows(one, other)
 
@@ -381,15 +383,15 @@ def test_passes_over_more_than_numbers_of_32_bits_can_count(monkeypatch, texts):
     valid = [*texts[:150], None]
     whole = Documents.of_strings(valid)
     codes = np.arange(len(valid)) % 2
-    expected = [kernels.count_words(whole, Reading(), codes, 2), kernels.encode_words(whole, Reading())]
+    expected = [kernels.count_words(whole, TokenRules(), codes, 2), kernels.encode_words(whole, TokenRules())]
     monkeypatch.setattr(kernels, "MOST_BYTES", 2000)
-    assert len(whole._passes()) > 3
-    found = kernels.count_words(whole, Reading(), codes, 2)
+    assert len(whole.passes()) > 3
+    found = kernels.count_words(whole, TokenRules(), codes, 2)
     assert found.words.texts() == expected[0].words.texts()
     assert np.array_equal(found.count, expected[0].count)
     assert np.array_equal(found.documents, expected[0].documents)
-    assert_same_rows(kernels.encode_words(whole, Reading()), expected[1])
-    slots = kernels.count_words(whole, Reading(), codes, 2, slots=31)
+    assert_same_rows(kernels.encode_words(whole, TokenRules()), expected[1])
+    slots = kernels.count_words(whole, TokenRules(), codes, 2, slots=31)
     assert slots.count.sum() == expected[0].count.sum()
 
 
@@ -407,7 +409,7 @@ def test_packed_words():
         assert joined.texts() == sorted({*a, *b})
         assert [joined.texts()[i] for i in at_a] == a
         assert [joined.texts()[i] for i in at_b] == b
-        assert kernels.word_places(Words.of(a), Words.of(b)).tolist() == [
+        assert kernels.word_positions(Words.of(a), Words.of(b)).tolist() == [
             a.index(each) if each in a else -1 for each in b
         ]
         keep = np.array([rng.random() < 0.5 for _ in a], dtype=bool)
@@ -419,7 +421,7 @@ def test_packed_words():
 
 def test_packed_words_that_are_none():
     for ends in ([3], [2, 1], [-1]):
-        with pytest.raises(ValueError, match="words end where there are none"):
+        with pytest.raises(ValueError, match="ends of words must increase"):
             Words(np.zeros(2, dtype=np.uint8), np.array(ends)).first_unsorted()
 
 
@@ -427,4 +429,4 @@ def test_slots_are_the_same_everywhere():
     assert [kernels.word_slot(word, 1 << 20) for word in ("", "spam", "a longer word", "Σé")] == [
         by_hand.word_slot(word, 1 << 20) for word in ("", "spam", "a longer word", "Σé")
     ]
-    assert kernels.word_slot("spam", 1 << 20) == 572_104  # files hold counts of slots, and it never changes
+    assert kernels.word_slot("spam", 1 << 20) == 572_104  # must never change, since files hold counts of slots

@@ -260,7 +260,7 @@ def test_bad_input(name):
         (X, "much", "at least 0"),
         (X, [1.0, 2.0], "one for each of the 120 unlabelled rows"),
         (X, np.where(np.arange(120) == 7, -1.0, 1.0), "in row 7"),
-        (5, 1.0, "rows in two dimensions|a column of texts is due"),
+        (5, 1.0, "rows in two dimensions|a column of texts; got"),
     ]:
         with pytest.raises(InputError, match=message):
             model.fit(X, y, unlabelled=unlabelled, unlabelled_weight=weight)

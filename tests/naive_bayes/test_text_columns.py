@@ -180,8 +180,8 @@ def test_documents_that_say_nothing():
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ([1.5, 2.5], "Column 'body', row 0 holds 1.5, which is no text"),
-        (pd.Series(["a", 5], dtype=object), "Column 'body', row 1 holds 5, which is no text"),
+        ([1.5, 2.5], "Column 'body', row 0 holds 1.5, which is not a string"),
+        (pd.Series(["a", 5], dtype=object), "Column 'body', row 1 holds 5, which is not a string"),
         (pd.Series([b"ok", b"\xff"], dtype=object), "row 1 holds bytes that are not utf-8: .* Decode the column"),
         (pd.to_datetime(["2020-01-01", "2021-01-01"]), "Column 'body', row 0 holds"),
     ],

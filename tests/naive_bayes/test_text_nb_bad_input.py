@@ -20,15 +20,15 @@ def fitted(**settings):
         ("cheap pills", r"Put the text into a list"),
         (b"cheap", r"Put the text into a list"),
         ([], "There are no documents"),
-        (5, "A list, an array or a column of texts is due; got int"),
+        (5, "Expected a list, an array or a column of texts; got int"),
         (None, "got NoneType"),
         ({"a": 1}, "got dict"),
-        (["fine", 7, "fine", "fine"], "Row 1 holds 7, which is no text"),
-        (["fine", ["a"], "fine", "fine"], r"Row 1 holds \['a'\], which is no text"),
-        (np.ones(4), "Row 0 holds 1.0, which is no text"),
-        (np.array([["a", "b"]] * 4), r"an array of shape \(4, 2\). Choose a column"),
+        (["fine", 7, "fine", "fine"], "Row 1 holds 7, which is not a string"),
+        (["fine", ["a"], "fine", "fine"], r"Row 1 holds \['a'\], which is not a string"),
+        (np.ones(4), "Row 0 holds 1.0, which is not a string"),
+        (np.array([["a", "b"]] * 4), r"an array of shape \(4, 2\). Choose one of its columns"),
         (pd.DataFrame({"a": X, "b": X}), "the frame has 2: 'a', 'b'. Choose one"),
-        ([b"fine", b"caf\xe9", b"", b""], r"Row 1 holds bytes that are not utf-8: at byte 3 is 0xe9"),
+        ([b"fine", b"caf\xe9", b"", b""], r"Row 1 holds bytes that are not utf-8: byte 3 is 0xe9"),
     ],
     ids=str,
 )
@@ -48,7 +48,7 @@ def test_bytes_that_are_no_utf8():
     assert "caf" in replaced.vocabulary_
     latin = TextNaiveBayes(encoding="latin-1").fit(texts, Y)
     assert "café" in latin.vocabulary_
-    with pytest.raises(InputError, match="'klingon' is no encoding"):
+    with pytest.raises(InputError, match="'klingon' is not an encoding"):
         TextNaiveBayes(encoding="klingon").fit(texts, Y)
     with pytest.raises(InputError, match="decode_error must be one of"):
         TextNaiveBayes(decode_error="shrug").fit(texts, Y)
@@ -132,7 +132,7 @@ def test_strange_documents():
         ({"slots": -1}, "slots"),
         ({"ngram_range": (2, 1)}, "ngram_range"),
         ({"analyzer": "sentence"}, "analyzer must be one of"),
-        ({"stop_words": "german"}, "'german' is no list of stop words"),
+        ({"stop_words": "german"}, "'german' is not a known list of stop words"),
         ({"calibrate": "yes"}, "calibrate"),
         ({"prior": [0.2, 0.2, 0.6]}, "prior"),
     ],
@@ -144,5 +144,5 @@ def test_settings_that_are_none(settings, message):
 
 
 def test_stop_words_that_are_never_met():
-    with pytest.warns(SufficeWarning, match="stop_words are compared with words as they are read"):
+    with pytest.warns(SufficeWarning, match="stop_words are compared with preprocessed words"):
         TextNaiveBayes(stop_words=["Cheap"]).fit(X, Y)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from suffice import InputError, MergeError
-from suffice.kernels.text import Documents, Reading
+from suffice.kernels.text import Documents, TokenRules
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.testing import assert_same
 
@@ -20,7 +20,7 @@ def corpus(rng, n=60, k=3):
 
 
 def summed(docs, members, slots=0):
-    return WordSums.summarize(Documents.of_strings(docs), Reading(), members, slots)
+    return WordSums.summarize(Documents.of_strings(docs), TokenRules(), members, slots)
 
 
 def by_hand(docs, codes, weights, k):
@@ -115,8 +115,8 @@ def test_removing_documents_that_were_never_there_raises():
 def test_different_settings_do_not_merge():
     members = Membership(ClassAxis.of(["a"]), codes=np.array([0]))
     documents = Documents.of_strings(["one two"])
-    words = WordSums.summarize(documents, Reading(), members, settings=("lowercase=True", "min_length=3"))
-    capitals = WordSums.summarize(documents, Reading(lowercase=False), members, settings=("lowercase=False",))
+    words = WordSums.summarize(documents, TokenRules(), members, settings=("lowercase=True", "min_length=3"))
+    capitals = WordSums.summarize(documents, TokenRules(lowercase=False), members, settings=("lowercase=False",))
     with pytest.raises(MergeError, match="lowercase=True, min_length=3 and lowercase=False, the default min_length"):
         words.merge(capitals)
     with pytest.raises(MergeError, match="Cannot merge words that are not hashed with words hashed to 8 slots"):

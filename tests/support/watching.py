@@ -1,9 +1,9 @@
-"""Counts how often rows are read, without a clock: same figure on a fast machine, a slow one and a busy one.
+"""Counts how often rows are read. No clock is involved, so the result is the same on fast, slow and busy machines.
 
-Rows are laid into pages of their own. Every function of the compiled kernels is wrapped: bytes of the rows that are
-handed to one are read by it. What is read outside of them, by NumPy or BLAS, is seen by the processor's own marks on
-pages that were touched (``/proc/self/smaps``, Linux), which are wiped after each kernel that was given rows. So a pass
-by NumPy that comes between two of those counts once, and so do several in a row: the figure is never too high.
+Rows are stored in their own memory pages. Every function of the compiled kernels is wrapped, and is assumed to read all
+bytes of the rows that it gets. Reads elsewhere, by NumPy or BLAS, are detected by the processor's referenced bits of
+pages (``/proc/self/smaps``, Linux), which are cleared after each kernel that got rows. One or several passes by NumPy
+between two such kernels therefore count once: the result is never too high.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ MARKS, PAGES = Path("/proc/self/clear_refs"), Path("/proc/self/smaps")
 
 
 class Rows:
-    """Rows in pages that hold nothing else.
+    """Rows in their own memory pages.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Rows:
         self.nbytes = sum(stop - start for start, stop in self._spans)
 
     def _laid(self, array):
-        pages = mmap.mmap(-1, array.nbytes)  # shared, so that it is never joined with memory beside it
+        pages = mmap.mmap(-1, array.nbytes)  # shared, so that it is never merged with adjacent memory
         order = "F" if array.flags.f_contiguous else "C"
         out = np.ndarray(array.shape, array.dtype, buffer=pages, order=order)
         out[...] = array
@@ -49,32 +49,32 @@ class Rows:
         return out
 
     def bytes_in(self, array):
-        """Bytes of the array if its memory is the rows'."""
+        """Size of the array in bytes if it is part of the rows, else 0."""
         start = array.__array_interface__["data"][0]
         return array.nbytes if any(first <= start < last for first, last in self._spans) else 0
 
     def touched(self):
-        """Bytes of the rows in pages that were read since the marks were wiped."""
-        total, mine = 0, False
+        """Bytes of the rows in pages that were read since the bits were cleared."""
+        total, own = 0, False
         for line in PAGES.read_text().splitlines():
             words = line.split()
             if words[0] == "Referenced:":
-                total += 1024 * int(words[1]) if mine else 0
+                total += 1024 * int(words[1]) if own else 0
             elif not words[0].endswith(":"):
                 start, stop = (int(word, 16) for word in words[0].split("-"))
-                mine = any(start < last and stop > first for first, last in self._spans)
+                own = any(start < last and stop > first for first, last in self._spans)
         return min(total, self.nbytes)
 
 
 class Reads:
-    """What was read while it was watched.
+    """Reads of the rows while they were watched.
 
     Attributes
     ----------
     by_kernels, elsewhere : float
-        How often the rows were read, 1 for once.
+        How often the rows were read; 1 is one complete pass.
     handed : int
-        Bytes of all arrays that kernels were given, the rows and others.
+        Bytes of all arrays that kernels got, including the rows.
     """
 
     def __init__(self, rows):
@@ -94,11 +94,11 @@ class Reads:
     def times(self):
         return self.by_kernels + self.elsewhere
 
-    def _look(self):
+    def _add_touched(self):
         if self._sees_pages:
             self._elsewhere += self._rows.touched()
 
-    def _wipe(self):
+    def _clear_marks(self):
         if self._sees_pages:
             MARKS.write_text("1")
 
@@ -110,7 +110,7 @@ class Reads:
                 self.handed += sum(each.nbytes for each in arrays)
                 self._bytes += rows
                 if rows and self._inside == 0:
-                    self._look()
+                    self._add_touched()
                 self._inside += bool(rows)
             try:
                 return kernel(*args, **kwargs)
@@ -118,26 +118,26 @@ class Reads:
                 with self._lock:
                     self._inside -= bool(rows)
                     if rows and self._inside == 0:
-                        self._wipe()
+                        self._clear_marks()
 
         return call
 
 
 @contextmanager
 def watching(rows, monkeypatch):
-    """Watch what is read of the rows; gives `Reads`, which is complete when the block ends."""
+    """Count reads of the rows; yields `Reads`, which is complete when the block ends."""
     reads = Reads(rows)
     with monkeypatch.context() as patch:
         for name, kernel in vars(_core).items():
             if callable(kernel) and not isinstance(kernel, type):
                 patch.setattr(_core, name, reads._wrapped(kernel))
-        reads._wipe()
+        reads._clear_marks()
         yield reads
-        reads._look()
+        reads._add_touched()
 
 
 def allocated(run):
-    """Bytes that ``run`` holds at most in NumPy and Python, its result among them."""
+    """Peak memory of ``run`` in NumPy and Python, including its result, in bytes."""
     tracemalloc.start()
     try:
         result = run()
@@ -148,16 +148,16 @@ def allocated(run):
 
 
 def resident(run):
-    """What ``run`` returns, and the bytes it makes resident at most beyond what was before: C++ and BLAS too.
+    """The result of ``run``, and its peak increase of resident memory in bytes, including C++ and BLAS.
 
-    The bytes are None where the system does not tell.
+    The increase is None if the system does not report it.
     """
     if not MARKS.exists():
         return run(), None
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
-        trim(0)  # freed memory that is still resident would be used again, and not be seen
+        trim(0)  # otherwise freed memory that is still resident would be reused unnoticed
     MARKS.write_text("5")
     before = _status("VmRSS")
     result = run()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice import InputError
-from suffice.kernels.text import Documents, Reading
+from suffice.kernels.text import Documents, TokenRules
 from suffice.tables import Vocabulary, WordRows
 
 
@@ -55,7 +55,7 @@ def test_valid_vocabularies_have_no_flaw():
 
 
 def test_rows_on_another_vocabulary():
-    rows = WordRows.read(Documents.of_strings(["b a b", "c", None]), Reading(min_length=1))
+    rows = WordRows.read(Documents.of_strings(["b a b", "c", None]), TokenRules(min_length=1))
     counts = rows.on(Vocabulary.of(["b", "c", "d"]))
     np.testing.assert_array_equal(counts.toarray(), [[2, 0, 0], [0, 1, 0], [0, 0, 0]])
     assert rows.missing.tolist() == [False, False, True]

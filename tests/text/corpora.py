@@ -1,4 +1,4 @@
-"""Documents to compare readers on."""
+"""Documents for comparing readers."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ WORDS = [
 
 
 def random_texts(rng, n):
-    """Texts of characters of all planes, of some that are difficult, and of words that come again."""
+    """Texts with characters of all planes, difficult characters, and repeated words."""
     out = []
     for i in range(n):
         size = int(rng.integers(0, 25))
@@ -39,7 +39,7 @@ def random_texts(rng, n):
 
 
 def same_matrix(a, b):
-    """Whether two CSR matrices hold the same numbers at the same places, stored in the same order."""
+    """Assert that two CSR matrices hold the same cells, stored in the same order."""
     assert a.shape == b.shape
     assert a.dtype == b.dtype
     b.sort_indices()
@@ -49,5 +49,5 @@ def same_matrix(a, b):
 
 
 def told(settings):
-    """Settings as the name of a test, the same in every process."""
+    """A test id for settings that is the same in every process."""
     return ",".join(f"{name}={getattr(value, '__name__', value)}" for name, value in settings.items()) or "default"

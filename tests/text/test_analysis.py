@@ -1,4 +1,4 @@
-"""Words are those of scikit-learn's analyzers, and settings that cannot be are refused in a sentence."""
+"""Words match those of scikit-learn's analyzers; invalid settings raise clear errors."""
 
 import pickle
 
@@ -41,7 +41,7 @@ def test_words_are_those_of_scikit_learn(settings):
     analysis = Analysis(**settings)
     documents = Texts.of(texts).documents(analysis)
     for row, text in enumerate(texts):
-        assert sorted(documents.words(row, analysis.reading)) == sorted(analyze(text)), text
+        assert sorted(documents.words(row, analysis.token_rules)) == sorted(analyze(text)), text
 
 
 def test_equal_settings_are_equal():
@@ -49,7 +49,7 @@ def test_equal_settings_are_equal():
     other = Analysis(ngram_range=(1, 2), stop_words={"a", "b"})
     assert one == other
     assert hash(one) == hash(other)
-    assert one.reading == other.reading
+    assert one.token_rules == other.token_rules
     assert pickle.loads(pickle.dumps(one)) == other
     assert type(one.min_length) is int
     assert type(one.lowercase) is bool
@@ -59,7 +59,7 @@ def test_equal_settings_are_equal():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"ngram_range": (2, 1)}, "lower boundary is larger"),
+        ({"ngram_range": (2, 1)}, "the lower boundary is larger"),
         ({"ngram_range": (0, 1)}, "at least 1; got 0"),
         ({"ngram_range": 2}, "two whole numbers"),
         ({"ngram_range": (1, 2, 3)}, "two whole numbers"),
@@ -67,9 +67,9 @@ def test_equal_settings_are_equal():
         ({"analyzer": "words"}, "one of 'word', 'char', 'char_wb', a callable; got 'words'"),
         ({"analyzer": None}, "analyzer must be one of"),
         ({"strip_accents": "utf"}, "'ascii', 'unicode', a callable or None"),
-        ({"stop_words": "french"}, "no list of stop words"),
-        ({"stop_words": b"english"}, "no list of stop words"),
-        ({"stop_words": ["a", 1]}, "1 is none"),
+        ({"stop_words": "french"}, "not a known list of stop words"),
+        ({"stop_words": b"english"}, "not a known list of stop words"),
+        ({"stop_words": ["a", 1]}, "1 is not a string"),
         ({"stop_words": 5}, "'english', a list of words or None"),
         ({"stop_words": {"a": 1}}, "'english', a list of words or None"),
         ({"min_length": 0}, "min_length must be a whole number of at least 1"),
@@ -77,15 +77,15 @@ def test_equal_settings_are_equal():
         ({"lowercase": "yes"}, "True or False"),
     ],
 )
-def test_what_cannot_be(settings, message):
+def test_invalid_settings(settings, message):
     with pytest.raises(InputError, match=message):
         Analysis(**settings)
 
 
-def test_stop_words_that_are_never_met():
+def test_stop_words_that_never_match():
     with pytest.warns(SufficeWarning, match="gives 'and', 'll', 've', not among them"):
         Analysis(stop_words=["you've", "you", "you'll", "AND"]).warn()
-    with pytest.warns(SufficeWarning, match="not used with analyzer='char'"):
+    with pytest.warns(SufficeWarning, match="ignored with analyzer='char'"):
         Analysis("char", stop_words=["some"]).warn()
     Analysis(stop_words="english").warn()
     Analysis(stop_words=["ete"], strip_accents="unicode").warn()
@@ -97,16 +97,16 @@ def test_words_longer_than_any():
     for length in (1 << 40, 1 << 80):
         analysis = Analysis(min_length=length, stop_words=["You"])
         analysis.warn()
-        assert Texts.of(["You and I"]).documents(analysis).words(0, analysis.reading) == []
+        assert Texts.of(["You and I"]).documents(analysis).words(0, analysis.token_rules) == []
 
 
-def test_an_own_function_that_returns_no_words():
+def test_custom_function_that_returns_no_words():
     texts = Texts.of(["a b", "c"])
-    with pytest.raises(InputError, match="in row 0 it found 3"):
+    with pytest.raises(InputError, match="Row 0 has the word 3, which is not a string"):
         texts.documents(Analysis(lambda text: [len(text)]))
-    with pytest.raises(InputError, match="of row 0 it made 3"):
+    with pytest.raises(InputError, match="Row 0 has no words: the analyzer returned 3"):
         texts.documents(Analysis(len))
-    with pytest.raises(InputError, match="strip_accents must return a text"):
+    with pytest.raises(InputError, match="strip_accents must return a string"):
         texts.documents(Analysis(strip_accents=len))
-    with pytest.raises(ZeroDivisionError):  # their own errors stay what they are
+    with pytest.raises(ZeroDivisionError):  # errors of a user's function pass through
         texts.documents(Analysis(lambda text: 1 // 0))

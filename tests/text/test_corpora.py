@@ -1,4 +1,4 @@
-"""Words of real messages and mails, where they stand beside the project: scikit-learn's, and the same matrices."""
+"""Real messages, if the data are beside the project: the same words and matrices as scikit-learn."""
 
 import gzip
 import json
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
-from suffice.kernels.text import Documents, Reading
+from suffice.kernels.text import Documents, TokenRules
 from suffice.text import WordCounts
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -25,7 +25,7 @@ def texts(request):
 def test_words(texts):
     analyzer, found = CountVectorizer().build_analyzer(), Documents.of_strings(texts)
     for row, text in enumerate(texts):
-        assert found.words(row, Reading()) == analyzer(text)
+        assert found.words(row, TokenRules()) == analyzer(text)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_matrices(texts, settings):
 
 
 def test_the_most_frequent_words(texts):
-    """Which of two words of one count is taken scikit-learn leaves open; how often the taken ones come it does not."""
+    """scikit-learn may choose any of equally frequent words, but the counts of the chosen ones must agree."""
     theirs, ours = CountVectorizer(max_features=1000), WordCounts(max_features=1000)
     expected, found = (np.sort(each.fit_transform(texts).sum(axis=0).A1) for each in (theirs, ours))
     assert np.array_equal(expected, found)

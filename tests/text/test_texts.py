@@ -1,4 +1,4 @@
-"""Texts are the same wherever they come from."""
+"""Texts are the same from every source."""
 
 import pickle
 
@@ -66,7 +66,7 @@ def made(source):
 def words(texts, analysis):
     documents = texts.documents(analysis)
     assert len(documents) == len(texts)
-    return [documents.words(row, analysis.reading) for row in range(len(texts))]
+    return [documents.words(row, analysis.token_rules) for row in range(len(texts))]
 
 
 @pytest.mark.parametrize("name", [*WITH_MISSING, *WITHOUT])
@@ -108,9 +108,9 @@ def test_documents_are_kept_for_the_same_analysis():
         (None, "got NoneType"),
         ({"a": "b"}, "got dict"),
         (sparse.eye_array(3).tocsr(), "got csr_array"),
-        (["a", 5], "Row 1 holds 5, which is no text"),
-        (["a", ["b"]], r"Row 1 holds \['b'\], which is no text"),
-        (np.arange(3.0), "Row 0 holds 0.0, which is no text"),
+        (["a", 5], "Row 1 holds 5, which is not a string"),
+        (["a", ["b"]], r"Row 1 holds \['b'\], which is not a string"),
+        (np.arange(3.0), "Row 0 holds 0.0, which is not a string"),
         (np.array([["a", "b"]]), r"shape \(1, 2\)"),
         (np.array("a"), r"shape \(\)"),
         (pd.Series([np.nan, 2.5]), "Row 1 holds 2.5"),
@@ -118,17 +118,29 @@ def test_documents_are_kept_for_the_same_analysis():
         (pa.array([True]), "Row 0 holds True"),
         (pd.DataFrame({"a": ["x"], "b": ["y"]}), "has 2: 'a', 'b'. Choose one"),
         (pl.LazyFrame({"a": ["x"]}), "collect"),
-        ([b"ok", b"caf\xe9"], r"Row 1 holds bytes that are not utf-8: at byte 3 is 0xe9. Give their encoding"),
+        ([b"ok", b"caf\xe9"], r"Row 1 holds bytes that are not utf-8: byte 3 is 0xe9. Set encoding"),
     ],
 )
-def test_what_is_no_column_of_texts(given, message):
+def test_invalid_columns(given, message):
     with pytest.raises(InputError, match=message):
         Texts.of(given)
 
 
-def test_where_it_is_said():
+def test_error_names_the_column():
     with pytest.raises(InputError, match="Column 'body', row 1 holds 5"):
         Texts.of(["a", 5], name="body")
+
+
+def test_errors_hold_all_rows():
+    with pytest.raises(InputError, match="Column 'body', row 11 holds 5") as error:
+        Texts.of(["a", 5, b"\xff", None, 2.5], name="body", first=10)
+    assert (error.value.rows, error.value.column) == ([11, 12, 14], "body")
+    with pytest.raises(InputError) as error:
+        Texts.of(["a", "b", "c"]).documents(Analysis(lambda text: 3 if text == "b" else []))
+    assert error.value.rows == [1]
+    with pytest.raises(InputError) as error:
+        Texts.of(["a", None, "c"]).documents(Analysis(lambda text: [text, 3]))
+    assert error.value.rows == [0, 2]
 
 
 def test_bytes_in_another_encoding():
@@ -136,7 +148,7 @@ def test_bytes_in_another_encoding():
     assert Texts.of(given, encoding="latin-1").listed() == ["été", "a", "b", None]
     assert Texts.of(given[:1], decode_error="replace").listed() == ["\ufffdt\ufffd"]
     assert Texts.of(given[:1], decode_error="ignore").listed() == ["t"]
-    with pytest.raises(InputError, match="'klingon' is no encoding"):
+    with pytest.raises(InputError, match="'klingon' is not an encoding"):
         Texts.of(given, encoding="klingon")
     with pytest.raises(InputError, match="decode_error must be one of"):
         Texts.of(given, decode_error="guess")
@@ -160,7 +172,7 @@ ARROW = ("pandas", "pandas arrow", "pandas ArrowDtype", "pandas frame", "polars"
 
 
 @pytest.mark.parametrize("name", [*ARROW, *(name for name in WITH_MISSING if name.startswith("arrow"))])
-def test_arrow_is_read_where_it_lies(name):
+def test_arrow_is_read_in_place(name):
     texts = made(WITH_MISSING[name])
     assert (texts.column is None) == (name in ("arrow dictionary", "arrow binary"))
     if texts.column is not None:

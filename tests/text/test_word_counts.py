@@ -70,7 +70,7 @@ def test_the_matrix_of_scikit_learn(settings):
     if limit is None:
         assert ours.vocabulary_ == theirs.vocabulary_
         same_matrix(made, expected)
-    else:  # among equally frequent words scikit-learn takes any
+    else:  # scikit-learn may choose any of equally frequent words
         assert made.shape == expected.shape
         np.testing.assert_array_equal(np.sort(made.sum(axis=0)), np.sort(expected.sum(axis=0)))
         theirs = CountVectorizer(**settings | {"max_features": None, "vocabulary": ours.vocabulary_})
@@ -159,17 +159,17 @@ def test_equally_frequent_words_are_taken_as_they_sort():
     assert list(WordCounts(max_features=3).fit(texts).vocabulary_) == ["w000", "w001", "w002"]
 
 
-def test_what_is_lost():
+def test_dropped_words():
     counts = WordCounts(min_df=2, max_df=3, max_features=1).fit(["aa bb cc dd", "aa bb cc cc", "aa bb ee", "aa", None])
     lost = counts.lost_
     assert (lost.n_words, lost.n_occurrences, lost.n_missing) == (5, 12, 1)
     assert (lost.rare, lost.frequent, lost.beyond) == ((2, 2), (1, 4), (1, 3))
-    assert counts.vocabulary_ == {"bb": 0}  # cc is as frequent, and sorts after it
+    assert counts.vocabulary_ == {"bb": 0}  # cc is as frequent but sorts after bb
     assert str(lost) == (
-        "Of 5 words (12 occurrences) were left out: 2 rarer than min_df (2 occurrences); 1 more frequent than max_df "
+        "5 words (12 occurrences) read; dropped: 2 rarer than min_df (2 occurrences); 1 more frequent than max_df "
         "(4 occurrences); 1 beyond max_features (3 occurrences). 1 documents were missing."
     )
-    assert "left out: none." in str(WordCounts().fit(["aa bb"]).lost_)
+    assert "dropped: none." in str(WordCounts().fit(["aa bb"]).lost_)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_documents_of_any_source(source, settings):
 def test_missing_documents_have_no_words(settings):
     counts = WordCounts(min_df=0.5, **settings)
     X = counts.fit_transform(["aa bb", None, np.nan, "aa"])
-    assert counts.vocabulary_ == {"aa": 0, "bb": 1}  # in half of the two that are there
+    assert counts.vocabulary_ == {"aa": 0, "bb": 1}  # in half of the two documents that are not missing
     np.testing.assert_array_equal(X.toarray(), [[1, 1], [0, 0], [0, 0], [1, 0]])
     np.testing.assert_array_equal(counts.transform([None, "bb bb"]).toarray(), [[0, 0], [0, 2]])
 
@@ -214,7 +214,7 @@ def test_files(tmp_path):
 
 
 def test_bytes_that_are_not_utf8():
-    with pytest.raises(InputError, match=r"Row 1 holds bytes that are not utf-8: at byte 3 is 0xe9"):
+    with pytest.raises(InputError, match=r"Row 1 holds bytes that are not utf-8: byte 3 is 0xe9"):
         WordCounts().fit([b"tea", b"caf\xe9"])
     assert WordCounts(encoding="latin-1").fit([b"caf\xe9"]).vocabulary_ == {"café": 0}
     assert WordCounts(decode_error="ignore").fit([b"caf\xe9"]).vocabulary_ == {"caf": 0}
@@ -224,7 +224,7 @@ def test_bytes_that_are_not_utf8():
     ("settings", "texts", "message"),
     [
         ({}, "one text", "Iterable over raw text documents expected"),
-        ({}, ["a", 5], "Row 1 holds 5, which is no text"),
+        ({}, ["a", 5], "Row 1 holds 5, which is not a string"),
         ({}, 5, "got int"),
         ({}, [], "empty vocabulary"),
         ({}, ["", "a"], "empty vocabulary"),
@@ -239,20 +239,26 @@ def test_bytes_that_are_not_utf8():
         ({"analyzer": "words"}, ["aa"], "'analyzer' parameter of WordCounts"),
         ({"vocabulary": []}, ["aa"], "empty vocabulary"),
         ({"vocabulary": ["aa", "aa"]}, ["aa"], "Duplicate term"),
-        ({"vocabulary": [1, 2]}, ["aa"], "1 is none"),
-        ({"vocabulary": [["aa"]]}, ["aa"], r"\['aa'\] is none"),
-        ({"vocabulary": {"aa", 1}}, ["aa"], "1 is none"),
+        ({"vocabulary": [1, 2]}, ["aa"], "1 is not a string"),
+        ({"vocabulary": [["aa"]]}, ["aa"], r"\['aa'\] is not a string"),
+        ({"vocabulary": {"aa", 1}}, ["aa"], "1 is not a string"),
         ({"vocabulary": {"aa": [0]}}, ["aa"], r"that of 'aa' is \[0\]"),
         ({"vocabulary": {"aa": 0.0}}, ["aa"], "must be whole numbers"),
-        ({"tokenizer": str.split, "token_pattern": None}, ["a", 5], "Row 1 holds 5, which is no text"),
+        ({"tokenizer": str.split, "token_pattern": None}, ["a", 5], "Row 1 holds 5, which is not a string"),
         ({"token_pattern": "[a-z]+"}, ["a", b"\xff"], "Row 1 holds bytes that are not utf-8"),
-        ({"analyzer": lambda text: [len(text)]}, ["a", "bb"], "in row 0 there is 1"),
+        ({"analyzer": lambda text: [len(text)]}, ["a", "bb"], "Row 0 has the word 1, which is not a string"),
     ],
 )
-def test_what_cannot_be(settings, texts, message):
+def test_invalid_input(settings, texts, message):
     for method in ("fit", "fit_transform"):
         with pytest.raises(ValueError, match=message):
             getattr(WordCounts(**settings), method)(texts)
+
+
+def test_errors_hold_all_rows():
+    with pytest.raises(InputError, match="Row 1 has the word 1") as error:
+        WordCounts(analyzer=lambda text: [len(text)] if text else []).fit(["", "a", None, "b"])
+    assert error.value.rows == [1, 3]
 
 
 def test_rows_of_a_stream_are_counted_from_its_beginning():
@@ -281,7 +287,7 @@ def test_runs_longer_than_documents(analyzer, most):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                # No run of these is as long, and scikit-learn does not take more than an index can be.
+                # No n-gram of these is as long, and scikit-learn rejects numbers that do not fit in an index.
                 expected = CountVectorizer(**settings | {"ngram_range": (least, min(most, 1000))}).fit(texts)
             except ValueError:
                 continue
@@ -314,15 +320,15 @@ def test_before_a_fit():
 
 def test_words_that_are_read_differently_do_not_mix():
     counts = WordCounts().fit(["aa"])
-    with pytest.raises(MergeError, match="lowercase is False, and was True when"):
+    with pytest.raises(MergeError, match="lowercase is False but was True when"):
         counts.merge(WordCounts(lowercase=False).fit(["AA"]))
     with pytest.raises(MergeError, match="stop_words"):
         counts.merge(WordCounts(stop_words=["the"]).fit(["AA"]))
-    with pytest.raises(MergeError, match="same one only"):
+    with pytest.raises(MergeError, match="the given vocabularies differ"):
         counts.merge(WordCounts(vocabulary=["aa"]).fit(["aa"]))
-    with pytest.raises(MergeError, match="not with CountVectorizer"):
+    with pytest.raises(MergeError, match="Cannot merge WordCounts with CountVectorizer"):
         counts.merge(CountVectorizer().fit(["aa"]))
-    with pytest.raises(InputError, match=r"ngram_range is \(1, 2\), and was \(1, 1\)"):
+    with pytest.raises(InputError, match=r"ngram_range is \(1, 2\) but was \(1, 1\)"):
         counts.set_params(ngram_range=(1, 2)).partial_fit(["aa bb"])
     assert counts.n_documents_ == 1
     fixed = WordCounts(vocabulary=["aa", "bb"]).fit([])
@@ -330,7 +336,7 @@ def test_words_that_are_read_differently_do_not_mix():
         "aa": 0,
         "bb": 1,
     }
-    with pytest.raises(MergeError, match="same one only"):
+    with pytest.raises(MergeError, match="the given vocabularies differ"):
         fixed.merge(WordCounts(vocabulary=["bb", "aa"]).fit([]))
 
 
@@ -349,7 +355,7 @@ def test_copies():
 def test_the_dictionary_is_made_when_asked_for():
     counts = WordCounts().fit(TEXTS)
     counts.transform(OTHERS)
-    assert "places" not in vars(counts._columns())
+    assert "column_of" not in vars(counts._columns())
     assert counts.vocabulary_ is counts.vocabulary_
     assert type(counts.vocabulary_) is dict
 

@@ -27,7 +27,7 @@ from suffice.families.estimation import (
     weighted_logs,
 )
 from suffice.families.independent import IndependentColumns
-from suffice.families.linear import CellForm, Finish, Linear, scores_of_cells
+from suffice.families.linear import CellForm, PosteriorRequest, Linear, scores_of_cells
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.tables.column_matrix import ColumnMatrix
@@ -145,7 +145,7 @@ class Bernoulli(IndependentColumns):
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
         return parameters.cells.scores(x)
 
-    def write_posterior(self, parameters: BernoulliParameters, x: Matrix, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: BernoulliParameters, x: Matrix, finish: PosteriorRequest) -> int | None:
         """What is asked of `log_likelihood`, at once; the first row without an answer, or −1."""
         return parameters.cells.write_posterior(x, finish)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias
 
-from suffice.families.linear import Finish, Linear
+from suffice.families.linear import PosteriorRequest, Linear
 from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import Membership, Statistic
 from suffice.statistics.aggregation import Aggregation, Answer
@@ -71,7 +71,7 @@ class ScoresRows(Protocol):
     def relative_log_likelihood(self, parameters: Parameters, x: BlockRows) -> Float:
         """`log_likelihood` up to a term that is equal for all classes (n, K)."""
 
-    def write_posterior(self, parameters: Parameters, x: BlockRows, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: Parameters, x: BlockRows, finish: PosteriorRequest) -> int | None:
         """Write posteriors or classes straight from the kernel that scores the rows."""
 
     def terms(self, parameters: Parameters, x: BlockRows) -> Float | None:

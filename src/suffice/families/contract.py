@@ -33,7 +33,7 @@ from suffice.families.capabilities import (
     ScoresRows,
     SummarizesClasses,
 )
-from suffice.families.linear import Finish, Linear
+from suffice.families.linear import PosteriorRequest, Linear
 from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import ClassAxis, Membership, Statistic
 from suffice.statistics.aggregation import Aggregation, Answer
@@ -168,7 +168,7 @@ class Family(
         """
         return self.log_likelihood(parameters, x)
 
-    def write_posterior(self, parameters: Parameters, x: BlockRows, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: Parameters, x: BlockRows, finish: PosteriorRequest) -> int | None:
         """Write what ``finish`` asks for, straight from the kernel that scores the rows; this is for speed.
 
         Returns the first row that has no posterior, −1 if all rows have one, or None if the rows must be scored first.

@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from suffice import kernels
-from suffice.kernels import Finish
+from suffice.kernels import PosteriorRequest
 from suffice.numerics.types import Float, Mask, Matrix
 from suffice.tables.sparse_cells import same_cells
 from suffice.tables.table import is_sparse
 
 __all__ = [
     "CellForm",
-    "Finish",
+    "PosteriorRequest",
     "Linear",
     "centred_blocks",
     "linear_posterior",
@@ -55,10 +55,10 @@ def linear_scores(x: Float, form: Linear) -> Float:
     return kernels.linear_scores(x, coef, offset, origin=np.ascontiguousarray(form.origin))[0]
 
 
-def linear_posterior(x: Matrix, form: Linear, finish: Finish) -> int:
+def linear_posterior(x: Matrix, form: Linear, finish: PosteriorRequest) -> int:
     """Write what ``finish`` asks of `linear_scores`; returns the first row without a posterior, or −1."""
     coef, offset = np.ascontiguousarray(form.coef), np.ascontiguousarray(form.offset)
-    return kernels.linear_answers(x, coef, offset, origin=np.ascontiguousarray(form.origin), finish=finish)[1]
+    return kernels.linear_posterior(x, coef, offset, origin=np.ascontiguousarray(form.origin), request=finish)[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class CellForm:
         return out
 
     def write_posterior(
-        self, x: Matrix, finish: Finish, threshold: float | None = None, *, missing: bool = True
+        self, x: Matrix, finish: PosteriorRequest, threshold: float | None = None, *, missing: bool = True
     ) -> int | None:
         """Write what ``finish`` asks of the scores; returns the first row without a posterior, or −1.
 
@@ -130,7 +130,7 @@ class CellForm:
             return None
         coef, all_zero = self._by_class
         zero = all_zero if missing else None
-        flags, impossible = kernels.linear_answers(x, coef, self.total, zero=zero, threshold=threshold, finish=finish)
+        flags, impossible = kernels.linear_posterior(x, coef, self.total, zero=zero, threshold=threshold, request=finish)
         return None if flags.infinite else impossible
 
     def _mark(self, block: Float, threshold: float | None, out: Float) -> None:

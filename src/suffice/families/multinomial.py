@@ -28,7 +28,7 @@ from suffice.families.estimation import (
     totals_after_removal,
     weighted_logs,
 )
-from suffice.families.linear import CellForm, Finish, Linear, row_blocks
+from suffice.families.linear import CellForm, PosteriorRequest, Linear, row_blocks
 from suffice.families.multinomial_draws import log_shares, predictive, rise
 from suffice.families.poisson import is_count, poisson_draws
 from suffice.numerics.gamma_function import log_rise
@@ -173,7 +173,7 @@ class Multinomial(Family):
             return predictive(p.draws, x)
         return p.relative_cells.scores(x)
 
-    def write_posterior(self, parameters: MultinomialParameters, x: Matrix, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: MultinomialParameters, x: Matrix, finish: PosteriorRequest) -> int | None:
         """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
         return None if self.estimation == "bayes" else parameters.relative_cells.write_posterior(x, finish)
 

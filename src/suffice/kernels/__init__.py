@@ -1,15 +1,14 @@
-"""Passes over memory, in C++.
+"""Passes over memory, written in C++.
 
-Each function takes rows as a matrix, or a list of columns, of any real type and any strides, and releases the
-interpreter lock. Those that
-summarise or evaluate return new float64 arrays; `outer` and `accumulate` add to arrays they are given, and
-`CentredBlocks` uses one buffer again for each block. The result does not depend on the number of threads
-(``OMP_NUM_THREADS`` and threadpoolctl are obeyed), nor on the instruction set that was picked for the processor.
-Those called exact keep two doubles of everything, and are for rows that are few.
+Each function takes rows as a matrix or a list of columns, of any real type and with any strides, and releases the
+interpreter lock. Functions that summarise or evaluate rows return new float64 arrays; `outer` and `accumulate` add to
+the arrays that they are given, and `CentredBlocks` reuses one buffer for all blocks. Results depend neither on the
+number of threads (``OMP_NUM_THREADS`` and threadpoolctl are respected) nor on the instruction set that was chosen for
+the processor. Functions called *exact* keep every number as two doubles and are meant for few rows.
 
-Membership is given in one of two ways: ``codes`` (n,) with the class of each row, where a code outside
-``0..n_classes-1`` leaves the row out; or ``soft`` (n, n_classes) with a weight for each row and class.
-``weights`` (n,) multiplies either; a row of weight zero is not read.
+Class membership is either ``codes`` (n,), the class of each row, or ``soft`` (n, n_classes), a weight for each row and
+class. A row whose code is outside ``0..n_classes-1`` is ignored. ``weights`` (n,) multiplies either; a row of weight
+zero is not read.
 """
 
 from __future__ import annotations
@@ -26,74 +25,74 @@ from suffice.kernels.counts import (
     value_ranges,
 )
 from suffice.kernels.gaussian import (
-    diagonal_answers,
     diagonal_log_likelihood,
-    full_answers,
+    diagonal_posterior,
     full_log_likelihood,
-    left_out,
+    full_posterior,
+    held_out_log_likelihood,
     packed_triangle,
 )
 from suffice.kernels.joining import (
-    complete,
+    complete_symmetric,
     grand_mean,
     join_moments,
     join_scatter,
     pool_moments,
-    settle_moments,
+    refine_moments,
 )
-from suffice.kernels.linear import linear_answers, linear_scores
-from suffice.kernels.moments import Moments, class_moments, class_sums, exact_moments, looked_sums
-from suffice.kernels.posterior import Answer, Finish, add_to_rows, answer
+from suffice.kernels.linear import linear_posterior, linear_scores
+from suffice.kernels.moments import MomentSums, class_moments, class_sums, class_sums_with_flags, exact_moments
+from suffice.kernels.posterior import PosteriorOutput, PosteriorRequest, add_to_rows, write_posterior
 from suffice.kernels.scatter import CentredBlocks, ScatterSums, accumulate, exact_scatter, outer, scatter_pass
-from suffice.kernels.sparse import Cells, rises, sparse_scores, sparse_sums
+from suffice.kernels.sparse import Cells, has_sorted_indices, sparse_scores, sparse_sums
 from suffice.kernels.value_flags import ValueFlags
 
 __all__ = [
-    "Answer",
     "ArrowColumn",
     "Cells",
     "CentredBlocks",
-    "Finish",
-    "Moments",
+    "MomentSums",
+    "PosteriorOutput",
+    "PosteriorRequest",
     "Ranges",
     "ScatterSums",
     "ValueFlags",
     "accumulate",
     "add_to_rows",
-    "answer",
     "arrow_column",
     "arrow_truths",
     "class_counts",
     "class_moments",
     "class_sums",
+    "class_sums_with_flags",
     "code_counts",
     "code_range",
-    "complete",
-    "diagonal_answers",
+    "complete_symmetric",
     "diagonal_log_likelihood",
+    "diagonal_posterior",
     "exact_moments",
     "exact_scatter",
-    "full_answers",
     "full_log_likelihood",
+    "full_posterior",
     "grand_mean",
+    "has_sorted_indices",
+    "held_out_log_likelihood",
     "instruction_set",
     "join_moments",
     "join_scatter",
-    "left_out",
-    "linear_answers",
+    "linear_posterior",
     "linear_scores",
-    "looked_sums",
     "outer",
     "packed_triangle",
     "padded_table",
     "pool_moments",
-    "rises",
+    "refine_moments",
     "scatter_pass",
-    "settle_moments",
     "sparse_scores",
     "sparse_sums",
     "table_sums",
     "value_ranges",
+    "write_posterior",
 ]
 
 

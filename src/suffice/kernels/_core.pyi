@@ -1,16 +1,14 @@
-from typing import Any
-
 from numpy import float64, int32, int64, uint8
 from numpy.typing import NDArray
 
-from suffice.kernels.reading import Numbers
+from suffice.kernels.reading import Array, KernelRows
 
 def instruction_set() -> str: ...
 def arrow_truths(capsule: object) -> NDArray[uint8] | None: ...
-def arrow_column(capsule: object) -> tuple[NDArray[Any], NDArray[uint8], int] | None: ...
-def known_numbers(values: Numbers, bits: NDArray[uint8], first: int, out: NDArray[float64]) -> None: ...
+def arrow_column(capsule: object) -> tuple[Array, NDArray[uint8], int] | None: ...
+def known_numbers(values: KernelRows, bits: NDArray[uint8], first: int, out: NDArray[float64]) -> None: ...
 def value_ranges(
-    x: Numbers,
+    x: KernelRows,
     low: NDArray[float64],
     high: NDArray[float64],
     missing: NDArray[uint8],
@@ -19,7 +17,7 @@ def value_ranges(
 def code_range(codes: NDArray[int64]) -> tuple[int, int]: ...
 def code_counts(codes: NDArray[int64], total: NDArray[int64]) -> int: ...
 def class_counts(
-    x: Numbers,
+    x: KernelRows,
     codes: NDArray[int64] | None,
     soft: NDArray[float64] | None,
     weights: NDArray[float64] | None,
@@ -29,22 +27,22 @@ def class_counts(
     total_low: NDArray[float64],
 ) -> None: ...
 def table_sums(
-    x: Numbers, low: NDArray[int64], size: NDArray[int64], table: NDArray[float64], out: NDArray[float64]
+    x: KernelRows, low: NDArray[int64], size: NDArray[int64], table: NDArray[float64], out: NDArray[float64]
 ) -> None: ...
 def class_sums(
-    x: Numbers,
+    x: KernelRows,
     codes: NDArray[int64] | None,
     soft: NDArray[float64] | None,
     weights: NDArray[float64] | None,
     cell: int,
     threshold: float,
-    look: bool,
+    with_flags: bool,
     total: NDArray[float64],
 ) -> int: ...
 def sparse_sums(
-    bounds: NDArray[Any],
-    places: NDArray[Any],
-    values: NDArray[Any],
+    bounds: Array,
+    indices: Array,
+    values: Array,
     rows: int,
     by_column: bool,
     codes: NDArray[int64] | None,
@@ -55,9 +53,9 @@ def sparse_sums(
     total: NDArray[float64],
 ) -> int: ...
 def sparse_scores(
-    bounds: NDArray[Any],
-    places: NDArray[Any],
-    values: NDArray[Any],
+    bounds: Array,
+    indices: Array,
+    values: Array,
     offset: NDArray[float64],
     slope: NDArray[float64],
     zero: NDArray[float64] | None,
@@ -69,9 +67,9 @@ def sparse_scores(
     missing: bool,
     out: NDArray[float64],
 ) -> int: ...
-def sparse_rises(bounds: NDArray[Any], places: NDArray[Any], lines: int) -> bool: ...
+def has_sorted_indices(bounds: Array, indices: Array, lines: int) -> bool: ...
 def class_moments(
-    x: Numbers,
+    x: KernelRows,
     codes: NDArray[int64] | None,
     soft: NDArray[float64] | None,
     weights: NDArray[float64] | None,
@@ -83,7 +81,7 @@ def class_moments(
     m2_low: NDArray[float64],
 ) -> None: ...
 def centre_block(
-    x: Numbers,
+    x: KernelRows,
     codes: NDArray[int64] | None,
     soft: NDArray[float64] | None,
     weights: NDArray[float64] | None,
@@ -96,7 +94,7 @@ def centre_block(
     out: NDArray[float64],
 ) -> None: ...
 def scatter_pass(
-    x: Numbers,
+    x: KernelRows,
     codes: NDArray[int64],
     weights: NDArray[float64] | None,
     matrix_of: NDArray[int64],
@@ -117,7 +115,7 @@ def outer(
     total_low: NDArray[float64],
 ) -> None: ...
 def exact_scatter(
-    x: Numbers,
+    x: KernelRows,
     codes: NDArray[int64] | None,
     soft: NDArray[float64] | None,
     weights: NDArray[float64] | None,
@@ -127,7 +125,7 @@ def exact_scatter(
     total_low: NDArray[float64],
 ) -> None: ...
 def exact_moments(
-    x: Numbers,
+    x: KernelRows,
     codes: NDArray[int64] | None,
     soft: NDArray[float64] | None,
     weights: NDArray[float64] | None,
@@ -141,18 +139,18 @@ def exact_moments(
 ) -> None: ...
 def accumulate(part: NDArray[float64], total: NDArray[float64], total_low: NDArray[float64]) -> None: ...
 def diagonal_log_likelihood(
-    x: Numbers,
+    x: KernelRows,
     mean: NDArray[float64],
     mean_low: NDArray[float64],
     scale: NDArray[float64],
     log_norm: NDArray[float64],
     missing: bool,
-    answer: int,
+    output: int,
     more: NDArray[float64] | None,
-    out: NDArray[Any],
+    out: Array,
 ) -> int: ...
-def left_out(
-    x: Numbers,
+def held_out_log_likelihood(
+    x: KernelRows,
     codes: NDArray[int64],
     weights: NDArray[float64] | None,
     added: NDArray[float64] | None,
@@ -172,28 +170,28 @@ def left_out(
     least: NDArray[float64],
 ) -> None: ...
 def full_log_likelihood(
-    x: Numbers,
+    x: KernelRows,
     mean: NDArray[float64],
     mean_low: NDArray[float64],
     packed: NDArray[float64],
     norm: NDArray[float64],
-    answer: int,
+    output: int,
     more: NDArray[float64] | None,
-    out: NDArray[Any],
+    out: Array,
 ) -> int: ...
 def linear_scores(
-    x: Numbers,
+    x: KernelRows,
     coef: NDArray[float64],
     offset: NDArray[float64],
     origin: NDArray[float64] | None,
     zero: NDArray[float64] | None,
     threshold: float | None,
-    answer: int,
+    output: int,
     more: NDArray[float64] | None,
-    out: NDArray[Any],
+    out: Array,
 ) -> tuple[int, int]: ...
-def settle_moments(
-    x: Numbers,
+def refine_moments(
+    x: KernelRows,
     codes: NDArray[int64] | None,
     soft: NDArray[float64] | None,
     weights: NDArray[float64] | None,
@@ -227,7 +225,7 @@ def pool_moments(
     mean_low: NDArray[float64],
     m2: NDArray[float64],
 ) -> bool: ...
-def complete(high: NDArray[float64], low: NDArray[float64]) -> None: ...
+def complete_symmetric(high: NDArray[float64], low: NDArray[float64]) -> None: ...
 def join_scatter(
     out_weight: NDArray[float64],
     out_mean: NDArray[float64],
@@ -255,7 +253,7 @@ def grand_mean(
     scatter: NDArray[float64],
 ) -> int: ...
 def add_to_rows(offset: NDArray[float64], rows: NDArray[float64]) -> None: ...
-def answer(joint: NDArray[float64], answer: int, out: NDArray[Any]) -> int: ...
+def write_posterior(joint: NDArray[float64], output: int, out: Array) -> int: ...
 def last_record(data: NDArray[uint8], delimiter: int, quote: int) -> tuple[int, int, bool]: ...
 def records(
     data: NDArray[uint8], delimiter: int, quote: int, most: int
@@ -270,13 +268,13 @@ class Documents:
     def rows(self, start: int, stop: int) -> Documents: ...
     def take(self, index: NDArray[int64]) -> Documents: ...
 
-class Reading: ...
+class TokenRules: ...
 
 class Lookup:
     def __init__(self, text: NDArray[uint8], ends: NDArray[int64], slots: int) -> None: ...
     def __len__(self) -> int: ...
 
-def reading_of(
+def token_rules(
     analyzer: int,
     lowercase: bool,
     min_length: int,
@@ -285,33 +283,33 @@ def reading_of(
     text: NDArray[uint8],
     ends: NDArray[int64],
     punctuation: bool,
-) -> Reading: ...
+) -> TokenRules: ...
 def documents_of_strings(texts: object) -> Documents: ...
 def documents_of_tokens(tokens: object) -> Documents: ...
 def documents_of_arrow(capsule: object) -> Documents | None: ...
 def count_words(
-    documents: Documents, reading: Reading, codes: NDArray[int64], classes: int
+    documents: Documents, rules: TokenRules, codes: NDArray[int64], classes: int
 ) -> tuple[tuple[NDArray[uint8], NDArray[int64]], NDArray[float64], NDArray[float64]]: ...
 def count_slots(
-    documents: Documents, reading: Reading, codes: NDArray[int64], classes: int, slots: int
+    documents: Documents, rules: TokenRules, codes: NDArray[int64], classes: int, slots: int
 ) -> tuple[NDArray[float64], NDArray[float64]]: ...
 def encode_words(
-    documents: Documents, reading: Reading, lookup: Lookup | None
+    documents: Documents, rules: TokenRules, lookup: Lookup | None
 ) -> tuple[tuple[NDArray[uint8], NDArray[int64]] | None, NDArray[int64], NDArray[int32], NDArray[int64]]: ...
 def score_words(
     documents: Documents,
-    reading: Reading,
+    rules: TokenRules,
     lookup: Lookup,
     slope: NDArray[float64],
     distinct: bool,
     scores: NDArray[float64],
     lengths: NDArray[float64],
 ) -> None: ...
-def document_words(documents: Documents, reading: Reading, row: int) -> list[str]: ...
+def document_words(documents: Documents, rules: TokenRules, row: int) -> list[str]: ...
 def join_words(
     text: NDArray[uint8], ends: NDArray[int64], other_text: NDArray[uint8], other_ends: NDArray[int64]
 ) -> tuple[tuple[NDArray[uint8], NDArray[int64]], NDArray[int64], NDArray[int64]]: ...
-def word_places(
+def word_positions(
     text: NDArray[uint8], ends: NDArray[int64], other_text: NDArray[uint8], other_ends: NDArray[int64]
 ) -> NDArray[int64]: ...
 def take_words(

@@ -1,32 +1,41 @@
-"""Columns with holes that come by the Arrow C stream interface, from whatever engine."""
+"""Columns with missing numbers, read from any engine through the Arrow C stream interface."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.kernels import _core
-from suffice.kernels.reading import Float, readable
+from suffice.kernels.reading import Array, Float, readable
 
-__all__ = ["ArrowColumn", "arrow_column", "arrow_truths"]
+__all__ = ["ArrowColumn", "ArrowStream", "arrow_column", "arrow_truths"]
+
+
+@runtime_checkable
+class ArrowStream(Protocol):
+    """An object with the Arrow C stream interface, such as a column of PyArrow, Polars or pandas."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A capsule that holds the stream."""
 
 
 @dataclass(frozen=True, eq=False)
 class ArrowColumn:
-    """Numbers where their engine has them, and a bit for each that says whether it is there.
+    """A view of an engine's numbers, with a validity bit for each.
 
     Attributes
     ----------
     values : array of shape (n,)
     bits : array of uint8
-        From the lowest bit of each byte on; that of the first number is at the place ``first``.
+        A zero bit marks a missing number. Bits count from the lowest of each byte.
     first : int
+        Position of the first number's bit.
     """
 
-    values: NDArray[Any]
+    values: Array
     bits: NDArray[np.uint8]
     first: int
 
@@ -34,29 +43,37 @@ class ArrowColumn:
         return len(self.values)
 
     def rows(self, start: int, stop: int) -> ArrowColumn:
-        """Rows start..stop−1, where they lie."""
+        """A view of rows start..stop−1."""
         return ArrowColumn(self.values[start:stop], self.bits, self.first + start)
 
     def numbers(self, out: Float | None = None) -> Float:
-        """A copy, with NaN where a number is missing (n,); in ``out`` if it is given."""
+        """A copy with NaN for missing numbers (n,), written to ``out`` if it is given."""
         out = np.empty(len(self)) if out is None else out
         _core.known_numbers(readable([self.values]), self.bits, self.first, out)
         return out
 
-    def asked(self) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
-        """As the kernels take it."""
+    def kernel_arguments(self) -> tuple[Array, NDArray[np.uint8], int]:
+        """The column in the form that the C++ functions take."""
         return self.values, self.bits, self.first
 
 
-def arrow_truths(series: Any) -> NDArray[np.bool_] | None:
-    """Truth values of a column that has the interface; None if it has not, is in several pieces, or one is missing."""
-    stream = getattr(series, "__arrow_c_stream__", None)
-    found = None if stream is None else _core.arrow_truths(stream())
-    return None if found is None else found.view(np.bool_)
+def arrow_truths(series: object) -> NDArray[np.bool_] | None:
+    """Booleans of a column with the stream interface.
+
+    None if the column has no such interface, has several chunks or has a missing value.
+    """
+    if not isinstance(series, ArrowStream):
+        return None
+    truths = _core.arrow_truths(series.__arrow_c_stream__())
+    return None if truths is None else truths.view(np.bool_)
 
 
-def arrow_column(series: Any) -> ArrowColumn | None:
-    """A column that has the interface; None if it has not, has no holes, lies in several pieces, or has no numbers."""
-    stream = getattr(series, "__arrow_c_stream__", None)
-    found = None if stream is None else _core.arrow_column(stream())
-    return None if found is None else ArrowColumn(*found)
+def arrow_column(series: object) -> ArrowColumn | None:
+    """A view of a column with the stream interface.
+
+    None if the column has no such interface, has several chunks, is not numeric or has no validity bits.
+    """
+    if not isinstance(series, ArrowStream):
+        return None
+    parts = _core.arrow_column(series.__arrow_c_stream__())
+    return None if parts is None else ArrowColumn(*parts)

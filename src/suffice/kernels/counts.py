@@ -1,7 +1,7 @@
-"""What columns of categories hold, how often each class has each of it, and sums of table entries row by row.
+"""Value ranges of columns of categories, per-class counts of their levels, and row sums of table entries.
 
-A column's numbers have *places*: ``0..size-1`` for ``low..low+size-1``, then one for all others, then one for what is
-missing (NaN). The places of all columns follow one another, ``Σ (size + 2)`` together.
+Column j has ``size_j + 2`` table cells: one for each of the numbers ``low_j..low_j+size_j-1``, one for all other
+numbers, and one for missing numbers (NaN). The cells of all columns follow one another, ``Σ (size + 2)`` in all.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Flags = NDArray[np.bool_]
 
 
 class Ranges(NamedTuple):
-    """What `value_ranges` returns; (d,) each.
+    """Result of `value_ranges`; all arrays have shape (d,).
 
-    A column without a value has the range from ∞ to −∞. ``missing`` says whether there is a NaN, and ``whole``
-    whether all other numbers are whole ones, or infinite.
+    A column without a value has ``low = ∞`` and ``high = −∞``. ``missing`` is True for columns with a NaN, ``whole``
+    for columns whose other numbers are all integers or infinite.
     """
 
     low: Float
@@ -33,7 +33,7 @@ class Ranges(NamedTuple):
 
 
 def value_ranges(x: Numbers) -> Ranges:
-    """The least and the largest number of each column, and what else is among them, in one read.
+    """Smallest and largest number of each column, and whether it has missing or fractional numbers, in one read.
 
     >>> value_ranges(np.array([[1.0, 0.5], [np.nan, 4.0]]))
     Ranges(low=array([1. , 0.5]), high=array([1., 4.]), missing=array([ True, False]), whole=array([ True, False]))
@@ -47,7 +47,7 @@ def value_ranges(x: Numbers) -> Ranges:
 
 
 def code_range(codes: Codes) -> tuple[int, int]:
-    """The least and the largest code, in one read; 0 and −1 where there are none.
+    """Smallest and largest code, in one read; (0, −1) for an empty array.
 
     >>> code_range(np.array([3, -1, 2]))
     (-1, 3)
@@ -56,7 +56,7 @@ def code_range(codes: Codes) -> tuple[int, int]:
 
 
 def code_counts(codes: Codes, size: int) -> tuple[Codes, int]:
-    """How often each of the codes 0..size−1 is there (size,), and the largest code beyond them, or −1.
+    """Count of each of the codes 0..size−1 (size,), and the largest code beyond them or −1.
 
     >>> code_counts(np.array([2, 0, 2, -1]), 3)
     (array([1, 0, 2]), -1)
@@ -75,10 +75,10 @@ def class_counts(
     soft: Float | None = None,
     weights: Float | None = None,
 ) -> tuple[Float, Float]:
-    """Weight of the rows of each class and place (n_classes, Σ (size + 2)), in two doubles, in one read of ``x``.
+    """Weight of the rows of each class and table cell (n_classes, Σ (size + 2)), in two doubles, in one read of ``x``.
 
-    >>> x, who = np.array([[1], [2], [2]]), np.array([0, 0, 1])
-    >>> class_counts(x, np.array([1]), np.array([2]), 2, codes=who)[0]
+    >>> x, codes = np.array([[1], [2], [2]]), np.array([0, 0, 1])
+    >>> class_counts(x, np.array([1]), np.array([2]), 2, codes=codes)[0]
     array([[1., 1., 0., 0.],
            [0., 1., 0., 0.]])
     """
@@ -89,7 +89,7 @@ def class_counts(
 
 
 def padded_table(table: Float) -> Float:
-    """A table (places, n_classes) as `table_sums` reads it: a row has 1, 2, 4, 8 or a multiple of 16 entries."""
+    """A table (cells, n_classes) padded for `table_sums`: each row has 1, 2, 4, 8 or a multiple of 16 entries."""
     rows, n_classes = table.shape
     width = next((w for w in (1, 2, 4, 8) if w >= n_classes), -(-n_classes // 16) * 16)
     out = np.zeros((rows, width))
@@ -98,9 +98,9 @@ def padded_table(table: Float) -> Float:
 
 
 def table_sums(x: Numbers, low: Codes, size: Codes, table: Float, n_classes: int) -> Float:
-    """The sum over columns of the table's entries at the places of each row (n, n_classes).
+    """Sum over columns of the table entries at the cells of each row (n, n_classes).
 
-    ``table`` is what `padded_table` gives.
+    ``table`` comes from `padded_table`.
 
     >>> table = padded_table(np.array([[0.5, 1.0], [2.0, 4.0], [0.0, 0.0], [0.0, 9.0]]))
     >>> table_sums(np.array([[8.0], [7.0], [5.0], [np.nan]]), np.array([7]), np.array([2]), table, 2)

@@ -1,4 +1,4 @@
-"""Sums, means and sums of squares of each class."""
+"""Per-class sums, means and sums of squares."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from suffice.kernels import _core
 from suffice.kernels.reading import Codes, Float, Numbers, readable, shape_of
-from suffice.kernels.value_flags import ValueFlags, cell_of
+from suffice.kernels.value_flags import ValueFlags, cell_rule
 
-__all__ = ["Moments", "class_moments", "class_sums", "exact_moments", "looked_sums"]
+__all__ = ["MomentSums", "class_moments", "class_sums", "class_sums_with_flags", "exact_moments"]
 
 
 def class_sums(
@@ -28,11 +28,11 @@ def class_sums(
            [ 8., 10.]])
     """
     total = np.zeros((n_classes, shape_of(x)[1]))
-    _core.class_sums(readable(x), codes, soft, weights, *cell_of(None, False), False, total)
+    _core.class_sums(readable(x), codes, soft, weights, *cell_rule(None, False), False, total)
     return total
 
 
-def looked_sums(
+def class_sums_with_flags(
     x: Numbers,
     n_classes: int,
     *,
@@ -42,22 +42,22 @@ def looked_sums(
     above: float | None = None,
     missing: bool = False,
 ) -> tuple[Float, ValueFlags]:
-    """`class_sums`, and what was met among the values in the same read.
+    """`class_sums`, and flags about the values, in one read.
 
-    With ``above`` a cell counts for one if its value is above that, with ``missing`` if it is missing.
+    With ``above`` a cell counts one if its value is above the threshold; with ``missing``, if it is missing.
 
-    >>> looked_sums(np.array([[1.0, np.nan], [3.0, 4.0]]), 1, codes=np.array([0, 0]), above=2.0)
+    >>> class_sums_with_flags(np.array([[1.0, np.nan], [3.0, 4.0]]), 1, codes=np.array([0, 0]), above=2.0)
     (array([[1., 1.]]), ValueFlags(negative=False, missing=True, infinite=False))
     """
     total = np.zeros((n_classes, shape_of(x)[1]))
-    met = _core.class_sums(readable(x), codes, soft, weights, *cell_of(above, missing), True, total)
-    return total, ValueFlags.of(met)
+    flags = _core.class_sums(readable(x), codes, soft, weights, *cell_rule(above, missing), True, total)
+    return total, ValueFlags.of(flags)
 
 
-class Moments(NamedTuple):
-    """What `class_moments` returns; (n_classes, d) each.
+class MomentSums(NamedTuple):
+    """Result of `class_moments`; all arrays have shape (n_classes, d).
 
-    The mean is the unevaluated sum ``mean + mean_low``: a mean of 1e8 with a spread of 1 keeps all its
+    The mean is the unevaluated sum ``mean + mean_low``, so that a mean of 1e8 with a spread of 1 keeps all its
     digits. The centred sum of squares is ``m2 + m2_low``. Where values differ but their squared differences
     underflow, ``m2`` is the smallest positive number instead of zero.
     """
@@ -77,16 +77,16 @@ def class_moments(
     soft: Float | None = None,
     weights: Float | None = None,
     missing: bool = False,
-) -> Moments:
+) -> MomentSums:
     """Per-class weight, mean and centred sum of squares of each column, in one read of ``x``.
 
-    With ``missing=True`` a NaN is a cell that is not there, and ``weight`` counts cells.
+    With ``missing=True`` NaN is a missing cell, and ``weight`` counts the cells that are not missing.
 
     >>> m = class_moments(np.array([[1.0], [2.0], [6.0]]), 2, codes=np.array([0, 1, 1]))
     >>> m.mean.ravel(), m.m2.ravel()
     (array([1., 4.]), array([0., 8.]))
     """
-    out = Moments(*(np.zeros((n_classes, shape_of(x)[1])) for _ in range(5)))
+    out = MomentSums(*(np.zeros((n_classes, shape_of(x)[1])) for _ in range(5)))
     _core.class_moments(readable(x, bits=True), codes, soft, weights, missing, *out)
     return out
 

@@ -1,60 +1,63 @@
-"""Bayes' rule on rows of log p(x, y), and how kernels that make such rows can apply it at once."""
+"""Bayes' rule on rows of log p(x, y); kernels that score rows can apply it in the same pass."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.kernels import _core
-from suffice.kernels.reading import Float
+from suffice.kernels.reading import Array, Float
 
-__all__ = ["Answer", "Finish", "add_to_rows", "answer"]
+__all__ = ["PosteriorOutput", "PosteriorRequest", "add_to_rows", "write_posterior"]
 
-Answer = Literal["score", "probability", "logarithm", "evidence", "decision"]
-"""The scores of a row, which are log p(x, y); p(y | x); its logarithm; log p(x); or the class of the largest score."""
-NUMBERS: dict[str, int] = {"score": 0, "probability": 1, "logarithm": 2, "evidence": 3, "decision": 4}
+PosteriorOutput = Literal["score", "probability", "logarithm", "evidence", "decision"]
+"""What to compute from a row's scores log p(x, y): the scores themselves, p(y | x), log p(y | x), log p(x), or the
+class with the largest score.
+"""
+OUTPUT_CODES: dict[str, int] = {"score": 0, "probability": 1, "logarithm": 2, "evidence": 3, "decision": 4}
 
 
-class Finish(NamedTuple):
-    """What a kernel makes of the scores of a row, and where it puts that.
+class PosteriorRequest(NamedTuple):
+    """What a kernel computes from the scores of each row, and the array it writes to.
 
     Attributes
     ----------
-    answer : Answer
-    out : array of shape (n, K), of float64 or float32; or (n,) for evidence and, of int64, for decisions
+    output : PosteriorOutput
+    out : array of shape (n, K), float64 or float32
+        Of shape (n,) for evidence (float64) and decisions (int64).
     offset : array of shape (K,), optional
-        Added to the scores first.
+        Added to the scores first, for example the log-prior.
     """
 
-    answer: Answer
-    out: NDArray[Any]
+    output: PosteriorOutput
+    out: Array
     offset: Float | None = None
 
     @classmethod
-    def of(cls, answer: Answer, n: int, n_classes: int, offset: Float | None = None) -> Finish:
-        """With an array for the answer of so many rows and classes."""
-        if answer == "decision":
-            return cls(answer, np.empty(n, dtype=np.int64), offset)
-        return cls(answer, np.empty(n if answer == "evidence" else (n, n_classes)), offset)
+    def of(cls, output: PosteriorOutput, n: int, n_classes: int, offset: Float | None = None) -> PosteriorRequest:
+        """A request with a new array for ``n`` rows and ``n_classes`` classes."""
+        if output == "decision":
+            return cls(output, np.empty(n, dtype=np.int64), offset)
+        return cls(output, np.empty(n if output == "evidence" else (n, n_classes)), offset)
 
-    def asked(self) -> tuple[int, Float | None, NDArray[Any]]:
-        """As the kernels take it."""
-        return NUMBERS[self.answer], self.offset, self.out
+    def kernel_arguments(self) -> tuple[int, Float | None, Array]:
+        """The request in the form that the C++ functions take."""
+        return OUTPUT_CODES[self.output], self.offset, self.out
 
 
-def answer(joint: Float, what: Answer, out: NDArray[Any]) -> int:
-    """Write what is asked of rows of log p(x, y) (n, K) to ``out``, which may be ``joint`` itself.
+def write_posterior(joint: Float, output: PosteriorOutput, out: Array) -> int:
+    """Apply Bayes' rule to rows of log p(x, y) (n, K) and write the result to ``out``, which may be ``joint`` itself.
 
-    Returns the first row that has no answer, because an entry is no number or all are −∞; −1 if there is none.
+    Returns the first row without a posterior, because an entry is NaN or +∞ or all entries are −∞; −1 if there is
+    none.
 
     >>> rows = np.log([[0.1, 0.3], [0.2, 0.2]])
-    >>> answer(rows, "probability", rows), rows.round(12)
+    >>> write_posterior(rows, "probability", rows), rows.round(12)
     (-1, array([[0.25, 0.75],
            [0.5 , 0.5 ]]))
     """
-    return _core.answer(joint, NUMBERS[what], out)
+    return _core.write_posterior(joint, OUTPUT_CODES[output], out)
 
 
 def add_to_rows(offset: Float, rows: Float) -> None:

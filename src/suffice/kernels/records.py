@@ -1,7 +1,7 @@
-"""Where the records of a text lie: lines of fields, in which quoted fields may hold delimiters and ends of lines.
+"""Positions of the records in delimited text, where quoted fields may contain delimiters and line ends.
 
-A field that begins with the quote goes on to the next quote that is not doubled; a quote in any other field is a
-character. Lines end in LF, CR LF or CR. Both are as Python's ``csv`` and Arrow have them.
+A field that begins with the quote ends at the next quote that is not doubled; a quote in any other field is an ordinary
+character. Lines end in LF, CR LF or CR. Python's ``csv`` and Arrow use the same rules.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ ALL = 1 << 62
 
 
 class Cut(NamedTuple):
-    """Where a text can be cut.
+    """Where text can be cut.
 
     Attributes
     ----------
     end : int
-        After the last end of a record.
+        Position after the last complete record.
     open : int
-        Where the quote is that is not closed, or −1.
+        Position of the quote that is not closed, or −1.
     broken : bool
-        Whether a quoted field holds an end of a line.
+        Whether a quoted field contains a line end.
     """
 
     end: int
@@ -38,7 +38,7 @@ class Cut(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Where each record begins and ends, without its end of line, and how many fields it has; blank lines are none."""
+    """Start and end of each record, without its line end, and its number of fields. Blank lines are not records."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -46,33 +46,33 @@ class Records(NamedTuple):
 
 
 def last_record(data: Text, delimiter: str, quote: str) -> Cut:
-    r"""The last end of a record in a text that may go on; an empty quote is none.
+    r"""Find the end of the last complete record in text that may continue. An empty ``quote`` means no quoting.
 
     >>> last_record(b'1,"a\nb"\n2,"c\n', ",", '"')
     Cut(end=8, open=10, broken=True)
     """
-    return Cut(*_core.last_record(_seen(data), _code(delimiter), _code(quote)))
+    return Cut(*_core.last_record(_bytes(data), _code(delimiter), _code(quote)))
 
 
 def records(data: Text, delimiter: str, quote: str, most: int = ALL) -> Records:
-    r"""The records of a text, or the first of them.
+    r"""Find the records of a text, at most ``most`` of them.
 
     >>> [each.tolist() for each in records(b'1,"a\nb"\n\n2,"c\n', ",", '"')]
     [[0, 9], [7, 14], [2, 2]]
     """
-    return Records(*_core.records(_seen(data), _code(delimiter), _code(quote), most))
+    return Records(*_core.records(_bytes(data), _code(delimiter), _code(quote), most))
 
 
 def count_lines(data: Text) -> int:
-    r"""How many lines end in a text.
+    r"""Number of line ends in a text.
 
     >>> count_lines(b"a\nb\r\nc\rd")
     3
     """
-    return _core.count_lines(_seen(data))
+    return _core.count_lines(_bytes(data))
 
 
-def _seen(data: Text) -> NDArray[np.uint8]:
+def _bytes(data: Text) -> NDArray[np.uint8]:
     return np.frombuffer(data, dtype=np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""What scatter matrices are made of."""
+"""Passes that build scatter matrices."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ __all__ = ["CentredBlocks", "ScatterSums", "accumulate", "exact_scatter", "outer
 
 
 class CentredBlocks:
-    """Centres blocks of rows on their class means, while it keeps the running means of the whole pass.
+    """Centres blocks of rows on their class means and keeps the running class means of the whole pass.
 
-    `centre` writes, group after group, ``sqrt(w) (x - block mean of the class)`` and one row that joins
-    the block to what came before it, ``sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a)``: the outer
-    products of group k sum to what the block adds to the scatter matrix of class k. ``squares``
-    and ``squares_low`` (n_classes, n_columns) are the diagonals of those matrices, summed with more
-    digits than BLAS keeps.
+    `centre` writes, class by class, the rows ``sqrt(w) (x - block mean of the class)`` and one row that joins the block
+    to the blocks before it, ``sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a)``. The outer products of group k sum to the
+    block's contribution to the scatter matrix of class k. ``squares`` and ``squares_low`` (n_classes, n_columns) are
+    the diagonals of those matrices, summed with more digits than BLAS keeps.
 
     Parameters
     ----------
     n_classes, n_columns : int
     n_rows : int
-        The most rows that one block may have.
+        Largest number of rows of a block.
     soft : bool
-        Whether membership is soft, so that each row may appear once for each class.
+        Whether membership is soft, in which case a row may appear once for each class.
     """
 
     def __init__(self, n_classes: int, n_columns: int, n_rows: int, *, soft: bool = False) -> None:
@@ -40,7 +39,7 @@ class CentredBlocks:
         self._rows = np.empty((n_rows * (n_classes if soft else 1) + n_classes, n_columns))
 
     def centre(self, x: Numbers, codes: Codes | None, soft: Float | None, weights: Float | None) -> Float:
-        """Centred rows of the block, until the next one; group k is rows ``offsets[k]:offsets[k + 1]``."""
+        """Centred rows of the block, valid until the next call; group k is rows ``offsets[k]:offsets[k + 1]``."""
         _core.centre_block(
             readable(x),
             codes,
@@ -58,9 +57,9 @@ class CentredBlocks:
 
 
 class ScatterSums(NamedTuple):
-    """What `scatter_pass` returns: weights (n_classes,), means and sums of squares (n_classes, d), matrices (m, d, d).
+    """Result of `scatter_pass`: weights (n_classes,), means and sums of squares (n_classes, d), matrices (m, d, d).
 
-    The mean is ``mean + mean_low``, and so are the others. Of the matrices the lower triangles are there.
+    Each quantity is an unevaluated sum such as ``mean + mean_low``. Only the lower triangles of the matrices are set.
     """
 
     weight: Float
@@ -78,13 +77,13 @@ def scatter_pass(x: Numbers, codes: Codes, weights: Float | None, matrix_of: Cod
     Parameters
     ----------
     matrix_of : array of int of shape (n_classes,)
-        The number of the matrix that each class adds to.
+        Index of the matrix that each class adds to.
 
     Examples
     --------
     >>> rows = np.array([[0.0, 0.0], [2.0, 4.0], [9.0, 9.0]])
-    >>> found = scatter_pass(rows, np.array([0, 0, 1]), None, np.array([0, 0]))
-    >>> found.mean, found.total[0]
+    >>> sums = scatter_pass(rows, np.array([0, 0, 1]), None, np.array([0, 0]))
+    >>> sums.mean, sums.total[0]
     (array([[1., 2.],
            [9., 9.]]), array([[2., 0.],
            [4., 8.]]))
@@ -98,9 +97,9 @@ def scatter_pass(x: Numbers, codes: Codes, weights: Float | None, matrix_of: Cod
 
 
 def outer(weight: Float, weight_low: Float, z: Float, z_low: Float, total: Float, total_low: Float) -> None:
-    """Add the lower triangles of w zzᵀ of each row to ``total + total_low`` in place, everything in two doubles.
+    """Add the lower triangle of w zzᵀ for each row z to ``total + total_low`` in place, everything in two doubles.
 
-    ``total`` (n, d, d) has a matrix for each row of z, or one (1, d, d) for their sum.
+    ``total`` has one matrix for each row of z (n, d, d), or one for their sum (1, d, d).
 
     >>> total, low = np.zeros((2, 1, 1, 1))
     >>> outer(np.ones(1), np.zeros(1), np.array([[1.0 + 2.0**-30]]), np.zeros((1, 1)), total, low)
@@ -123,11 +122,11 @@ def exact_scatter(
 ) -> None:
     """Add the lower triangles of Σ w (x − mean)(x − mean)ᵀ to ``total + total_low`` in place.
 
-    ``total`` (n_classes, d, d) has a matrix for each class, or one (1, d, d) for all of them.
+    ``total`` has one matrix for each class (n_classes, d, d), or one for all classes (1, d, d).
     """
     _core.exact_scatter(readable(x), codes, soft, weights, mean, mean_low, total, total_low)
 
 
 def accumulate(part: Float, total: Float, total_low: Float) -> None:
-    """``total + total_low += part`` for matrices, in place and without losing digits."""
+    """Compute ``total + total_low += part`` for matrices, in place and without losing digits."""
     _core.accumulate(part, total, total_low)

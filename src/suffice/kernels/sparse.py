@@ -1,42 +1,69 @@
 """Class sums and linear scores of sparse matrices.
 
-A sparse matrix is given by its parts: ``bounds`` (SciPy's indptr), ``places`` (its indices) and ``values`` (its data).
-Values may be of any real type, indices int32 or int64. Cells may be in any order and be there twice, unless a threshold
-is asked for. Every index is checked: a broken matrix is a `ValueError`.
+A sparse matrix is given by its parts: ``bounds`` (SciPy's indptr), ``indices`` and ``values`` (SciPy's data). Values
+may have any real type, indices int32 or int64. Cells may come in any order and may be duplicated, unless a threshold is
+given. Every index is checked: an invalid matrix raises `ValueError`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.kernels import _core
-from suffice.kernels.reading import Codes, Float, readable
-from suffice.kernels.value_flags import ValueFlags, cell_of
+from suffice.kernels.reading import Array, Codes, Float, readable
+from suffice.kernels.value_flags import ValueFlags, cell_rule
 
-__all__ = ["Cells", "rises", "sparse_scores", "sparse_sums"]
+__all__ = ["Cells", "has_sorted_indices", "sparse_scores", "sparse_sums"]
+
+
+class SparseMatrix(Protocol):
+    """A sparse matrix of SciPy."""
+
+    @property
+    def format(self) -> str:
+        """Such as ``"csr"``."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+
+    @property
+    def indptr(self) -> Array:
+        """Where each row or column begins; only in CSR and CSC."""
+
+    @property
+    def indices(self) -> Array:
+        """Column or row of each cell; only in CSR and CSC."""
+
+    @property
+    def data(self) -> Array:
+        """Value of each cell."""
+
+    def tocsr(self) -> SparseMatrix:
+        """The matrix in CSR form."""
 
 
 class Cells(NamedTuple):
-    """The stored cells of a sparse matrix, by row or by column."""
+    """The stored cells of a sparse matrix, by row (CSR) or by column (CSC)."""
 
-    bounds: NDArray[Any]
-    places: NDArray[Any]
-    values: NDArray[Any]
+    bounds: Array
+    indices: Array
+    values: Array
     shape: tuple[int, int]
     by_column: bool = False
 
     @classmethod
-    def of(cls, x: Any) -> Cells:
-        """Those of a matrix of SciPy's; of one that is neither CSR nor CSC, as CSR."""
+    def of(cls, x: SparseMatrix) -> Cells:
+        """The cells of a SciPy matrix. A matrix that is neither CSR nor CSC is converted to CSR."""
         x = x if x.format in ("csr", "csc") else x.tocsr()
-        bounds, places = x.indptr, x.indices
-        if bounds.dtype != places.dtype or bounds.dtype not in (np.int32, np.int64):
-            bounds, places = bounds.astype(np.int64), places.astype(np.int64)
-        bounds, places, values = (np.ascontiguousarray(readable(each)) for each in (bounds, places, x.data))
-        return cls(bounds, places, values, x.shape, x.format == "csc")
+        bounds, indices = x.indptr, x.indices
+        if bounds.dtype != indices.dtype or bounds.dtype not in (np.int32, np.int64):
+            bounds, indices = bounds.astype(np.int64), indices.astype(np.int64)
+        bounds, indices, values = (np.ascontiguousarray(readable(each)) for each in (bounds, indices, x.data))
+        return cls(bounds, indices, values, x.shape, x.format == "csc")
 
 
 def sparse_sums(
@@ -49,10 +76,10 @@ def sparse_sums(
     above: float | None = None,
     missing: bool = False,
 ) -> tuple[Float, ValueFlags]:
-    """Per-class weighted column sums (n_classes, d) of the stored cells, and what was met among them.
+    """Per-class weighted column sums (n_classes, d) of the stored cells, and flags about their values.
 
-    A missing cell counts for nothing. With ``above`` a cell counts for one if its value is above that, with
-    ``missing`` if it is missing.
+    A missing cell adds nothing. With ``above`` a cell counts one if its value is above the threshold; with
+    ``missing``, if it is missing.
 
     >>> x = Cells(np.array([0, 2, 3]), np.array([0, 2, 2]), np.array([1.0, -2.0, 5.0]), (2, 3))
     >>> sparse_sums(x, 2, codes=np.array([0, 1]))
@@ -60,10 +87,10 @@ def sparse_sums(
            [ 0.,  0.,  5.]]), ValueFlags(negative=True, missing=False, infinite=False))
     """
     total = np.zeros((n_classes, x.shape[1]))
-    met = _core.sparse_sums(
-        x.bounds, x.places, x.values, x.shape[0], x.by_column, codes, soft, weights, *cell_of(above, missing), total
+    flags = _core.sparse_sums(
+        x.bounds, x.indices, x.values, x.shape[0], x.by_column, codes, soft, weights, *cell_rule(above, missing), total
     )
-    return total, ValueFlags.of(met)
+    return total, ValueFlags.of(flags)
 
 
 def sparse_scores(
@@ -77,20 +104,20 @@ def sparse_scores(
     above: float | None = None,
     missing: bool = True,
 ) -> Float:
-    """``offset_k + Σ_j x_j slope_jk`` over the stored cells of each row, by row, (n, n_classes).
+    """``offset_k + Σ_j x_j slope_jk`` over the stored cells of each row of a CSR matrix, (n, n_classes).
 
     Parameters
     ----------
     slope : array of shape (d, n_classes)
         Finite.
     zero : array of shape (d, n_classes), optional
-        What a missing cell takes away from the score.
+        Subtracted from the score for a missing cell.
     never_more, never_zero : array of bool of shape (d, n_classes), optional
-        Where a value above zero, or a zero, is impossible: −∞.
+        Where a value above zero, or a zero, is impossible and makes the score −∞.
     above : float, optional
-        A cell is one if its value is above it, and zero if not; a row with an infinite value is NaN.
+        A cell becomes one if its value is above the threshold, else zero. A row with an infinite value scores NaN.
     missing : bool
-        Whether NaN is a missing cell; otherwise it makes the row NaN.
+        Whether NaN is a missing cell. If not, it makes the row's scores NaN.
 
     >>> x = Cells(np.array([0, 2, 3]), np.array([0, 2, 2]), np.array([1.0, 2.0, 5.0]), (2, 3))
     >>> sparse_scores(x, np.array([0.5]), np.array([[1.0], [10.0], [100.0]]))
@@ -101,15 +128,15 @@ def sparse_scores(
     zeros = None if never_zero is None else never_zero.sum(axis=0, dtype=np.int64)
     more, none = (None if each is None else each.view(np.uint8) for each in (never_more, never_zero))
     _core.sparse_scores(
-        x.bounds, x.places, x.values, offset, slope, zero, more, none, zeros, *cell_of(above, False), missing, out
+        x.bounds, x.indices, x.values, offset, slope, zero, more, none, zeros, *cell_rule(above, False), missing, out
     )
     return out
 
 
-def rises(x: Cells) -> bool:
-    """Whether the places of each row (or column) rise, so that no cell is there twice.
+def has_sorted_indices(x: Cells) -> bool:
+    """Whether the indices of each row (or column) increase strictly, so that no cell is duplicated.
 
-    >>> rises(Cells(np.array([0, 2]), np.array([1, 1]), np.ones(2), (1, 3)))
+    >>> has_sorted_indices(Cells(np.array([0, 2]), np.array([1, 1]), np.ones(2), (1, 3)))
     False
     """
-    return bool(_core.sparse_rises(x.bounds, x.places, len(x.bounds) - 1))
+    return bool(_core.has_sorted_indices(x.bounds, x.indices, len(x.bounds) - 1))

@@ -1,8 +1,8 @@
 """Documents read as words: counted by class, encoded as rows of a sparse matrix, and scored.
 
-Words are kept packed (`Words`): their UTF-8 one after another, sorted by code point as Python sorts texts. What a word
-is says a `Reading`; it is exactly that of scikit-learn's analyzers. All threads are used, and what is found does not
-depend on how many they are.
+Words are kept packed (`Words`): their UTF-8 one after another, sorted by code point as Python sorts strings.
+`TokenRules` defines what a word is, exactly as scikit-learn's analyzers do. All functions use all threads, and results
+do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -10,55 +10,58 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from suffice.exceptions import InputError
 from suffice.kernels import _core
+from suffice.kernels.arrow import ArrowStream
+from suffice.kernels.reading import Array, Float
 
 __all__ = [
-    "Counted",
+    "ClassWordCounts",
     "Documents",
-    "Encoded",
+    "EncodedDocuments",
     "Lookup",
     "NotUtf8Error",
-    "Reading",
+    "TokenRules",
+    "TooLongError",
     "Words",
     "count_words",
     "encode_words",
     "join_words",
     "score_words",
-    "word_places",
+    "word_positions",
     "word_slot",
 ]
 
-Float = NDArray[np.float64]
-Places = NDArray[np.int64]
+Positions = NDArray[np.int64]
 
 ANALYZERS = ("word", "char", "char_wb")
-MOST_BYTES = 1 << 31  # of documents that are read in one pass, in which numbers of 32 bits are enough
-LONGEST = 1 << 30  # no document is longer than that, and no word or run of it
+MOST_BYTES = 1 << 31  # bytes of documents read in one pass, for which 32-bit numbers are enough
+LONGEST = 1 << 30  # documents, words and n-grams are shorter than this
 
 
 class Words(NamedTuple):
-    """Distinct texts in the order of their code points, packed.
+    """Distinct strings in the order of their code points, packed.
 
     Attributes
     ----------
     text : array of uint8
         Their UTF-8, one after another.
     ends : array of int64
-        Where each of them ends.
+        Where each string ends.
     """
 
     text: NDArray[np.uint8]
-    ends: Places
+    ends: Positions
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Words:
-        """Those texts, which are sorted and distinct already.
+        """Pack strings that are already sorted and distinct.
 
         >>> Words.of(["ab", "é"]).ends
         array([2, 4])
@@ -69,11 +72,11 @@ class Words(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of words."""
         return len(self.ends)
 
     def texts(self) -> list[str]:
-        """The texts.
+        """The words as Python strings.
 
         >>> Words.of(["ab", "é"]).texts()
         ['ab', 'é']
@@ -81,32 +84,35 @@ class Words(NamedTuple):
         raw, ends = self.text.tobytes(), self.ends.tolist()
         return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *ends], ends, strict=False)]
 
-    def taking(self, at: Places | NDArray[np.bool_]) -> Words:
-        """Some of them, by rising places or by a mask."""
-        places = np.flatnonzero(at) if at.dtype == bool else np.ascontiguousarray(at, dtype=np.int64)
-        return Words(*_core.take_words(*self, places))
+    def taking(self, at: Positions | NDArray[np.bool_]) -> Words:
+        """The words at increasing positions, or where a mask is True."""
+        positions = np.flatnonzero(at) if at.dtype == bool else np.ascontiguousarray(at, dtype=np.int64)
+        return Words(*_core.take_words(*self, positions))
 
     def first_unsorted(self) -> int:
-        """The first that does not come after the one before it; −1 if all do. `ValueError` if they end nowhere."""
+        """Position of the first word that does not sort after the one before it; −1 if all do.
+
+        Raises `ValueError` if ``ends`` does not fit ``text``.
+        """
         return _core.first_unsorted(*self)
 
 
-class Reading(NamedTuple):
-    """What the words of a document are, as scikit-learn's analyzers have it.
+class TokenRules(NamedTuple):
+    """How the kernels split a document into words, with the meaning of scikit-learn's analyzers.
 
     Attributes
     ----------
     analyzer : {"word", "char", "char_wb"}
-        Runs of letters, digits and underscores; runs of characters; or runs of characters within words.
+        Words of letters, digits and underscores; character n-grams; or character n-grams within words.
     lowercase : bool
     min_length : int
-        Of a word, in characters.
+        Smallest length of a word, in characters.
     ngrams : tuple of int
-        The least and the largest number of words, or characters, in a run.
+        Smallest and largest number of words, or characters, in an n-gram.
     stop_words : frozenset of str
-        Words that are left out before runs are made.
+        Words removed before n-grams are formed.
     punctuation : bool
-        Whether every character that is neither a part of a word nor white space is a word of its own.
+        Whether every character that is neither part of a word nor white space is a word of its own.
     """
 
     analyzer: str = "word"
@@ -118,94 +124,120 @@ class Reading(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _native(reading: Reading) -> Any:
-    stop, (least, most) = Words.of(sorted(reading.stop_words)), reading.ngrams
-    return _core.reading_of(
-        ANALYZERS.index(reading.analyzer),
-        reading.lowercase,
-        min(reading.min_length, LONGEST),
+def _native(rules: TokenRules) -> _core.TokenRules:
+    stop, (least, most) = Words.of(sorted(rules.stop_words)), rules.ngrams
+    return _core.token_rules(
+        ANALYZERS.index(rules.analyzer),
+        rules.lowercase,
+        min(rules.min_length, LONGEST),
         min(least, LONGEST),
         min(most, LONGEST),
         *stop,
-        reading.punctuation,
+        rules.punctuation,
     )
 
 
 class NotUtf8Error(InputError):
-    """Bytes of a document that are no UTF-8: its row, and where in it they are."""
+    """A document whose bytes are not UTF-8.
 
-    def __init__(self, row: int, at: int) -> None:
-        self.row, self.at = row, at
-        super().__init__(
-            f"Document {row} has bytes that are no UTF-8, from byte {at} on. Decode the column to texts before, in "
-            "the encoding that it has, or with errors replaced."
+    Attributes
+    ----------
+    rows : list of int
+        All such documents of the batch.
+    byte : int
+        Position of the first invalid byte in the first of them.
+    """
+
+    byte: int = 0
+
+    @classmethod
+    def at_byte(cls, rows: Sequence[int], byte: int) -> Self:
+        """The error for documents ``rows``, the first of which is invalid at ``byte``."""
+        error = cls.in_row(
+            f"has bytes that are not UTF-8, starting at byte {byte}. Decode the column to strings first, with its "
+            "actual encoding or with errors replaced.",
+            rows=rows,
         )
+        error.byte = byte
+        return error
 
 
 class TooLongError(InputError):
-    """A document that is longer than can be read."""
+    """A document that is too long to read."""
 
-    def __init__(self, row: int, length: int) -> None:
-        super().__init__(
-            f"Document {row} is {length:,} characters or bytes long, and must be shorter than {LONGEST:,}. Cut it into "
-            "several."
+    @classmethod
+    def with_length(cls, rows: Sequence[int], length: int) -> Self:
+        """The error for documents ``rows``, the first of which has this length."""
+        return cls.in_row(
+            f"is {length:,} characters or bytes long; the limit is {LONGEST - 1:,}. Split the document.", rows=rows
         )
 
 
 class Documents:
-    """Texts where they lie, of Python's objects or of Arrow columns; a missing one has no words.
+    """A column of texts, read in place from Python strings or Arrow columns. A missing text has no words.
 
     >>> documents = Documents.of_strings(["To be, or not", None])
-    >>> documents.words(0, Reading())
+    >>> documents.words(0, TokenRules())
     ['to', 'be', 'or', 'not']
     >>> documents.missing
     array([False,  True])
     """
 
-    def __init__(self, native: Any) -> None:
+    def __init__(self, native: _core.Documents) -> None:
         self._native = native
 
     @classmethod
     def of_strings(cls, texts: Sequence[str | None]) -> Documents:
-        """Texts of Python, in a list or tuple; `TypeError` with the row of the first that is neither str nor None."""
+        """Documents from a list, tuple or array of strings.
+
+        Raises `TypeError` with the row of the first value that is neither str nor None.
+        """
         return cls(_core.documents_of_strings(texts))
 
     @classmethod
-    def of_arrow(cls, column: Any) -> Documents | None:
-        """Texts of a column with an Arrow C stream, where they are; None if it is no column of texts."""
-        stream = getattr(column, "__arrow_c_stream__", None)
-        found = None if stream is None else _core.documents_of_arrow(stream())
-        return None if found is None else cls(found)
+    def of_arrow(cls, column: object) -> Documents | None:
+        """Documents of a column with an Arrow C stream, in place; None if it is not a string column."""
+        if not isinstance(column, ArrowStream):
+            return None
+        native = _core.documents_of_arrow(column.__arrow_c_stream__())
+        return None if native is None else cls(native)
 
     @classmethod
     def of_tokens(cls, tokens: Sequence[Sequence[str] | None]) -> Documents:
-        """Lists of words, taken as they are whatever the `Reading`; `TypeError` with the row of a wrong one."""
+        """Documents from lists of words, which are used unchanged whatever the `TokenRules`.
+
+        Raises `TypeError` with the row of the first list that is invalid.
+        """
         return cls(_core.documents_of_tokens(tokens))
 
     def __len__(self) -> int:
         return len(self._native)
 
     @property
+    def native(self) -> _core.Documents:
+        """The documents as the C++ functions take them."""
+        return self._native
+
+    @property
     def missing(self) -> NDArray[np.bool_]:
-        """Which of them are not there (n,)."""
-        found: NDArray[np.bool_] = self._native.missing().view(bool)
-        return found
+        """Mask of the missing documents (n,)."""
+        return self._native.missing().view(np.bool_)
 
     def rows(self, start: int, stop: int) -> Documents:
-        """Those of rows start..stop−1."""
+        """The documents of rows start..stop−1."""
         return Documents(self._native.rows(start, min(stop, len(self))))
 
     def take(self, index: NDArray[np.intp]) -> Documents:
-        """Those at some places."""
+        """The documents at these rows."""
         return Documents(self._native.take(np.ascontiguousarray(index, dtype=np.int64)))
 
-    def words(self, row: int, reading: Reading) -> list[str]:
-        """The words of one document, in their order; runs of two after all of one, and so on."""
-        with _Sentences(0):
-            return _core.document_words(self._native, _native(reading), row)
+    def words(self, row: int, rules: TokenRules) -> list[str]:
+        """The words of one document in their order; word n-grams follow, shorter before longer."""
+        with _RowErrors(self.rows(row, row + 1), rules):
+            return _core.document_words(self._native, _native(rules), row)
 
-    def _passes(self) -> list[tuple[int, int]]:
-        """Rows that are read in one pass."""
+    def passes(self) -> list[tuple[int, int]]:
+        """Ranges of rows that are read in one pass each."""
         if self._native.bytes() < MOST_BYTES:
             return [(0, len(self))]
         ends = np.cumsum(self._native.sizes())
@@ -214,63 +246,85 @@ class Documents:
         return [(a, b) for a, b in zip(starts, [*starts[1:], len(self)], strict=True) if a < b]
 
 
-class _Sentences:
-    """Around a pass over rows from ``first`` on: names the row of the whole that cannot be read."""
+class _RowErrors:
+    """Context manager around a pass that starts at row ``first``. Turns C++ errors about a row into `InputError`."""
 
-    def __init__(self, first: int) -> None:
-        self.first = first
+    def __init__(self, documents: Documents, rules: TokenRules, first: int = 0) -> None:
+        self.documents, self.rules, self.first = documents, rules, first
 
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if isinstance(error, ValueError) and str(error).startswith(("bad ", "long ")):
-            why, row, number = str(error).split()
-            raise (NotUtf8Error if why == "bad" else TooLongError)(self.first + int(row), int(number)) from None
+            reason, first, number = str(error).split()
+            row = self.first + int(first)
+            if reason == "bad":
+                raise NotUtf8Error.at_byte([row, *self._invalid_after(row)], int(number)) from None
+            long = np.flatnonzero(self.documents.native.sizes() >= LONGEST).tolist()
+            raise TooLongError.with_length([row, *(each for each in long if each > row)], int(number)) from None
+
+    def _invalid_after(self, row: int) -> list[int]:
+        """Rows after this one that are not UTF-8. Reads the documents one at a time, since this is rare."""
+        return [each for each in range(row + 1, len(self.documents)) if self._is_invalid(each)]
+
+    def _is_invalid(self, row: int) -> bool:
+        try:
+            _core.document_words(self.documents.native, _native(self.rules), row)
+        except ValueError as error:
+            return str(error).startswith("bad ")
+        return False
 
 
 class Lookup:
-    """The place of each word: among those given, or by a hash among a fixed number of slots."""
+    """Maps each word to its position: among given words, or by a hash among a fixed number of slots."""
 
     def __init__(self, words: Words | None = None, *, slots: int = 0) -> None:
         self._native = _core.Lookup(*(Words.of([]) if words is None else words), slots)
 
     @property
+    def native(self) -> _core.Lookup:
+        """The lookup as the C++ functions take it."""
+        return self._native
+
+    @property
     def size(self) -> int:
-        """How many places there are."""
+        """Number of positions."""
         return len(self._native)
 
 
-class Encoded(NamedTuple):
-    """Documents as rows of a sparse matrix (CSR), columns rising in each row.
+class EncodedDocuments(NamedTuple):
+    """Word counts of documents as rows of a sparse matrix (CSR), with increasing columns in each row.
 
     Attributes
     ----------
     words : Words or None
-        Those of the columns, if none were given.
+        The words of the columns, if they were not given.
     starts : array of int64 of shape (n + 1,)
     columns : array of int32
     counts : array of int64 or float64
     """
 
     words: Words | None
-    starts: Places
-    columns: NDArray[Any]
-    counts: NDArray[Any]
+    starts: Positions
+    columns: Array
+    counts: Array
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """How often words are there in each class.
+class ClassWordCounts:
+    """Word counts of each class.
 
     Attributes
     ----------
     words : Words or None
-        None where slots were counted.
+        None if slots were counted.
     count : array of shape (K, V)
-        Σ x.
+        Occurrences of each word, Σ x.
     documents : array of shape (K, V)
-        How many documents have the word.
+        Number of documents that contain the word.
     """
 
     words: Words | None
@@ -278,121 +332,123 @@ class Counted:
     documents: Float
 
 
-def count_words(documents: Documents, reading: Reading, codes: Places, n_classes: int, *, slots: int = 0) -> Counted:
-    """The words of all documents that have a code, counted by class; those of others are no words.
+def count_words(
+    documents: Documents, rules: TokenRules, codes: Positions, n_classes: int, *, slots: int = 0
+) -> ClassWordCounts:
+    """Count the words of documents by class. Documents whose code is not a class add no words.
 
     >>> documents = Documents.of_strings(["an apple", "an apple or an egg"])
-    >>> found = count_words(documents, Reading(), np.array([0, 1]), 2)
-    >>> found.words.texts(), found.count, found.documents[1]
+    >>> counts = count_words(documents, TokenRules(), np.array([0, 1]), 2)
+    >>> counts.words.texts(), counts.count, counts.documents[1]
     (['an', 'apple', 'egg', 'or'], array([[1., 1., 0., 0.],
            [2., 1., 1., 1.]]), array([1., 1., 1., 1.]))
     """
-    whole: Counted | None = None
-    for start, stop in documents._passes():
-        part, some = documents.rows(start, stop), codes[start:stop]
-        with _Sentences(start):
+    total: ClassWordCounts | None = None
+    for start, stop in documents.passes():
+        native, part_codes = documents.rows(start, stop).native, codes[start:stop]
+        with _RowErrors(documents, rules, start):
             if slots:
-                found = Counted(None, *_core.count_slots(part._native, _native(reading), some, n_classes, slots))
+                part = ClassWordCounts(None, *_core.count_slots(native, _native(rules), part_codes, n_classes, slots))
             else:
-                words, count, having = _core.count_words(part._native, _native(reading), some, n_classes)
-                found = Counted(Words(*words), count, having)
-        whole = found if whole is None else _added(whole, found)
-    assert whole is not None
-    return whole
+                words, count, having = _core.count_words(native, _native(rules), part_codes, n_classes)
+                part = ClassWordCounts(Words(*words), count, having)
+        total = part if total is None else _added(total, part)
+    assert total is not None
+    return total
 
 
-def _added(mine: Counted, others: Counted) -> Counted:
-    """The counts of both."""
-    if mine.words is None or others.words is None:
-        return Counted(None, mine.count + others.count, mine.documents + others.documents)
-    words, here, there = join_words(mine.words, others.words)
-    count, having = np.zeros((2, len(mine.count), words.size))
-    count[:, here], having[:, here] = mine.count, mine.documents
-    count[:, there] += others.count
-    having[:, there] += others.documents
-    return Counted(words, count, having)
+def _added(a: ClassWordCounts, b: ClassWordCounts) -> ClassWordCounts:
+    """The sum of two counts."""
+    if a.words is None or b.words is None:
+        return ClassWordCounts(None, a.count + b.count, a.documents + b.documents)
+    words, at_a, at_b = join_words(a.words, b.words)
+    count, having = np.zeros((2, len(a.count), words.size))
+    count[:, at_a], having[:, at_a] = a.count, a.documents
+    count[:, at_b] += b.count
+    having[:, at_b] += b.documents
+    return ClassWordCounts(words, count, having)
 
 
 def encode_words(
-    documents: Documents, reading: Reading, lookup: Lookup | None = None, *, dtype: Any = np.int64
-) -> Encoded:
-    """How often each document has each word: of the lookup, or of all that occur.
+    documents: Documents, rules: TokenRules, lookup: Lookup | None = None, *, dtype: DTypeLike = np.int64
+) -> EncodedDocuments:
+    """Count the words of each document: the words of the lookup, or all words that occur.
 
     >>> documents = Documents.of_strings(["an apple", "an apple or an egg"])
-    >>> found = encode_words(documents, Reading())
-    >>> found.columns, found.counts, found.starts
+    >>> encoded = encode_words(documents, TokenRules())
+    >>> encoded.columns, encoded.counts, encoded.starts
     (array([0, 1, 0, 1, 2, 3], dtype=int32), array([1, 1, 2, 1, 1, 1]), array([0, 2, 6]))
     """
-    passes = documents._passes()
-    if len(passes) > 1 and lookup is None:  # what the words are is found first
-        known = count_words(documents, reading, np.zeros(len(documents), dtype=np.int64), 1).words
-        return encode_words(documents, reading, Lookup(known), dtype=dtype)._replace(words=known)
-    native = None if lookup is None else lookup._native
+    passes = documents.passes()
+    if len(passes) > 1 and lookup is None:  # the columns must be known before the first pass ends
+        known = count_words(documents, rules, np.zeros(len(documents), dtype=np.int64), 1).words
+        return encode_words(documents, rules, Lookup(known), dtype=dtype)._replace(words=known)
+    native = None if lookup is None else lookup.native
     parts = []
     for start, stop in passes:
-        with _Sentences(start):
-            parts.append(_core.encode_words(documents.rows(start, stop)._native, _native(reading), native))
+        with _RowErrors(documents, rules, start):
+            parts.append(_core.encode_words(documents.rows(start, stop).native, _native(rules), native))
     packed, starts, columns, counts = parts[0]
     if len(parts) > 1:
         base = np.cumsum([0, *(part[1][-1] for part in parts[:-1])])
         starts = np.concatenate([parts[0][1], *(part[1][1:] + b for part, b in zip(parts[1:], base[1:], strict=True))])
         columns, counts = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
     words = None if packed is None else Words(*packed)
-    return Encoded(
+    return EncodedDocuments(
         words, starts.view(np.int64), columns.view(np.int32), counts.view(np.int64).astype(dtype, copy=False)
     )
 
 
 def score_words(
-    documents: Documents, reading: Reading, lookup: Lookup, slope: Float, *, distinct: bool = False
+    documents: Documents, rules: TokenRules, lookup: Lookup, slope: Float, *, distinct: bool = False
 ) -> tuple[Float, Float]:
-    """Σ of the slope (V, K) of each word of a document that has a place, each as often as it comes, or once.
+    """Sum the slopes (V, K) of the known words of each document, once per occurrence or once per distinct word.
 
     Returns
     -------
     scores : array of shape (n, K)
     length : array of shape (n,)
-        How many words were added.
+        Number of words added.
     """
     scores, length = np.empty((len(documents), slope.shape[1])), np.empty(len(documents))
     slope = np.ascontiguousarray(slope, dtype=np.float64)
-    with _Sentences(0):
-        _core.score_words(documents._native, _native(reading), lookup._native, slope, distinct, scores, length)
+    with _RowErrors(documents, rules):
+        _core.score_words(documents.native, _native(rules), lookup.native, slope, distinct, scores, length)
     return scores, length
 
 
-def join_words(mine: Words, others: Words) -> tuple[Words, Places, Places]:
-    """The words of both, and where those of each are among them."""
-    words, here, there = _core.join_words(*mine, *others)
-    return Words(*words), here, there
+def join_words(a: Words, b: Words) -> tuple[Words, Positions, Positions]:
+    """The union of two vocabularies, and the positions of the words of each in it."""
+    words, at_a, at_b = _core.join_words(*a, *b)
+    return Words(*words), at_a, at_b
 
 
-def word_places(among: Words, words: Words) -> Places:
-    """Where words are among others; −1 if they are not."""
-    return _core.word_places(*among, *words)
+def word_positions(among: Words, words: Words) -> Positions:
+    """Position of each word in ``among``; −1 for words that are not in it."""
+    return _core.word_positions(*among, *words)
 
 
 def word_slot(word: str, slots: int) -> int:
-    """The slot of a word, by a hash that is the same everywhere."""
+    """The slot of a word, by a hash that is the same on every machine."""
     return int(_core.word_hash(word.encode("utf-8", "surrogatepass")) % slots)
 
 
 def case_classes() -> NDArray[np.uint8]:
-    """What each character is around a capital sigma: 1 if case is ignored there, 2 if it has case, else 0.
+    """How each character affects the lower case of a neighbouring capital sigma: 1 ignored, 2 cased, 0 neither.
 
-    Asked of ``str.lower``, which knows no other way to say it: a sigma is the final one after a character with case.
+    Derived from ``str.lower``, since Python does not expose these properties: a sigma is final after a cased character.
     """
     every = np.arange(0x110000, dtype=np.uint32)
     sigma, letter, end = (np.full_like(every, ord(each)) for each in "ΣA\n")
-    alone = _lowered(np.column_stack([every, sigma, end]))
-    after = _lowered(np.column_stack([letter, every, sigma, end]))
+    alone = _lower_sigma(np.column_stack([every, sigma, end]))
+    after = _lower_sigma(np.column_stack([letter, every, sigma, end]))
     final = ord("ς")
     return np.where(alone == final, 2, np.where(after == final, 1, 0)).astype(np.uint8)
 
 
-def _lowered(rows: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """What the sigma, the last but one of each row, is in lower case."""
-    rows[ord("İ"), -3] = ord("i")  # the one character that two stand for
+def _lower_sigma(rows: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Lower case of the sigma that is the last but one character of each row."""
+    rows[ord("İ"), -3] = ord("i")  # the only character whose lower case is two characters
     rows[ord("Σ"), -3] = ord("σ")
     text = rows.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass").lower()
     lower = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").reshape(rows.shape)

@@ -1,14 +1,14 @@
-"""What a pass over memory has met among the values, and what a cell counts for in it."""
+"""Flags about the values that a pass read, and the rule for what a cell counts."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ValueFlags", "cell_of"]
+__all__ = ["ValueFlags", "cell_rule"]
 
 
 class ValueFlags(NamedTuple):
-    """What lay among the values that were read, also in rows that do not count."""
+    """Whether a pass read negative, missing or infinite values, including those of rows that do not count."""
 
     negative: bool
     missing: bool
@@ -16,12 +16,15 @@ class ValueFlags(NamedTuple):
 
     @classmethod
     def of(cls, bits: int) -> ValueFlags:
-        """By the kernels' bits."""
+        """The flags from the bits that the C++ functions return."""
         return cls(bool(bits & 1), bool(bits & 2), bool(bits & 4))
 
 
-def cell_of(above: float | None, missing: bool) -> tuple[int, float]:
-    """The kernels' number of what a cell counts for, and its threshold."""
+def cell_rule(above: float | None, missing: bool) -> tuple[int, float]:
+    """Number of the C++ rule for what a cell counts, and its threshold.
+
+    A cell counts its value (0), one if it is above the threshold (1), or one if it is missing (2).
+    """
     if missing:
         return 2, 0.0
     return (0, 0.0) if above is None else (1, float(above))

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from suffice.families import Bernoulli, Family
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.estimation import weighted_logs
-from suffice.families.linear import Finish
+from suffice.families.linear import PosteriorRequest
 from suffice.learning.specification import specification_named
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, Model
@@ -52,7 +52,7 @@ class _Binary(Bernoulli):
             return parameters.cells.scores(x.x, x.above)
         return super().log_likelihood(parameters, x)
 
-    def write_posterior(self, parameters: BernoulliParameters, x: Matrix, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: BernoulliParameters, x: Matrix, finish: PosteriorRequest) -> int | None:
         """Posteriors or labels, computed by the kernel that scores the rows."""
         if isinstance(x, ThresholdedMatrix):
             return parameters.cells.write_posterior(x.x, finish, x.above)

@@ -13,7 +13,7 @@ from suffice.exceptions import InputError
 from suffice.families import Family, Multinomial
 from suffice.families.complement import ComplementWeights, complement_scores, complement_weights, left_out_complement
 from suffice.families.estimation import weighted_logs
-from suffice.families.linear import Finish
+from suffice.families.linear import PosteriorRequest
 from suffice.families.multinomial import MultinomialParameters
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named
@@ -56,7 +56,7 @@ class _Frequencies(Multinomial):
         """The same without the multinomial coefficient."""
         return parameters.cells.scores(x, missing=False)
 
-    def write_posterior(self, parameters: MultinomialParameters, x: Matrix, finish: Finish) -> int | None:
+    def write_posterior(self, parameters: MultinomialParameters, x: Matrix, finish: PosteriorRequest) -> int | None:
         """Posteriors or labels, computed by the kernel that scores the rows."""
         return parameters.cells.answers(x, finish, missing=False)
 

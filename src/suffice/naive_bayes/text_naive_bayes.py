@@ -306,7 +306,7 @@ class TextNaiveBayes(TunableClassifier):
         specification = self._specified()
         family, texts = specification.family(self.fitted_.tuning), specification.reader.texts(X)
         documents = texts.documents(family.analysis)
-        _, length = self._parameters().form.scores(documents, family.analysis.reading, distinct=False)
+        _, length = self._parameters().form.scores(documents, family.analysis.token_rules, distinct=False)
         return length.astype(np.int64)
 
     def telling_words(self, label: Any, n: int = 20, *, against: Any = None) -> Listing:

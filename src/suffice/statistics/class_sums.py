@@ -24,7 +24,7 @@ def class_sums(
     if is_sparse(x):
         cells = kernels.Cells.of(x)
         return kernels.sparse_sums(cells, len(members.classes), above=above, missing=missing, **members.arrays)
-    return kernels.looked_sums(x, len(members.classes), above=above, missing=missing, **members.arrays)
+    return kernels.class_sums_with_flags(x, len(members.classes), above=above, missing=missing, **members.arrays)
 
 
 def value_flags(x: Matrix) -> ValueFlags:
@@ -36,7 +36,7 @@ def value_flags(x: Matrix) -> ValueFlags:
     no_class = np.empty((x.shape[0], 0))  # the kernels check all rows and sum none
     if is_sparse(x):
         return kernels.sparse_sums(kernels.Cells.of(x), 0, soft=no_class)[1]
-    return kernels.looked_sums(x, 0, soft=no_class)[1]
+    return kernels.class_sums_with_flags(x, 0, soft=no_class)[1]
 
 
 def class_sums_of_cells(x: SparseMatrix, members: Membership) -> Float:

@@ -27,7 +27,7 @@ def _known_weights(x: Matrix, members: Membership) -> tuple[Float, Float]:
     return np.ascontiguousarray(high[:, ::2]), np.ascontiguousarray(low[:, ::2])
 
 
-def class_moments(x: Matrix, members: Membership, *, missing: bool) -> tuple[kernels.Moments, Float]:
+def class_moments(x: Matrix, members: Membership, *, missing: bool) -> tuple[kernels.MomentSums, Float]:
     """Return weight, mean and centred sum of squares of each class and column, and the low part of the weight.
 
     NaN is a missing cell if ``missing`` is true.
@@ -42,5 +42,5 @@ def class_moments(x: Matrix, members: Membership, *, missing: bool) -> tuple[ker
         weight, low = _known_weights(x, members) if holes else cell_weights(members, x.shape[1])
     if x.shape[0] * x.shape[1] * (1 if members.soft is None else len(members.classes)) > EXACT_CELLS:
         return moments._replace(weight=weight), low
-    kernels.settle_moments(x, moments, weight, low, missing=holes, **members.arrays)
+    kernels.refine_moments(x, moments, weight, low, missing=holes, **members.arrays)
     return moments._replace(weight=weight), low

@@ -97,7 +97,7 @@ def completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> t
     if squares is not None:
         d = np.arange(high.shape[-1])
         high[..., d, d], low[..., d, d] = squares
-    kernels.complete(*(each if each.ndim == 3 else each[None] for each in (high, low)))
+    kernels.complete_symmetric(*(each if each.ndim == 3 else each[None] for each in (high, low)))
     return high, low
 
 

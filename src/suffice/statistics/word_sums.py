@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed, short
-from suffice.kernels.text import Documents, Reading, count_words
+from suffice.kernels.text import Documents, TokenRules, count_words
 from suffice.numerics.compensated import add, product
 from suffice.numerics.rounded_sums import rounded_sums
 from suffice.numerics.types import Codes, Float, Mask, Selection
@@ -55,7 +55,7 @@ class WordSums(Statistic):
     --------
     >>> axis = ClassAxis.of(["ham", "spam"])
     >>> texts = Documents.of_strings(["a day", "a pill a day, a pill", None])
-    >>> sums = WordSums.summarize(texts, Reading(), Membership(axis, codes=np.array([0, 1, 1])))
+    >>> sums = WordSums.summarize(texts, TokenRules(), Membership(axis, codes=np.array([0, 1, 1])))
     >>> sums.vocabulary.words
     ['day', 'pill']
     >>> sums.count, sums.documents, sums.missing
@@ -86,7 +86,7 @@ class WordSums(Statistic):
     def summarize(
         cls,
         documents: Documents,
-        reading: Reading,
+        reading: TokenRules,
         members: Membership,
         slots: int = 0,
         settings: tuple[str, ...] = (),
@@ -156,7 +156,7 @@ class WordSums(Statistic):
 
         >>> axis = ClassAxis.of(["ham"])
         >>> texts = Documents.of_strings(["rare common", "common"])
-        >>> sums = WordSums.summarize(texts, Reading(), Membership(axis, codes=np.array([0, 0])))
+        >>> sums = WordSums.summarize(texts, TokenRules(), Membership(axis, codes=np.array([0, 0])))
         >>> sums.prune(2).vocabulary.words
         ['common']
         """

@@ -32,7 +32,7 @@ def is_canonical(x: SparseMatrix) -> bool:
     """
     known = _known_canonical(x)
     if known is None:
-        known = kernels.rises(kernels.Cells.of(x))
+        known = kernels.has_sorted_indices(kernels.Cells.of(x))
         x.has_canonical_format = known
     return known
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import Argument, InputError, MergeError
-from suffice.kernels.text import Lookup, Words, join_words, word_places, word_slot
+from suffice.kernels.text import Lookup, Words, join_words, word_positions, word_slot
 from suffice.numerics.types import Codes, Mask
 
 __all__ = ["MOST_SLOTS", "Vocabulary"]
@@ -125,14 +125,14 @@ class Vocabulary:
         """Return the position of a word; −1 if it is not in the vocabulary."""
         if self.slots:
             return word_slot(word, self.slots)
-        return int(word_places(self.raw, Words.of([word]))[0])
+        return int(word_positions(self.raw, Words.of([word]))[0])
 
     def positions(self, other: Vocabulary) -> Places:
         """Return the position of each word of another vocabulary; −1 for a word that is not in this one."""
         self.check_mergeable(other)
         if self is other or self.slots:
             return np.arange(len(other))
-        return word_places(self.raw, other.raw)
+        return word_positions(self.raw, other.raw)
 
     def taking(self, at: Places | Mask) -> Vocabulary:
         """Return some of the words, by ascending positions or by a mask."""

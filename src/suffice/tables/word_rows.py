@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from suffice.kernels.text import Documents, Reading, encode_words
+from suffice.kernels.text import Documents, TokenRules, encode_words
 from suffice.numerics.types import Array, Codes, Mask, SparseMatrix
 from suffice.tables.vocabulary import Vocabulary
 
@@ -30,7 +30,7 @@ class WordRows:
 
     Examples
     --------
-    >>> rows = WordRows.read(Documents.of_strings(["a pill a day, a pill", None]), Reading())
+    >>> rows = WordRows.read(Documents.of_strings(["a pill a day, a pill", None]), TokenRules())
     >>> rows.vocabulary.words, rows.counts.toarray(), rows.missing
     (['day', 'pill'], array([[1., 2.],
            [0., 0.]]), array([False,  True]))
@@ -41,7 +41,7 @@ class WordRows:
     missing: Mask
 
     @classmethod
-    def read(cls, documents: Documents, reading: Reading, slots: int = 0) -> WordRows:
+    def read(cls, documents: Documents, reading: TokenRules, slots: int = 0) -> WordRows:
         """Count the words of documents: all words that occur in them, or hashed to slots."""
         known = Vocabulary.hashed(slots) if slots else None
         encoded = encode_words(documents, reading, None if known is None else known.lookup, dtype=np.float64)

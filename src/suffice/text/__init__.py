@@ -1,8 +1,8 @@
-"""Documents, and how they become words; ``suffice.text.mail`` reads mails."""
+"""Documents and their words; ``suffice.text.mail`` reads mail."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from suffice.text.word_counts import WordCounts
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 __all__ = ["WordCounts"]
 
 
-def __getattr__(name: str) -> Any:
-    # It is a CountVectorizer, and scikit-learn's module of those takes long to import.
+def __getattr__(name: str) -> object:
+    # Imported on first use: WordCounts is a CountVectorizer, whose module takes long to import.
     if name == "WordCounts":
         from suffice.text.word_counts import WordCounts
 

@@ -1,6 +1,7 @@
-"""Documents as a vectoriser's settings read them: natively where the settings allow it, else by its own analyzer.
+"""Documents in batches, split into words by a vectoriser's settings.
 
-What comes in parts, such as a generator, is read in parts.
+The kernels split them where the settings allow it, otherwise the vectoriser's own analyzer. A generator is read in
+parts.
 """
 
 from __future__ import annotations
@@ -8,28 +9,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
 
 from sklearn.feature_extraction.text import CountVectorizer
 
 from suffice.exceptions import InputError
-from suffice.kernels.text import Documents, Reading
+from suffice.kernels.text import Documents, TokenRules
 from suffice.tables.levels import is_missing
 from suffice.text.analysis import ANALYZERS, Analysis
-from suffice.text.texts import Texts, cells
+from suffice.text.texts import Texts, cells, invalid_words
 
 __all__ = ["analysis_of", "least_length", "read_documents"]
 
-STREAMED = 20_000  # documents of a generator that are held at once
-ANALYZED = 2_000  # documents whose words are held as Python's objects
+STREAMED = 20_000  # documents of a generator in memory at once
+ANALYZED = 2_000  # documents whose words are Python objects, in memory at once
 OVERRIDABLE = ("build_analyzer", "build_preprocessor", "build_tokenizer", "decode", "get_stop_words")
 WORDS = re.compile(r"(?:\(\?u\))?\\b((?:\\w)*)\\w(?:(\+)|\{([0-9]+),\})\\b")
 
 
-def read_documents(settings: CountVectorizer, given: Any) -> Iterator[tuple[Documents, Reading]]:
-    """Documents in parts, and how each part is read."""
+def read_documents(settings: CountVectorizer, given: object) -> Iterator[tuple[Documents, TokenRules]]:
+    """Documents in batches, each with the rules that split it into words."""
     analysis = analysis_of(settings)
-    settings.build_analyzer()  # says what is wrong with a pattern, or strange about stop words
+    settings.build_analyzer()  # raises for an invalid pattern, and warns about inconsistent stop words
     if analysis is None:
         yield from _analyzed(settings, cells(given))
         return
@@ -38,38 +38,41 @@ def read_documents(settings: CountVectorizer, given: Any) -> Iterator[tuple[Docu
     first = 0
     for part in _parts(given, STREAMED) if isinstance(given, Iterator) else [given]:
         texts = _texts(settings, part, first)
-        yield texts.documents(analysis), analysis.reading
+        yield texts.documents(analysis), analysis.token_rules
         first += len(texts)
 
 
-def _analyzed(settings: CountVectorizer, given: Iterable[Any]) -> Iterator[tuple[Documents, Reading]]:
+def _analyzed(settings: CountVectorizer, given: Iterable[object]) -> Iterator[tuple[Documents, TokenRules]]:
     analyze = settings.build_analyzer()
-    row = 0
+    first = 0
     for part in _parts(given, ANALYZED):
-        cleaned = _texts(settings, part, row).listed() if _wants_texts(settings) else part
+        cleaned = _texts(settings, part, first).listed() if _needs_strings(settings) else part
         words = [None if is_missing(each) else list(analyze(each)) for each in cleaned]
-        for each in words:
-            odd = None if each is None else next((word for word in each if not isinstance(word, str)), None)
-            if odd is not None:
-                raise InputError(f"The words of a document must be texts; in row {row} there is {odd!r:.80}.")
-            row += 1
-        yield Documents.of_tokens(words), Reading()
+        invalid = invalid_words(words)
+        if invalid:
+            word = next(word for word in words[invalid[0]] or () if not isinstance(word, str))
+            raise InputError.in_row(
+                f"has the word {word!r:.80}, which is not a string. The analyzer must return strings.",
+                rows=[first + row for row in invalid],
+            )
+        first += len(words)
+        yield Documents.of_tokens(words), TokenRules()
 
 
-def _texts(settings: CountVectorizer, part: Any, first: int) -> Texts:
-    """Texts from that row on."""
+def _texts(settings: CountVectorizer, part: object, first: int) -> Texts:
+    """The texts of a batch that starts at row ``first``."""
     return Texts.of(part, encoding=settings.encoding, decode_error=settings.decode_error, first=first)
 
 
-def _wants_texts(settings: CountVectorizer) -> bool:
-    """Whether documents can be nothing but texts; what is called first may take whatever it likes."""
+def _needs_strings(settings: CountVectorizer) -> bool:
+    """Whether documents must be strings; a function of the user's that runs first may accept other objects."""
     if settings.input != "content" or settings.preprocessor is not None or callable(settings.analyzer):
         return False
     return not _overrides(settings) and (settings.tokenizer is None or settings.lowercase)
 
 
-def _parts(given: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """Lists of so many each; an empty one if there is nothing."""
+def _parts(given: Iterable[object], size: int) -> Iterator[list[object]]:
+    """Lists of ``size`` documents; one empty list if there are no documents."""
     stream = iter(given)
     part = list(islice(stream, size))
     yield part
@@ -78,7 +81,7 @@ def _parts(given: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 
 def analysis_of(settings: CountVectorizer) -> Analysis | None:
-    r"""The settings as the kernels read documents; None where only Python can.
+    r"""The settings in the form that the kernels apply; None if only Python can apply them.
 
     >>> analysis_of(CountVectorizer(token_pattern=r"\b\w{3,}\b")).min_length
     3
@@ -92,31 +95,30 @@ def analysis_of(settings: CountVectorizer) -> Analysis | None:
         return None
     min_length, stop = 2, None
     if settings.analyzer == "word":
-        found = None if settings.tokenizer is not None else least_length(settings.token_pattern)
+        length = None if settings.tokenizer is not None else least_length(settings.token_pattern)
         stop = settings.get_stop_words()
-        if found is None or not all(isinstance(word, str) for word in stop or ()):
+        if length is None or not all(isinstance(word, str) for word in stop or ()):
             return None
-        min_length = found
+        min_length = length
     accents = settings.strip_accents or None
     return Analysis(settings.analyzer, bool(settings.lowercase), min_length, (least, most), accents, stop)
 
 
 def _overrides(settings: CountVectorizer) -> bool:
-    """Whether a class of its own, or the object, has another way to read documents."""
-    kind: Any = type(settings)
-    return any(
-        getattr(kind, each) is not getattr(CountVectorizer, each) or each in vars(settings) for each in OVERRIDABLE
-    )
+    """Whether a subclass, or the object itself, replaces a method that reads documents."""
+    kind = type(settings)
+    subclasses = kind.__mro__[: kind.__mro__.index(CountVectorizer)]
+    return any(name in vars(owner) for owner in (settings, *subclasses) for name in OVERRIDABLE)
 
 
-def least_length(pattern: Any) -> int | None:
-    r"""How many letters a word has at least by a pattern that wants nothing else; None for another pattern.
+def least_length(pattern: object) -> int | None:
+    r"""Smallest word length by a token pattern that asks for nothing else; None for any other pattern.
 
     >>> [least_length(each) for each in (r"(?u)\b\w\w+\b", r"\b\w+\b", r"\b\w{3,}\b", r"\w+")]
     [2, 1, 3, None]
     """
-    found = WORDS.fullmatch(pattern) if isinstance(pattern, str) else None
-    if found is None:
+    match = WORDS.fullmatch(pattern) if isinstance(pattern, str) else None
+    if match is None:
         return None
-    least = len(found[1]) // 2 + (1 if found[2] else int(found[3]))
+    least = len(match[1]) // 2 + (1 if match[2] else int(match[3]))
     return least if least >= 1 else None

@@ -1,4 +1,4 @@
-"""Rows of words of texts, kept as long as the texts are: tuning and steps of EM ask for the same ones many times."""
+"""A cache of word rows that lives as long as the texts: tuning and EM steps ask for the same rows many times."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from suffice.text.texts import Texts
 
 __all__ = ["word_rows"]
 
-_KEPT: WeakKeyDictionary[Texts, tuple[Analysis, int, WordRows]] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Texts, tuple[Analysis, int, WordRows]] = WeakKeyDictionary()
 
 
 def word_rows(texts: Texts, analysis: Analysis, slots: int = 0) -> WordRows:
-    """How often each text has each word, of all words that occur; those of the last analysis are kept beside the texts.
+    """Counts of all words that occur, for each text. The rows of the last analysis are cached for each `Texts`.
 
     >>> texts = Texts(["a pill", "no pill"])
     >>> word_rows(texts, Analysis()).vocabulary.words
@@ -22,9 +22,9 @@ def word_rows(texts: Texts, analysis: Analysis, slots: int = 0) -> WordRows:
     >>> word_rows(texts, Analysis()) is word_rows(texts, Analysis())
     True
     """
-    kept = _KEPT.get(texts)
-    if kept is not None and kept[1] == slots and kept[0] == analysis:
-        return kept[2]
-    rows = WordRows.read(texts.documents(analysis), analysis.reading, slots)
-    _KEPT[texts] = analysis, slots, rows
+    cached = _CACHE.get(texts)
+    if cached is not None and cached[1] == slots and cached[0] == analysis:
+        return cached[2]
+    rows = WordRows.read(texts.documents(analysis), analysis.token_rules, slots)
+    _CACHE[texts] = analysis, slots, rows
     return rows

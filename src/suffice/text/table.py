@@ -1,27 +1,26 @@
-"""Texts as a table of one column."""
+"""A table with one column of texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
-from suffice.tables.levels import Coded
-from suffice.tables.table import ColumnSelection, Kind, Table
+from suffice.tables.table import Columns, Kind, Table
 from suffice.text.texts import Texts
 
 __all__ = ["TextTable"]
 
-WORDS_OF_ROW = 32  # that blocks of rows reckon with
+WORDS_OF_ROW = 32  # assumed words of a text, for the size of row blocks
 
 
 @dataclass(frozen=True, eq=False)
 class TextTable(Table):
-    """Rows of one text each.
+    """A table whose rows have one text each.
 
     >>> table = TextTable(Texts(["a pill", None]))
     >>> len(table.documents(slice(None), ["body"]))
@@ -36,30 +35,35 @@ class TextTable(Table):
 
     @property
     def kinds(self) -> Sequence[Kind]:
-        """One column of texts."""
+        """The kind of the only column: text."""
         return ["text"]
 
     @property
     def cells_of_row(self) -> int:
-        """A text is as much work as some cells, however many its words are."""
+        """Cells that take as much work as a row; a fixed number, since the number of words is unknown."""
         return WORDS_OF_ROW
 
     def rows(self, start: int, stop: int) -> TextTable:
-        """The rows start..stop−1."""
+        """Rows start..stop−1."""
         return TextTable(self.texts.rows(start, min(stop, len(self))), self.names)
 
     def take(self, index: NDArray[np.intp]) -> TextTable:
-        """The rows at those places."""
+        """The rows at these positions."""
         return TextTable(self.texts.take(index), self.names)
 
-    def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> Any:
-        """Raises: texts are no numbers."""
-        raise InputError(f"Column {names[0]!r} holds texts, which are not numbers. Give it the family 'text'.")
+    def numbers(self, columns: Columns, names: Sequence[object]) -> NoReturn:
+        """Raise `InputError`: texts are not numbers."""
+        raise InputError(
+            f"Column {names[0]!r} holds texts, which are not numbers. Give it the family 'text'.", column=names[0]
+        )
 
-    def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
-        """Raises: texts that are documents are no categories."""
-        raise InputError(f"Column {names[0]!r} holds documents, which are no categories. Give it the family 'text'.")
+    def categories(self, columns: Columns, names: Sequence[object]) -> NoReturn:
+        """Raise `InputError`: documents are not categories."""
+        raise InputError(
+            f"Column {names[0]!r} holds documents, which are not categories. Give it the family 'text'.",
+            column=names[0],
+        )
 
-    def documents(self, columns: ColumnSelection, names: Sequence[object]) -> Texts:
+    def documents(self, columns: Columns, names: Sequence[object]) -> Texts:
         """The texts."""
         return self.texts

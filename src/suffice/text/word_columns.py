@@ -1,4 +1,4 @@
-"""Words and their columns in a matrix: learned ones in the order of the alphabet, given ones in any."""
+"""Words and their columns in a matrix: learned words are in alphabetical order, given words in any order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +24,15 @@ class WordColumns:
     ----------
     words : Words
     columns : array of int of shape (V,), optional
-        The column of each, if it is not its place.
+        The column of each word, if it differs from the word's position.
     """
 
     words: Words
     columns: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, given: Any) -> WordColumns:
-        """A mapping of words to columns, or words in the order of their columns; a set is sorted first.
+    def of(cls, given: Mapping[str, int] | Iterable[str]) -> WordColumns:
+        """From a mapping of words to columns, or from words in the order of their columns; a set is sorted first.
 
         >>> WordColumns.of({"pizza": 0, "beer": 1}).columns
         array([1, 0])
@@ -41,75 +40,79 @@ class WordColumns:
         Traceback (most recent call last):
         suffice.exceptions.InputError: Vocabulary of size 2 doesn't contain index 0.
         """
-        places = _of_mapping(given) if isinstance(given, Mapping) else _of_words(given)
-        if not places:
-            raise InputError("empty vocabulary passed to fit")
-        order = sorted(places)
-        columns = np.array([places[word] for word in order], dtype=np.int64)
+        column_of = _of_mapping(given) if isinstance(given, Mapping) else _of_words(given)
+        if not column_of:
+            raise InputError("empty vocabulary passed to fit", argument="vocabulary")
+        order = sorted(column_of)
+        columns = np.array([column_of[word] for word in order], dtype=np.int64)
         return cls(Words.of(order), None if (np.diff(columns) == 1).all() else columns)
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of words."""
         return self.words.size
 
     @cached_property
     def lookup(self) -> Lookup:
-        """Where to find the place of a word."""
+        """Maps each word to its position."""
         return Lookup(self.words)
 
     @cached_property
-    def places(self) -> dict[str, int]:
+    def column_of(self) -> dict[str, int]:
         """The column of each word."""
         columns = range(self.size) if self.columns is None else self.columns.tolist()
         return dict(zip(self.words.texts(), columns, strict=True))
 
-    def names(self) -> NDArray[Any]:
+    def names(self) -> NDArray[np.object_]:
         """The words in the order of their columns."""
         out = np.empty(self.size, dtype=object)
         out[slice(None) if self.columns is None else self.columns] = self.words.texts()
         return out
 
     def same_as(self, other: WordColumns) -> bool:
-        """Whether both have the same words at the same columns."""
+        """Whether both have the same words in the same columns."""
         same = np.array_equal(self.words.text, other.words.text) and np.array_equal(self.words.ends, other.words.ends)
         if self.columns is None or other.columns is None:
             return same and self.columns is other.columns
         return same and np.array_equal(self.columns, other.columns)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what is made of it."""
+    def __getstate__(self) -> dict[str, object]:
+        """The state without cached properties."""
         return {"words": self.words, "columns": self.columns}
 
 
-def _checked(given: Iterable[Any]) -> list[str]:
+def _checked(given: Iterable[str]) -> list[str]:
     words = list(given)
     for word in words:
         if not isinstance(word, str):
-            raise InputError(f"The words of a vocabulary must be texts; {word!r:.80} is none.")
+            raise _error(f"The words of a vocabulary must be strings; {word!r:.80} is not a string.")
     return words
 
 
-def _of_words(given: Any) -> dict[str, int]:
-    places: dict[str, int] = {}
+def _error(sentence: str) -> InputError:
+    return InputError(sentence, argument="vocabulary")
+
+
+def _of_words(given: Iterable[str]) -> dict[str, int]:
+    column_of: dict[str, int] = {}
     words = _checked(given)
     for column, word in enumerate(sorted(words) if isinstance(given, set | frozenset) else words):
-        if places.setdefault(word, column) != column:
-            raise InputError(f"Duplicate term in vocabulary: {word!r:.80}")
-    return places
+        if column_of.setdefault(word, column) != column:
+            raise _error(f"Duplicate term in vocabulary: {word!r:.80}")
+    return column_of
 
 
-def _of_mapping(given: Mapping[Any, Any]) -> dict[str, int]:
-    places = dict(zip(_checked(given), given.values(), strict=True))
-    for word, column in places.items():
+def _of_mapping(given: Mapping[str, int]) -> dict[str, int]:
+    column_of: dict[str, object] = dict(zip(_checked(given), given.values(), strict=True))
+    columns = []
+    for word, column in column_of.items():
         if not isinstance(column, Integral):
-            raise InputError(
-                f"The columns of a vocabulary must be whole numbers; that of {word!r:.80} is {column!r:.80}."
-            )
-    columns = set(places.values())
-    if len(columns) != len(places):
-        raise InputError("Vocabulary contains repeated indices.")
-    for column in range(len(places)):
-        if column not in columns:
-            raise InputError(f"Vocabulary of size {len(places)} doesn't contain index {column}.")
-    return {word: int(column) for word, column in places.items()}
+            raise _error(f"The columns of a vocabulary must be whole numbers; that of {word!r:.80} is {column!r:.80}.")
+        columns.append(int(column))
+    distinct = set(columns)
+    if len(distinct) != len(column_of):
+        raise _error("Vocabulary contains repeated indices.")
+    for number in range(len(column_of)):
+        if number not in distinct:
+            raise _error(f"Vocabulary of size {len(column_of)} doesn't contain index {number}.")
+    return dict(zip(column_of, columns, strict=True))

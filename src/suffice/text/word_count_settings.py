@@ -1,9 +1,8 @@
-"""The settings of `WordCounts`: whether they can be, and whether they go together."""
+"""Checks of the settings of `WordCounts`, alone and together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from sklearn.feature_extraction.text import CountVectorizer
 
@@ -12,7 +11,7 @@ from suffice.text.word_columns import WordColumns
 
 __all__ = ["check_settings", "reading_settings"]
 
-# What says which words a document has; a pattern only where nothing else does.
+# The settings that determine the words of a document.
 READ_BY = (
     "analyzer",
     "strip_accents",
@@ -26,39 +25,45 @@ READ_BY = (
 
 
 def check_settings(given: CountVectorizer) -> WordColumns | None:
-    """Raise for settings that cannot be, warn of those that nobody looks at; the vocabulary, if there is one."""
+    """Raise for invalid settings and warn about unused ones; return the given vocabulary, if any."""
     given._validate_params()
     if len(given.ngram_range) != 2:
-        raise InputError(f"ngram_range must be two whole numbers, such as (1, 2); got {given.ngram_range!r:.80}.")
+        raise InputError(
+            f"ngram_range must be two whole numbers, such as (1, 2); got {given.ngram_range!r:.80}.",
+            argument="ngram_range",
+        )
     least, most = given.ngram_range
     if least > most:
         raise InputError(
-            f"Invalid value for ngram_range={given.ngram_range} lower boundary larger than the upper boundary."
+            f"Invalid value for ngram_range={given.ngram_range} lower boundary larger than the upper boundary.",
+            argument="ngram_range",
         )
-    for name, why in _unused(given):
-        warn_user(f"The parameter {name!r} will not be used since {why}", SufficeWarning)
+    for name, reason in _unused(given):
+        warn_user(SufficeWarning(f"The parameter {name!r} will not be used since {reason}", argument=name))
     if given.vocabulary is None:
         return None
     fixed = WordColumns.of(given.vocabulary)
-    if given.lowercase and any(map(str.isupper, "".join(fixed.places))):
+    if given.lowercase and any(map(str.isupper, "".join(fixed.column_of))):
         warn_user(
-            "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not be matched"
-            " with any documents",
-            SufficeWarning,
+            SufficeWarning(
+                "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not be matched"
+                " with any documents",
+                argument="vocabulary",
+            )
         )
     return fixed
 
 
 def _unused(given: CountVectorizer) -> Iterator[tuple[str, str]]:
-    """Settings that others make useless, and why."""
-    own = callable(given.analyzer)
+    """Settings that other settings make irrelevant, and the reason."""
+    custom = callable(given.analyzer)
     if given.tokenizer is not None and given.token_pattern is not None:
         yield "token_pattern", "'tokenizer' is not None"
-    if given.preprocessor is not None and own:
+    if given.preprocessor is not None and custom:
         yield "preprocessor", "'analyzer' is callable"
-    if given.ngram_range != (1, 1) and own:
+    if given.ngram_range != (1, 1) and custom:
         yield "ngram_range", "'analyzer' is callable"
-    if own or given.analyzer != "word":
+    if custom or given.analyzer != "word":
         if given.stop_words is not None:
             yield "stop_words", "'analyzer' != 'word'"
         if given.token_pattern not in (None, r"(?u)\b\w\w+\b"):
@@ -67,8 +72,8 @@ def _unused(given: CountVectorizer) -> Iterator[tuple[str, str]]:
             yield "tokenizer", "'analyzer' != 'word'"
 
 
-def reading_settings(given: CountVectorizer) -> dict[str, Any]:
-    """The settings that say which words a document has."""
-    found = {name: getattr(given, name) for name in READ_BY}
-    stop = found["stop_words"]
-    return found | {"stop_words": stop if stop is None or isinstance(stop, str) else frozenset(stop)}
+def reading_settings(given: CountVectorizer) -> dict[str, object]:
+    """The settings that determine the words of a document."""
+    settings: dict[str, object] = {name: getattr(given, name) for name in READ_BY}
+    stop = given.stop_words
+    return settings | {"stop_words": stop if stop is None or isinstance(stop, str) else frozenset(stop)}

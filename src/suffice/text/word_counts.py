@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_array
 
-from suffice.exceptions import InputError, MergeError
-from suffice.kernels.text import Encoded
+from suffice.exceptions import InputError, MergeError, SufficeError
+from suffice.kernels.text import EncodedDocuments
+from suffice.numerics.types import Matrix
 from suffice.text.batches import read_documents
 from suffice.text.word_columns import WordColumns
 from suffice.text.word_count_settings import check_settings, reading_settings
@@ -25,17 +27,17 @@ __all__ = ["WordCounts"]
 
 
 class WordCounts(CountVectorizer):
-    r"""Documents as rows of a sparse matrix that says how often each has each word.
+    r"""Convert documents to a sparse matrix of word counts.
 
-    It has the settings, the methods and the answers of scikit-learn's ``CountVectorizer``, and is one. It counts
-    natively where the ``analyzer`` is "char", "char_wb", or "word" with a ``token_pattern`` that asks for a number of
-    letters between boundaries, such as ``(?u)\b\w\w+\b`` or ``\b\w{3,}\b``. A ``tokenizer``, ``preprocessor`` or
-    ``analyzer`` of your own, or another pattern, takes as long as it takes Python; words must be texts.
+    A subclass of scikit-learn's ``CountVectorizer`` with the same settings, methods and results. It counts in C++ if
+    the ``analyzer`` is "char", "char_wb", or "word" with a ``token_pattern`` that asks only for a number of letters
+    between boundaries, such as ``(?u)\b\w\w+\b`` or ``\b\w{3,}\b``. A custom ``tokenizer``, ``preprocessor`` or
+    ``analyzer``, or any other pattern, runs at Python's speed; words must be strings.
 
-    Beyond scikit-learn, it is fitted from a stream (`partial_fit`) and merged (`merge`), and what it learned from is
-    not lost when words are left out: ``min_df``, ``max_df`` and ``max_features`` can be changed after a fit, without
-    another, and choose among all words that were read. Documents may be a pandas or Polars Series or an Arrow
-    column, and missing ones (None, NaN) have no words; they do not count in the shares of ``min_df`` and ``max_df``.
+    Unlike scikit-learn's class, it can be fitted from a stream (`partial_fit`) and merged (`merge`). It keeps the
+    counts of all words that it read: ``min_df``, ``max_df`` and ``max_features`` can be changed after a fit without
+    fitting again. Documents may be a pandas or Polars Series or an Arrow column. Missing documents (None, NaN) have no
+    words, and are ignored in the shares of ``min_df`` and ``max_df``.
 
     Parameters
     ----------
@@ -51,28 +53,28 @@ class WordCounts(CountVectorizer):
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
     max_df : float in [0, 1] or int, default=1.0
     min_df : float in [0, 1] or int, default=1
-        Words in more, or in fewer, documents than that are left out: a share of the documents, or a number of them.
+        Drop words that more, or fewer, documents contain: a share of the documents (float) or their number (int).
     max_features : int or None, default=None
-        The most frequent words are kept; of equally frequent ones those that sort first.
+        Keep only the most frequent words; among equally frequent words, those that sort first.
     vocabulary : mapping or iterable of str, default=None
-        The words, instead of those that are found.
+        The words to count, instead of all that occur.
     binary : bool, default=False
     dtype : type, default=np.int64
 
     Attributes
     ----------
     vocabulary_ : dict
-        The column of each word. It is made when you ask for it.
+        The column of each word, computed on first access.
     fixed_vocabulary_ : bool
-        Whether it was given.
+        Whether the vocabulary was given.
     lost_ : Lost
-        How many words, and how many of their occurrences, ``min_df``, ``max_df`` and ``max_features`` left out.
+        Number of words, and of their occurrences, that ``min_df``, ``max_df`` and ``max_features`` dropped.
     n_documents_ : int
-        How many documents were learned from, missing ones aside.
+        Number of documents that were learned from, without missing ones.
 
     See Also
     --------
-    suffice.NaiveBayes : Takes a column of texts as it is, with the family "text".
+    suffice.NaiveBayes : Takes a column of texts directly, with the family "text".
 
     Examples
     --------
@@ -86,7 +88,7 @@ class WordCounts(CountVectorizer):
            [1, 1, 2],
            [1, 2, 0]])
     >>> print(counts.lost_)
-    Of 6 words (14 occurrences) were left out: 3 rarer than min_df (3 occurrences).
+    6 words (14 occurrences) read; dropped: 3 rarer than min_df (3 occurrences).
 
     From a stream, or on several machines:
 
@@ -100,18 +102,18 @@ class WordCounts(CountVectorizer):
 
     _totals: WordTotals | None = None
     _fixed: WordColumns | None = None
-    _read_by: dict[str, Any] | None = None  # the settings by which documents were read
-    _choice: tuple[Any, Chosen, WordColumns] | None = None  # after the settings that made it
+    _read_by: dict[str, object] | None = None  # the settings with which documents were read
+    _choice: tuple[object, Chosen, WordColumns] | None = None  # chosen words, and the settings that chose them
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, raw_documents: Any, y: Any = None) -> Self:
-        """Learn the words of documents, without a matrix.
+    def fit(self, raw_documents: object, y: object = None) -> Self:
+        """Learn the words of documents.
 
         Parameters
         ----------
         raw_documents : iterable of str or bytes, Series or Arrow column
-            A generator is read in parts, and never held as a whole.
+            A generator is read in parts and never held in memory as a whole.
         y : ignored
 
         Returns
@@ -124,31 +126,31 @@ class WordCounts(CountVectorizer):
             self._chosen()
         return self
 
-    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
-        """Learn the words of documents, and count them in each.
+    def fit_transform(self, raw_documents: object, y: object = None) -> Matrix:
+        """Learn the words of documents and count them in each document.
 
         Returns
         -------
         sparse matrix of shape (n, V)
-            In CSR form, columns rising in each row.
+            In CSR form, with increasing columns in each row.
         """
         self._start(raw_documents)
         if self._fixed is not None:
             return self.transform(raw_documents)
-        words, found, n_missing = joined_words(read_documents(self, raw_documents))
-        self._totals = WordTotals.of_encoded(words, found, n_missing)
+        words, encoded, n_missing = joined_words(read_documents(self, raw_documents))
+        self._totals = WordTotals.of_encoded(words, encoded, n_missing)
         mask = self._chosen()[0].mask
-        return self._matrix(found if mask.all() else taking_columns(found, mask), int(mask.sum()))
+        return self._matrix(encoded if mask.all() else taking_columns(encoded, mask), int(mask.sum()))
 
-    def partial_fit(self, raw_documents: Any, y: Any = None) -> Self:
-        """Learn the words of more documents. Any split into batches, in any order, gives what one `fit` gives.
+    def partial_fit(self, raw_documents: object, y: object = None) -> Self:
+        """Learn the words of more documents. Any split into batches, in any order, gives the same result as one `fit`.
 
-        Which words are kept is decided when somebody asks, among all that were read.
+        The words to keep are chosen on access, among all words that were read.
 
         Parameters
         ----------
         raw_documents : iterable of str or bytes, Series or Arrow column
-            May be none.
+            May be empty.
         y : ignored
 
         Returns
@@ -167,26 +169,26 @@ class WordCounts(CountVectorizer):
         return self
 
     def merge(self, other: WordCounts) -> Self:
-        """Take in what another has learned from other documents.
+        """Add the counts of another `WordCounts` that learned from other documents.
 
         Parameters
         ----------
         other : WordCounts
-            That reads words in the same way. It is not changed; one that was not fitted adds nothing.
+            With the same settings for reading words. It is not changed; an unfitted one adds nothing.
 
         Returns
         -------
         self
         """
         if not isinstance(other, WordCounts):
-            raise MergeError(f"A WordCounts merges with another, not with {type(other).__name__}.")
+            raise MergeError(f"Cannot merge WordCounts with {type(other).__name__}.", argument="other")
         if not other.__sklearn_is_fitted__():
             return self
         if not self.__sklearn_is_fitted__():
             self._start([])
         if other._fixed is not None or self._fixed is not None:
             if other._fixed is None or self._fixed is None or not self._fixed.same_as(other._fixed):
-                raise MergeError("A vocabulary that was given merges with the same one only. Nothing was changed.")
+                raise MergeError("Cannot merge: the given vocabularies differ. Nothing was changed.")
             return self
         assert other._totals is not None
         self._check_same(other._read_by, MergeError)
@@ -194,59 +196,60 @@ class WordCounts(CountVectorizer):
         self._choice = None
         return self
 
-    def _start(self, raw_documents: Any) -> None:
-        """Check all settings, and forget what was learned."""
+    def _start(self, raw_documents: object) -> None:
+        """Check all settings and discard what was learned."""
         _check_iterable(raw_documents)
         fixed = check_settings(self)
         self._totals, self._fixed, self._choice = None, fixed, None
         self._read_by = reading_settings(self)
 
-    def _check_same(self, others: dict[str, Any] | None, error: type[Exception]) -> None:
-        mine = self._read_by or {}
+    def _check_same(self, others: dict[str, object] | None, error: type[SufficeError]) -> None:
+        own = self._read_by or {}
         for name, given in (others or {}).items():
-            if name in mine and mine[name] is not given and mine[name] != given:
+            if name in own and own[name] is not given and own[name] != given:
                 raise error(
-                    f"{name} is {given!r:.80}, and was {mine[name]!r:.80} when documents were read before: their words "
-                    "would not be the same. Nothing was changed."
+                    f"{name} is {given!r:.80} but was {own[name]!r:.80} when earlier documents were read, so the words "
+                    "would not match. Nothing was changed.",
+                    argument=name,
                 )
 
-    def _summed(self, raw_documents: Any) -> WordTotals:
+    def _summed(self, raw_documents: object) -> WordTotals:
         total = WordTotals.zero()
         for read in read_documents(self, raw_documents):
-            found = WordTotals.of(*read)
-            total = total.merge(found) if total.words.size or total.n_documents or total.n_missing else found
+            part = WordTotals.of(*read)
+            total = total.merge(part) if total.words.size or total.n_documents or total.n_missing else part
         return total
 
     # ------------------------------------------------------------------ counting
 
-    def transform(self, raw_documents: Any) -> Any:
+    def transform(self, raw_documents: object) -> Matrix:
         """Count the known words in each document.
 
         Returns
         -------
         sparse matrix of shape (n, V)
-            In CSR form, columns rising in each row.
+            In CSR form, with increasing columns in each row.
         """
         _check_iterable(raw_documents)
         known = self._columns()
-        found = encoded_with(read_documents(self, raw_documents), known.lookup)
+        encoded = encoded_with(read_documents(self, raw_documents), known.lookup)
         if known.columns is not None:
-            found = found._replace(columns=known.columns[found.columns])
-        return self._matrix(found, known.size)
+            encoded = encoded._replace(columns=known.columns[encoded.columns])
+        return self._matrix(encoded, known.size)
 
-    def _matrix(self, found: Encoded, n_words: int) -> Any:
-        counts = found.counts
+    def _matrix(self, encoded: EncodedDocuments, n_words: int) -> Matrix:
+        counts = encoded.counts
         if self.binary:
             counts.fill(1)
         kind = sparse.csr_array if get_config().get("sparse_interface") == "sparray" else sparse.csr_matrix
         dtype = np.dtype(self.dtype)
-        # C has two types of 64 bits, which are equal; what goes out is of the one that was asked for.
+        # NumPy has two equal 64-bit integer types; return the one that was asked for.
         counts = counts.view(dtype) if counts.dtype == dtype else counts.astype(dtype)
-        made = kind((counts, found.columns, found.starts), (len(found.starts) - 1, n_words))
-        made.sort_indices()
-        return made
+        matrix = kind((counts, encoded.columns, encoded.starts), (len(encoded.starts) - 1, n_words))
+        matrix.sort_indices()
+        return matrix
 
-    def inverse_transform(self, X: Any) -> list[NDArray[Any]]:
+    def inverse_transform(self, X: Matrix) -> list[NDArray[np.str_]]:
         """The words of each row of a matrix.
 
         Parameters
@@ -261,21 +264,21 @@ class WordCounts(CountVectorizer):
         names = self.get_feature_names_out()
         X = check_array(X, accept_sparse="csr")
         if X.shape[1] != len(names):
-            raise InputError(f"X has {X.shape[1]} columns, and the vocabulary {len(names)} words.")
+            raise InputError(f"X has {X.shape[1]} columns; the vocabulary has {len(names)} words.", argument="X")
         if sparse.issparse(X):
             rows = [X.indices[a:b][X.data[a:b] != 0] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
         else:
             rows = [np.flatnonzero(row) for row in X]
         return [np.array(names[at].tolist(), dtype=str) for at in rows]
 
-    # ------------------------------------------------------------------ what was learned
+    # ------------------------------------------------------------------ results
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there are words, learned or given."""
+        """Whether words were learned or given."""
         return self._totals is not None or self._fixed is not None
 
     def _columns(self) -> WordColumns:
-        """The words that are counted."""
+        """The words that are counted, and their columns."""
         if self._totals is None and self._fixed is None:
             if self.vocabulary is None:
                 raise NotFittedError("Vocabulary not fitted or provided")
@@ -283,13 +286,13 @@ class WordCounts(CountVectorizer):
         return self._chosen()[1] if self._fixed is None else self._fixed
 
     def _chosen(self) -> tuple[Chosen, WordColumns]:
-        """Which words are kept by the settings as they are now."""
+        """The words that the current settings keep."""
         assert self._totals is not None
         settings = self.min_df, self.max_df, self.max_features, self.binary
         if self._choice is None or self._choice[0] != settings:
             least, most, limit, binary = settings
-            found, words = chosen_words(self._totals, least, most, limit, binary=binary), self._totals.words
-            self._choice = settings, found, WordColumns(words if found.mask.all() else words.taking(found.mask))
+            chosen, words = chosen_words(self._totals, least, most, limit, binary=binary), self._totals.words
+            self._choice = settings, chosen, WordColumns(words if chosen.mask.all() else words.taking(chosen.mask))
         return self._choice[1:]
 
     @property
@@ -297,10 +300,10 @@ class WordCounts(CountVectorizer):
         """The column of each word."""
         if not self.__sklearn_is_fitted__():
             raise NotFittedError("Vocabulary not fitted or provided")
-        return self._columns().places
+        return self._columns().column_of
 
     @vocabulary_.setter
-    def vocabulary_(self, given: Any) -> None:
+    def vocabulary_(self, given: Mapping[str, int]) -> None:
         self._totals, self._choice, self._fixed = None, None, WordColumns.of(given)
 
     @property
@@ -310,19 +313,19 @@ class WordCounts(CountVectorizer):
 
     @property
     def lost_(self) -> Lost:
-        """What ``min_df``, ``max_df`` and ``max_features`` left out."""
+        """The words that ``min_df``, ``max_df`` and ``max_features`` dropped."""
         if self._totals is None:
-            raise NotFittedError("Nothing is lost where no vocabulary was learned.")
+            raise NotFittedError("No vocabulary was learned, so no words were dropped.")
         return self._chosen()[0].lost
 
     @property
     def n_documents_(self) -> int:
-        """How many documents were learned from, missing ones aside."""
+        """Number of documents that were learned from, without missing ones."""
         if self._totals is None:
             raise NotFittedError("No vocabulary was learned.")
         return self._totals.n_documents
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The words in the order of their columns.
 
         Parameters
@@ -336,6 +339,9 @@ class WordCounts(CountVectorizer):
         return self._columns().names()
 
 
-def _check_iterable(raw_documents: Any) -> None:
+def _check_iterable(raw_documents: object) -> None:
     if isinstance(raw_documents, str):
-        raise InputError("Iterable over raw text documents expected, string object received. Put it into a list.")
+        raise InputError(
+            "Iterable over raw text documents expected, string object received. Put it into a list.",
+            argument="raw_documents",
+        )

@@ -1,39 +1,38 @@
-"""How often each word is there, in how many documents: what a vocabulary is chosen by."""
+"""Occurrences and document counts of words, by which a vocabulary is chosen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
-from suffice.kernels.text import Documents, Encoded, Reading, Words, count_words, join_words
+from suffice.kernels.text import Documents, EncodedDocuments, TokenRules, Words, count_words, join_words
+from suffice.numerics.types import Mask
 
 __all__ = ["Chosen", "Lost", "WordTotals", "chosen_words"]
 
 Counts = NDArray[np.int64]
-BLOCK = 1 << 22  # entries of a matrix at a time
+BLOCK = 1 << 22  # entries of a matrix processed at a time
 
 
 @dataclass(frozen=True, eq=False)
 class WordTotals:
-    """How often each word is there, and in how many documents. It adds.
+    """Occurrences of each word, and the number of documents that contain it. Totals of different documents add.
 
     Parameters
     ----------
     words : Words
     count, documents : array of shape (V,)
-        Occurrences of each word, and documents that have it.
+        Occurrences of each word, and number of documents that contain it.
     n_documents, n_missing : int
-        Documents that were read, and that were not there.
+        Number of documents that were read, and of missing documents.
 
     Examples
     --------
     >>> def totals(*texts):
-    ...     return WordTotals.of(Documents.of_strings(texts), Reading())
+    ...     return WordTotals.of(Documents.of_strings(texts), TokenRules())
     >>> both = totals("to be or not to be").merge(totals("to do", None))
     >>> both.words.texts(), both.count, both.documents
     (['be', 'do', 'not', 'or', 'to'], array([2, 1, 1, 1, 3]), array([1, 1, 1, 1, 2]))
@@ -49,31 +48,31 @@ class WordTotals:
 
     @classmethod
     def zero(cls) -> WordTotals:
-        """Those of no documents."""
+        """The totals of no documents."""
         return cls(Words.of([]), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0, 0)
 
     @classmethod
-    def of(cls, documents: Documents, reading: Reading) -> WordTotals:
-        """Those of some documents."""
-        found = count_words(documents, reading, np.zeros(len(documents), dtype=np.int64), 1)
-        assert found.words is not None
-        sums, having = (np.asarray(each[0]).astype(np.int64) for each in (found.count, found.documents))
+    def of(cls, documents: Documents, rules: TokenRules) -> WordTotals:
+        """The totals of some documents."""
+        counts = count_words(documents, rules, np.zeros(len(documents), dtype=np.int64), 1)
+        assert counts.words is not None
+        sums, having = (np.asarray(each[0]).astype(np.int64) for each in (counts.count, counts.documents))
         missing = int(np.count_nonzero(documents.missing))
-        return cls(found.words, sums, having, len(documents) - missing, missing)
+        return cls(counts.words, sums, having, len(documents) - missing, missing)
 
     @classmethod
-    def of_encoded(cls, words: Words, found: Encoded, n_missing: int) -> WordTotals:
-        """Those of documents that are rows of a sparse matrix already."""
+    def of_encoded(cls, words: Words, encoded: EncodedDocuments, n_missing: int) -> WordTotals:
+        """The totals of documents that were already encoded as rows of a sparse matrix."""
         count = np.zeros(words.size, dtype=np.int64)
         documents = np.zeros(words.size, dtype=np.int64)
-        for start in range(0, len(found.columns), BLOCK):  # NumPy copies what it counts
+        for start in range(0, len(encoded.columns), BLOCK):  # np.bincount copies its input
             here = slice(start, start + BLOCK)
-            count += np.bincount(found.columns[here], found.counts[here], minlength=words.size).astype(np.int64)
-            documents += np.bincount(found.columns[here], minlength=words.size)
-        return cls(words, count, documents, len(found.starts) - 1 - n_missing, n_missing)
+            count += np.bincount(encoded.columns[here], encoded.counts[here], minlength=words.size).astype(np.int64)
+            documents += np.bincount(encoded.columns[here], minlength=words.size)
+        return cls(words, count, documents, len(encoded.starts) - 1 - n_missing, n_missing)
 
     def merge(self, other: WordTotals) -> WordTotals:
-        """Those of the documents of both."""
+        """The totals of both groups of documents together."""
         words, mine, theirs = join_words(self.words, other.words)
         sums = np.zeros((2, words.size), dtype=np.int64)
         for totals, at in ((self, mine), (other, theirs)):
@@ -85,17 +84,17 @@ class WordTotals:
 
 @dataclass(frozen=True)
 class Lost:
-    """What a vocabulary leaves out.
+    """The words that a vocabulary drops.
 
     Attributes
     ----------
     n_words, n_occurrences : int
-        Different words that were read, and how often they are there.
+        Distinct words that were read, and their occurrences.
     rare, frequent, beyond : tuple of int
-        Words and occurrences that are left out because too few documents have them, because too many have them, or
-        because others are more frequent.
+        Number of words, and their occurrences, that were dropped because too few documents contain them, because too
+        many do, or because other words are more frequent.
     n_missing : int
-        Documents that were not there.
+        Number of missing documents.
     """
 
     n_words: int
@@ -107,61 +106,66 @@ class Lost:
 
     def __str__(self) -> str:
         parts = [
-            f"{words:,} {why} ({occurrences:,} occurrences)"
-            for why, (words, occurrences) in (
+            f"{words:,} {reason} ({occurrences:,} occurrences)"
+            for reason, (words, occurrences) in (
                 ("rarer than min_df", self.rare),
                 ("more frequent than max_df", self.frequent),
                 ("beyond max_features", self.beyond),
             )
             if words
         ]
-        left = "; ".join(parts) if parts else "none"
+        dropped = "; ".join(parts) if parts else "none"
         missing = f" {self.n_missing:,} documents were missing." if self.n_missing else ""
-        return f"Of {self.n_words:,} words ({self.n_occurrences:,} occurrences) were left out: {left}.{missing}"
+        return f"{self.n_words:,} words ({self.n_occurrences:,} occurrences) read; dropped: {dropped}.{missing}"
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The words of a vocabulary: which of all, and what is lost with the others."""
+    """A choice of words: a mask over all words, and a summary of those it drops."""
 
-    mask: NDArray[np.bool_]
+    mask: Mask
     lost: Lost
 
 
-def chosen_words(totals: WordTotals, min_df: Any, max_df: Any, max_features: int | None, *, binary: bool) -> Chosen:
-    """The words in at least ``min_df`` and at most ``max_df`` documents; of these the most frequent.
+def chosen_words(totals: WordTotals, min_df: float, max_df: float, max_features: int | None, *, binary: bool) -> Chosen:
+    """Choose the words in at least ``min_df`` and at most ``max_df`` documents; of these, the most frequent ones.
 
-    Of words that are equally frequent those that sort first are taken.
+    Among equally frequent words, those that sort first are chosen.
 
     Parameters
     ----------
     min_df, max_df : int or float
-        A number of documents, or a share of them.
+        A number of documents (int), or a share of them (float).
     max_features : int or None
     binary : bool
-        Whether a word counts once for each document.
+        Whether a word counts once per document.
     """
     if not totals.words.size:
         raise InputError("empty vocabulary; perhaps the documents only contain stop words")
     n = totals.n_documents
-    least, most = (int(each) if isinstance(each, Integral) else each * n for each in (min_df, max_df))
+    least, most = (int(each) if isinstance(each, int | np.integer) else each * n for each in (min_df, max_df))
     if most < least:
-        raise InputError("max_df corresponds to < documents than min_df")
+        raise InputError("max_df corresponds to < documents than min_df", argument="max_df")
     rare, frequent = totals.documents < least, totals.documents > most
     mask = ~(rare | frequent)
     beyond = np.zeros_like(mask)
     if max_features is not None and mask.sum() > max_features:
         size = totals.documents if binary else totals.count
-        places = np.flatnonzero(mask)
-        beyond[places[np.argsort(-size[places], kind="stable")[max_features:]]] = True
+        candidates = np.flatnonzero(mask)
+        beyond[candidates[np.argsort(-size[candidates], kind="stable")[max_features:]]] = True
         mask &= ~beyond
     if not mask.any():
         raise InputError("After pruning, no terms remain. Try a lower min_df or a higher max_df.")
 
-    def lost(which: NDArray[np.bool_]) -> tuple[int, int]:
+    def dropped(which: Mask) -> tuple[int, int]:
         return int(which.sum()), int(totals.count[which].sum())
 
-    said = Lost(
-        totals.words.size, int(totals.count.sum()), lost(rare), lost(frequent & ~rare), lost(beyond), totals.n_missing
+    lost = Lost(
+        totals.words.size,
+        int(totals.count.sum()),
+        dropped(rare),
+        dropped(frequent & ~rare),
+        dropped(beyond),
+        totals.n_missing,
     )
-    return Chosen(mask, said)
+    return Chosen(mask, lost)

@@ -87,7 +87,7 @@ def test_one_class_and_no_class(folder):
     (folder / "empty").mkdir()
     with pytest.raises(InputError, match=r"The folder .*empty is empty"):
         open_source(folder / "empty", format="mails")
-    with pytest.raises(InputError, match="There is no file or folder of mails"):
+    with pytest.raises(InputError, match="There is no file or folder of mail"):
         rows_of(open_source(folder / "gone", format="mails"))
 
 

@@ -1,4 +1,4 @@
-"""Mails that Python's email package writes, with all that a mail in order may have."""
+"""Messages written by Python's email package, with every feature of a well-formed message."""
 
 import email
 import email.header
@@ -21,7 +21,7 @@ CHARSETS = ["utf-8", "iso-8859-1", "koi8-r", "shift_jis", "euc-jp", "windows-125
 
 
 def text_part(rng, html=False):
-    """A message of one text, in a charset that can say it and any transfer encoding."""
+    """A message of one text, in a charset that can encode it and any transfer encoding."""
     text = "\n".join(rng.sample(SENTENCES, rng.randint(1, 4)))
     if html:
         text = f"<html><body><p>{text.replace('&', '&amp;').replace('<', '&lt;')}</p></body></html>"
@@ -40,7 +40,7 @@ def can_say(text, charset):
 
 
 def made_mail(rng):
-    """A random mail: texts, alternatives, attachments, mails within mails."""
+    """A random message: texts, alternatives, attachments, nested messages."""
     message = text_part(rng, html=rng.random() < 0.3)
     if rng.random() < 0.5:
         message = text_part(rng)
@@ -66,7 +66,7 @@ def made_mail(rng):
 
 
 def as_email_reads(data):
-    """Subject and texts of a mail, all alternatives, by Python's email package."""
+    """Subject and texts of a message, with all alternatives, read by Python's email package."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     return "\n".join(filter(None, pieces(message)))
 
@@ -83,7 +83,7 @@ def pieces(message):
 
 
 def leaves(message):
-    """The parts that are read, and the subjects of mails within."""
+    """The parts that are read, and the subjects of nested messages."""
     if message.get_content_type() == "message/rfc822":
         inner = message.get_payload(0)
         yield " ".join(str(inner["subject"]).split())

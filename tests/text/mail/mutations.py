@@ -1,4 +1,4 @@
-"""Mails that are damaged at random, in the ways in which mails are damaged and in some in which they are attacked."""
+"""Randomly damaged messages: common kinds of damage, and some attacks."""
 
 import random
 from functools import lru_cache
@@ -21,7 +21,7 @@ def flipped(data, rng):
 
 
 def with_lines(data, rng):
-    """Lines left out, doubled and in another order."""
+    """Drop, repeat and reorder lines."""
     lines = data.splitlines(keepends=True)
     for _ in range(rng.randint(1, 10)):
         if lines:
@@ -95,7 +95,7 @@ def with_nul(data, rng):
 
 @lru_cache
 def whole_mail(number):
-    """One of the mails that others are made of."""
+    """A message that others are derived from."""
     return made_mail(random.Random(number)).as_bytes()
 
 
@@ -110,7 +110,7 @@ def random_bytes(data, rng):
 
 
 def random_grammar(data, rng):
-    """Pieces of mails in any order."""
+    """Pieces of messages in random order."""
     pieces = [
         b"\n", b"\r\n", b"\n\n", b"--b", b"--b--", b"--b\n", b"Content-Type: ", b"multipart/mixed; boundary=b\n",
         b"text/html\n", b"=?utf-8?q?", b"?=", b"<a href=", b"<script>", b"-->", b"<!--", b"&#x", b";", b'"',
@@ -137,7 +137,7 @@ MUTATIONS = [
 
 
 def mutated_mails(count, seed):
-    """So many mails, each with the names of what was done to it; the mail of a number is the same in every run."""
+    """Damaged messages, each with the names of its mutations. A message with a given number never changes."""
     for number in range(count):
         rng = random.Random(f"{seed} {number}")
         data = whole_mail(number % 100)

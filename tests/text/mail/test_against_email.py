@@ -1,4 +1,4 @@
-"""Mails in order are read as Python's email package reads them."""
+"""Well-formed messages are read as by Python's email package."""
 
 import random
 from email import policy
@@ -7,7 +7,7 @@ from email.header import decode_header, make_header
 import pytest
 
 from suffice.text.mail import read_mail
-from suffice.text.mail.faults import Faults
+from suffice.text.mail.faults import MailFaults
 from suffice.text.mail.headers import decode_words, parameters
 from text.mail.made import SENTENCES, as_email_reads, made_mail
 
@@ -39,7 +39,7 @@ def test_encoded_words(charset):
         except UnicodeEncodeError:
             continue
         encoded = Header(text, charset, maxlinelen=60).encode()
-        faults = Faults()
+        faults = MailFaults()
         assert decode_words(encoded, faults) == text == str(make_header(decode_header(encoded)))
         assert faults.sentences() == ()
 
@@ -64,7 +64,7 @@ def test_encoded_words(charset):
     ],
 )
 def test_encoded_words_by_hand(value, text):
-    assert decode_words(value, Faults()) == text
+    assert decode_words(value, MailFaults()) == text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Mails that are made to keep a reader busy: the time is in proportion to the size."""
+"""Messages crafted to keep a reader busy: the time stays proportional to the size."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Where mails lie: files, folders, mbox, Maildir; in order, one at a time, and errors that are sentences."""
+"""Messages of files, folders, mbox and Maildir: in order, one at a time, with clear errors."""
 
 import io
 import mailbox
@@ -42,7 +42,7 @@ class TestMbox:
         again = mailbox.mbox(path)
         by_python = [read_mail(each.as_bytes()) for each in again]
         again.close()
-        # Its writer quotes "From" within texts, and its reader leaves that as it is.
+        # Its writer quotes "From" within texts, and its reader does not remove the quotes.
         assert [mail.text.replace(">From", "From") for mail in read] == [
             mail.text.replace(">From", "From") for mail in by_python
         ]
@@ -197,14 +197,14 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("source", "message"),
         [
-            ("no/such", "There is no file or folder of mails at 'no/such'"),
+            ("no/such", "There is no file or folder of mail at 'no/such'"),
             (["no/such"], "There is no file or folder"),
             ("a\0b", "There is no file or folder"),
             ([], "the list of paths is empty"),
-            (5, "not from int"),
-            ([5], "one of them is of int"),
-            (b"bytes", "not from bytes"),
-            ([b"bytes"], "one of them is of bytes"),
+            (5, "got int"),
+            ([5], "one of them is int"),
+            (b"bytes", "got bytes"),
+            ([b"bytes"], "one of them is bytes"),
         ],
     )
     def test_sources(self, source, message):
@@ -212,10 +212,10 @@ class TestErrors:
             read_mails(source)
 
     def test_folder_without_mails(self, tmp_path):
-        with pytest.raises(InputError, match=r"The folder '.*' holds no mails\."):
+        with pytest.raises(InputError, match=r"The folder '.*' holds no mail\."):
             list(read_mails(tmp_path))
         write(tmp_path / "a.txt")
-        with pytest.raises(InputError, match=r"holds no mails that match '\*\.eml'"):
+        with pytest.raises(InputError, match=r"holds no mail that matches '\*\.eml'"):
             list(read_mails(tmp_path, pattern="*.eml"))
 
     @pytest.mark.parametrize(
@@ -250,9 +250,9 @@ class TestLoading:
     @pytest.mark.parametrize(
         ("sources", "message"),
         [
-            ("folder", "takes a dict"),
+            ("folder", "must be a dict"),
             ({}, "is empty"),
-            ({"a": "/", 1: "/"}, "labels must be of one type"),
+            ({"a": "/", 1: "/"}, "labels must have one type"),
             ({"a": "no/such"}, "There is no file or folder"),
             ({("a", 1): os.devnull, ("b", 2): os.devnull}, "Each label must be one value"),
         ],
@@ -261,6 +261,6 @@ class TestLoading:
         with pytest.raises(InputError, match=message):
             load_mails(sources)
 
-    def test_a_class_without_mails(self, tmp_path):
-        with pytest.raises(InputError, match="There are no mails of 'ham'"):
+    def test_class_without_mail(self, tmp_path):
+        with pytest.raises(InputError, match="Class 'ham' has no mail"):
             load_mails({"spam": write(tmp_path / "a.eml"), "ham": write(tmp_path / "Inbox", b"")})

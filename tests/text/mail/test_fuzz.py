@@ -1,4 +1,4 @@
-"""Damaged mails: no crash, no hang, and an answer that a classifier can take.
+"""Damaged messages: no crash, no hang, and a result that a classifier can use.
 
 ``SUFFICE_FUZZ_MAILS=10000`` reads more of them, ``SUFFICE_FUZZ_SEED`` others.
 """

@@ -1,4 +1,4 @@
-"""HTML to text: as browsers have it, as html.parser has it where the page is in order."""
+"""HTML to text: as in browsers, and as by html.parser for well-formed pages."""
 
 import random
 from html.parser import HTMLParser
@@ -63,7 +63,7 @@ def test_pages(page, words):
 
 
 class Oracle(HTMLParser):
-    """The same text by Python's parser."""
+    """The text by Python's parser."""
 
     def __init__(self):
         super().__init__()

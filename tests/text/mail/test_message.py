@@ -1,4 +1,4 @@
-"""One mail: what is read of it, what is skipped, and what is said of the rest."""
+"""One message: the text, the skipped parts, and the faults."""
 
 import base64
 import io
@@ -85,7 +85,7 @@ class TestCharsets:
         assert self.read("naïve".encode(), b"us-ascii") == ("naïve", ())
         text, faults = self.read(b"plain text", b"utf-16")
         assert text == "plain text"
-        assert faults == ("a text is declared as utf-16 and is not",)
+        assert faults == ("a text is declared as utf-16 but is not",)
         assert self.read(b"\x81\x8d\x90", b"utf-8")[0] == "\x81\x8d\x90"
 
     def test_a_text_that_was_cut_within_a_letter_keeps_the_others(self):
@@ -116,22 +116,22 @@ class TestTransfer:
         whole = base64.encodebytes(b"hello " * 50)
         text, faults = self.read(whole[:100] + b"!" + whole[100:], b"base64")
         assert text == ("hello " * 50).strip()
-        assert faults == ("its base64 is damaged; what could be decoded is read",)
+        assert faults == ("its base64 is damaged; the valid part is read",)
         assert self.read(whole[:101], b"base64")[0].startswith("hello hello")
 
     def test_clear_text_behind_base64(self):
         text, faults = self.read(base64.encodebytes(b"hello") + b"\n-- \nA list, for all.\n", b"base64")
         assert text == "hello\n-- \nA list, for all."
-        assert faults == ("base64 has clear text behind it; both are read",)
+        assert faults == ("base64 is followed by clear text; both are read",)
 
     def test_unknown(self):
         text, faults = self.read(b"body", b"x-rot13")
         assert text == "body"
-        assert faults == ("the transfer encoding 'x-rot13' is unknown; the part is read as it is",)
+        assert faults == ("the transfer encoding 'x-rot13' is unknown; the part is read unchanged",)
         assert self.read(b"Ym9keQ==", b"base64; (comment)") == ("body", ())
 
     def test_damaged_uuencode(self):
-        assert self.read(b"no begin", b"x-uuencode")[1] == ("its uuencoded part has no begin line; it is left out",)
+        assert self.read(b"no begin", b"x-uuencode")[1] == ("its uuencoded part has no begin line; it is ignored",)
         assert self.read(b"begin 644 a\nM(\n$<W!A;0``\nend", b"uuencode")[0].endswith("spam")
 
     def test_uuencoded_file_within_a_text(self):
@@ -211,14 +211,14 @@ class TestParts:
 
     def test_content_type_that_is_none(self):
         mail = read_mail(b"Content-Type: html\n\nbody")
-        assert (mail.text, mail.faults) == ("body", ("the content type 'html' is none; the part is read as text",))
+        assert (mail.text, mail.faults) == ("body", ("the content type 'html' is invalid; the part is read as text",))
 
 
 class TestBounds:
     def test_message(self):
         mail = read_mail(b"Subject: s\n\n" + b"x" * 100, max_bytes=20)
         assert mail.text == "s\nxxxxxxxx"
-        assert mail.faults == ("the message is longer than 20 bytes; the rest is left out",)
+        assert mail.faults == ("the message is longer than 20 bytes; the rest is ignored",)
         assert read_mail(b"Subject: s\n\nx", max_bytes=13).faults == ()
 
     def test_text(self):
@@ -227,14 +227,14 @@ class TestBounds:
 
     def test_depth(self):
         nested = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (i, i) for i in range(5000))
-        deepest = "parts are nested more than 20 deep; what is deeper is left out"
+        deepest = "parts are nested more than 20 deep; deeper parts are ignored"
         assert deepest in read_mail(nested + b"\n\ntext").faults
         assert deepest in read_mail(b"Content-Type: message/rfc822\n\n" * 5000).faults
 
     def test_parts(self):
         mail = read_mail(mail_of(b"mixed", *[typed(b"text/plain", b"x")] * 5000))
         assert mail.text.count("x") == 999
-        assert mail.faults == ("there are more than 1,000 parts; the rest is left out",)
+        assert mail.faults == ("there are more than 1,000 parts; the rest is ignored",)
 
     def test_header(self):
         mail = read_mail(b"Subject: s\nX: " + b"x" * 1_000_000 + b"\nSubject: t\n\nbody", headers=["x"])
@@ -283,16 +283,16 @@ class TestSources:
     @pytest.mark.parametrize(
         ("source", "message"),
         [
-            ("no/such/file.eml", "No mail can be read from 'no/such/file.eml': No such file"),
-            ("Subject: s\n\nbody", "held as text"),
-            ("a\0b", "No mail can be read"),
+            ("no/such/file.eml", "Cannot read mail from 'no/such/file.eml': No such file"),
+            ("Subject: s\n\nbody", "read a message from a string"),
+            ("a\0b", "Cannot read mail"),
             (".", "directory"),
-            (io.StringIO("Subject: s"), "opened as bytes"),
-            (17, "not from int"),
-            (None, "not from NoneType"),
+            (io.StringIO("Subject: s"), "opened in binary mode"),
+            (17, "got int"),
+            (None, "got NoneType"),
         ],
     )
-    def test_what_is_no_source(self, source, message):
+    def test_invalid_sources(self, source, message):
         with pytest.raises(InputError, match=message):
             read_mail(source)
 
@@ -309,6 +309,6 @@ class TestSources:
             ({"max_attachment_bytes": -1}, "0 or more"),
         ],
     )
-    def test_settings_that_are_none(self, setting, message):
+    def test_invalid_settings(self, setting, message):
         with pytest.raises(InputError, match=message):
             read_mail(b"", **setting)

@@ -94,7 +94,7 @@ class AddedVariance(Gaussian):
             if little:
                 found -= (added - before)[:, None] * self._slope(parameters, block)
             more: dict[str, Any] = {"added": added, "before": before, "others": not little, "out": found}
-            _, least = kernels.left_out(block, part.codes, part.weights, *moments, **more)
+            _, least = kernels.held_out_log_likelihood(block, part.codes, part.weights, *moments, **more)
             found[~(least > LEAST_REMAINING)] = np.nan
             out.append(found)
         return np.asarray(np.vstack([np.zeros((0, len(statistic.weight))), *out]))

@@ -308,13 +308,13 @@ class Gaussian(IndependentColumns):
             return super().log_likelihood(p, x)
         return kernels.diagonal_log_likelihood(x, p.mean, p.mean_low, p.scale, p.log_norm, missing=self.missing)
 
-    def write_posterior(self, parameters: GaussianParameters, x: Matrix, finish: kernels.Finish) -> int | None:
+    def write_posterior(self, parameters: GaussianParameters, x: Matrix, finish: kernels.PosteriorRequest) -> int | None:
         """What is asked of `log_likelihood`, at once; the first row without an answer, or −1."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
             return None
         values = (p.mean, p.mean_low, p.scale, p.log_norm)
-        return kernels.diagonal_answers(x, *values, missing=self.missing, finish=finish)
+        return kernels.diagonal_posterior(x, *values, missing=self.missing, request=finish)
 
     def leave_one_out(
         self, statistic: Any, parameters: GaussianParameters, x: Matrix, members: Membership, columns: Sequence[object]
@@ -357,7 +357,7 @@ class Gaussian(IndependentColumns):
         density = (np.ascontiguousarray(each[:, columns]) for each in (p.mean, p.mean_low, p.scale, p.log_norm))
         out = kernels.diagonal_log_likelihood(x, *density, missing=self.missing)
         moments = (np.ascontiguousarray(each[:, columns]) for each in (s.weight, s.mean, s.mean_low, s.m2))
-        return kernels.left_out(x, members.codes, members.weights, *moments, lost=lost, out=out)
+        return kernels.held_out_log_likelihood(x, members.codes, members.weights, *moments, lost=lost, out=out)
 
     # ------------------------------------------------------------------ sample
 

@@ -328,7 +328,7 @@ class MultivariateGaussian(Family):
         return self._in_parts(parameters, x, lambda p, rows: linear_scores(rows, self.linear_form(p)))
 
     def write_posterior(
-        self, parameters: MultivariateGaussianParameters, x: Matrix, finish: kernels.Finish
+        self, parameters: MultivariateGaussianParameters, x: Matrix, finish: kernels.PosteriorRequest
     ) -> int | None:
         """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
         p = parameters
@@ -337,7 +337,7 @@ class MultivariateGaussian(Family):
         if p.covariance.ndim == 2:
             lost = linear_posterior(x, self.linear_form(p), finish)
         else:
-            lost = kernels.full_answers(x, p.mean, p.mean_low, p.triangles, p.log_norm, finish=finish)
+            lost = kernels.full_posterior(x, p.mean, p.mean_low, p.triangles, p.log_norm, request=finish)
         return None if self.missing and lost >= 0 else lost  # perhaps for a hole
 
     def leave_one_out(

@@ -151,7 +151,7 @@ class Text(Family):
         if not counted_directly(members):
             return WordSums.of_rows(word_rows(x, self.analysis, self.slots), members, self._settings)
         documents = x.documents(self.analysis)
-        return WordSums.summarize(documents, self.analysis.reading, members, self.slots, self._settings)
+        return WordSums.summarize(documents, self.analysis.token_rules, members, self.slots, self._settings)
 
     @cached_property
     def _settings(self) -> tuple[str, ...]:
@@ -206,7 +206,7 @@ class Text(Family):
             return self._predictive(parameters, x)
         documents = x.documents(self.analysis)
         distinct = self.binary or self.event == "bernoulli"
-        scores, length = parameters.form.scores(documents, self.analysis.reading, distinct=distinct)
+        scores, length = parameters.form.scores(documents, self.analysis.token_rules, distinct=distinct)
         if self.length:
             scores *= self.length_factor(length, parameters.mean_length)[:, None]
         if self.event == "bernoulli":

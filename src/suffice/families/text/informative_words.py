@@ -89,7 +89,7 @@ def word_parts(family: Text, parameters: TextParameters, x: Texts, row: int) -> 
     documents = x.documents(family.analysis)
     words_at: dict[int, Counter[str]] = {}
     unknown: list[str] = []
-    occurrences = Counter(documents.words(row, family.analysis.reading))
+    occurrences = Counter(documents.words(row, family.analysis.token_rules))
     positions = _positions(p, occurrences)
     for word, count in occurrences.items():
         at = positions[word]

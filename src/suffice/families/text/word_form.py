@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.kernels.text import Documents, Reading, score_words
+from suffice.kernels.text import Documents, TokenRules, score_words
 from suffice.numerics.types import Codes, Float
 from suffice.tables import Vocabulary
 
@@ -63,7 +63,7 @@ class WordForm:
         wide[used] = np.concatenate([np.asarray(part, dtype=np.float64) for part in kept.values()]).T
         return cls(vocabulary, total, wide, dict(zip(kept, starts, strict=False)), needed)
 
-    def scores(self, documents: Documents, reading: Reading, *, distinct: bool) -> tuple[Float, Float]:
+    def scores(self, documents: Documents, reading: TokenRules, *, distinct: bool) -> tuple[Float, Float]:
         """The sums of each document and class (n, K), and how many of the words it has (n,)."""
         n, k = len(documents), len(self.total)
         if not self.slope.size:

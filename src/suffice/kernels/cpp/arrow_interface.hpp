@@ -1,4 +1,4 @@
-// The structures of the Arrow C data and stream interfaces, and who owns them.
+// The structures of the Arrow C data and stream interfaces, and their owner.
 // https://arrow.apache.org/docs/format/CStreamInterface.html
 #pragma once
 
@@ -30,19 +30,19 @@ struct ArrowArrayStream {
     void *private_data;
 };
 
-// Owns a structure of the interface, and gives it back.
-template <typename T> class Held {
+// Owns a structure of the interface and releases it.
+template <typename T> class Owned {
   public:
-    Held() : held_{} {}
-    Held(const Held &) = delete;
-    ~Held() {
-        if (held_.release) held_.release(&held_);
+    Owned() : owned_{} {}
+    Owned(const Owned &) = delete;
+    ~Owned() {
+        if (owned_.release) owned_.release(&owned_);
     }
-    T *get() { return &held_; }
-    bool is_there() const { return held_.release != nullptr; }
+    T *get() { return &owned_; }
+    bool is_set() const { return owned_.release != nullptr; }
 
   private:
-    T held_;
+    T owned_;
 };
 
 }  // namespace suffice

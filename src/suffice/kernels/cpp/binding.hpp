@@ -1,4 +1,4 @@
-// What all bindings share: how arrays of Python are seen. Every shape is checked; nothing is converted on the way in.
+// How the bindings see Python's arrays. Every shape is checked; no array is converted.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -32,8 +32,9 @@ inline void require(bool fits, const char *message) {
 
 Type type_of(const nb::dlpack::dtype &type);
 
-// Rows of numbers: a matrix, or a list of columns, of any real type and any strides. Holds what it is a view of. A column
-// may be three things, numbers, bits and the place of the first bit, for kernels that look at bits.
+// Rows of numbers: a matrix or a list of columns, of any real type and with any strides. Keeps the arrays alive that it
+// views. For kernels that read validity bits, a column may be a tuple of numbers, bits and the position of the first
+// bit.
 class Rows {
   public:
     explicit Rows(nb::handle x, bool bits = false);
@@ -49,16 +50,18 @@ class Rows {
 
 Membership membership(const Matrix &x, const Codes &codes, const Table &soft, const Vector &weights, int64_t classes);
 
-// What a cell counts for, by its number in Python.
-Counted counted(int cell, double threshold);
+// The rule with this number in Python.
+CellRule cell_rule(int cell, double threshold);
 
-template <typename Array> const double *or_null(const Array &array) { return array.is_valid() ? array.data() : nullptr; }
-
-template <typename Array> void require_shape(const Array &array, size_t rows, size_t columns) {
-    require(array.shape(0) == rows && array.shape(1) == columns, "an array of classes x columns has another shape");
+template <typename Array> const double *or_null(const Array &array) {
+    return array.is_valid() ? array.data() : nullptr;
 }
 
-// An array of Python that owns what a vector held.
+template <typename Array> void require_shape(const Array &array, size_t rows, size_t columns) {
+    require(array.shape(0) == rows && array.shape(1) == columns, "an array must have the shape classes x columns");
+}
+
+// A Python array that owns the elements of a vector.
 template <typename T, typename From> nb::object vector_array(std::vector<From> &&values) {
     static_assert(sizeof(T) == sizeof(From));
     auto held = std::make_unique<std::vector<From>>(std::move(values));
@@ -72,7 +75,7 @@ void bind_arrow(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 void bind_gaussian(nb::module_ &m);
 void bind_joining(nb::module_ &m);
-void bind_left_out(nb::module_ &m);
+void bind_held_out(nb::module_ &m);
 void bind_linear(nb::module_ &m);
 void bind_moments(nb::module_ &m);
 void bind_posterior(nb::module_ &m);

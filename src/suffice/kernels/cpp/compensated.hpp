@@ -20,8 +20,7 @@ inline void add(double &high, double &low, double value) {
     low -= high - sum;
 }
 
-// product + error == a b exactly, short of over- and underflow; the same bits with and without a fused
-// multiply-add.
+// product + error == a b exactly, barring overflow and underflow; the same bits with and without a fused multiply-add.
 inline void two_product(double a, double b, double &product, double &error) {
     product = a * b;
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)

@@ -1,5 +1,5 @@
-// Picks the widest instruction set that was compiled in and that this processor has. The environment
-// variable SUFFICE_INSTRUCTION_SET=baseline|avx2|avx512 asks for a narrower one (for tests).
+// Picks the widest instruction set that was compiled in and that this processor supports. The environment variable
+// SUFFICE_INSTRUCTION_SET=baseline|avx2|avx512 selects a narrower one (for tests).
 #include <cstdlib>
 #include <cstring>
 

@@ -1,15 +1,15 @@
-// Log-densities of Gaussians, with independent columns or with covariances.
+// Log-densities of Gaussians with independent columns or with full covariances.
 #include <cmath>
 
-#include "finish.hpp"
+#include "posterior_request.hpp"
 
 namespace suffice {
 namespace {
 
-constexpr double NEAR = 64;  // so many deviations from the origin a mean costs no digit that matters
+constexpr double NEAR = 64;  // up to this many deviations from the origin, a mean loses no significant digits
 
-// Class means as distances from one origin among them, where all are near it; empty where one is not. Rows are then
-// centred once, not once for each class.
+// Class means as distances from a common origin, if all are near it; empty otherwise. Rows are then centred once
+// instead of once for each class.
 struct Centred {
     std::vector<double> origin, mean;
 
@@ -27,7 +27,7 @@ struct Centred {
     }
 };
 
-int64_t diagonal_log_likelihood(const Matrix &x, Diagonal p, bool missing, const Finish &f) {
+int64_t diagonal_log_likelihood(const Matrix &x, Diagonal p, bool missing, const PosteriorRequest &f) {
     const int64_t d = x.columns;
     std::vector<double> total(p.classes, 0.0);
     for (int64_t k = 0; k < p.classes; ++k)
@@ -38,10 +38,10 @@ int64_t diagonal_log_likelihood(const Matrix &x, Diagonal p, bool missing, const
         p.origin = centred.origin.data();
         p.mean = centred.mean.data();
     }
-    return answered(x.rows, 1024, (d + p.classes + 5) * TILE,
-                    [&](int64_t first, int64_t last, double *buffer, int64_t *lost) {
-                        kernels().gaussian.diagonal(x, p, missing, first, last, buffer, f, lost);
-                    });
+    return score_blocks(x.rows, 1024, (d + p.classes + 5) * TILE,
+                        [&](int64_t first, int64_t last, double *buffer, int64_t *invalid_row) {
+                            kernels().gaussian.diagonal(x, p, missing, first, last, buffer, f, invalid_row);
+                        });
 }
 
 }  // namespace
@@ -49,25 +49,30 @@ int64_t diagonal_log_likelihood(const Matrix &x, Diagonal p, bool missing, const
 void bind_gaussian(nb::module_ &m) {
     m.def(
         "diagonal_log_likelihood",
-        [](nb::object x, Table mean, Table mean_low, Table scale, Table log_norm, bool missing, int answer, Vector more,
+        [](nb::object x, Table mean, Table mean_low, Table scale, Table log_norm, bool missing, int output, Vector more,
            nb::object out) {
             const Rows rows(x, true);
             const Matrix &view = rows.view();
             const size_t classes = mean.shape(0);
             for (const Table &each : {mean, mean_low, scale, log_norm})
                 require_shape(each, classes, static_cast<size_t>(view.columns));
-            const Asked asked(answer, more, out, static_cast<size_t>(view.rows), classes);
-            const Diagonal p{mean.data(), mean_low.data(), scale.data(), log_norm.data(),
-                             nullptr,     nullptr,         static_cast<int64_t>(classes)};
+            const CheckedRequest checked(output, more, out, static_cast<size_t>(view.rows), classes);
+            const Diagonal p{mean.data(),
+                             mean_low.data(),
+                             scale.data(),
+                             log_norm.data(),
+                             nullptr,
+                             nullptr,
+                             static_cast<int64_t>(classes)};
             nb::gil_scoped_release release;
-            return diagonal_log_likelihood(view, p, missing, asked.finish());
+            return diagonal_log_likelihood(view, p, missing, checked.request());
         },
         "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "scale"_a.noconvert(), "log_norm"_a.noconvert(),
-        "missing"_a, "answer"_a, "more"_a.noconvert().none(), "out"_a);
+        "missing"_a, "output"_a, "more"_a.noconvert().none(), "out"_a);
 
     m.def(
         "full_log_likelihood",
-        [](nb::object x, Table mean, Table mean_low, Table packed, Vector norm, int answer, Vector more,
+        [](nb::object x, Table mean, Table mean_low, Table packed, Vector norm, int output, Vector more,
            nb::object out) {
             const Rows rows(x);
             const Matrix &view = rows.view();
@@ -75,18 +80,23 @@ void bind_gaussian(nb::module_ &m) {
             for (const Table &each : {mean, mean_low}) require_shape(each, classes, d);
             size_t size = 0;
             for (size_t i = 0; i < d; i += 4) size += 4 * std::min(i + 4, d);
-            require(packed.shape(0) == classes && packed.shape(1) == size, "packed has another shape");
+            require(packed.shape(0) == classes && packed.shape(1) == size, "packed has the wrong shape");
             require(norm.shape(0) == classes, "norm must have an entry for each class");
-            const Asked asked(answer, more, out, static_cast<size_t>(view.rows), classes);
-            const Full p{mean.data(), mean_low.data(),               packed.data(),
-                         norm.data(), static_cast<int64_t>(classes), static_cast<int64_t>(size)};
+            const CheckedRequest checked(output, more, out, static_cast<size_t>(view.rows), classes);
+            const Full p{mean.data(),
+                         mean_low.data(),
+                         packed.data(),
+                         norm.data(),
+                         static_cast<int64_t>(classes),
+                         static_cast<int64_t>(size)};
             nb::gil_scoped_release release;
-            return answered(view.rows, 256, static_cast<int64_t>(2 * d + classes + 4) * TILE,
-                            [&](int64_t first, int64_t last, double *buffer, int64_t *lost) {
-                                kernels().gaussian.full(view, p, first, last, buffer, asked.finish(), lost);
-                            });
+            return score_blocks(view.rows, 256, static_cast<int64_t>(2 * d + classes + 4) * TILE,
+                                [&](int64_t first, int64_t last, double *buffer, int64_t *invalid_row) {
+                                    kernels().gaussian.full(view, p, first, last, buffer, checked.request(),
+                                                            invalid_row);
+                                });
         },
-        "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "packed"_a.noconvert(), "norm"_a.noconvert(), "answer"_a,
+        "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "packed"_a.noconvert(), "norm"_a.noconvert(), "output"_a,
         "more"_a.noconvert().none(), "out"_a);
 }
 

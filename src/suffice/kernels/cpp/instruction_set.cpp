@@ -1,6 +1,6 @@
-// The loops over memory. Compiled once per instruction set, each time into its own namespace; nothing
-// here may instantiate a template of the standard library, or the linker could hand code made for a
-// wide instruction set to a narrow processor.
+// The loops over memory. Compiled once per instruction set, each time into its own namespace. Nothing here may
+// instantiate a template of the standard library, or the linker could use code made for a wide instruction set on a
+// narrow processor.
 #include <math.h>
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -27,14 +27,14 @@ namespace {
 
 #include "loops/reading.hpp"
 
-#include "loops/met.hpp"
+#include "loops/value_flags.hpp"
 #include "loops/tiles.hpp"
 #include "loops/posterior.hpp"
 
 #include "loops/arrow.hpp"
 #include "loops/counts.hpp"
 #include "loops/gaussian.hpp"
-#include "loops/left_out.hpp"
+#include "loops/held_out.hpp"
 #include "loops/linear.hpp"
 #include "loops/moments.hpp"
 #include "loops/grouped_moments.hpp"
@@ -42,18 +42,17 @@ namespace {
 #include "loops/sparse.hpp"
 #include "loops/sums.hpp"
 
-#include "loops/joining.hpp"  // after the moments, of whose smallest square it makes use
+#include "loops/joining.hpp"  // after the moments, since it uses their smallest square
 
 }  // namespace
 }  // namespace SUFFICE_SET
 
 extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
-    SUFFICE_STRING(SUFFICE_SET),   SUFFICE_SET::sum_kernels,      SUFFICE_SET::moment_kernels,
-    SUFFICE_SET::scatter_kernels,  SUFFICE_SET::gaussian_kernels, SUFFICE_SET::left_out_kernels,
-    SUFFICE_SET::linear_kernels,   SUFFICE_SET::posterior_kernels,
-    SUFFICE_SET::joining_kernels,  SUFFICE_SET::sparse_kernels,
-    SUFFICE_SET::count_kernels,    SUFFICE_SET::arrow_kernels,
+    SUFFICE_STRING(SUFFICE_SET),  SUFFICE_SET::sum_kernels,       SUFFICE_SET::moment_kernels,
+    SUFFICE_SET::scatter_kernels, SUFFICE_SET::gaussian_kernels,  SUFFICE_SET::held_out_kernels,
+    SUFFICE_SET::linear_kernels,  SUFFICE_SET::posterior_kernels, SUFFICE_SET::joining_kernels,
+    SUFFICE_SET::sparse_kernels,  SUFFICE_SET::count_kernels,     SUFFICE_SET::arrow_kernels,
 };
 
 }  // namespace suffice

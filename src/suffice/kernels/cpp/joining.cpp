@@ -1,5 +1,5 @@
-// Summaries of rows: made exact, joined, and pooled over the classes. They are small, and so is what is done to each:
-// one call does all of it.
+// Summaries of rows: refined in two doubles, joined, and pooled over classes. They are small, so one call does all the
+// work.
 #include <vector>
 
 #include "binding.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using Square = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-// One summary of classes x columns cells.
+// A summary of classes x columns cells.
 Summary cells(const Table &weight, const Table &weight_low, const Table &mean, const Table &mean_low,
               const Table &squares, const Table &squares_low, const Table &like) {
     for (const Table &each : {weight, weight_low, mean, mean_low, squares, squares_low})
@@ -17,7 +17,7 @@ Summary cells(const Table &weight, const Table &weight_low, const Table &mean, c
     return {weight.data(), weight_low.data(), mean.data(), mean_low.data(), squares.data(), squares_low.data()};
 }
 
-// One summary of classes whose columns hang together.
+// A summary of classes with full scatter matrices.
 Summary matrices(const Vector &weight, const Vector &weight_low, const Table &mean, const Table &mean_low,
                  const Square &scatter, const Square &scatter_low, const Table &like) {
     const size_t d = like.shape(1);
@@ -26,11 +26,11 @@ Summary matrices(const Vector &weight, const Vector &weight_low, const Table &me
         require(each.shape(0) == like.shape(0), "weight must have one entry for each class");
     for (const Square &each : {scatter, scatter_low})
         require(each.shape(0) == scatter.shape(0) && each.shape(1) == d && each.shape(2) == d,
-                "scatter must be made of matrices of the columns");
+                "scatter must hold matrices of columns x columns");
     return {weight.data(), weight_low.data(), mean.data(), mean_low.data(), scatter.data(), scatter_low.data()};
 }
 
-// The scatter of the rows of both: that of each, and cross delta delta' of each class.
+// Scatter of both groups of rows together: the scatter of each, plus cross delta delta' for each class.
 void join_scatter(int64_t classes, int64_t d, const Summary &a, const Summary &b, int64_t count, double *weight,
                   double *weight_low, double *mean, double *mean_low, double *scatter, double *scatter_low) {
     const Kernels &run = kernels();
@@ -47,7 +47,7 @@ void join_scatter(int64_t classes, int64_t d, const Summary &a, const Summary &b
     }
     for (int64_t k = 0; k < classes; ++k)
         for (int64_t j = 0; j < d; ++j) {
-            // A square that underflows is the smallest number, not zero.
+            // A square that underflows becomes the smallest number, not zero.
             double &square = scatter[(count == 1 ? 0 : k * d * d) + j * d + j];
             if (square == 0 && delta[k * d + j] != 0 && cross[k] > 0) square = 4.9406564584124654e-324;
         }
@@ -59,7 +59,7 @@ void join_scatter(int64_t classes, int64_t d, const Summary &a, const Summary &b
 
 void bind_joining(nb::module_ &m) {
     m.def(
-        "settle_moments",
+        "refine_moments",
         [](nb::object x, Codes codes, Table soft, Vector weights, bool missing, Table weight, Table weight_low,
            Output mean, Output mean_low, Output m2, Output m2_low) {
             const Rows rows(x);
@@ -75,7 +75,7 @@ void bind_joining(nb::module_ &m) {
             double *const squares = sums_low + count, *const squares_low = squares + count;
             kernels().moments.exact(view, who, missing, mean.data(), mean_low.data(), squares_low + count, sums,
                                     sums_low, squares, squares_low);
-            kernels().joining.settle(static_cast<int64_t>(count), weight.data(), weight_low.data(), sums, sums_low,
+            kernels().joining.refine(static_cast<int64_t>(count), weight.data(), weight_low.data(), sums, sums_low,
                                      squares, squares_low, mean.data(), mean_low.data(), m2.data(), m2_low.data());
         },
         "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a,
@@ -95,8 +95,8 @@ void bind_joining(nb::module_ &m) {
                     "out must have six arrays of classes x columns");
             nb::gil_scoped_release release;
             double *const at = out.data();
-            kernels().joining.moments(static_cast<int64_t>(count), a, b, at, at + count, at + 2 * count,
-                                      at + 3 * count, at + 4 * count, at + 5 * count);
+            kernels().joining.moments(static_cast<int64_t>(count), a, b, at, at + count, at + 2 * count, at + 3 * count,
+                                      at + 4 * count, at + 5 * count);
         },
         "out"_a.noconvert(), "weight"_a.noconvert(), "weight_low"_a.noconvert(), "mean"_a.noconvert(),
         "mean_low"_a.noconvert(), "m2"_a.noconvert(), "m2_low"_a.noconvert(), "other_weight"_a.noconvert(),
@@ -115,10 +115,11 @@ void bind_joining(nb::module_ &m) {
             return kernels().joining.pool(static_cast<int64_t>(mean.shape(0)), static_cast<int64_t>(d), a, at, at + d,
                                           at + 2 * d, at + 3 * d, scratch.data());
         },
-        "out"_a.noconvert(), "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert());
+        "out"_a.noconvert(), "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
+        "m2"_a.noconvert());
 
     m.def(
-        "complete",
+        "complete_symmetric",
         [](Cube high, Cube low) {
             require(high.shape(1) == high.shape(2), "matrices must be square");
             for (size_t axis = 0; axis < 3; ++axis)
@@ -132,18 +133,17 @@ void bind_joining(nb::module_ &m) {
     m.def(
         "join_scatter",
         [](Output out_weight, Cube out_mean, Cube out_scatter, Cube out_scatter_low, Vector weight, Vector weight_low,
-           Table mean, Table mean_low, Square scatter, Square scatter_low, Vector other_weight,
-           Vector other_weight_low, Table other_mean, Table other_mean_low, Square other_scatter,
-           Square other_scatter_low) {
+           Table mean, Table mean_low, Square scatter, Square scatter_low, Vector other_weight, Vector other_weight_low,
+           Table other_mean, Table other_mean_low, Square other_scatter, Square other_scatter_low) {
             const Summary a = matrices(weight, weight_low, mean, mean_low, scatter, scatter_low, mean);
             const Summary b = matrices(other_weight, other_weight_low, other_mean, other_mean_low, other_scatter,
                                        other_scatter_low, mean);
             const size_t classes = mean.shape(0), d = mean.shape(1), count = scatter.shape(0);
-            require(count == classes || count == 1, "scatter must have a matrix for each class, or one");
+            require(count == classes || count == 1, "scatter must have one matrix, or one for each class");
             require_shape(out_weight, 2, classes);
             require(out_mean.shape(0) == 2 && out_mean.shape(1) == classes && out_mean.shape(2) == d,
                     "out_mean must have two arrays of classes x columns");
-            require(other_scatter.shape(0) == count, "one has a matrix for each class, and the other one for all");
+            require(other_scatter.shape(0) == count, "both scatters must have the same number of matrices");
             for (const Cube &each : {out_scatter, out_scatter_low})
                 require(each.shape(0) == count && each.shape(1) == d && each.shape(2) == d,
                         "out_scatter and scatter differ in shape");

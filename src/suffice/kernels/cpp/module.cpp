@@ -1,4 +1,4 @@
-// The module, and how it sees arrays of Python.
+// The module, and how it sees Python's arrays.
 #include "binding.hpp"
 
 namespace suffice {
@@ -16,25 +16,31 @@ Type type_of(const nb::dlpack::dtype &type) {
         if (type == nb::dtype<uint16_t>()) return Type::u16;
         if (type == nb::dtype<uint8_t>() || type == nb::dtype<bool>()) return Type::u8;
     }
-    throw nb::type_error("x must hold float64, float32, whole numbers or truth values");
+    throw nb::type_error("x must hold float64, float32, integers or booleans");
 }
 
 Rows::Rows(nb::handle x, bool bits) : view_{} {
     const auto seen = [this](nb::handle array, size_t dimensions) -> const Array & {
         Array found;
-        if (!nb::try_cast(array, found, false)) throw nb::type_error("x must be a NumPy array, or a list of them");
-        require(found.ndim() == dimensions, "x must be a matrix, or a list of columns");
+        if (!nb::try_cast(array, found, false))
+            throw nb::type_error("x must be a NumPy array or a list of NumPy arrays");
+        require(found.ndim() == dimensions, "x must be a matrix or a list of columns");
         held_.push_back(std::move(found));
         return held_.back();
     };
     if (!nb::isinstance<nb::list>(x)) {
         const Array &whole = seen(x, 2);
-        view_ = {whole.data(), static_cast<int64_t>(whole.shape(0)), static_cast<int64_t>(whole.shape(1)),
-                 whole.stride(0), whole.stride(1), type_of(whole.dtype()), nullptr};
+        view_ = {whole.data(),
+                 static_cast<int64_t>(whole.shape(0)),
+                 static_cast<int64_t>(whole.shape(1)),
+                 whole.stride(0),
+                 whole.stride(1),
+                 type_of(whole.dtype()),
+                 nullptr};
         return;
     }
     const nb::list list = nb::borrow<nb::list>(x);
-    require(list.size() > 0, "x must have a column");
+    require(list.size() > 0, "x must have at least one column");
     held_.reserve(2 * list.size());
     for (nb::handle each : list) {
         const bool holed = bits && nb::isinstance<nb::tuple>(each);
@@ -46,18 +52,18 @@ Rows::Rows(nb::handle x, bool bits) : view_{} {
         const Array &flags = seen(each[1], 1);
         require(flags.dtype() == nb::dtype<uint8_t>() && (rows == 0 || flags.stride(0) == 1) && first >= 0 &&
                     static_cast<int64_t>(flags.shape(0)) >= (first + rows + 7) / 8,
-                "there are too few bits");
+                "bits has too few entries");
         columns_.back().bits = static_cast<const uint8_t *>(flags.data());
         columns_.back().bit = first;
     }
-    view_ = {nullptr, static_cast<int64_t>(held_[0].shape(0)), static_cast<int64_t>(columns_.size()), 0, 0, Type::f64,
-             columns_.data()};
+    view_ = {
+        nullptr,        static_cast<int64_t>(held_[0].shape(0)), static_cast<int64_t>(columns_.size()), 0, 0, Type::f64,
+        columns_.data()};
 }
 
-Membership membership(const Matrix &x, const Codes &codes, const Table &soft, const Vector &weights,
-                      int64_t classes) {
+Membership membership(const Matrix &x, const Codes &codes, const Table &soft, const Vector &weights, int64_t classes) {
     const auto n = static_cast<size_t>(x.rows);
-    require(codes.is_valid() != soft.is_valid(), "give either codes or soft");
+    require(codes.is_valid() != soft.is_valid(), "exactly one of codes and soft is required");
     require(!codes.is_valid() || codes.shape(0) == n, "codes and x differ in length");
     require(!soft.is_valid() || (soft.shape(0) == n && soft.shape(1) == static_cast<size_t>(classes)),
             "soft must have a row for each row of x and a column for each class");
@@ -73,7 +79,7 @@ NB_MODULE(_core, m) {
     suffice::bind_counts(m);
     suffice::bind_gaussian(m);
     suffice::bind_joining(m);
-    suffice::bind_left_out(m);
+    suffice::bind_held_out(m);
     suffice::bind_linear(m);
     suffice::bind_moments(m);
     suffice::bind_posterior(m);

@@ -1,6 +1,6 @@
-// Where the records of a text lie: lines of fields between delimiters, where a field that begins with a quote goes on
-// to the next quote that is not doubled, over delimiters and ends of lines. A quote in a field that began without one
-// is a character like any other. Lines end in \n, \r\n or \r.
+// Positions of the records in delimited text. A field that begins with a quote ends at the next quote that is not
+// doubled, and may contain delimiters and line ends. A quote in any other field is an ordinary character. Lines end in
+// \n, \r\n or \r.
 #include <cstring>
 
 #include "binding.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 inline bool breaks(uint8_t c) { return c == '\n' || c == '\r'; }
 
-// Fields are short: the first bytes are looked at without a call.
+// Fields are short, so the first bytes are compared without a call of memchr.
 inline const uint8_t *next(const uint8_t *at, const uint8_t *end, int sought) {
     for (const uint8_t *const near = end - at < 16 ? end : at + 16; at < near; ++at)
         if (*at == sought) return at;
@@ -18,7 +18,7 @@ inline const uint8_t *next(const uint8_t *at, const uint8_t *end, int sought) {
     return found ? static_cast<const uint8_t *>(found) : end;
 }
 
-// After the quote that closes a field whose text begins here, or nullptr where none does.
+// Position after the quote that closes a field whose content begins here; nullptr if there is none.
 inline const uint8_t *closed(const uint8_t *at, const uint8_t *end, int quote) {
     for (;;) {
         at = next(at, end, quote);
@@ -28,7 +28,7 @@ inline const uint8_t *closed(const uint8_t *at, const uint8_t *end, int quote) {
     }
 }
 
-// After the last end of a line between two places, or nullptr. A \r that ends the text may be half an end.
+// Position after the last line end before `at`, or nullptr. A \r at the end of the text may be half of a line end.
 inline const uint8_t *last_break(const uint8_t *begin, const uint8_t *at, const uint8_t *end) {
     for (; at != begin; --at)
         if (at[-1] == '\n' || (at[-1] == '\r' && at != end && *at != '\n')) return at;
@@ -40,8 +40,8 @@ struct Cut {
     bool broken;
 };
 
-// Visits the quoted fields, from the quote that opens one to after the quote that closes it, and skips what lies between
-// them. The quote that is not closed is given back, or nullptr.
+// Calls visit(opening quote, position after the closing quote) for each quoted field. Returns the quote that is not
+// closed, or nullptr.
 template <typename Visit>
 const uint8_t *each_quoted(const uint8_t *begin, const uint8_t *end, int delimiter, int quote, Visit visit) {
     for (const uint8_t *at = begin; quote >= 0 && (at = next(at, end, quote)) != end;) {
@@ -62,11 +62,12 @@ Cut last_record(const uint8_t *begin, int64_t size, int delimiter, int quote) {
     const uint8_t *last = last_break(begin, end, end);
     if (!last) last = begin;
     bool broken = false, within = false;
-    const uint8_t *const open = each_quoted(begin, end, delimiter, quote, [&](const uint8_t *mark, const uint8_t *after) {
-        within |= mark < last && last <= after;
-        if (!broken) broken = next(mark, after, '\n') != after || next(mark, after, '\r') != after;
-    });
-    if (within || (open && open < last)) {  // the last end of a line is none of a record: look between the quotes
+    const uint8_t *const open =
+        each_quoted(begin, end, delimiter, quote, [&](const uint8_t *mark, const uint8_t *after) {
+            within |= mark < last && last <= after;
+            if (!broken) broken = next(mark, after, '\n') != after || next(mark, after, '\r') != after;
+        });
+    if (within || (open && open < last)) {  // the last line end is inside quotes: search outside them
         last = begin;
         const uint8_t *from = begin;
         const auto see = [&](const uint8_t *to) {
@@ -92,7 +93,7 @@ Found records(const uint8_t *begin, int64_t size, int delimiter, int quote, int6
     special['\n'] = special['\r'] = true;
     if (delimiter >= 0) special[delimiter] = true;
     for (const uint8_t *at = begin; at != end && static_cast<int64_t>(found.starts.size()) < most;) {
-        if (breaks(*at)) {  // a blank line is no record
+        if (breaks(*at)) {  // a blank line is not a record
             ++at;
             continue;
         }
@@ -123,7 +124,8 @@ int64_t count_lines(const uint8_t *at, int64_t size) {
 }
 
 void require_marks(int delimiter, int quote) {
-    require(delimiter < 256 && quote < 256 && (delimiter != quote || quote < 0), "delimiter and quote must be two bytes");
+    require(delimiter < 256 && quote < 256 && (delimiter != quote || quote < 0),
+            "delimiter and quote must be two different bytes");
 }
 
 }  // namespace
@@ -145,7 +147,8 @@ void bind_records(nb::module_ &m) {
             nb::gil_scoped_release free;
             found = records(data.data(), static_cast<int64_t>(data.shape(0)), delimiter, quote, most);
         }
-        return nb::make_tuple(vector_array<int64_t>(std::move(found.starts)), vector_array<int64_t>(std::move(found.ends)),
+        return nb::make_tuple(vector_array<int64_t>(std::move(found.starts)),
+                              vector_array<int64_t>(std::move(found.ends)),
                               vector_array<int64_t>(std::move(found.fields)));
     });
     m.def("count_lines", [](Bytes data) {

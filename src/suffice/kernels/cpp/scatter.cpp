@@ -1,4 +1,4 @@
-// What scatter matrices are made of.
+// Passes that build scatter matrices.
 #include <algorithm>
 #include <cmath>
 
@@ -9,29 +9,27 @@
 namespace suffice {
 namespace {
 
-// How many rows centre_block writes for this membership at most.
-int64_t centred_rows(const Membership &m, int64_t rows) {
-    return (m.soft ? rows * m.classes : rows) + m.classes;
-}
+// Largest number of rows that centre_block writes for this membership.
+int64_t centred_rows(const Membership &m, int64_t rows) { return (m.soft ? rows * m.classes : rows) + m.classes; }
 
-// Centres one block of rows on its class means for a following matrix product, and merges those
-// means into the running ones (classes x columns; `weight` has one entry per class).
+// Centres one block of rows on its class means, for a matrix product that follows, and merges those means into the
+// running ones (classes x columns; `weight` has one entry per class).
 //
-// Group k of `out` is rows offsets[k]..offsets[k+1]-1: sqrt(w) (x - mean) of its members, and one row
-// sqrt(n_a n_b / (n_a + n_b)) (mean_b - mean_a) that joins the block to what came before. The sum of
-// outer products of a group is what the block adds to the scatter matrix of its class. The diagonal of
-// that matrix is also summed here, in two doubles (classes x columns), for all its digits.
-void centre_block(const Matrix &x, const Membership &m, double *weight, double *mean, double *mean_low,
-                  double *squares, double *squares_low, int64_t *offsets, int64_t width, double *out) {
+// Group k of `out` is rows offsets[k]..offsets[k+1]-1: sqrt(w) (x - mean) for its members, and one row sqrt(n_a n_b /
+// (n_a + n_b)) (mean_b - mean_a) that joins the block to the blocks before it. The outer products of a group sum to the
+// block's contribution to the scatter matrix of its class. The diagonal of that matrix is also summed here, in two
+// doubles (classes x columns), to keep all its digits.
+void centre_block(const Matrix &x, const Membership &m, double *weight, double *mean, double *mean_low, double *squares,
+                  double *squares_low, int64_t *offsets, int64_t width, double *out) {
     const Kernels &run = kernels();
     const int64_t classes = m.classes, d = x.columns;
-    std::vector<double> part(classes, 0.0), buffer(TILE * d), shift(mean, mean + classes * d),
-        sum(classes * d, 0.0), low(classes * d), chunk(classes * d, 0.0);
+    std::vector<double> part(classes, 0.0), buffer(TILE * d), shift(mean, mean + classes * d), sum(classes * d, 0.0),
+        low(classes * d), chunk(classes * d, 0.0);
     std::vector<int64_t> count(classes, 0), chunk_rows(classes, 0);
 
     const auto member = [&](int64_t row, int64_t k, double w) {
         if (count[k]++ == 0 && weight[k] == 0) {
-            // A class that is new is centred on its first row until its mean is known.
+            // A new class is centred on its first row until its mean is known.
             kernels().scatter.row(x, row, shift.data() + k * d);
         }
         part[k] += w;
@@ -82,7 +80,7 @@ void centre_block(const Matrix &x, const Membership &m, double *weight, double *
                        squares, squares_low, width, out);
 }
 
-// Means and scatter matrices of some rows. Each class adds to the matrix `matrix_of` it.
+// Means and scatter matrices of some rows. Class k adds to matrix matrix_of[k].
 struct Scattered {
     int64_t classes, d, width;
     const int64_t *matrix_of;
@@ -98,10 +96,10 @@ struct Scattered {
             std::fill(each->begin(), each->end(), 0.0);
     }
 
-    // Adds the products of rows that lie in groups, one for each class; `product` is scratch.
+    // Adds the products of rows stored in groups, one group for each class; `product` is scratch.
     void add_groups(const double *rows, const int64_t *offsets, double *product) {
         for (int64_t k = 0; k < classes;) {
-            int64_t next = k + 1;  // classes that share a matrix are one group
+            int64_t next = k + 1;  // adjacent classes that share a matrix form one group
             while (next < classes && matrix_of[next] == matrix_of[k]) ++next;
             const int64_t count = offsets[next] - offsets[k];
             if (count > 0) {
@@ -113,7 +111,7 @@ struct Scattered {
         }
     }
 
-    // Joins what other rows have: as in `centre_block`, by a row for each class that is in both.
+    // Merges the summary of other rows: as in `centre_block`, with a joining row for each class that both have.
     void merge(const Scattered &other, double *rows, int64_t *offsets, double *product) {
         int64_t at = 0;
         for (int64_t k = 0; k < classes; ++k) {
@@ -147,14 +145,14 @@ struct Scattered {
     }
 };
 
-// What a block of rows is summarised in.
+// Working memory and result for a block of rows.
 struct ScatterPart {
     Scattered found;
     Buffer rows, product;
     std::vector<int64_t> offsets;
 };
 
-// Some rows of a matrix.
+// A view of rows first..last-1 of a matrix.
 Matrix rows_from(Matrix x, std::vector<Column> &columns, int64_t first, int64_t last) {
     x.rows = last - first;
     if (x.each) {
@@ -170,11 +168,11 @@ Matrix rows_from(Matrix x, std::vector<Column> &columns, int64_t first, int64_t 
     return x;
 }
 
-// Means and scatter of all rows in one read: blocks in parallel, each in windows that stay in cache from the first look,
-// at the means, to the products.
+// Means and scatter of all rows in one read. Blocks run in parallel, each in windows that stay in cache from the
+// computation of the means to the products.
 void scatter_pass(const Matrix &x, const Membership &m, Scattered &whole, int64_t matrices) {
     const int64_t classes = m.classes, d = x.columns, width = std::max<int64_t>(whole.width, 8);
-    // Long enough to outweigh what is done once for each matrix.
+    // Long enough to outweigh the fixed cost of each matrix.
     const int64_t window = std::max<int64_t>({256, 4 * classes, std::min<int64_t>(1024, (1 << 16) / width),
                                               std::min<int64_t>(128 * matrices, (1 << 18) / width)});
     const int64_t step = 16 * window;
@@ -183,33 +181,33 @@ void scatter_pass(const Matrix &x, const Membership &m, Scattered &whole, int64_
                            Buffer(width * width), std::vector<int64_t>(classes + 1)};
     };
     ScatterPart joining = make();
-    in_order((x.rows + step - 1) / step,
-             16 * matrices * d * width + 8 * (window + classes) * width + 40 * classes * d, make,
-             [&](int64_t block, ScatterPart &part) {
-                 Scattered &found = part.found;
-                 std::vector<Column> columns;
-                 found.clear();
-                 const int64_t last = std::min(x.rows, (block + 1) * step);
-                 for (int64_t from = block * step; from < last; from += window) {
-                     const int64_t to = std::min(last, from + window);
-                     const Membership who{m.codes + from, nullptr, m.weights ? m.weights + from : nullptr, classes};
-                     centre_block(rows_from(x, columns, from, to), who, found.weight.data(), found.mean.data(),
-                                  found.mean_low.data(), found.squares.data(), found.squares_low.data(),
-                                  part.offsets.data(), width, part.rows.data());
-                     found.add_groups(part.rows.data(), part.offsets.data(), part.product.data());
-                 }
-             },
-             [&](ScatterPart &part) {
-                 whole.merge(part.found, joining.rows.data(), joining.offsets.data(), joining.product.data());
-             });
+    reduce_blocks(
+        (x.rows + step - 1) / step, 16 * matrices * d * width + 8 * (window + classes) * width + 40 * classes * d, make,
+        [&](int64_t block, ScatterPart &part) {
+            Scattered &found = part.found;
+            std::vector<Column> columns;
+            found.clear();
+            const int64_t last = std::min(x.rows, (block + 1) * step);
+            for (int64_t from = block * step; from < last; from += window) {
+                const int64_t to = std::min(last, from + window);
+                const Membership who{m.codes + from, nullptr, m.weights ? m.weights + from : nullptr, classes};
+                centre_block(rows_from(x, columns, from, to), who, found.weight.data(), found.mean.data(),
+                             found.mean_low.data(), found.squares.data(), found.squares_low.data(), part.offsets.data(),
+                             width, part.rows.data());
+                found.add_groups(part.rows.data(), part.offsets.data(), part.product.data());
+            }
+        },
+        [&](ScatterPart &part) {
+            whole.merge(part.found, joining.rows.data(), joining.offsets.data(), joining.product.data());
+        });
 }
 
-// Matrices of each class, or one for all.
+// Requires one matrix for each class, or one for all.
 void require_matrices(const Cube &total, const Cube &total_low, size_t classes, size_t columns) {
     for (const Cube &each : {total, total_low})
         require((each.shape(0) == classes || each.shape(0) == 1) && each.shape(0) == total.shape(0) &&
                     each.shape(1) == columns && each.shape(2) == columns,
-                "total must have a matrix for each class, or one");
+                "total must have one matrix, or one for each class");
 }
 
 }  // namespace
@@ -232,8 +230,9 @@ void bind_scatter(nb::module_ &m) {
             centre_block(view, who, weight.data(), mean.data(), mean_low.data(), squares.data(), squares_low.data(),
                          offsets.data(), view.columns, out.data());
         },
-        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
-        "squares"_a.noconvert(), "squares_low"_a.noconvert(), "offsets"_a.noconvert(), "out"_a.noconvert());
+        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(),
+        "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "squares"_a.noconvert(),
+        "squares_low"_a.noconvert(), "offsets"_a.noconvert(), "out"_a.noconvert());
 
     m.def(
         "scatter_pass",
@@ -242,19 +241,20 @@ void bind_scatter(nb::module_ &m) {
             const Rows rows(x);
             const Matrix &view = rows.view();
             const size_t classes = mean.shape(0), d = static_cast<size_t>(view.columns), matrices = total.shape(0);
-            require(codes.is_valid(), "there must be codes");
+            require(codes.is_valid(), "codes are required");
             const Membership who = membership(view, codes, Table(), weights, static_cast<int64_t>(classes));
             for (const Output &each : {mean, mean_low, squares, squares_low}) require_shape(each, classes, d);
             require(weight.shape(0) == classes && matrix_of.shape(0) == classes,
                     "weight and matrix_of must have one entry for each class");
             for (size_t k = 0; k < classes; ++k)
                 require(matrix_of.data()[k] >= 0 && matrix_of.data()[k] < static_cast<int64_t>(matrices),
-                        "there is no such matrix");
+                        "matrix_of has an index outside total");
             for (const Cube &each : {total, total_low})
                 require(each.shape(0) == matrices && each.shape(1) == d && each.shape(2) == d,
                         "total must hold matrices of columns x columns");
             nb::gil_scoped_release release;
-            Scattered whole(static_cast<int64_t>(classes), view.columns, static_cast<int64_t>(matrices), matrix_of.data());
+            Scattered whole(static_cast<int64_t>(classes), view.columns, static_cast<int64_t>(matrices),
+                            matrix_of.data());
             scatter_pass(view, who, whole, static_cast<int64_t>(matrices));
             std::copy(whole.weight.begin(), whole.weight.end(), weight.data());
             std::copy(whole.mean.begin(), whole.mean.end(), mean.data());
@@ -282,11 +282,13 @@ void bind_scatter(nb::module_ &m) {
             nb::gil_scoped_release release;
             for (size_t r = 0; r < rows; ++r) {
                 const size_t at = pooled ? 0 : r * d * d;
-                kernels().scatter.outer(static_cast<int64_t>(d), weight.data()[r], weight_low.data()[r], z.data() + r * d,
-                                z_low.data() + r * d, total.data() + at, total_low.data() + at);
+                kernels().scatter.outer(static_cast<int64_t>(d), weight.data()[r], weight_low.data()[r],
+                                        z.data() + r * d, z_low.data() + r * d, total.data() + at,
+                                        total_low.data() + at);
             }
         },
-        "weight"_a.noconvert(), "weight_low"_a.noconvert(), "z"_a.noconvert(), "z_low"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
+        "weight"_a.noconvert(), "weight_low"_a.noconvert(), "z"_a.noconvert(), "z_low"_a.noconvert(),
+        "total"_a.noconvert(), "total_low"_a.noconvert());
 
     m.def(
         "exact_scatter",
@@ -303,15 +305,16 @@ void bind_scatter(nb::module_ &m) {
             kernels().scatter.exact(view, who, mean.data(), mean_low.data(), total.shape(0) == 1, buffer.data(),
                                     total.data(), total_low.data());
         },
-        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "mean"_a.noconvert(), "mean_low"_a.noconvert(),
-        "total"_a.noconvert(), "total_low"_a.noconvert());
+        "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(),
+        "mean"_a.noconvert(), "mean_low"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
 
     m.def(
         "accumulate",
         [](Table part, Output total, Output total_low) {
             require(total.size() == part.size() && total_low.size() == part.size(), "part and total differ in size");
             nb::gil_scoped_release release;
-            kernels().scatter.accumulate(static_cast<int64_t>(part.size()), part.data(), total.data(), total_low.data());
+            kernels().scatter.accumulate(static_cast<int64_t>(part.size()), part.data(), total.data(),
+                                         total_low.data());
         },
         "part"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
 }

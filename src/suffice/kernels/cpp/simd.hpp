@@ -1,5 +1,5 @@
-// Vectors of doubles as wide as the instruction set has them. Lanes hold different rows, and no lane is ever added to
-// another: the width does not show in a result. Internal linkage: each instruction set has its own.
+// Vectors of doubles, as wide as the instruction set supports. Lanes hold different rows and are never added to each
+// other, so that results do not depend on the width. Internal linkage: each instruction set has its own.
 #pragma once
 
 #include <float.h>
@@ -31,11 +31,11 @@ inline Lanes load(const double *from) {
 }
 inline void store(double *to, Lanes value) { memcpy(to, &value, sizeof(value)); }
 
-// Those lanes of `value` where `here` is set, zero elsewhere.
+// The lanes of `value` where `here` is set, zero elsewhere.
 inline Lanes where(Bits here, Lanes value) { return (Lanes)((Bits)value & here); }
 inline Bits present(Lanes value) { return value == value; }
 inline Lanes if_larger(Lanes a, Lanes b, Lanes yes, Lanes no) { return a > b ? yes : no; }
-// 2^(n + more) for a whole number n to which 1.5 * 2^52 was added.
+// 2^(n + more), where `whole` is an integer n plus 1.5 * 2^52.
 inline Lanes power_of_two(Lanes whole, int64_t more) { return (Lanes)(((Bits)whole + (1023 + more)) << 52); }
 #else
 struct Bits {
@@ -44,9 +44,9 @@ struct Bits {
 struct Lanes {
     double at[LANES];
 };
-#define SUFFICE_LANEWISE(expression) \
-    Lanes out;                       \
-    for (int64_t i = 0; i < LANES; ++i) out.at[i] = expression; \
+#define SUFFICE_LANEWISE(expression)                                                                                   \
+    Lanes out;                                                                                                         \
+    for (int64_t i = 0; i < LANES; ++i) out.at[i] = expression;                                                        \
     return out
 inline Lanes all(double value) { SUFFICE_LANEWISE(value); }
 inline Lanes load(const double *from) { SUFFICE_LANEWISE(from[i]); }
@@ -81,7 +81,7 @@ inline Lanes power_of_two(Lanes whole, int64_t more) {
 #undef SUFFICE_LANEWISE
 #endif
 
-inline Lanes larger(Lanes a, Lanes b) { return if_larger(a, b, a, b); }  // b where one is NaN
+inline Lanes larger(Lanes a, Lanes b) { return if_larger(a, b, a, b); }  // b if either is NaN
 
 inline bool is_zero(Lanes value) {
     double each[LANES];

@@ -10,9 +10,9 @@
 namespace suffice {
 namespace {
 
-constexpr int64_t TABLES = int64_t{1} << 22;  // totals that blocks of rows may have of their own, together
-constexpr int64_t FEW = 1 << 15;              // stored cells that are not worth a second thread
-constexpr int64_t TOGETHER = 8;               // classes that are summed together where rows are in all of them
+constexpr int64_t TABLES = int64_t{1} << 22;  // most entries in the separate totals of all blocks
+constexpr int64_t FEW = 1 << 15;              // fewer stored cells than this are not worth a second thread
+constexpr int64_t TOGETHER = 8;               // classes summed together if membership is soft
 
 using Array = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -31,27 +31,28 @@ template <typename Index> bool are_bounds(const Index *bounds, int64_t count, in
     return !falls;
 }
 
-Sparse sparse(const Array &bounds, const Array &places, const Array &values, int64_t rows, int64_t columns,
+Sparse sparse(const Array &bounds, const Array &indices, const Array &values, int64_t rows, int64_t columns,
               bool by_column) {
     const bool wide = bounds.dtype() == nb::dtype<int64_t>();
-    require(places.dtype() == bounds.dtype() && (wide || bounds.dtype() == nb::dtype<int32_t>()),
-            "the indices of a sparse matrix must be int32 or int64, all of them");
+    require(indices.dtype() == bounds.dtype() && (wide || bounds.dtype() == nb::dtype<int32_t>()),
+            "the indices and indptr of a sparse matrix must both be int32 or both int64");
     require(rows >= 0 && columns >= 0 && (wide || std::max(rows, columns) <= std::numeric_limits<int32_t>::max()),
-            "the shape of a sparse matrix is beyond its indices");
-    const Sparse x{bounds.data(), places.data(), values.data(), type_of(values.dtype()), wide, by_column, rows, columns};
+            "the shape of a sparse matrix is too large for its index type");
+    const Sparse x{bounds.data(), indices.data(), values.data(), type_of(values.dtype()),
+                   wide,          by_column,      rows,          columns};
     require(static_cast<int64_t>(bounds.shape(0)) == lines(x) + 1, "indptr does not fit the shape");
-    const auto cells = static_cast<int64_t>(std::min(places.shape(0), values.shape(0)));
+    const auto cells = static_cast<int64_t>(std::min(indices.shape(0), values.shape(0)));
     require(wide ? are_bounds(static_cast<const int64_t *>(x.bounds), lines(x), cells)
                  : are_bounds(static_cast<const int32_t *>(x.bounds), lines(x), cells),
-            "the sparse matrix is broken: its indptr falls, or goes beyond its cells");
+            "invalid sparse matrix: indptr decreases or exceeds the number of cells");
     return x;
 }
 
-void require_inside(uint32_t met) {
-    require(!(met & MET_OUTSIDE), "the sparse matrix is broken: an index lies outside its shape");
+void require_inside(uint32_t flags) {
+    require(!(flags & FLAG_OUTSIDE), "invalid sparse matrix: an index is outside its shape");
 }
 
-// Lines where pieces of about the same number of cells begin; a function of the matrix and the number alone.
+// Rows (or columns) where pieces with about the same number of cells begin. Depends only on the matrix and `count`.
 std::vector<int64_t> pieces(const Sparse &x, int64_t count) {
     std::vector<int64_t> out(count + 1, lines(x));
     int64_t line = 0;
@@ -63,7 +64,7 @@ std::vector<int64_t> pieces(const Sparse &x, int64_t count) {
     return out;
 }
 
-// Rows by class, each class in order; those that do not count come last.
+// Sorts rows by class, keeping their order; rows that do not count come last.
 void group_rows(const Membership &m, int64_t rows, std::vector<int64_t> &starts, std::vector<int64_t> &order) {
     const auto group = [&](int64_t i) {
         const bool counts = m.codes[i] >= 0 && m.codes[i] < m.classes && (!m.weights || m.weights[i] > 0);
@@ -77,70 +78,76 @@ void group_rows(const Membership &m, int64_t rows, std::vector<int64_t> &starts,
     for (int64_t i = 0; i < rows; ++i) order[next[group(i)]++] = i;
 }
 
-// Adds to the totals (classes x columns), and returns what was met. How it is done depends on the shape alone.
-uint32_t sparse_sums(const Sparse &x, const Membership &m, const Counted &what, double *total) {
+// Adds to the totals (classes x columns); returns flags about the values. The method depends only on the shape.
+uint32_t sparse_sums(const Sparse &x, const Membership &m, const CellRule &rule, double *total) {
     const Kernels &run = kernels();
     const int64_t cells = stored(x), table = m.classes * x.columns;
-    std::atomic<uint32_t> met{0};
+    std::atomic<uint32_t> flags{0};
     const auto buffer = [&] { return std::vector<double>(CELLS + m.classes); };
-    if (x.by_column) {  // each column is summed by one thread
+    if (x.by_column) {  // one thread sums each column
         const std::vector<int64_t> at = pieces(x, std::clamp<int64_t>(cells / FEW, 1, 256));
-        in_turn(static_cast<int64_t>(at.size()) - 1, buffer, [&](int64_t i, std::vector<double> &part) {
-            met |= run.sparse.add_columns(x, m, what, at[i], at[i + 1], part.data(), total);
+        for_tasks(static_cast<int64_t>(at.size()) - 1, buffer, [&](int64_t i, std::vector<double> &part) {
+            flags |= run.sparse.add_columns(x, m, rule, at[i], at[i + 1], part.data(), total);
         });
-        return met;
+        return flags;
     }
-    // Each block of rows has totals of its own, which have to be cleared and added to those of all. No thread waits for
-    // another before the last: on a busy machine that would take longer than the sums.
-    const int64_t blocks = std::min({int64_t{64}, TABLES / std::max<int64_t>(table, 1), cells / std::max(8 * table, FEW)});
+    // Each block of rows has its own totals, which must be cleared and added to the final ones. Threads wait for each
+    // other only once, at the end: on a busy machine more waiting would take longer than the sums.
+    const int64_t blocks =
+        std::min({int64_t{64}, TABLES / std::max<int64_t>(table, 1), cells / std::max(8 * table, FEW)});
     if (blocks > 1) {
         const std::vector<int64_t> at = pieces(x, blocks);
         const std::unique_ptr<double[]> own(new double[static_cast<size_t>(blocks * table)]);
-        in_turn(blocks, buffer, [&](int64_t i, std::vector<double> &part) {
+        for_tasks(blocks, buffer, [&](int64_t i, std::vector<double> &part) {
             std::fill_n(own.get() + i * table, table, 0.0);
-            met |= run.sparse.add_rows(x, m, what, nullptr, at[i], at[i + 1], 0, m.classes, part.data(),
-                                       own.get() + i * table);
+            flags |= run.sparse.add_rows(x, m, rule, nullptr, at[i], at[i + 1], 0, m.classes, part.data(),
+                                         own.get() + i * table);
         });
-        apart(table, 1 << 14, [] { return 0; }, [&](int64_t first, int64_t last, int) {
-            for (int64_t i = 0; i < blocks; ++i)
-                for (int64_t j = first; j < last; ++j) total[j] += own[i * table + j];
-        });
+        for_blocks(
+            table, 1 << 14, [] { return 0; },
+            [&](int64_t first, int64_t last, int) {
+                for (int64_t i = 0; i < blocks; ++i)
+                    for (int64_t j = first; j < last; ++j) total[j] += own[i * table + j];
+            });
     } else if (cells <= FEW || m.classes < 2) {
         std::vector<double> part = buffer();
-        met |= run.sparse.add_rows(x, m, what, nullptr, 0, x.rows, 0, m.classes, part.data(), total);
-    } else if (m.codes) {  // each class is summed by one thread, the last group only looked at
+        flags |= run.sparse.add_rows(x, m, rule, nullptr, 0, x.rows, 0, m.classes, part.data(), total);
+    } else if (m.codes) {  // one thread sums each class; the rows of the last group are only checked
         std::vector<int64_t> starts, order;
         group_rows(m, x.rows, starts, order);
-        in_turn(m.classes + 1, buffer, [&](int64_t k, std::vector<double> &part) {
-            met |= run.sparse.add_rows(x, m, what, order.data(), starts[k], starts[k + 1], 0, m.classes, part.data(),
-                                       total);
+        for_tasks(m.classes + 1, buffer, [&](int64_t k, std::vector<double> &part) {
+            flags |= run.sparse.add_rows(x, m, rule, order.data(), starts[k], starts[k + 1], 0, m.classes, part.data(),
+                                         total);
         });
     } else {
-        in_turn((m.classes + TOGETHER - 1) / TOGETHER, buffer, [&](int64_t i, std::vector<double> &part) {
-            met |= run.sparse.add_rows(x, m, what, nullptr, 0, x.rows, i * TOGETHER,
-                                       std::min(m.classes, (i + 1) * TOGETHER), part.data(), total);
+        for_tasks((m.classes + TOGETHER - 1) / TOGETHER, buffer, [&](int64_t i, std::vector<double> &part) {
+            flags |= run.sparse.add_rows(x, m, rule, nullptr, 0, x.rows, i * TOGETHER,
+                                         std::min(m.classes, (i + 1) * TOGETHER), part.data(), total);
         });
     }
-    return met;
+    return flags;
 }
 
-uint32_t sparse_scores(const Sparse &x, const CellScores &s, const Counted &what, double *out) {
+uint32_t sparse_scores(const Sparse &x, const CellScores &s, const CellRule &rule, double *out) {
     const Kernels &run = kernels();
-    std::atomic<uint32_t> met{0};
+    std::atomic<uint32_t> flags{0};
     const std::vector<int64_t> at = pieces(x, std::clamp<int64_t>((stored(x) + x.rows) * s.classes / FEW, 1, 64));
-    in_turn(static_cast<int64_t>(at.size()) - 1, [&] { return std::vector<double>(CELLS + s.classes); },
-            [&](int64_t i, std::vector<double> &part) {
-                met |= run.sparse.scores(x, s, what, at[i], at[i + 1], part.data(), out);
-            });
-    return met;
+    for_tasks(
+        static_cast<int64_t>(at.size()) - 1, [&] { return std::vector<double>(CELLS + s.classes); },
+        [&](int64_t i, std::vector<double> &part) {
+            flags |= run.sparse.scores(x, s, rule, at[i], at[i + 1], part.data(), out);
+        });
+    return flags;
 }
 
 bool rises(const Sparse &x) {
     const std::vector<int64_t> at = pieces(x, std::clamp<int64_t>(stored(x) / FEW, 1, 64));
     std::atomic<bool> out{true};
-    in_turn(static_cast<int64_t>(at.size()) - 1, [] { return 0; }, [&](int64_t i, int) {
-        if (out && !kernels().sparse.rises(x, at[i], at[i + 1])) out = false;
-    });
+    for_tasks(
+        static_cast<int64_t>(at.size()) - 1, [] { return 0; },
+        [&](int64_t i, int) {
+            if (out && !kernels().sparse.rises(x, at[i], at[i + 1])) out = false;
+        });
     return out;
 }
 
@@ -149,39 +156,39 @@ bool rises(const Sparse &x) {
 void bind_sparse(nb::module_ &m) {
     m.def(
         "sparse_sums",
-        [](Array bounds, Array places, Array values, int64_t rows, bool by_column, Codes codes, Table soft,
+        [](Array bounds, Array indices, Array values, int64_t rows, bool by_column, Codes codes, Table soft,
            Vector weights, int cell, double threshold, Output total) {
-            const Sparse x = sparse(bounds, places, values, rows, static_cast<int64_t>(total.shape(1)), by_column);
+            const Sparse x = sparse(bounds, indices, values, rows, static_cast<int64_t>(total.shape(1)), by_column);
             Matrix shape{};
             shape.rows = rows;
             const Membership who = membership(shape, codes, soft, weights, total.shape(0));
-            const Counted what = counted(cell, threshold);
-            uint32_t met;
+            const CellRule rule = cell_rule(cell, threshold);
+            uint32_t flags;
             {
                 nb::gil_scoped_release release;
-                met = sparse_sums(x, who, what, total.data());
+                flags = sparse_sums(x, who, rule, total.data());
             }
-            require_inside(met);
-            return met;
+            require_inside(flags);
+            return flags;
         },
-        "bounds"_a.noconvert(), "places"_a.noconvert(), "values"_a.noconvert(), "rows"_a, "by_column"_a,
+        "bounds"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "rows"_a, "by_column"_a,
         "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "cell"_a,
         "threshold"_a, "total"_a.noconvert());
 
     m.def(
         "sparse_scores",
-        [](Array bounds, Array places, Array values, Vector offset, Table slope, Table zero, Flags never_more,
+        [](Array bounds, Array indices, Array values, Vector offset, Table slope, Table zero, Flags never_more,
            Flags never_zero, Codes zeros, int cell, double threshold, bool missing, Output out) {
             const size_t classes = offset.shape(0), columns = slope.shape(0);
             const auto rows = static_cast<int64_t>(out.shape(0));
-            const Sparse x = sparse(bounds, places, values, rows, static_cast<int64_t>(columns), false);
+            const Sparse x = sparse(bounds, indices, values, rows, static_cast<int64_t>(columns), false);
             require_shape(slope, columns, classes);
             require_shape(out, static_cast<size_t>(rows), classes);
             if (zero.is_valid()) require_shape(zero, columns, classes);
             for (const Flags &each : {never_more, never_zero})
                 if (each.is_valid()) require_shape(each, columns, classes);
             require(never_zero.is_valid() == zeros.is_valid() && (!zeros.is_valid() || zeros.shape(0) == classes),
-                    "never_zero and zeros go together");
+                    "never_zero and zeros must be given together");
             const CellScores s{offset.data(),
                                slope.data(),
                                or_null(zero),
@@ -190,29 +197,30 @@ void bind_sparse(nb::module_ &m) {
                                zeros.is_valid() ? zeros.data() : nullptr,
                                static_cast<int64_t>(classes),
                                missing};
-            const Counted what = counted(cell, threshold);
-            uint32_t met;
+            const CellRule rule = cell_rule(cell, threshold);
+            uint32_t flags;
             {
                 nb::gil_scoped_release release;
-                met = sparse_scores(x, s, what, out.data());
+                flags = sparse_scores(x, s, rule, out.data());
             }
-            require_inside(met);
-            return met;
+            require_inside(flags);
+            return flags;
         },
-        "bounds"_a.noconvert(), "places"_a.noconvert(), "values"_a.noconvert(), "offset"_a.noconvert(),
+        "bounds"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "offset"_a.noconvert(),
         "slope"_a.noconvert(), "zero"_a.noconvert().none(), "never_more"_a.noconvert().none(),
         "never_zero"_a.noconvert().none(), "zeros"_a.noconvert().none(), "cell"_a, "threshold"_a, "missing"_a,
         "out"_a.noconvert());
 
     m.def(
-        "sparse_rises",
-        [](Array bounds, Array places, int64_t line_count) {
+        "has_sorted_indices",
+        [](Array bounds, Array indices, int64_t line_count) {
             const bool wide = bounds.dtype() == nb::dtype<int64_t>();
-            const Sparse x = sparse(bounds, places, places, line_count, wide ? int64_t{1} << 62 : (int64_t{1} << 31) - 1, false);
+            const Sparse x =
+                sparse(bounds, indices, indices, line_count, wide ? int64_t{1} << 62 : (int64_t{1} << 31) - 1, false);
             nb::gil_scoped_release release;
             return rises(x);
         },
-        "bounds"_a.noconvert(), "places"_a.noconvert(), "lines"_a);
+        "bounds"_a.noconvert(), "indices"_a.noconvert(), "lines"_a);
 }
 
 }  // namespace suffice

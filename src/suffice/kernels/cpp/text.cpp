@@ -1,4 +1,4 @@
-// Documents and their words in Python.
+// Bindings for documents and their words.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -23,7 +23,7 @@ template <typename T> nb::object array_of(T *data, std::initializer_list<size_t>
     return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
 }
 
-template <typename T> nb::object array_of(Grown<T> &&values) {
+template <typename T> nb::object array_of(GrowingArray<T> &&values) {
     const size_t size = values.size();
     T *data = values.release();
     nb::capsule owner(data ? data : std::malloc(1), [](void *held) noexcept { std::free(held); });
@@ -37,20 +37,21 @@ nb::object words_of(Packed &&words) {
 WordsView view_of(const Bytes &text, const Codes &ends) {
     const auto size = static_cast<int64_t>(ends.shape(0));
     for (int64_t i = 0, before = 0; i < size; before = ends.data()[i++])
-        require(ends.data()[i] >= before && ends.data()[i] <= static_cast<int64_t>(text.shape(0)), "words end where there are none");
+        require(ends.data()[i] >= before && ends.data()[i] <= static_cast<int64_t>(text.shape(0)),
+                "the ends of words must increase and lie within the text");
     return {reinterpret_cast<const char *>(text.data()), ends.data(), size};
 }
 
-// ---------------------------------------------------------------------- readings and vocabularies
+// ---------------------------------------------------------------------- token rules and vocabularies
 
-struct OwnReading {
-    Reading reading;
+struct OwnedTokenRules {
+    TokenRules rules;
     std::unique_ptr<WordTable> stop;
 };
 
-std::unique_ptr<OwnReading> reading_of(int analyzer, bool lowercase, int64_t min_length, int least, int most, Bytes text,
-                                       Codes ends, bool punctuation) {
-    auto found = std::make_unique<OwnReading>();
+std::unique_ptr<OwnedTokenRules> token_rules(int analyzer, bool lowercase, int64_t min_length, int least, int most,
+                                             Bytes text, Codes ends, bool punctuation) {
+    auto found = std::make_unique<OwnedTokenRules>();
     const WordsView stop = view_of(text, ends);
     if (stop.size) {
         found->stop = std::make_unique<WordTable>(static_cast<size_t>(stop.size));
@@ -60,45 +61,47 @@ std::unique_ptr<OwnReading> reading_of(int analyzer, bool lowercase, int64_t min
             found->stop->number(word_of(word.data(), n));
         }
     }
-    require(analyzer >= 0 && analyzer <= 2 && least >= 1 && most >= least, "there is no such reading");
-    found->reading = {static_cast<Analyzer>(analyzer), lowercase, min_length, least, most, found->stop.get(), punctuation};
+    require(analyzer >= 0 && analyzer <= 2 && least >= 1 && most >= least, "invalid token rules");
+    found->rules = {
+        static_cast<Analyzer>(analyzer), lowercase, min_length, least, most, found->stop.get(), punctuation};
     return found;
 }
 
-constexpr int64_t LONGEST = (int64_t{1} << 30) - 1;  // units of a document, so that its bytes in UTF-8 have numbers of 32 bits
+// Units of a document, so that positions in its UTF-8 fit in 32 bits.
+constexpr int64_t LONGEST = (int64_t{1} << 30) - 1;
 
-[[noreturn]] void refuse(const char *why, int64_t row, int64_t number) {
+[[noreturn]] void throw_row_error(const char *why, int64_t row, int64_t number) {
     const auto message = std::string(why) + " " + std::to_string(row) + " " + std::to_string(number);
     throw nb::value_error(message.c_str());
 }
 
-// The same for the documents first..last-1: words that need no reading are no runs, and no run is longer than all
-// documents, whatever was asked for, since every length has tables of its own.
-Reading reading_for(const OwnReading &own, const Documents &documents, int64_t first, int64_t last) {
-    Reading reading = own.reading;
+// The rules for documents first..last-1. Words split by the caller form no n-grams, and no n-gram is longer than the
+// longest document, since every length has its own tables.
+TokenRules rules_for(const OwnedTokenRules &own, const Documents &documents, int64_t first, int64_t last) {
+    TokenRules rules = own.rules;
     if (!documents.tokens.empty()) {
-        reading.least = reading.most = 1;
-        return reading;
+        rules.least = rules.most = 1;
+        return rules;
     }
     int64_t longest = 0;
     for (int64_t row = first; row < last; ++row) {
         const int64_t length = documents.texts[static_cast<size_t>(row)].length;
-        if (length > LONGEST) refuse("long", row, length);
+        if (length > LONGEST) throw_row_error("long", row, length);
         longest = std::max(longest, length);
     }
-    // A capital I with a dot becomes two characters, and words within which runs are have a space on either side.
-    reading.most = static_cast<int>(std::min<int64_t>(reading.most, 2 * longest + 2));
-    return reading;
+    // A capital I with a dot becomes two characters, and words get a space on either side for n-grams within them.
+    rules.most = static_cast<int>(std::min<int64_t>(rules.most, 2 * longest + 2));
+    return rules;
 }
-Reading reading_for(const OwnReading &own, const Documents &documents) {
-    return reading_for(own, documents, 0, documents.size());
+TokenRules rules_for(const OwnedTokenRules &own, const Documents &documents) {
+    return rules_for(own, documents, 0, documents.size());
 }
 
 class Lookup {
   public:
     Lookup(Bytes text, Codes ends, int64_t slots) : slots_(slots) {
-        require(slots >= 0 && slots <= MOST_WORDS, "there are too many slots");
-        require(view_of(text, ends).size <= MOST_WORDS, "there are too many words");
+        require(slots >= 0 && slots <= MOST_WORDS, "too many slots");
+        require(view_of(text, ends).size <= MOST_WORDS, "too many words");
         text_ = text;
         ends_ = ends;
         if (slots) {
@@ -108,9 +111,9 @@ class Lookup {
     }
     int64_t size() const { return slots_ ? slots_ : static_cast<int64_t>(ends_.shape(0)); }
 
-    // As documents of a reading need it. Called with the interpreter's lock.
-    const Vocabulary &of(const Reading &reading, const Documents &documents) {
-        const bool cut = !slots_ && reading.analyzer == Analyzer::WORD && reading.most > 1 && documents.tokens.empty();
+    // The vocabulary in the form that these rules and documents need. The caller holds the interpreter lock.
+    const Vocabulary &of(const TokenRules &rules, const Documents &documents) {
+        const bool cut = !slots_ && rules.analyzer == Analyzer::WORD && rules.most > 1 && documents.tokens.empty();
         std::unique_ptr<Vocabulary> &each = made_[cut];
         if (!each) each = vocabulary_of(view_of(text_, ends_), cut);
         return *each;
@@ -120,27 +123,28 @@ class Lookup {
     int64_t slots_;
     Bytes text_;
     Codes ends_;
-    std::array<std::unique_ptr<Vocabulary>, 2> made_;  // by whether runs of words are cut
+    std::array<std::unique_ptr<Vocabulary>, 2> made_;  // indexed by whether words are split into n-grams
 };
 
 // ---------------------------------------------------------------------- passes
 
-// A pass without the interpreter's lock. What is around a capital sigma is asked of Python when the first one is met.
-template <typename Pass> auto passed(Pass pass) {
+// Runs a pass without the interpreter lock. When it first needs the case classes for a capital sigma, they are computed
+// in Python and the pass is run again.
+template <typename Pass> auto run_pass(Pass pass) {
     for (int i = 0; i < 2; ++i) {
         try {
             nb::gil_scoped_release release;
             return pass();
         } catch (const SigmaNeeded &) {
         } catch (const BadText &bad) {
-            refuse("bad", bad.row, bad.at);
+            throw_row_error("bad", bad.row, bad.at);
         }
         const nb::object found = nb::module_::import_("suffice.kernels.text").attr("case_classes")();
         const auto classes = nb::cast<Bytes>(found);
-        require(classes.shape(0) == LAST_CHARACTER + 1, "there is a class for each character");
+        require(classes.shape(0) == LAST_CHARACTER + 1, "case_classes must return a class for each character");
         set_case_classes({classes.data(), classes.data() + classes.shape(0)});
     }
-    throw std::logic_error("the classes of characters were set");
+    throw std::logic_error("the case classes are missing although they were set");
 }
 
 }  // namespace
@@ -161,34 +165,35 @@ void bind_text(nb::module_ &m) {
                  for (size_t i = 0; i < out.size(); ++i) out[i] = self.texts[i].length;
                  return vector_array<int64_t>(std::move(out));
              })
-        .def("take",
-             [](const Documents &self, Codes index) {
-                 auto out = std::make_unique<Documents>();
-                 out->owners = self.owners;
-                 out->tokens = self.tokens;
-                 out->texts.reserve(index.shape(0));
-                 for (size_t i = 0; i < index.shape(0); ++i) {
-                     const int64_t at = index.data()[i];
-                     require(at >= 0 && at < self.size(), "there is no such document");
-                     out->texts.push_back(self.texts[static_cast<size_t>(at)]);
-                 }
-                 return out;
-             },
-             "index"_a.noconvert())
+        .def(
+            "take",
+            [](const Documents &self, Codes index) {
+                auto out = std::make_unique<Documents>();
+                out->owners = self.owners;
+                out->tokens = self.tokens;
+                out->texts.reserve(index.shape(0));
+                for (size_t i = 0; i < index.shape(0); ++i) {
+                    const int64_t at = index.data()[i];
+                    require(at >= 0 && at < self.size(), "the row is out of range");
+                    out->texts.push_back(self.texts[static_cast<size_t>(at)]);
+                }
+                return out;
+            },
+            "index"_a.noconvert())
         .def("rows", [](const Documents &self, int64_t start, int64_t stop) {
-            require(0 <= start && start <= stop && stop <= self.size(), "there are no such documents");
+            require(0 <= start && start <= stop && stop <= self.size(), "the rows are out of range");
             auto out = std::make_unique<Documents>();
             out->owners = self.owners;
             out->tokens = self.tokens;
             out->texts.assign(self.texts.begin() + start, self.texts.begin() + stop);
             return out;
         });
-    nb::class_<OwnReading>(m, "Reading");
+    nb::class_<OwnedTokenRules>(m, "TokenRules");
     nb::class_<Lookup>(m, "Lookup")
         .def(nb::init<Bytes, Codes, int64_t>(), "text"_a.noconvert(), "ends"_a.noconvert(), "slots"_a)
         .def("__len__", &Lookup::size);
-    m.def("reading_of", &reading_of, "analyzer"_a, "lowercase"_a, "min_length"_a, "least"_a, "most"_a, "text"_a.noconvert(),
-          "ends"_a.noconvert(), "punctuation"_a);
+    m.def("token_rules", &token_rules, "analyzer"_a, "lowercase"_a, "min_length"_a, "least"_a, "most"_a,
+          "text"_a.noconvert(), "ends"_a.noconvert(), "punctuation"_a);
     const auto checked = [](auto make) {
         return [make](nb::handle given) -> std::unique_ptr<Documents> {
             try {
@@ -204,85 +209,87 @@ void bind_text(nb::module_ &m) {
     m.def("documents_of_arrow", &of_arrow, "capsule"_a);
     m.def(
         "count_words",
-        [](const Documents &documents, const OwnReading &own, Codes codes, int64_t classes) {
+        [](const Documents &documents, const OwnedTokenRules &own, Codes codes, int64_t classes) {
             require(static_cast<int64_t>(codes.shape(0)) == documents.size(), "codes and documents differ in length");
-            const Reading reading = reading_for(own, documents);
-            Counts found = passed([&] { return count_words(documents, reading, codes.data(), classes); });
+            const TokenRules rules = rules_for(own, documents);
+            Counts found = run_pass([&] { return count_words(documents, rules, codes.data(), classes); });
             const auto k = static_cast<size_t>(classes), n = found.words.ends.size();
             return nb::make_tuple(words_of(std::move(found.words)), array_of(found.count.release(), {k, n}),
                                   array_of(found.documents.release(), {k, n}));
         },
-        "documents"_a, "reading"_a, "codes"_a.noconvert(), "classes"_a);
+        "documents"_a, "rules"_a, "codes"_a.noconvert(), "classes"_a);
     m.def(
         "count_slots",
-        [](const Documents &documents, const OwnReading &own, Codes codes, int64_t classes, int64_t slots) {
+        [](const Documents &documents, const OwnedTokenRules &own, Codes codes, int64_t classes, int64_t slots) {
             require(static_cast<int64_t>(codes.shape(0)) == documents.size(), "codes and documents differ in length");
-            require(slots > 0 && slots <= MOST_WORDS, "there are too many slots, or none");
-            const Reading reading = reading_for(own, documents);
-            SlotCounts found = passed([&] { return count_slots(documents, reading, codes.data(), classes, slots); });
+            require(slots > 0 && slots <= MOST_WORDS, "slots must be positive and fit in 32 bits");
+            const TokenRules rules = rules_for(own, documents);
+            SlotCounts found = run_pass([&] { return count_slots(documents, rules, codes.data(), classes, slots); });
             const auto k = static_cast<size_t>(classes), n = static_cast<size_t>(slots);
             return nb::make_tuple(array_of(found.count.release(), {k, n}), array_of(found.documents.release(), {k, n}));
         },
-        "documents"_a, "reading"_a, "codes"_a.noconvert(), "classes"_a, "slots"_a);
+        "documents"_a, "rules"_a, "codes"_a.noconvert(), "classes"_a, "slots"_a);
     m.def(
         "encode_words",
-        [](const Documents &documents, const OwnReading &own, Lookup *lookup) {
-            const Reading reading = reading_for(own, documents);
-            const text::Vocabulary *vocabulary = lookup ? &lookup->of(reading, documents) : nullptr;
-            text::Encoded found = passed([&] { return encode_words(documents, reading, vocabulary); });
+        [](const Documents &documents, const OwnedTokenRules &own, Lookup *lookup) {
+            const TokenRules rules = rules_for(own, documents);
+            const text::Vocabulary *vocabulary = lookup ? &lookup->of(rules, documents) : nullptr;
+            text::Encoded found = run_pass([&] { return encode_words(documents, rules, vocabulary); });
             const nb::object words = vocabulary ? nb::none() : words_of(std::move(found.words));
-            return nb::make_tuple(words, vector_array<int64_t>(std::move(found.starts)), array_of(std::move(found.columns)),
-                                  array_of(std::move(found.counts)));
+            return nb::make_tuple(words, vector_array<int64_t>(std::move(found.starts)),
+                                  array_of(std::move(found.columns)), array_of(std::move(found.counts)));
         },
-        "documents"_a, "reading"_a, "lookup"_a.none());
+        "documents"_a, "rules"_a, "lookup"_a.none());
     m.def(
         "score_words",
-        [](const Documents &documents, const OwnReading &own, Lookup &lookup, Table slope, bool distinct, Output scores,
-           Weights lengths) {
-            const Reading reading = reading_for(own, documents);
-            require(static_cast<int64_t>(slope.shape(0)) == lookup.size(), "there is a slope for each word");
+        [](const Documents &documents, const OwnedTokenRules &own, Lookup &lookup, Table slope, bool distinct,
+           Output scores, Weights lengths) {
+            const TokenRules rules = rules_for(own, documents);
+            require(static_cast<int64_t>(slope.shape(0)) == lookup.size(), "slope must have a row for each word");
             require_shape(scores, static_cast<size_t>(documents.size()), slope.shape(1));
-            require(static_cast<int64_t>(lengths.shape(0)) == documents.size(), "there is a length for each document");
-            const text::Vocabulary &vocabulary = lookup.of(reading, documents);
-            passed([&] {
-                score_words(documents, reading, vocabulary, slope.data(), static_cast<int64_t>(slope.shape(1)), distinct,
+            require(static_cast<int64_t>(lengths.shape(0)) == documents.size(),
+                    "lengths must have an entry for each document");
+            const text::Vocabulary &vocabulary = lookup.of(rules, documents);
+            run_pass([&] {
+                score_words(documents, rules, vocabulary, slope.data(), static_cast<int64_t>(slope.shape(1)), distinct,
                             scores.data(), lengths.data());
                 return 0;
             });
         },
-        "documents"_a, "reading"_a, "lookup"_a, "slope"_a.noconvert(), "distinct"_a, "scores"_a.noconvert(),
+        "documents"_a, "rules"_a, "lookup"_a, "slope"_a.noconvert(), "distinct"_a, "scores"_a.noconvert(),
         "lengths"_a.noconvert());
     m.def(
         "document_words",
-        [](const Documents &documents, const OwnReading &own, int64_t row) {
-            require(row >= 0 && row < documents.size(), "there is no such document");
-            const Reading reading = reading_for(own, documents, row, row + 1);
+        [](const Documents &documents, const OwnedTokenRules &own, int64_t row) {
+            require(row >= 0 && row < documents.size(), "the row is out of range");
+            const TokenRules rules = rules_for(own, documents, row, row + 1);
             const Text &text = documents.texts[static_cast<size_t>(row)];
-            const bool by_words = reading.by_words(text);
-            const auto found = passed([&] {
-                std::vector<std::vector<std::string>> runs(by_words ? static_cast<size_t>(reading.most) : 1);
-                Reader reader(reading);
+            const bool by_words = rules.by_words(text);
+            const auto found = run_pass([&] {
+                std::vector<std::vector<std::string>> ngrams(by_words ? static_cast<size_t>(rules.most) : 1);
+                Reader reader(rules);
                 std::string joined;
                 try {
                     reader.read(text, [&](size_t fresh) {
-                        for (size_t level = 0; level < runs.size(); ++level)
+                        for (size_t level = 0; level < ngrams.size(); ++level)
                             for (size_t i = fresh > level ? fresh - level : 0; i + level < reader.words().size(); ++i) {
                                 Reader::join(&reader.words()[i], static_cast<int>(level) + 1, joined);
-                                runs[level].push_back(joined);
+                                ngrams[level].push_back(joined);
                             }
                     });
                 } catch (const BadBytes &bad) {
                     throw BadText{row, bad.at};
                 }
-                return runs;
+                return ngrams;
             });
             nb::list out;
-            for (size_t level = by_words ? static_cast<size_t>(reading.least) - 1 : 0; level < found.size(); ++level)
+            for (size_t level = by_words ? static_cast<size_t>(rules.least) - 1 : 0; level < found.size(); ++level)
                 for (const std::string &each : found[level])
-                    out.append(nb::steal(PyUnicode_DecodeUTF8(each.data(), static_cast<Py_ssize_t>(each.size()), "surrogatepass")));
+                    out.append(nb::steal(
+                        PyUnicode_DecodeUTF8(each.data(), static_cast<Py_ssize_t>(each.size()), "surrogatepass")));
             return out;
         },
-        "documents"_a, "reading"_a, "row"_a);
+        "documents"_a, "rules"_a, "row"_a);
     m.def(
         "join_words",
         [](Bytes text, Codes ends, Bytes other_text, Codes other_ends) {
@@ -294,25 +301,26 @@ void bind_text(nb::module_ &m) {
                 out.text.reserve(text.shape(0) + other_text.shape(0));
                 out.ends.reserve(at_a.size() + at_b.size());
                 for (int64_t i = 0, j = 0; i < a.size || j < b.size;) {
-                    const int order = i == a.size ? 1 : j == b.size ? -1 : compared(a[i], b[j]);
+                    const int order = i == a.size ? 1 : j == b.size ? -1 : compare(a[i], b[j]);
                     const std::string_view word = order <= 0 ? a[i] : b[j];
-                    const auto place = static_cast<int64_t>(out.ends.size());
-                    if (order <= 0) at_a[static_cast<size_t>(i++)] = place;
-                    if (order >= 0) at_b[static_cast<size_t>(j++)] = place;
+                    const auto position = static_cast<int64_t>(out.ends.size());
+                    if (order <= 0) at_a[static_cast<size_t>(i++)] = position;
+                    if (order >= 0) at_b[static_cast<size_t>(j++)] = position;
                     out.text.insert(out.text.end(), word.begin(), word.end());
                     out.ends.push_back(static_cast<int64_t>(out.text.size()));
                 }
             }
-            return nb::make_tuple(words_of(std::move(out)), vector_array<int64_t>(std::move(at_a)), vector_array<int64_t>(std::move(at_b)));
+            return nb::make_tuple(words_of(std::move(out)), vector_array<int64_t>(std::move(at_a)),
+                                  vector_array<int64_t>(std::move(at_b)));
         },
         "text"_a.noconvert(), "ends"_a.noconvert(), "other_text"_a.noconvert(), "other_ends"_a.noconvert());
     m.def(
-        "word_places",
+        "word_positions",
         [](Bytes text, Codes ends, Bytes other_text, Codes other_ends) {
             const WordsView among = view_of(text, ends), words = view_of(other_text, other_ends);
             std::vector<int64_t> at(static_cast<size_t>(words.size), -1);
             for (int64_t i = 0, j = 0; i < among.size && j < words.size;) {
-                const int order = compared(among[i], words[j]);
+                const int order = compare(among[i], words[j]);
                 if (order == 0) at[static_cast<size_t>(j)] = i;
                 i += order <= 0;
                 j += order >= 0;
@@ -327,7 +335,7 @@ void bind_text(nb::module_ &m) {
             Packed out;
             out.ends.reserve(at.shape(0));
             for (size_t i = 0; i < at.shape(0); ++i) {
-                require(at.data()[i] >= 0 && at.data()[i] < words.size, "there is no such word");
+                require(at.data()[i] >= 0 && at.data()[i] < words.size, "the position of a word is out of range");
                 const std::string_view word = words[at.data()[i]];
                 out.text.insert(out.text.end(), word.begin(), word.end());
                 out.ends.push_back(static_cast<int64_t>(out.text.size()));
@@ -335,17 +343,19 @@ void bind_text(nb::module_ &m) {
             return words_of(std::move(out));
         },
         "text"_a.noconvert(), "ends"_a.noconvert(), "at"_a.noconvert());
-    // The first word that is not after the one before it; -1 if all are.
+    // The first word that does not sort after the one before it; -1 if all do.
     m.def(
         "first_unsorted",
         [](Bytes text, Codes ends) {
             const WordsView words = view_of(text, ends);
             for (int64_t i = 1; i < words.size; ++i)
-                if (compared(words[i - 1], words[i]) >= 0) return i;
+                if (compare(words[i - 1], words[i]) >= 0) return i;
             return int64_t{-1};
         },
         "text"_a.noconvert(), "ends"_a.noconvert());
-    m.def("word_hash", [](nb::bytes word) { return hash_of(word.c_str(), static_cast<int64_t>(word.size()), SLOT_SEED); }, "word"_a);
+    m.def(
+        "word_hash", [](nb::bytes word) { return hash_of(word.c_str(), static_cast<int64_t>(word.size()), SLOT_SEED); },
+        "word"_a);
 }
 
 }  // namespace suffice

@@ -20,7 +20,7 @@
 namespace suffice {
 namespace {
 
-// While it lives, threads that are made take no signals: those are for the threads of Python. Faults are not masked.
+// While it lives, new threads block signals, which are for Python's threads. Fault signals are not blocked.
 class Masked {
 #ifndef _WIN32
   public:
@@ -44,11 +44,12 @@ struct Job {
     const std::function<void(int64_t, int)> *run;
     int taken = 1;  // the first seat is the caller's
     std::atomic<int64_t> next{0}, done{0};
-    std::exception_ptr failure = nullptr;  // the first, to be thrown again by the caller
+    std::exception_ptr failure = nullptr;  // the first one, rethrown by the caller
 };
 
-// Threads that wait for tasks. One that the system lets in late finds none left, and nobody has waited for it: at the end
-// of a parallel region of OpenMP everybody would, several milliseconds each time that other programs are busy.
+// Threads that wait for tasks. A thread that is scheduled late finds no tasks left, and nobody waits for it. At the end
+// of an OpenMP parallel region all threads would wait for it, several milliseconds each time when other programs are
+// busy.
 class Pool {
   public:
     void run(int64_t tasks, int threads, const std::function<void(int64_t, int)> &task) {
@@ -75,7 +76,7 @@ class Pool {
     }
 
   private:
-    // Does tasks while there are any. `run` is not touched afterwards: its caller may have gone on.
+    // Runs tasks while there are any. Does not touch `run` afterwards: its caller may have returned.
     void work(Job &job, int seat) {
         for (int64_t i = job.next++; i < job.tasks; i = job.next++) {
             try {
@@ -96,12 +97,12 @@ class Pool {
         try {
             std::thread([this] { serve(); }).detach();
             return true;
-        } catch (const std::system_error &) {  // no more threads: fewer do it, too
+        } catch (const std::system_error &) {  // no more threads available: fewer do the work
             return false;
         }
     }
 
-    // A job that has tasks and a seat; the seat is taken.
+    // A job with tasks and a free seat, which is taken; null if there is none.
     std::shared_ptr<Job> open_job(int &seat) {
         for (const auto &job : jobs_)
             if (job->seats > 0 && job->next.load() < job->tasks) {
@@ -114,9 +115,9 @@ class Pool {
 
     void serve() {
         for (;;) {
-            // Calls often follow one another closely, and waking up takes longer than a short look.
+            // Calls often follow each other closely, and waking up takes longer than a short spin.
             const int64_t seen = published_.load();
-            for (int look = 0; look < 2000 && published_.load() == seen; ++look) pause();
+            for (int spin = 0; spin < 2000 && published_.load() == seen; ++spin) pause();
             std::shared_ptr<Job> job;
             int seat = 0;
             {
@@ -142,8 +143,8 @@ class Pool {
 
 }  // namespace
 
-// As many as OpenMP would use, so that what limits its threads limits ours. A forked child has none of its parent's
-// threads, and waiting for them would be forever.
+// As many threads as OpenMP would use, so that its limits apply here, too. A forked child has none of its parent's
+// threads, and would wait for them forever.
 int thread_count(int64_t tasks) {
 #ifdef _OPENMP
 #ifndef _WIN32
@@ -162,12 +163,12 @@ void run_tasks(int64_t tasks, int threads, const std::function<void(int64_t, int
         for (int64_t i = 0; i < tasks; ++i) task(i, 0);
         return;
     }
-    static Pool &pool = *new Pool;  // never destroyed: its threads may outlive whatever ends a process
+    static Pool &pool = *new Pool;  // never destroyed: its threads may outlive static destructors
     pool.run(tasks, threads, task);
 }
 
 namespace {
-// Calls it when the library is loaded, so that `home` is the process that loaded it.
+// Called when the library is loaded, so that `home` is the process that loaded it.
 [[maybe_unused]] const int loaded = thread_count(1);
 }  // namespace
 

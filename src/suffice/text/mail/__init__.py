@@ -1,18 +1,19 @@
-"""Mails: what a message says, as one text for a classifier.
+"""Mail: the text of each message, for a classifier.
 
 ::
 
-    where mails lie          a mail's bytes               its parts                     one text
+    files and folders        a message's bytes            its parts                     one text
     boxes.py       ──▶       structure.py       ──▶       transfer.py, charsets.py ──▶  message.py
     (files, mbox, Maildir)   (headers.py)                 markup.py (HTML)              (tokens of headers)
 
-`read_mail` reads one message, `read_mails` all of a file or folder, one at a time, and `load_mails` whole classes.
+`read_mail` reads one message, `read_mails` all messages of a file or folder one at a time, and `load_mails` whole
+classes.
 
-Whoever sends a mail chooses its bytes, and may want the filter to stop. So every step here takes time in proportion to
-the bytes, and nesting, parts and sizes are bounded. Python's own parsers do not promise that: 1 MB of nested parts
-takes ``email.parser`` some 20 s or a RecursionError, 0.2 MB of one Content-Type takes its modern policy minutes, and
-0.1 MB of tags that never end keeps ``html.parser`` busy for a minute and a half. On mails that are in order they are
-what the tests compare with.
+The sender chooses the bytes of a message and may want to stop the filter. So every step here takes time proportional to
+the number of bytes, and nesting, parts and sizes are bounded. Python's own parsers do not guarantee that: for 1 MB of
+nested parts ``email.parser`` takes about 20 s or raises a RecursionError, for 0.2 MB of one Content-Type its modern
+policy takes minutes, and for 0.1 MB of unclosed tags ``html.parser`` takes a minute and a half. The tests compare with
+them on well-formed messages.
 """
 
 from suffice.text.mail.boxes import read_mails

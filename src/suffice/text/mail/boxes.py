@@ -1,4 +1,4 @@
-"""Where mails lie: files of one mail, mbox files, Maildir folders, and folders of all these, in a fixed order."""
+"""Messages of files and folders: files of one message, mbox files, Maildirs, and folders of these, in a fixed order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, listed
 from suffice.text.mail.mbox import split_mbox, starts_as_mbox
 from suffice.text.mail.message import Mail, parse_mail
 from suffice.text.mail.rules import Rules, make_rules
@@ -17,21 +17,21 @@ __all__ = ["Paths", "read_mails"]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 KINDS = ("auto", "mail", "mbox")
-# Whatever the first line of such a file is, there is one mail in it.
+# Files with these endings hold one message, whatever their first line.
 ONE_MAIL = (".eml", ".emlx", ".txt")
 
 
 @dataclass(frozen=True)
-class _Place:
-    """A file or folder that was named."""
+class _Source:
+    """A file or folder that the caller named."""
 
     path: str
     is_folder: bool
 
 
 @dataclass(frozen=True)
-class _Found:
-    """A file that was found in a folder."""
+class _MailFile:
+    """A file in a folder."""
 
     path: str
     in_maildir: bool
@@ -48,25 +48,26 @@ def read_mails(
     max_text_bytes: int = 1_000_000,
     max_attachment_bytes: int = 0,
 ) -> Iterator[Mail]:
-    """Read all mails of files and folders, one at a time.
+    """Read all messages of files and folders, one at a time.
 
-    Memory is that of one mail, so an mbox may be of any size. Each mail knows its ``path``, and its ``number`` if the
-    file is an mbox. A file or folder within a folder that cannot be opened is a mail without text, with the reason as
-    its fault.
+    One message is in memory at a time, so an mbox may have any size. Each message has its ``path``, and its ``number``
+    if the file is an mbox. For a file or folder within a folder that cannot be opened, a message without text is
+    yielded, with the reason as its fault.
 
     Parameters
     ----------
     source : path or list of paths
-        Each a file with one mail, an mbox, a Maildir (with its folders ``.Name``), or a folder of any of these. Files
-        are read in the order of their names, folders after the files beside them; a Maildir's mails in the order of
-        their names, which is that of their arrival. Hidden files are left out.
+        Each is a file with one message, an mbox, a Maildir (with its folders ``.Name``), or a folder of any of these.
+        Files are read in the order of their names, subfolders after the files of a folder. The messages of a Maildir
+        are read in the order of their names, which is the order of arrival. Hidden files are ignored.
     pattern : str, default="*"
-        Which files of a folder are read, such as ``"*.eml"``. A Maildir's names mean nothing, and all are read.
+        Which files of a folder to read, such as ``"*.eml"``. All files of a Maildir are read, since their names have
+        no meaning.
     kind : {"auto", "mail", "mbox"}, default="auto"
-        What a file holds. By itself a file is an mbox if its first line is that of one (``From``, an address and a
-        time), or if it is empty, unless its name ends in ``.eml``, ``.emlx`` or ``.txt``.
+        What a file holds. With "auto", a file is an mbox if its first line is an mbox separator (``From``, an address
+        and a time) or if it is empty, unless its name ends in ``.eml``, ``.emlx`` or ``.txt``.
     headers, alternatives, max_bytes, max_text_bytes, max_attachment_bytes
-        As `read_mail` has them.
+        See `read_mail`.
 
     Yields
     ------
@@ -83,57 +84,57 @@ def read_mails(
     """
     rules = make_rules(headers, alternatives, max_bytes, max_text_bytes, max_attachment_bytes)
     if kind not in KINDS:
-        raise InputError(f"kind must be one of {', '.join(map(repr, KINDS))}; it is {kind!r}.")
+        raise InputError(f"kind must be one of {listed(KINDS)}; got {kind!r}.", argument="kind")
     if not isinstance(pattern, str):
-        raise InputError(f"pattern must be a text such as '*.eml'; it is {pattern!r}.")
-    places = [_place(path) for path in _paths(source)]
-    if not places:
-        raise InputError("There are no mails to read: the list of paths is empty.")
-    return _mails(places, pattern, kind, rules)
+        raise InputError(f"pattern must be a string such as '*.eml'; got {pattern!r}.", argument="pattern")
+    sources = [_source(path) for path in _paths(source)]
+    if not sources:
+        raise InputError("There is no mail to read: the list of paths is empty.", argument="source")
+    return _mails(sources, pattern, kind, rules)
 
 
 def _paths(source: Paths) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         source = [source]
     if not isinstance(source, Iterable) or isinstance(source, (bytes, bytearray, memoryview)):
-        raise InputError(f"Mails are read from a path or a list of paths, not from {type(source).__name__}.")
+        raise InputError(f"Expected a path or a list of paths; got {type(source).__name__}.", argument="source")
     paths = []
     for path in source:
         if not isinstance(path, (str, os.PathLike)):
-            raise InputError(f"Mails are read from a path or a list of paths; one of them is of {type(path).__name__}.")
+            raise InputError(f"Expected a list of paths; one of them is {type(path).__name__}.", argument="source")
         paths.append(os.fsdecode(path))
     return paths
 
 
-def _place(path: str) -> _Place:
+def _source(path: str) -> _Source:
     try:
         if os.path.isdir(path):
-            return _Place(path, is_folder=True)
+            return _Source(path, is_folder=True)
         if os.path.isfile(path):
-            return _Place(path, is_folder=False)
+            return _Source(path, is_folder=False)
     except ValueError:  # a NUL in the name
         pass
-    raise InputError(f"There is no file or folder of mails at {path[:200]!r}.")
+    raise InputError(f"There is no file or folder of mail at {path[:200]!r}.", file=path)
 
 
-def _mails(places: list[_Place], pattern: str, kind: str, rules: Rules) -> Iterator[Mail]:
-    for place in places:
-        if not place.is_folder:
-            yield from _file(place.path, kind, rules)
+def _mails(sources: list[_Source], pattern: str, kind: str, rules: Rules) -> Iterator[Mail]:
+    for source in sources:
+        if not source.is_folder:
+            yield from _file(source.path, kind, rules)
             continue
         empty = True
-        for found in _files(place.path, pattern):
-            for mail in _unless_closed(found, kind, rules) if isinstance(found, _Found) else [found]:
+        for each in _files(source.path, pattern):
+            for mail in _unless_closed(each, kind, rules) if isinstance(each, _MailFile) else [each]:
                 empty = False
                 yield mail
         if empty:
-            which = "" if pattern == "*" else f" that match {pattern!r}"
-            raise InputError(f"The folder {place.path!r} holds no mails{which}.")
+            which = "" if pattern == "*" else f" that matches {pattern!r}"
+            raise InputError(f"The folder {source.path!r} holds no mail{which}.", file=source.path)
 
 
-def _files(folder: str, pattern: str) -> Iterator[_Found | Mail]:
-    """The files below a folder in order; for a folder in it that cannot be read, a mail that says so."""
-    # A stack of our own: folders may be nested deeper than functions.
+def _files(folder: str, pattern: str) -> Iterator[_MailFile | Mail]:
+    """The files below a folder in order; for a subfolder that cannot be read, an empty message with that fault."""
+    # An explicit stack: folders may be nested deeper than Python's recursion limit.
     waiting = [folder]
     while waiting:
         here = waiting.pop()
@@ -147,17 +148,19 @@ def _files(folder: str, pattern: str) -> Iterator[_Found | Mail]:
             yield Mail("", faults=(str(error),), path=here)
             continue
         if maildir:
-            yield from (_Found(os.path.join(here, sub, name), True) for name, sub in sorted(mails) if not _hidden(name))
+            yield from (
+                _MailFile(os.path.join(here, sub, name), True) for name, sub in sorted(mails) if not _hidden(name)
+            )
             folders = [name for name in folders if name not in ("cur", "new", "tmp")]
         else:
             shown = [name for name in files if not _hidden(name) and fnmatch(name, pattern)]
-            yield from (_Found(os.path.join(here, name), in_maildir=False) for name in shown)
-        # A Maildir's folders have names such as .Sent; elsewhere such folders are hidden.
+            yield from (_MailFile(os.path.join(here, name), in_maildir=False) for name in shown)
+        # The folders of a Maildir have names such as .Sent; elsewhere such folders are hidden.
         waiting += [os.path.join(here, name) for name in reversed(folders) if maildir or not _hidden(name)]
 
 
 def _entries(folder: str) -> tuple[list[str], list[str]]:
-    """Names of the folders and of the files in a folder, sorted; links to folders are not followed, which ends."""
+    """Sorted names of the folders and files in a folder. Links to folders are not followed, to avoid cycles."""
     folders, files = [], []
     try:
         with os.scandir(folder) as entries:
@@ -167,12 +170,12 @@ def _entries(folder: str) -> tuple[list[str], list[str]]:
                 elif _is_file(entry):
                     files.append(entry.name)
     except OSError as error:
-        raise InputError(f"The folder {folder!r} cannot be read: {error.strerror}.") from error
+        raise InputError(f"The folder {folder!r} cannot be read: {error.strerror}.", file=folder) from error
     return sorted(folders), sorted(files)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file, or a link to one; a link that leads to itself is none."""
+    """Whether an entry is a file or a link to one; False for a link to itself."""
     try:
         return entry.is_file()
     except OSError:
@@ -183,12 +186,12 @@ def _hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-def _unless_closed(found: _Found, kind: str, rules: Rules) -> Iterator[Mail]:
-    """The mails of a file; if it cannot be opened, as one that another program moves away, a mail that says so."""
+def _unless_closed(file: _MailFile, kind: str, rules: Rules) -> Iterator[Mail]:
+    """The messages of a file; if it cannot be opened (because it was moved, say), an empty one with that fault."""
     try:
-        yield from _file(found.path, "mail" if found.in_maildir else kind, rules)
+        yield from _file(file.path, "mail" if file.in_maildir else kind, rules)
     except InputError as error:
-        yield Mail("", faults=(str(error),), path=found.path)
+        yield Mail("", faults=(str(error),), path=file.path)
 
 
 def _file(path: str, kind: str, rules: Rules) -> Iterator[Mail]:
@@ -205,4 +208,4 @@ def _file(path: str, kind: str, rules: Rules) -> Iterator[Mail]:
             for number, message in enumerate(split_mbox(file, rules.max_bytes)):
                 yield parse_mail(message, rules, path=path, number=number)
     except OSError as error:
-        raise InputError(f"The file {path!r} cannot be read: {error.strerror}.") from error
+        raise InputError(f"The file {path!r} cannot be read: {error.strerror}.", file=path) from error

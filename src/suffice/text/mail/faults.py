@@ -1,16 +1,16 @@
-"""What could not be read of a mail, said once each."""
+"""Faults of a message: what could not be read as declared."""
 
 from __future__ import annotations
 
-__all__ = ["Faults", "quoted"]
+__all__ = ["MailFaults", "quoted"]
 
-MOST = 20
+MOST = 20  # sentences
 
 
-class Faults:
-    """Sentences in the order in which they were noted, each once, and not more than a reader would read.
+class MailFaults:
+    """Distinct sentences about faults, in the order in which they were noted; at most 20.
 
-    >>> faults = Faults()
+    >>> faults = MailFaults()
     >>> faults.note("its base64 is damaged")
     >>> faults.note("its base64 is damaged")
     >>> faults.sentences()
@@ -21,22 +21,22 @@ class Faults:
         self._noted: dict[str, None] = {}
 
     def note(self, sentence: str) -> None:
-        """Remember a sentence, unless there are too many."""
+        """Add a sentence, unless there are already 20."""
         if len(self._noted) < MOST:
             self._noted[sentence] = None
 
-    def add(self, others: Faults) -> None:
-        """Remember what others hold."""
+    def add(self, others: MailFaults) -> None:
+        """Add the sentences of another collection."""
         for sentence in others.sentences():
             self.note(sentence)
 
     def sentences(self) -> tuple[str, ...]:
-        """What was noted."""
+        """All sentences."""
         return tuple(self._noted)
 
 
 def quoted(name: str) -> str:
-    """A name out of a mail as a sentence may hold it: short, and without what would break the line.
+    """A name from a message, quoted for a sentence: shortened, and without control characters.
 
     >>> quoted("x" * 1000)
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'"

@@ -1,4 +1,4 @@
-"""Header fields: found, unfolded, decoded, and made into tokens."""
+"""Header fields: splitting, unfolding, decoding and conversion to tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import unquote_to_bytes
 
 from suffice.text.mail.charsets import decode_text
-from suffice.text.mail.faults import Faults
+from suffice.text.mail.faults import MailFaults
 from suffice.text.mail.transfer import decode_base64
 
 __all__ = ["Fields", "decode_field", "decode_words", "header_tokens", "parameters", "split_fields", "words_of"]
@@ -25,15 +25,15 @@ ENCODED_WORD = re.compile(r"=\?([^?\s]{1,100})\?([bBqQ])\?")
 NAME_OR_WORD = re.compile(r"\w+(?:[.-]\w+)*")
 
 
-def split_fields(data: bytes, faults: Faults) -> tuple[Fields, bytes]:
-    r"""The header fields of a message or part, and its body.
+def split_fields(data: bytes, faults: MailFaults) -> tuple[Fields, bytes]:
+    r"""Split a message or part into its header fields and its body.
 
-    The header ends at a blank line, or where a line is no field: that line belongs to the body.
+    The header ends at a blank line, or before the first line that is not a field; that line belongs to the body.
 
-    >>> split_fields(b"Subject: two\n  lines\n\nbody", Faults())
+    >>> split_fields(b"Subject: two\n  lines\n\nbody", MailFaults())
     ([('subject', b' two\n  lines\n')], b'body')
     """
-    found: list[tuple[str, list[bytes]]] = []
+    fields: list[tuple[str, list[bytes]]] = []
     at = 0
     while at < len(data):
         end = data.find(b"\n", at) + 1 or len(data)
@@ -41,36 +41,36 @@ def split_fields(data: bytes, faults: Faults) -> tuple[Fields, bytes]:
         if line in (b"\n", b"\r\n"):
             at = end
             break
-        if found and line[:1] in (b" ", b"\t"):
-            found[-1][1].append(line)
+        if fields and line[:1] in (b" ", b"\t"):
+            fields[-1][1].append(line)
         elif field := FIELD.match(line):
-            found.append((field[1].decode("ascii").lower(), [line[field.end() :]]))
-        elif line.startswith((b"From ", b">From ")) and (found or at == 0):
-            pass  # the envelope of an mbox, quoted or not
+            fields.append((field[1].decode("ascii").lower(), [line[field.end() :]]))
+        elif line.startswith((b"From ", b">From ")) and (fields or at == 0):
+            pass  # the separator line of an mbox, quoted or not
         else:
-            if found:
+            if fields:
                 faults.note("its header ends without a blank line")
             break
         at = end
         if at >= MAX_HEADER_BYTES:
-            faults.note(f"its header is longer than {MAX_HEADER_BYTES:,} bytes; the rest of it is left out")
+            faults.note(f"its header is longer than {MAX_HEADER_BYTES:,} bytes; the rest is ignored")
             blank = BLANK_LINE.search(data, at - 1)
             at = blank.end() if blank else len(data)
             break
-    return [(name, b"".join(lines)) for name, lines in found], data[at:]
+    return [(name, b"".join(lines)) for name, lines in fields], data[at:]
 
 
-def decode_field(value: bytes, faults: Faults) -> str:
-    """A header's value as one line of text, its encoded words decoded."""
+def decode_field(value: bytes, faults: MailFaults) -> str:
+    """A header value as one line of text, with encoded words decoded."""
     return " ".join(decode_words(decode_text(value, None, faults), faults).split())
 
 
-def decode_words(value: str, faults: Faults) -> str:
-    """A value with its encoded words (RFC 2047) decoded.
+def decode_words(value: str, faults: MailFaults) -> str:
+    """Decode the encoded words (RFC 2047) of a value.
 
-    Words that follow each other are joined before they are decoded: writers cut them within a letter.
+    Adjacent words are joined before they are decoded, since writers split them within a character.
 
-    >>> decode_words("=?utf-8?q?na=C3?= =?utf-8?b?r3Zl?= Bayes", Faults())
+    >>> decode_words("=?utf-8?q?na=C3?= =?utf-8?b?r3Zl?= Bayes", MailFaults())
     'naïve Bayes'
     """
     pieces: list[str] = []
@@ -79,15 +79,15 @@ def decode_words(value: str, faults: Faults) -> str:
     return "".join(pieces)
 
 
-def _runs(value: str, faults: Faults) -> Iterator[tuple[str | bytes, str | None]]:
-    """Text between encoded words, and the bytes of words of one charset that follow each other."""
+def _runs(value: str, faults: MailFaults) -> Iterator[tuple[str | bytes, str | None]]:
+    """Text between encoded words, and the joined bytes of adjacent words with the same charset."""
     run: list[bytes] = []
     charset, at = None, 0
-    # Each search starts where the last word ended, and a word without an end is the last that is looked for.
+    # Each search starts where the last word ended, and stops at a word without an end, so the time is linear.
     while word := ENCODED_WORD.search(value, at):
         end = value.find("?=", word.end())
         if end < 0:
-            faults.note("an encoded word of its header has no end")
+            faults.note("an encoded word in its header has no end")
             break
         between = value[at : word.start()]
         # RFC 2231 lets a language follow the charset.
@@ -107,9 +107,9 @@ def _runs(value: str, faults: Faults) -> Iterator[tuple[str | bytes, str | None]
 
 
 def parameters(value: bytes) -> tuple[str, dict[str, str]]:
-    """The first word and the parameters of a Content-Type or Content-Disposition, both lenient and in linear time.
+    """The first word and the parameters of a Content-Type or Content-Disposition. Lenient, and in linear time.
 
-    Bytes are read as Latin-1, so that a boundary can be turned back into what it was.
+    Bytes are decoded as Latin-1, so that a boundary can be encoded again without loss.
 
     >>> parameters(b' Text/HTML; charset="utf-8"; boundary=a=b')
     ('text/html', {'charset': 'utf-8', 'boundary': 'a=b'})
@@ -118,21 +118,21 @@ def parameters(value: bytes) -> tuple[str, dict[str, str]]:
     """
     text = value[:20_000].decode("latin-1")
     first = TYPE.match(text)
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for each in PARAMETER.finditer(text, first.end() if first else 0):
         name, star, number = each[1].lower().partition("*")
         content = each[3] if each[2] is None else re.sub(r"\\(.)", r"\1", each[2])
         if not star:
-            found.setdefault(name, content)
+            values.setdefault(name, content)
             continue
         if not number or number.endswith("*"):
-            content = unquote_to_bytes(content if name in found else content.rpartition("'")[2]).decode("latin-1")
-        found[name] = found.get(name, "") + content
-    return (first[1].lower() if first else ""), found
+            content = unquote_to_bytes(content if name in values else content.rpartition("'")[2]).decode("latin-1")
+        values[name] = values.get(name, "") + content
+    return (first[1].lower() if first else ""), values
 
 
 def words_of(value: str) -> Iterator[str]:
-    """Words and dotted names of a value, each as one word of any tokeniser: lower-case, joined by ``_``.
+    """Words and dotted names of a value, lower-case and joined by ``_``, so that any tokeniser keeps each as one word.
 
     >>> list(words_of("Alice B <alice@mail.example.com>"))
     ['alice', 'b', 'alice', 'mail_example_com']
@@ -141,18 +141,19 @@ def words_of(value: str) -> Iterator[str]:
         yield each.replace(".", "_").replace("-", "_")
 
 
-def header_tokens(fields: Fields, names: Sequence[str], faults: Faults) -> Iterator[str]:
-    """A token for each word of these fields, named after its field.
+def header_tokens(fields: Fields, names: Sequence[str], faults: MailFaults) -> Iterator[str]:
+    """A token for each word of the named fields, prefixed with the name of its field.
 
-    >>> list(header_tokens([("from", b"<a@example.com>"), ("x-mailer", b"Bulk 2.0")], ["from", "x-mailer"], Faults()))
+    >>> fields = [("from", b"<a@example.com>"), ("x-mailer", b"Bulk 2.0")]
+    >>> list(header_tokens(fields, ["from", "x-mailer"], MailFaults()))
     ['from_a', 'from_example_com', 'x_mailer_bulk', 'x_mailer_2_0']
     """
     wanted = {name: "_".join(re.findall(r"\w+", name)) for name in names}
     for name, value in fields:
         if prefix := wanted.get(name):
-            if name == "content-type":  # its boundary is another in every mail
-                kind, found = parameters(value)
-                text = " ".join([kind, *(f"{key} {found[key]}" for key in ("charset", "format") if key in found)])
+            if name == "content-type":  # its boundary differs in every message
+                kind, given = parameters(value)
+                text = " ".join([kind, *(f"{key} {given[key]}" for key in ("charset", "format") if key in given)])
             else:
                 text = decode_field(value, faults)
             for word in words_of(text):

@@ -1,44 +1,46 @@
-"""Whole classes of mails in memory, ready to be learnt from."""
+"""Whole classes of messages in memory, for training."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, listed
+from suffice.numerics.types import Array, Index
 from suffice.text.mail.boxes import Paths, read_mails
 
 __all__ = ["Mails", "load_mails"]
 
+Label = TypeVar("Label")
+
 
 @dataclass(frozen=True, repr=False)
 class Mails:
-    """Mails that were read, and what was met on the way.
+    """Messages with their labels, and a summary of their faults.
 
     Attributes
     ----------
     texts : list of str
     labels : ndarray of shape (n_mails,)
     paths : list of str
-        The file of each mail, with ``#`` and its number if the file is an mbox.
+        The file of each message, followed by ``#`` and its number if the file is an mbox.
     faults : dict of str to int
-        How many mails have each fault.
+        Number of messages with each fault.
     faulty : ndarray of int
-        Places of the mails that have any.
+        Positions of the messages with faults.
     skipped : dict of str to int
-        How many parts of each type were skipped.
+        Number of skipped parts of each type.
     """
 
     texts: list[str]
-    labels: NDArray[Any]
+    labels: Array
     paths: list[str]
     faults: dict[str, int] = field(default_factory=dict)
-    faulty: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    faulty: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     skipped: dict[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -55,7 +57,7 @@ class Mails:
 
 
 def load_mails(
-    sources: Mapping[Any, Paths],
+    sources: Mapping[Label, Paths],
     *,
     pattern: str = "*",
     kind: str = "auto",
@@ -65,14 +67,14 @@ def load_mails(
     max_text_bytes: int = 1_000_000,
     max_attachment_bytes: int = 0,
 ) -> Mails:
-    """Read the mails of each class.
+    """Read the messages of each class.
 
     Parameters
     ----------
     sources : dict of label to path or list of paths
-        Such as ``{"ham": "archive", "spam": ["spam.mbox", "more-spam"]}``. The classes follow each other in this order.
+        Such as ``{"ham": "archive", "spam": ["spam.mbox", "more-spam"]}``. The classes are read in this order.
     pattern, kind, headers, alternatives, max_bytes, max_text_bytes, max_attachment_bytes
-        As `read_mails` has them.
+        See `read_mails`.
 
     Returns
     -------
@@ -93,17 +95,20 @@ def load_mails(
     """
     if not isinstance(sources, Mapping):
         raise InputError(
-            f"load_mails takes a dict such as {{'ham': 'folder', 'spam': 'box.mbox'}}, not {type(sources).__name__}."
+            f"sources must be a dict such as {{'ham': 'folder', 'spam': 'box.mbox'}}; got {type(sources).__name__}.",
+            argument="sources",
         )
     if not sources:
-        raise InputError("There are no mails to read: the dict of sources is empty.")
+        raise InputError("There is no mail to read: the dict of sources is empty.", argument="sources")
     names = list(sources)
     if len({type(name) for name in names}) > 1:
-        raise InputError(f"The labels must be of one type; they are {', '.join(map(repr, names))}.")
+        raise InputError(f"The labels must have one type; got {listed(names)}.", argument="sources")
     labels = np.asarray(names)
     if labels.ndim != 1:
-        raise InputError(f"Each label must be one value, such as a text; one of them is {names[0]!r:.80}.")
-    # All paths are looked at before the first mail is read.
+        raise InputError(
+            f"Each label must be one value, such as a string; one of them is {names[0]!r:.80}.", argument="sources"
+        )
+    # All paths are checked before the first message is read.
     readers = [
         read_mails(
             paths,
@@ -134,7 +139,9 @@ def load_mails(
             paths.append(f"{mail.path}" if mail.number is None else f"{mail.path}#{mail.number}")
         sizes.append(len(texts) - before)
         if not sizes[-1]:
-            raise InputError(f"There are no mails of {name!r:.80}: its files are empty. Leave the class out.")
+            raise InputError(
+                f"Class {name!r:.80} has no mail: its files are empty. Remove the class.", argument="sources"
+            )
     return Mails(
         texts,
         np.repeat(labels, sizes),

@@ -1,4 +1,4 @@
-"""The messages of an mbox, one after the other, in the memory that one message needs."""
+"""The messages of an mbox, read one at a time, with one message in memory."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import BinaryIO
 
 __all__ = ["split_mbox", "starts_as_mbox"]
 
-# Lines may be of any length; what is longer comes in pieces.
+# Lines may have any length; longer ones are read in pieces.
 MAX_LINE = 65_536
-# The line before each message: "From", an address, and the time as ctime writes it, or as a mail's Date has it. A
-# sentence that starts with "From" has no such time, though it may have a day and an hour. Thunderbird writes a dash, or
-# nothing.
+# The line before each message: "From", an address, and the time in the format of ctime or of a Date field. A sentence
+# that starts with "From" has no such time, though it may have a day and an hour. Thunderbird writes a dash or nothing.
 MONTH = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 DATED = re.compile(
     rb"From [^\n]{0,300}?\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? {1,3}"
@@ -34,11 +33,11 @@ def starts_as_mbox(head: bytes) -> bool:
 
 
 def split_mbox(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
-    r"""The messages of an mbox, each up to one byte more than ``max_bytes``.
+    r"""The messages of an mbox, each cut to at most ``max_bytes + 1`` bytes.
 
-    The first line says what separates messages: if it has a time, then lines that have one, and after blank lines those
-    that are bare; else every line that starts with ``From`` and follows a blank one. A line ``>From`` within a message
-    loses the ``>`` that the writer of the mbox gave it (mboxrd).
+    The first line determines what separates messages. If it has a time, separators are lines with a time, and bare
+    lines after a blank line; otherwise every line that starts with ``From`` after a blank line. A line ``>From`` within
+    a message loses the ``>`` that the writer of the mbox added (mboxrd).
 
     >>> import io
     >>> line = b"From a@example.com Thu Aug 22 13:17:22 2002\n"
@@ -66,6 +65,6 @@ def split_mbox(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
 
 
 def _finished(lines: list[bytes], max_bytes: int) -> bytes:
-    if lines and lines[-1] in BLANK:  # it belongs to the mbox
+    if lines and lines[-1] in BLANK:  # the blank line before a separator belongs to the mbox
         lines.pop()
     return QUOTED_FROM.sub(rb"\1", b"".join(lines)[: max_bytes + 1])

@@ -1,4 +1,4 @@
-"""One mail: its subject and text parts as one text, what was skipped, and what could not be read."""
+"""One message: its subject and text parts as one text, the parts that were skipped, and its faults."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Protocol, runtime_checkable
 
 from suffice.exceptions import InputError
 from suffice.text.mail.charsets import decode_text
-from suffice.text.mail.faults import Faults
+from suffice.text.mail.faults import MailFaults
 from suffice.text.mail.headers import decode_field, header_tokens
 from suffice.text.mail.markup import html_charset, html_to_text
 from suffice.text.mail.rules import Rules, make_rules
@@ -22,22 +22,30 @@ __all__ = ["Mail", "Skipped", "parse_mail", "read_mail"]
 MAX_DEPTH = 20
 MAX_PARTS = 1_000
 HTML = ("text/html", "text/enriched", "text/richtext", "application/xhtml+xml")
-# Text by its type, but nothing that was written to be read, or a copy for one reader only.
+# Text types that are not prose, or a copy for one mail program only.
 NOT_PROSE = re.compile("text/(?:calendar|css|csv|directory|javascript|rtf|vcard|x-amp-html|x-vcalendar|x-vcard|xml)")
+
+
+@runtime_checkable
+class BinaryFile(Protocol):
+    """A file opened in binary mode."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes."""
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A part of a mail that was not read.
+    """A part of a message that was not read.
 
     Attributes
     ----------
     type : str
-        As the mail declares it, such as ``image/png``.
+        The declared type, such as ``image/png``.
     size : int
-        In bytes, encoded as it was sent.
+        In bytes, as encoded in the message.
     name : str
-        Of the file, if it has one.
+        File name, if the part has one.
     """
 
     type: str
@@ -47,24 +55,24 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Mail:
-    """What a mail says.
+    """The text of a message.
 
     Attributes
     ----------
     text : str
-        For a classifier: the subject, the text parts, and the header tokens that were asked for. May be empty.
+        Text for a classifier: the subject, the text parts, and the requested header tokens. May be empty.
     subject : str
         Decoded, on one line.
     headers : tuple of str
-        Tokens of the header fields that were asked for; they are part of the text, too.
+        Tokens of the requested header fields; the text contains them, too.
     faults : tuple of str
-        A sentence for each kind of thing that could not be read as it should be. Empty for a mail in order.
+        A sentence for each kind of fault. Empty for a well-formed message.
     skipped : tuple of Skipped
         Attachments and other parts that are not text.
     path : str or None
-        The file it was read from.
+        The file that the message was read from.
     number : int or None
-        Its place within that file, from 0, if the file is an mbox.
+        Position in that file, from 0, if the file is an mbox.
     """
 
     text: str
@@ -77,7 +85,7 @@ class Mail:
 
 
 def read_mail(
-    source: bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO,
+    source: bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryFile,
     *,
     headers: bool | Iterable[str] = False,
     alternatives: str = "shown",
@@ -87,28 +95,28 @@ def read_mail(
 ) -> Mail:
     r"""Read one message.
 
-    A mail that is broken gives what can be read, and says what could not in ``faults``; a file that is no mail at all
-    is its own text. The time is in proportion to the size, whatever the mail holds.
+    A malformed message gives the text that can be read, and lists the rest in ``faults``. A file that is not a message
+    is read as plain text. The time is proportional to the size, whatever the message contains.
 
     Parameters
     ----------
     source : bytes, path or binary file
-        The message as it was sent (RFC 5322), such as a file ``.eml``. An mbox holds many: see `read_mails`.
+        The raw message (RFC 5322), such as an ``.eml`` file. For an mbox, which holds many messages, see `read_mails`.
     headers : bool or list of str, default=False
-        Header fields whose words become tokens of their own, named after the field: ``from_example_com``,
-        ``subject_viagra``. They pass any tokeniser as one word, and are told apart from the body's. True takes From,
-        Reply-To, Return-Path, Sender, Subject, X-Mailer, User-Agent and Content-Type, which the sender writes; To and
-        Received tell of your own mailbox.
+        Header fields whose words become separate tokens, prefixed with the field: ``from_example_com``,
+        ``subject_viagra``. Any tokeniser keeps them as one word, distinct from the words of the body. True selects
+        From, Reply-To, Return-Path, Sender, Subject, X-Mailer, User-Agent and Content-Type, which the sender writes; To
+        and Received describe your own mailbox.
     alternatives : {"shown", "plain", "all"}, default="shown"
-        What to read of a text that is sent in several forms. A reader is shown the last (HTML, as a rule), so that is
-        what counts: the other is free for a sender to fill with innocent words. If it has less than half the words of
-        another form, all forms are read. "plain" takes the first form that has words.
+        Which form to read of a text that is sent in several forms. "shown" takes the last, usually HTML: mail programs
+        display it, so a sender can fill the other forms with innocent words. If it has less than half as many words as
+        another form, all forms are read. "plain" takes the first form that has words, "all" takes all forms.
     max_bytes : int, default=10_000_000
-        Of the message; what follows is not read, which is a fault.
+        Largest size of the message; the rest is ignored and noted as a fault.
     max_text_bytes : int, default=1_000_000
-        Of one text part; the rest of it is not read, which is a fault.
+        Largest size of a text part; the rest is ignored and noted as a fault.
     max_attachment_bytes : int, default=0
-        Attached files of text up to this size are read like the body. Everything else that is attached is skipped.
+        Attached text files up to this size are read like the body. All other attachments are skipped.
 
     Returns
     -------
@@ -132,49 +140,49 @@ def read_mail(
             with open(path, "rb") as file:
                 data = file.read(max_bytes + 1)
         except (OSError, ValueError) as error:
-            hint = " A mail that is held as text is read from text.encode()." if "\n" in path else ""
-            raise InputError(f"No mail can be read from {path[:200]!r}: {_why(error)}.{hint}") from error
-    elif hasattr(source, "read"):
+            hint = " To read a message from a string, pass text.encode()." if "\n" in path else ""
+            raise InputError(f"Cannot read mail from {path[:200]!r}: {_reason(error)}.{hint}", file=path) from error
+    elif isinstance(source, BinaryFile):
         data = source.read(max_bytes + 1)
         if not isinstance(data, bytes):
-            raise InputError("A mail is read from a file that was opened as bytes: open(path, 'rb').")
+            raise InputError("The file must be opened in binary mode: open(path, 'rb').", argument="source")
     else:
-        raise InputError(f"A mail is read from bytes, a path or a binary file, not from {type(source).__name__}.")
+        raise InputError(f"Expected bytes, a path or a binary file; got {type(source).__name__}.", argument="source")
     return parse_mail(data, rules, path=path)
 
 
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def parse_mail(data: bytes, rules: Rules, *, path: str | None = None, number: int | None = None) -> Mail:
-    """The mail that these bytes are; one byte more than is allowed says that there is more."""
-    reading = _Reading(rules)
+    """Parse the bytes of a message. A length of ``max_bytes + 1`` means that the message was cut."""
+    reader = _MessageReader(rules)
     if path is not None and path.lower().endswith(".emlx"):
         data = _without_frame(data)
     if len(data) > rules.max_bytes:
-        reading.faults.note(f"the message is longer than {rules.max_bytes:,} bytes; the rest is left out")
+        reader.faults.note(f"the message is longer than {rules.max_bytes:,} bytes; the rest is ignored")
         data = data[: rules.max_bytes]
-    part = parse_part(data, reading.faults, message=True)
-    pieces = reading.message(part, 0)
-    subject = reading.subject(part)
-    tokens = tuple(header_tokens(part.fields, rules.headers, reading.faults)) if rules.headers else ()
+    part = parse_part(data, reader.faults, message=True)
+    pieces = reader.message(part, 0)
+    subject = reader.subject(part)
+    tokens = tuple(header_tokens(part.fields, rules.headers, reader.faults)) if rules.headers else ()
     text = "\n".join(filter(None, [*pieces, " ".join(tokens)]))
-    return Mail(text, subject, tokens, reading.faults.sentences(), tuple(reading.skipped), path, number)
+    return Mail(text, subject, tokens, reader.faults.sentences(), tuple(reader.skipped), path, number)
 
 
 def _without_frame(data: bytes) -> bytes:
-    """The message in a file of Apple's Mail: a line before it says how long it is, and what follows is not of it."""
+    """The message in a file of Apple Mail, which has the length on a line before it and metadata after it."""
     length, _, rest = data.partition(b"\n")
     return rest[: int(length)] if re.fullmatch(rb"\s*[0-9]{1,15}\s*", length) else data
 
 
-class _Reading:
-    """One walk through the parts of a mail."""
+class _MessageReader:
+    """One pass over the parts of a message."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.faults = Faults()
+        self.faults = MailFaults()
         self.skipped: list[Skipped] = []
         self.parts = 0
 
@@ -187,11 +195,11 @@ class _Reading:
         return [self.subject(part), *self.texts(part, depth)]
 
     def texts(self, part: Part, depth: int) -> list[str]:
-        """The texts of a part and of those within it."""
+        """The texts of a part and of the parts within it."""
         self.parts += 1
         if part.is_multipart or part.type == "message/rfc822":
             if depth >= MAX_DEPTH:
-                self.faults.note(f"parts are nested more than {MAX_DEPTH} deep; what is deeper is left out")
+                self.faults.note(f"parts are nested more than {MAX_DEPTH} deep; deeper parts are ignored")
                 return []
             if not part.is_multipart:
                 inner = decode_transfer(part.body, part.encoding, self.faults)
@@ -209,7 +217,7 @@ class _Reading:
         forms = []
         for data in inner_parts:
             if self.parts >= MAX_PARTS:
-                self.faults.note(f"there are more than {MAX_PARTS:,} parts; the rest is left out")
+                self.faults.note(f"there are more than {MAX_PARTS:,} parts; the rest is ignored")
                 break
             inner = parse_part(data, self.faults, message=False, default_type=default)
             forms.append(self.texts(inner, depth))
@@ -218,26 +226,26 @@ class _Reading:
         return [text for form in forms for text in form]
 
     def chosen(self, forms: list[list[str]]) -> list[list[str]]:
-        """The forms of one text that are read."""
+        """The forms of one text that are read, by the setting ``alternatives``."""
         words = [sum(len(text.split()) for text in form) for form in forms]
-        said = [at for at, count in enumerate(words) if count]
-        if not said or self.rules.alternatives == "all":
+        with_words = [at for at, count in enumerate(words) if count]
+        if not with_words or self.rules.alternatives == "all":
             return forms
-        at = said[0] if self.rules.alternatives == "plain" else said[-1]
+        at = with_words[0] if self.rules.alternatives == "plain" else with_words[-1]
         return [forms[at]] if 2 * words[at] >= max(words) else forms
 
     def is_read(self, part: Part) -> bool:
-        """Whether a part is text for a reader, in the body or in an attachment that is small enough."""
+        """Whether a part is prose in the body or in a small enough attachment."""
         if not (part.type.startswith("text/") or part.type in HTML) or NOT_PROSE.fullmatch(part.type):
             return False
-        # A body may have a file's name, too: only what is declared as attached is.
+        # A body may have a file name, too: only declared attachments count.
         return part.disposition != "attachment" or len(part.body) <= self.rules.max_attachment_bytes
 
     def text(self, part: Part) -> str:
-        """The text of a part that is text, or of a multipart that has no parts."""
+        """The text of a text part, or of a multipart without boundaries."""
         data = decode_transfer(part.body, part.encoding, self.faults)
         if len(data) > self.rules.max_text_bytes:
-            self.faults.note(f"a text is longer than {self.rules.max_text_bytes:,} bytes; the rest is left out")
+            self.faults.note(f"a text is longer than {self.rules.max_text_bytes:,} bytes; the rest is ignored")
             data = data[: self.rules.max_text_bytes]
         charset = part.type_parameters.get("charset", "").strip() or None
         if part.type in HTML:

@@ -1,11 +1,11 @@
-"""What is read of a mail: the settings, checked once and used for every mail."""
+"""Settings for reading messages, checked once and used for every message."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, listed
 
 __all__ = ["DEFAULT_HEADERS", "Rules", "make_rules"]
 
@@ -19,14 +19,14 @@ DEFAULT_HEADERS = (
     "user-agent",
     "content-type",
 )
-"""What the sender writes. Received, To and the like tell more of the mailbox than of the mail."""
+"""Fields that the sender writes. Fields such as Received and To say more about the mailbox than about the message."""
 
 ALTERNATIVES = ("shown", "plain", "all")
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The settings of :func:`read_mail`, which describes them."""
+    """The settings of :func:`read_mail`, where they are documented."""
 
     headers: tuple[str, ...] = ()
     alternatives: str = "shown"
@@ -42,14 +42,16 @@ def make_rules(
     max_text_bytes: int,
     max_attachment_bytes: int,
 ) -> Rules:
-    """The settings, or an InputError that says what is wrong with them."""
+    """Check the settings; raise `InputError` for an invalid one."""
     if alternatives not in ALTERNATIVES:
-        raise InputError(f"alternatives must be one of {', '.join(map(repr, ALTERNATIVES))}; it is {alternatives!r}.")
+        raise InputError(
+            f"alternatives must be one of {listed(ALTERNATIVES)}; got {alternatives!r}.", argument="alternatives"
+        )
     sizes = {"max_bytes": max_bytes, "max_text_bytes": max_text_bytes, "max_attachment_bytes": max_attachment_bytes}
     for name, size in sizes.items():
         least = 0 if name == "max_attachment_bytes" else 1
         if isinstance(size, bool) or not isinstance(size, int) or size < least:
-            raise InputError(f"{name} must be a whole number of bytes, {least} or more; it is {size!r}.")
+            raise InputError(f"{name} must be a whole number of bytes, {least} or more; got {size!r}.", argument=name)
     return Rules(_names(headers), alternatives, max_bytes, max_text_bytes, max_attachment_bytes)
 
 
@@ -58,11 +60,12 @@ def _names(headers: bool | Iterable[str]) -> tuple[str, ...]:
         return DEFAULT_HEADERS if headers else ()
     if isinstance(headers, (str, bytes)) or not isinstance(headers, Iterable):
         raise InputError(
-            f"headers must be True, False or a list of names such as ['from', 'subject']; it is {headers!r}."
+            f"headers must be True, False or a list of names such as ['from', 'subject']; got {headers!r}.",
+            argument="headers",
         )
     names = []
     for name in headers:
         if not isinstance(name, str) or not name.strip().rstrip(":"):
-            raise InputError(f"headers must name header fields such as 'from'; one of the names is {name!r}.")
+            raise InputError(f"headers must name header fields such as 'from'; got {name!r}.", argument="headers")
         names.append(name.strip().rstrip(":").lower())
     return tuple(names)

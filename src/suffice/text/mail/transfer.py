@@ -1,6 +1,6 @@
-"""Transfer encodings: base64, quoted-printable and uuencode, back to the bytes that were sent.
+"""Decoding of transfer encodings: base64, quoted-printable and uuencode.
 
-Each takes whatever it is given: what is damaged is left out or left as it is, and noted.
+All functions accept any input: damaged parts are dropped or kept unchanged, and noted as faults.
 """
 
 from __future__ import annotations
@@ -8,52 +8,54 @@ from __future__ import annotations
 import binascii
 import re
 
-from suffice.text.mail.faults import Faults, quoted
+from suffice.text.mail.faults import MailFaults, quoted
 
 __all__ = ["decode_base64", "decode_transfer", "without_uuencoded"]
 
 ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 NOT_BASE64 = bytes(set(range(256)) - set(ALPHABET))
 WHITESPACE = b" \t\r\n\v\f"
-AS_IT_IS = ("", "7bit", "8bit", "binary")
+UNENCODED = ("", "7bit", "8bit", "binary")
 UUENCODED = ("uuencode", "x-uuencode", "x-uue", "uue")
 UU_BEGIN = re.compile(rb"^begin [0-7]{3,4} [^\r\n]{1,200}\r?\n", re.MULTILINE)
 UU_LINE = re.compile(rb"[!-`][ -`]{0,90}\r?\n")
 UU_END = re.compile(rb"[` ]?\r?\n?end[ \t]*(?:\r?\n|\Z)")
 
 
-def decode_transfer(body: bytes, encoding: str, faults: Faults) -> bytes:
-    """The bytes of a part, by its Content-Transfer-Encoding.
+def decode_transfer(body: bytes, encoding: str, faults: MailFaults) -> bytes:
+    """Decode the body of a part by its Content-Transfer-Encoding.
 
-    >>> decode_transfer(b"c3BhbQ==", "base64", Faults()), decode_transfer(b"sp=61m", "quoted-printable", Faults())
-    (b'spam', b'spam')
+    >>> decode_transfer(b"c3BhbQ==", "base64", MailFaults())
+    b'spam'
+    >>> decode_transfer(b"sp=61m", "quoted-printable", MailFaults())
+    b'spam'
     """
-    if encoding in AS_IT_IS:
+    if encoding in UNENCODED:
         return body
     if encoding == "quoted-printable":
         return binascii.a2b_qp(body)
     if encoding == "base64":
-        coded, clear = _clear_behind(body)
+        coded, clear = _split_clear_text(body)
         if clear:
-            faults.note("base64 has clear text behind it; both are read")
+            faults.note("base64 is followed by clear text; both are read")
             clear = b"\n" + clear
         return decode_base64(coded, faults) + clear
     if encoding in UUENCODED:
         return _decode_uu(body, faults)
-    # Writers leave comments and semicolons there; the name is what comes first.
+    # Some writers add comments and semicolons after the name.
     name = re.match(r"[\w-]*", encoding)
     if name and name[0] != encoding:
         return decode_transfer(body, name[0], faults)
-    faults.note(f"the transfer encoding {quoted(encoding)} is unknown; the part is read as it is")
+    faults.note(f"the transfer encoding {quoted(encoding)} is unknown; the part is read unchanged")
     return body
 
 
-def decode_base64(data: bytes, faults: Faults) -> bytes:
-    r"""The bytes that base64 stands for, whatever else lies between its characters.
+def decode_base64(data: bytes, faults: MailFaults) -> bytes:
+    r"""Decode base64, ignoring other characters in between.
 
-    Each piece that padding ends is decoded by itself: :func:`binascii.a2b_base64` would stop at the first.
+    Each piece that ends in padding is decoded separately: :func:`binascii.a2b_base64` would stop at the first.
 
-    >>> decode_base64(b"c3Bh\nbQ==\naGFt", Faults())
+    >>> decode_base64(b"c3Bh\nbQ==\naGFt", MailFaults())
     b'spamham'
     """
     kept = data.translate(None, NOT_BASE64)
@@ -65,14 +67,14 @@ def decode_base64(data: bytes, faults: Faults) -> bytes:
         whole = piece[:-1] if over == 1 else piece + b"=" * (-over % 4)
         pieces.append(binascii.a2b_base64(whole))
     if damaged:
-        faults.note("its base64 is damaged; what could be decoded is read")
+        faults.note("its base64 is damaged; the valid part is read")
     return b"".join(pieces)
 
 
-def _clear_behind(data: bytes) -> tuple[bytes, bytes]:
-    """What may be base64, and what follows from the first line on of which a tenth is not.
+def _split_clear_text(data: bytes) -> tuple[bytes, bytes]:
+    """Split at the first line of which more than a tenth is not base64.
 
-    Mailing lists put their footers there.
+    Mailing lists append their footers as clear text.
     """
     at = 0
     for line in data.splitlines(keepends=True):
@@ -83,10 +85,10 @@ def _clear_behind(data: bytes) -> tuple[bytes, bytes]:
     return data, b""
 
 
-def _decode_uu(body: bytes, faults: Faults) -> bytes:
+def _decode_uu(body: bytes, faults: MailFaults) -> bytes:
     begin = UU_BEGIN.search(body)
     if begin is None:
-        faults.note("its uuencoded part has no begin line; it is left out")
+        faults.note("its uuencoded part has no begin line; it is ignored")
         return b""
     decoded, at = [], begin.end()
     while line := UU_LINE.match(body, at):
@@ -97,21 +99,21 @@ def _decode_uu(body: bytes, faults: Faults) -> bytes:
     return b"".join(decoded)
 
 
-def _uu_line(line: bytes, faults: Faults) -> bytes:
+def _uu_line(line: bytes, faults: MailFaults) -> bytes:
     try:
         return binascii.a2b_uu(line)
     except binascii.Error:
-        # Some writers pad a line with what is not of it: the first character says how much counts.
+        # Some writers pad lines: the first character gives the number of bytes that count.
         length = ((line[0] - 32) & 63) * 4 + 5
         try:
             return binascii.a2b_uu(line[: length // 3])
         except binascii.Error:
-            faults.note("a uuencoded line is damaged; it is left out")
+            faults.note("a uuencoded line is damaged; it is ignored")
             return b""
 
 
 def without_uuencoded(text: bytes) -> tuple[bytes, list[tuple[str, int]]]:
-    r"""A text without the files that are uuencoded in it, and the name and size of each.
+    r"""Remove uuencoded files from a text; return the rest, and the name and size of each file.
 
     >>> without_uuencoded(b"See the file.\nbegin 644 a.txt\n$<W!A;0``\n`\nend\nBye.")
     (b'See the file.\nBye.', [('a.txt', 10)])
@@ -121,7 +123,7 @@ def without_uuencoded(text: bytes) -> tuple[bytes, list[tuple[str, int]]]:
         stop = begin.end()
         while (end := UU_END.match(text, stop)) is None and (line := UU_LINE.match(text, stop)):
             stop = line.end()
-        if end is None or stop == begin.end():  # a sentence that begins so
+        if end is None or stop == begin.end():  # a sentence that begins with "begin"
             kept.append(text[at : begin.end()])
             at = begin.end()
             continue

@@ -1,7 +1,7 @@
-// Included by instruction_set.cpp, within its namespace: numbers of which a bit says whether they are there.
+// Included by instruction_set.cpp, within its namespace: numbers with validity bits.
 
-// out = numbers first..last-1, with NaN where the bit is zero; that of number i is `bit + i`, counted from the lowest of
-// each byte.
+// out = numbers first..last-1, with NaN where the bit is zero. The bit of number i is `bit + i`, counted from the
+// lowest bit of each byte.
 void known_numbers(const Column &c, const uint8_t *bits, int64_t bit, int64_t first, int64_t last, double *out) {
     with_type(c.type, c.data, [&](auto *data) {
         const auto *RESTRICT values = data;

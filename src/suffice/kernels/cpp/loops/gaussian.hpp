@@ -1,6 +1,6 @@
 // Included by instruction_set.cpp, within its namespace: log-densities of Gaussians.
 
-// Scores of a tile under `SIDE` classes side by side.
+// Scores of a tile under `SIDE` adjacent classes.
 template <bool split, int64_t SIDE>
 void diagonal_strip(const double *tile, int64_t d, const Diagonal &p, int64_t k, Ahead &ahead, double *scores) {
     constexpr int64_t WIDE = 4;
@@ -29,7 +29,7 @@ void diagonal_strip(const double *tile, int64_t d, const Diagonal &p, int64_t k,
     }
 }
 
-// The same for one class where values are missing: they are left out.
+// The same for one class, skipping missing values.
 template <bool split>
 void diagonal_holes(const double *tile, int64_t d, const Diagonal &p, int64_t k, Ahead &ahead, double *scores) {
     for (int64_t g = 0; g < GROUPS; ++g) {
@@ -59,23 +59,23 @@ void diagonal_tile(const double *tile, int64_t d, const Diagonal &p, bool holes,
 }
 
 void diagonal(const Matrix &x, const Diagonal &p, bool missing, int64_t first, int64_t last, double *buffer,
-              const Finish &f, int64_t *lost) {
+              const PosteriorRequest &f, int64_t *invalid_row) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const scores = tile + d * TILE;
     const auto run = p.origin ? diagonal_tile<false> : diagonal_tile<true>;
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
         Ahead ahead(x, start + TILE, TILE, d);
-        const bool holes = (fill(x, start, count, {p.origin, nullptr}, tile) & MET_MISSING) && missing;
+        const bool holes = (fill(x, start, count, {p.origin, nullptr}, tile) & FLAG_MISSING) && missing;
         run(tile, d, p, holes, ahead, scores);
-        finish(f, p.classes, start, count, scores, lost);
+        write_output(f, p.classes, start, count, scores, invalid_row);
     }
 }
 
 // z = T v for a triangular T, four entries of z at a time, and the sum of their squares. T is packed: for each four
-// rows i, i + 1, i + 2, i + 3 the four entries of column 0, of column 1, ... of column i + 3.
+// rows i, i + 1, i + 2, i + 3, the four entries of column 0, column 1, ..., column i + 3.
 void squares_of_triangle(const double *tile, int64_t d, const double *packed, double *distance) {
-    constexpr int64_t WIDE = LANES == 8 ? 4 : 2;  // vectors whose sums fit the registers, four of each
+    constexpr int64_t WIDE = LANES == 8 ? 4 : 2;  // vectors whose sums fit in registers, four of each
     for (int64_t from = 0; from < GROUPS; from += WIDE) {
         Lanes square[WIDE];
         for (int64_t g = 0; g < WIDE; ++g) square[g] = all(0.0);
@@ -103,8 +103,8 @@ void squares_of_triangle(const double *tile, int64_t d, const double *packed, do
     }
 }
 
-void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const Finish &f,
-          int64_t *lost) {
+void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const PosteriorRequest &f,
+          int64_t *invalid_row) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const away = tile + d * TILE, *const scores = away + d * TILE;
     double *RESTRICT distance = scores + (p.classes + 3) * TILE;
@@ -124,7 +124,7 @@ void full(const Matrix &x, const Full &p, int64_t first, int64_t last, double *b
             squares_of_triangle(away, d, p.packed + k * p.size, distance);
             for (int64_t i = 0; i < TILE; ++i) scores[k * TILE + i] = p.norm[k] - 0.5 * distance[i];
         }
-        finish(f, p.classes, start, count, scores, lost);
+        write_output(f, p.classes, start, count, scores, invalid_row);
     }
 }
 

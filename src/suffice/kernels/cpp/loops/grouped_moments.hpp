@@ -1,18 +1,19 @@
-// Included by instruction_set.cpp, within its namespace: moments of a window of rows, class after class. The rows of a
-// class are summed in registers, where the other way reads and writes the sums of a class with every row.
+// Included by instruction_set.cpp, within its namespace: moments of a window of rows, class by class. The rows of a
+// class are summed in registers, while loops/moments.hpp reads and writes the sums of a class for every row.
 
 template <int n> struct Number {
     static constexpr int value = n;
 };
 
-// What a class adds up: x - mean and its square, and the weight of the cells that are there where some are missing.
+// The sums of a class: x - mean and its square, and the weight of the cells that are not missing.
 struct Sums {
     const double *mean;
     double *sum, *square, *known;
 };
 
-// Adds some rows, for so many vectors of columns from j on; the last of them ends with the last column, and may overlap
-// the one before it, which then gets the same sums twice; both begin at what was there.
+// Adds rows for `strips` vectors of columns from column j on. The last vector ends with the last column and may overlap
+// the one before it. The overlapping columns are then computed twice with the same result, since both vectors start
+// from the stored sums.
 template <typename T, int strips, bool weighted, bool holes>
 void sum_strip(const T *base, int64_t step, const int32_t *rows, int64_t count, const double *weights, int64_t j,
                int64_t d, const Sums &to, Ahead *ahead) {
@@ -52,15 +53,15 @@ void sum_strip(const T *base, int64_t step, const int32_t *rows, int64_t count, 
     }
 }
 
-// All columns, as many at a time as registers hold.
+// All columns, as many at a time as fit in registers.
 template <typename T, bool weighted, bool holes>
 void sum_rows(const T *base, int64_t step, const int32_t *rows, int64_t count, const double *weights, int64_t d,
               const Sums &to, Ahead &ahead) {
-    // Vectors whose mean and sums fit the registers.
+    // Vectors whose mean and sums fit in registers.
     constexpr int64_t STRIPS = (LANES == 8 ? 8 : 4) / (holes ? 2 : 1);
     for (int64_t j = 0; j < d; j += STRIPS * LANES) {
         if (d - j < LANES) {
-            // Less than a vector, and a vector that began earlier would count the columns of the group before again.
+            // Fewer columns than a vector. A vector that began earlier would count columns of the previous group twice.
             for (int64_t c = j; c < d; ++c) {
                 double s = to.sum[c], q = to.square[c], n = holes ? to.known[c] : 0.0;
                 for (int64_t r = 0; r < count; ++r) {
@@ -97,9 +98,9 @@ void sum_rows(const T *base, int64_t step, const int32_t *rows, int64_t count, c
     }
 }
 
-constexpr int64_t LONGEST = 64;  // rows of a chunk, so that plain summation loses no digits
+constexpr int64_t LONGEST = 64;  // rows of a chunk, few enough for plain summation to lose no digits
 
-// A mean for columns that have none yet: the first value among some rows that is there.
+// Sets the mean of columns that have none yet to their first value that is not missing.
 template <typename T>
 void first_means(const T *base, int64_t step, const int32_t *rows, int64_t count, int64_t d, const double *weight,
                  const double *known, double *mean) {
@@ -114,15 +115,13 @@ void first_means(const T *base, int64_t step, const int32_t *rows, int64_t count
     }
 }
 
-// The rows of a window, class after class. Chunks of a class are never longer than what came before them, so that the
-// running mean is a good centre.
+// The rows of a window, class by class. A chunk of a class is never longer than all rows before it, so that the running
+// mean is a good centre.
 template <typename T, bool holes>
 void window_moments(const T *base, int64_t step, int64_t count, const int64_t *codes, const double *weights,
                     int32_t *order, int32_t *starts, Ahead ahead, Moments &o) {
     const int64_t d = o.columns, classes = o.classes;
-    const auto counts = [&](int64_t i) {
-        return codes[i] >= 0 && codes[i] < classes && (!weights || weights[i] > 0);
-    };
+    const auto counts = [&](int64_t i) { return codes[i] >= 0 && codes[i] < classes && (!weights || weights[i] > 0); };
     for (int64_t k = 0; k <= classes; ++k) starts[k] = 0;
     for (int64_t i = 0; i < count; ++i)
         if (counts(i)) ++starts[codes[i] + 1];
@@ -154,8 +153,8 @@ void window_moments(const T *base, int64_t step, int64_t count, const int64_t *c
     }
 }
 
-// Rows of a window: so many that a class has several, and few enough to stay in the cache nearest to a processor but one
-// until they are summed. Zero if there are too many classes for that.
+// Rows of a window: enough for several rows of each class, and few enough to stay in the second-level cache until they
+// are summed. Zero if there are too many classes.
 inline int64_t window_rows(int64_t classes, int64_t columns) {
     const int64_t bytes = 8 * (columns ? columns : 1);
     const int64_t wanted = 16 * classes > (int64_t{1} << 15) / bytes ? 16 * classes : (int64_t{1} << 15) / bytes;
@@ -164,10 +163,10 @@ inline int64_t window_rows(int64_t classes, int64_t columns) {
     return 8 * classes <= rows ? rows : 0;
 }
 
-// Whether it was done; not if there are too many classes for this way to pay.
+// Returns false and does nothing if there are too many classes for this method to pay off.
 template <bool holes>
-bool grouped_moments_of(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer, int32_t *order,
-                        int32_t *starts, Moments &o) {
+bool grouped_moments_of(const Matrix &x, const Membership &m, int64_t first, int64_t last, double *buffer,
+                        int32_t *order, int32_t *starts, Moments &o) {
     const int64_t window = window_rows(m.classes, o.columns);
     if (!m.codes || !window) return false;
     const bool rows_lie = !x.each && x.column_stride == 1;
@@ -175,7 +174,8 @@ bool grouped_moments_of(const Matrix &x, const Membership &m, int64_t first, int
         const int64_t count = last - start < window ? last - start : window;
         const int64_t *const codes = m.codes + start;
         const double *const weights = m.weights ? m.weights + start : nullptr;
-        const Ahead ahead(x, start + window, last - start - window < window ? last - start - window : window, x.columns);
+        const Ahead ahead(x, start + window, last - start - window < window ? last - start - window : window,
+                          x.columns);
         if (rows_lie && x.type == Type::f64) {
             const double *const base = static_cast<const double *>(x.data) + start * x.row_stride + o.first;
             window_moments<double, holes>(base, x.row_stride, count, codes, weights, order, starts, ahead, o);

@@ -1,12 +1,13 @@
-// Included by instruction_set.cpp, within its namespace: arithmetic on summaries of rows, in two doubles. Cell by cell
-// it is what `suffice.statistics.compensated` writes with arrays.
+// Included by instruction_set.cpp, within its namespace: arithmetic on summaries of rows, in two doubles. It does for
+// each cell what `suffice.numerics.compensated` does for arrays.
 
 struct Pair {
     double high, low;
 };
 
 constexpr double TINY = 2.2250738585072014e-308;
-constexpr double SMALLEST_SQUARE = TINY / 2.220446049250313e-16;  // below, a double sum of squares has fewer than 53 bits
+// Below this, a sum of squares has fewer than 53 significant bits.
+constexpr double SMALLEST_SQUARE = TINY / 2.220446049250313e-16;
 
 inline bool is_finite(double value) { return value - value == 0; }
 
@@ -23,7 +24,7 @@ inline Pair sum(Pair a, Pair b) {
     return renormalised(high, error + (a.low + b.low));
 }
 
-// A product of a very large number: halving it in `two_product` would overflow where there is no fused multiply-add.
+// Product of very large numbers: splitting one in `two_product` would overflow without a fused multiply-add.
 inline void wide_product(double a, double b, double &product, double &error) {
     constexpr double LARGE = 0x1p990, DOWN = 0x1p-32, UP = 0x1p32;
     if (fabs(a) <= LARGE && fabs(b) <= LARGE) return two_product(a, b, product, error);
@@ -39,7 +40,7 @@ inline Pair times(Pair a, Pair b) {
     return renormalised(high, (is_finite(error) ? error : 0.0) + (a.high * b.low + a.low * b.high));
 }
 
-// Zero where b is not above zero.
+// Quotient; zero if b is not positive.
 inline Pair over(Pair a, Pair b) {
     if (!(b.high > 0)) return {0.0, 0.0};
     double product, error;
@@ -48,7 +49,7 @@ inline Pair over(Pair a, Pair b) {
     return renormalised(high, (((a.high - product) - error) + (a.low - high * b.low)) / b.high);
 }
 
-void settle(int64_t count, const double *weight, const double *weight_low, const double *sums, const double *sums_low,
+void refine(int64_t count, const double *weight, const double *weight_low, const double *sums, const double *sums_low,
             const double *squares, const double *squares_low, double *mean, double *mean_low, double *m2,
             double *m2_low) {
     for (int64_t i = 0; i < count; ++i) {
@@ -67,7 +68,7 @@ struct JoinedMean {
     Pair mean, delta;
 };
 
-// Two groups joined (Chan, Golub and LeVeque 1979): the mean is mean_a + delta n_b / (n_a + n_b).
+// Joins two groups (Chan, Golub and LeVeque 1979): the mean is mean_a + delta n_b / (n_a + n_b).
 inline JoinedMean join_means(Pair n, Pair mean, Pair other_n, Pair other, Pair total) {
     const bool both = n.high > 0 && other_n.high > 0;
     const Pair delta = both ? sum(other, negative(mean)) : Pair{0.0, 0.0};
@@ -82,7 +83,7 @@ void join_moments(int64_t count, const Summary &a, const Summary &b, double *wei
         const Pair total = sum(n, other_n);
         const JoinedMean joined = join_means(n, {a.mean[i], a.mean_low[i]}, other_n, {b.mean[i], b.mean_low[i]}, total);
         Pair apart = times(times(joined.delta, joined.delta), over(times(n, other_n), total));
-        // A square that underflows is the smallest number, not zero.
+        // A square that underflows becomes the smallest number, not zero.
         if (apart.high == 0 && joined.delta.high != 0) apart.high = SMALLEST;
         const Pair squares = sum(sum({a.squares[i], a.squares_low[i]}, {b.squares[i], b.squares_low[i]}), apart);
         weight[i] = total.high;
@@ -102,7 +103,7 @@ bool pool(int64_t classes, int64_t d, const Summary &a, double *weight, double *
             weight[j] += a.weight[k * d + j];
             mean[j] += a.weight[k * d + j] * a.mean[k * d + j];
         }
-    // Any point near the data will do as origin; the residual mean is added below.
+    // Any point near the data serves as origin; the residual mean is added below.
     for (int64_t j = 0; j < d; ++j) mean[j] /= weight[j] > 0 ? weight[j] : 1.0;
     const auto offset = [&](int64_t k, int64_t j) {
         double high, low;
@@ -136,7 +137,7 @@ int grand_mean(int64_t classes, int64_t d, const Summary &a, int64_t matrices, d
     for (int64_t k = 0; k < classes; ++k) total += a.weight[k];
     if (!(total > TINY)) total = TINY;
     for (int64_t j = 0; j < d; ++j) mean[j] = mean_low[j] = squares[j] = 0;
-    // Any point near the data will do as origin; the mean of what is left is added to it.
+    // Any point near the data serves as origin; the mean of the residuals is added to it.
     for (int64_t k = 0; k < classes; ++k)
         for (int64_t j = 0; j < d; ++j) mean[j] += a.weight[k] * a.mean[k * d + j];
     for (int64_t j = 0; j < d; ++j) mean[j] /= total;
@@ -171,7 +172,7 @@ int grand_mean(int64_t classes, int64_t d, const Summary &a, int64_t matrices, d
     return found;
 }
 
-// Of entry i, j and j, i of a matrix.
+// Calls each(position of i, j; position of j, i) for the lower triangle of a matrix.
 template <typename Each> inline void each_pair(int64_t d, Each each) {
     for (int64_t i = 0; i < d; ++i)
         for (int64_t j = 0; j <= i; ++j) each(i * d + j, j * d + i);
@@ -217,5 +218,5 @@ void join_entries(int64_t count, const double *a, const double *a_low, const dou
     }
 }
 
-constexpr JoiningKernels joining_kernels = {settle, join_moments, pool, complete, join_class_means, join_entries,
-                                             grand_mean};
+constexpr JoiningKernels joining_kernels = {refine,           join_moments, pool,      complete,
+                                            join_class_means, join_entries, grand_mean};

@@ -1,10 +1,10 @@
 // Included by instruction_set.cpp, within its namespace: scores that are linear in x.
 
-// `SIDE` classes: offset + sum of coef times value; with `holes` a missing value adds -zero instead.
+// Scores of `SIDE` classes: offset + sum of coef times value; with `holes`, a missing value adds -zero instead.
 template <bool holes, int64_t SIDE>
 void linear_strip(const double *tile, int64_t d, const double *coef, const double *offset, const double *zero,
                   Ahead &ahead, double *scores) {
-    constexpr int64_t WIDE = LANES == 8 || SIDE <= 2 ? 4 : 2;  // vectors whose sums fit the registers
+    constexpr int64_t WIDE = LANES == 8 || SIDE <= 2 ? 4 : 2;  // vectors whose sums fit in registers
     for (int64_t from = 0; from < GROUPS; from += WIDE) {
         Lanes sum[SIDE][WIDE];
         for (int64_t r = 0; r < SIDE; ++r)
@@ -44,21 +44,21 @@ void linear_tile(const double *tile, int64_t d, const LinearForm &p, Ahead &ahea
     }
 }
 
-uint32_t linear(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer, const Finish &f,
-                int64_t *lost) {
+uint32_t linear(const Matrix &x, const LinearForm &p, int64_t first, int64_t last, double *buffer,
+                const PosteriorRequest &f, int64_t *invalid_row) {
     const int64_t d = x.columns;
     double *const tile = buffer, *const scores = tile + d * TILE;
-    uint32_t met = 0;
+    uint32_t flags = 0;
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
         Ahead ahead(x, start + TILE, TILE, d);
         const uint32_t here = fill(x, start, count, {p.origin, p.threshold}, tile);
-        met |= here;
-        const auto run = (here & MET_MISSING) && p.zero ? linear_tile<true> : linear_tile<false>;
+        flags |= here;
+        const auto run = (here & FLAG_MISSING) && p.zero ? linear_tile<true> : linear_tile<false>;
         run(tile, d, p, ahead, scores);
-        finish(f, p.classes, start, count, scores, lost);
+        write_output(f, p.classes, start, count, scores, invalid_row);
     }
-    return met;
+    return flags;
 }
 
 constexpr LinearKernels linear_kernels = {linear};

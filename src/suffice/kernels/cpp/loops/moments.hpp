@@ -2,11 +2,11 @@
 
 constexpr double SMALLEST = 4.9406564584124654e-324;
 
-// Adds a group of weight n, centred sum of squares `within` and a mean that lies `delta` from the
-// running one, to a group of weight `past`. A square that underflows leaves the smallest number
-// there is, so that the caller can tell it from a constant column.
-inline void join(double past, double n, double delta, double within, double &mean, double &mean_low,
-                 double &m2, double &m2_low) {
+// Adds a group of weight n, with centred sum of squares `within` and a mean at distance `delta` from the running mean,
+// to a group of weight `past`. A square that underflows becomes the smallest positive number, so that the caller can
+// tell it from a constant column.
+inline void join(double past, double n, double delta, double within, double &mean, double &mean_low, double &m2,
+                 double &m2_low) {
     const double share = n / (past + n);
     double added = within + past * share * delta * delta;
     if (added == 0 && delta != 0 && past > 0) added = SMALLEST;
@@ -14,8 +14,8 @@ inline void join(double past, double n, double delta, double within, double &mea
     add(mean, mean_low, delta * share);
 }
 
-// Folds a chunk of weight n, whose sums are centred on the running mean, into the moments of a class. There is no branch,
-// so that all columns are a vector.
+// Folds a chunk of weight n, whose sums are centred on the running mean, into the moments of a class. There is no
+// branch, so the loop over columns vectorises.
 void fold_columns(int64_t d, double past, double n, double *RESTRICT sum, double *RESTRICT square,
                   double *RESTRICT mean, double *RESTRICT mean_low, double *RESTRICT m2, double *RESTRICT m2_low) {
     const double share = n / (past + n), cross = past * share, joined = past > 0 ? 1.0 : 0.0;
@@ -40,7 +40,7 @@ void fold_chunk(Moments &o, int64_t k) {
     o.chunk_rows[k] = 0;
 }
 
-// The same of cells that each have a weight in the chunk; one without any adds zero.
+// The same with a weight for each cell of the chunk; a cell of weight zero adds nothing.
 void fold_cells(int64_t d, double *RESTRICT weight, double *RESTRICT chunk_weight, double *RESTRICT sum,
                 double *RESTRICT square, double *RESTRICT mean, double *RESTRICT mean_low, double *RESTRICT m2,
                 double *RESTRICT m2_low) {
@@ -74,14 +74,14 @@ void fold_missing(Moments &o, int64_t k) {
     o.chunk_rows[k] = 0;
 }
 
-// Where rows are taken one by one, chunks of a class have 1, 1, 2, 4, 8, 16, 32, 32, ... rows: never more than came
-// before, so that the running mean is a good centre, and never so many that plain summation loses digits.
+// When rows are added one by one, chunks of a class have 1, 1, 2, 4, 8, 16, 32, 32, ... rows: never more than all rows
+// before, so that the running mean is a good centre, and few enough for plain summation to lose no digits.
 inline bool chunk_is_full(Moments &o, int64_t k) {
     const int64_t seen = ++o.rows[k], rows = ++o.chunk_rows[k];
     return rows >= 32 || 2 * rows >= seen;
 }
 
-// Adds the cells of one row that are not missing; the first value of a cell is its first mean.
+// Adds the cells of one row that are not missing. The first value of a cell becomes its first mean.
 template <typename T>
 inline void add_known(int64_t d, double w, const T *RESTRICT value, const double *RESTRICT weight,
                       double *RESTRICT mean, double *RESTRICT chunk_weight, double *RESTRICT sum,
@@ -158,8 +158,7 @@ void merge(bool missing, const Moments &part, Moments &whole) {
                 two_sum(part.mean[j], -whole.mean[j], difference, error);
                 const double delta = difference + (error + (part.mean_low[j] - whole.mean_low[j]));
                 add(whole.m2[j], whole.m2_low[j], part.m2_low[j]);
-                join(past, n, delta, part.m2[j], whole.mean[j], whole.mean_low[j], whole.m2[j],
-                     whole.m2_low[j]);
+                join(past, n, delta, part.m2[j], whole.mean[j], whole.mean_low[j], whole.m2[j], whole.m2_low[j]);
             }
             if (missing) whole.weight[j] += n;
         }
@@ -174,11 +173,11 @@ inline void deviation(double x, double mean, double mean_low, double &z, double 
     two_sum(rough, error - mean_low, z, z_low);
 }
 
-// One row of `exact_moments`. Not inside the lambda below, where the compiler forgets what does not overlap.
+// One row of `exact_moments`. Not inlined into the lambda below, where the compiler loses the RESTRICT information.
 template <bool missing, typename T>
 void exact_row(int64_t d, double w, const T *RESTRICT values, const double *RESTRICT mean,
-               const double *RESTRICT mean_low, double *RESTRICT sum, double *RESTRICT sum_low,
-               double *RESTRICT square, double *RESTRICT square_low) {
+               const double *RESTRICT mean_low, double *RESTRICT sum, double *RESTRICT sum_low, double *RESTRICT square,
+               double *RESTRICT square_low) {
     for (int64_t j = 0; j < d; ++j) {
         const double value = static_cast<double>(values[j]);
         const bool here = !missing || value == value;
@@ -202,8 +201,11 @@ void exact_moments(const Matrix &x, const Membership &m, bool missing, const dou
     const int64_t d = x.columns;
     each_member(x, m, 0, x.rows, 0, d, buffer, [=](const auto *value, int64_t k, double w) {
         const int64_t at = k * d;
-        if (missing) exact_row<true>(d, w, value, mean + at, mean_low + at, sum + at, sum_low + at, square + at, square_low + at);
-        else exact_row<false>(d, w, value, mean + at, mean_low + at, sum + at, sum_low + at, square + at, square_low + at);
+        if (missing)
+            exact_row<true>(d, w, value, mean + at, mean_low + at, sum + at, sum_low + at, square + at,
+                            square_low + at);
+        else
+            exact_row<false>(d, w, value, mean + at, mean_low + at, sum + at, sum_low + at, square + at,
+                             square_low + at);
     });
 }
-

@@ -1,13 +1,14 @@
 // Included by instruction_set.cpp, within its namespace: Bayes' rule on rows of joint probabilities.
 
-constexpr int64_t IN_STEP = 4;  // vectors that are worked on in step, since each waits for itself at every term
+// Vectors processed in lockstep, since each term of the polynomial waits for the one before.
+constexpr int64_t IN_STEP = 4;
 
-// e^x for x <= 0, to about one unit in the last place, and with the same bits in every instruction set. A NaN is taken for
-// minus infinity.
+// e^x for x <= 0, accurate to about one unit in the last place, with the same bits for every instruction set. NaN is
+// treated as minus infinity.
 inline void exp_below(Lanes (&x)[IN_STEP]) {
     constexpr double log2e = 1.4426950408889634074, high = 0x1.62e42fee00000p-1, low = 0x1.a39ef35793c76p-33;
-    constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves a whole number in the last bits
-    // (e^r - 1 - r) / r^2 for |r| <= log(2) / 2, by its values at the ten Chebyshev points there: its terms, highest first.
+    constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves an integer in the last bits
+    // Coefficients of (e^r - 1 - r) / r^2 for |r| <= log(2) / 2, interpolated at ten Chebyshev points, highest first.
     constexpr double highest = 0x1.af38a9b0ec855p-26;
     constexpr double terms[] = {0x1.289185613a3d6p-22, 0x1.71de0dae63bb3p-19, 0x1.a019b90d2ae7ap-16,
                                 0x1.a01a01a7c41d5p-13, 0x1.6c16c1788bd90p-10, 0x1.11111111109b3p-7,
@@ -24,16 +25,16 @@ inline void exp_below(Lanes (&x)[IN_STEP]) {
         for (int64_t g = 0; g < IN_STEP; ++g) p[g] = p[g] * r[g] + all(term);
     for (int64_t g = 0; g < IN_STEP; ++g) {
         p[g] = p[g] * r[g] * r[g] + r[g] + all(1.0);
-        // In two steps, since n may be below the exponent of the least normal number.
+        // In two steps, since n may be below the exponent of the smallest normal number.
         x[g] = p[g] * power_of_two(whole[g], 54) * all(0x1p-54);
     }
 }
 
-// Largest entry of each row of a tile, and which it is if `which` is not null: the first of equal ones. Where an entry is
-// no number or plus infinity, or all are minus infinity, there is nothing to compare: `lost` becomes the first such row, if
-// it was -1.
+// Largest entry of each row of a tile, and its class (the first among equals) if `which` is not null. A row has no
+// maximum if an entry is NaN or plus infinity, or all entries are minus infinity: `invalid_row` becomes the first such
+// row if it was -1.
 void tops(const double *tile, int64_t classes, int64_t start, int64_t count, double *top, double *which,
-          int64_t *lost) {
+          int64_t *invalid_row) {
     Lanes odd = all(0.0);
     for (int64_t i = 0; i < TILE; i += IN_STEP * LANES) {
         Lanes most[IN_STEP], place[IN_STEP], strange[IN_STEP];
@@ -45,7 +46,7 @@ void tops(const double *tile, int64_t classes, int64_t start, int64_t count, dou
             const Lanes number = all(static_cast<double>(k));
             for (int64_t g = 0; g < IN_STEP; ++g) {
                 const Lanes value = load(tile + k * TILE + i + g * LANES);
-                const Lanes finite = larger(all(-DBL_MAX), value);  // a NaN stays one, and an infinity
+                const Lanes finite = larger(all(-DBL_MAX), value);  // NaN and plus infinity are kept
                 strange[g] += finite - finite;
                 if (which) place[g] = if_larger(value, most[g], number, place[g]);
                 most[g] = larger(value, most[g]);
@@ -61,12 +62,12 @@ void tops(const double *tile, int64_t classes, int64_t start, int64_t count, dou
     for (int64_t i = 0; i < TILE; ++i) {
         bool wrong = top[i] == -HUGE_VAL;
         for (int64_t k = 0; k < classes; ++k) wrong |= !(tile[k * TILE + i] < HUGE_VAL);
-        if (i < count && *lost < 0 && wrong) *lost = start + i;
+        if (i < count && *invalid_row < 0 && wrong) *invalid_row = start + i;
         top[i] = top[i] > -HUGE_VAL ? top[i] : 0;
     }
 }
 
-// e^(score - top) of each row and class, summed over the classes; in the place of the scores, if they are not to be kept.
+// e^(score - top) for each row and class, summed over classes. Overwrites the scores unless `keep`.
 void exponentials(double *tile, int64_t classes, const double *top, bool keep, double *sum) {
     for (int64_t i = 0; i < TILE; i += IN_STEP * LANES) {
         Lanes total[IN_STEP];
@@ -85,38 +86,41 @@ void exponentials(double *tile, int64_t classes, const double *top, bool keep, d
     }
 }
 
-// Writes rows where they are asked for, in their type.
-void write(const Finish &f, const double *scores, int64_t classes, int64_t row, int64_t count, const double *sum) {
+// Writes rows to the requested array, in its type.
+void write(const PosteriorRequest &f, const double *scores, int64_t classes, int64_t row, int64_t count,
+           const double *sum) {
     if (f.single) write(scores, classes, row, count, sum, f.single);
     else write(scores, classes, row, count, sum, f.out);
 }
 
-// What is asked of rows whose scores are a tile (classes x TILE, and three more for scratch).
-void finish(const Finish &f, int64_t classes, int64_t start, int64_t count, double *tile, int64_t *lost) {
+// Computes and writes the requested output for rows whose scores are a tile (classes x TILE, plus three rows of
+// scratch).
+void write_output(const PosteriorRequest &f, int64_t classes, int64_t start, int64_t count, double *tile,
+                  int64_t *invalid_row) {
     double *RESTRICT top = tile + classes * TILE, *RESTRICT sum = top + TILE, *RESTRICT place = sum + TILE;
     if (f.offset)
         for (int64_t k = 0; k < classes; ++k)
             for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] += f.offset[k];
-    if (f.answer == Answer::score) return write(f, tile, classes, start, count, nullptr);
-    tops(tile, classes, start, count, top, f.answer == Answer::decision ? place : nullptr, lost);
-    if (f.answer == Answer::decision) {
+    if (f.output == PosteriorOutput::score) return write(f, tile, classes, start, count, nullptr);
+    tops(tile, classes, start, count, top, f.output == PosteriorOutput::decision ? place : nullptr, invalid_row);
+    if (f.output == PosteriorOutput::decision) {
         for (int64_t i = 0; i < count; ++i) f.codes[start + i] = static_cast<int64_t>(place[i]);
         return;
     }
-    exponentials(tile, classes, top, f.answer != Answer::probability, sum);
-    if (f.answer == Answer::evidence) {
+    exponentials(tile, classes, top, f.output != PosteriorOutput::probability, sum);
+    if (f.output == PosteriorOutput::evidence) {
         for (int64_t i = 0; i < count; ++i) f.out[start + i] = top[i] + log(sum[i]);
         return;
     }
-    if (f.answer == Answer::probability) return write(f, tile, classes, start, count, sum);
+    if (f.output == PosteriorOutput::probability) return write(f, tile, classes, start, count, sum);
     for (int64_t i = 0; i < TILE; ++i) sum[i] = log(sum[i]);
     for (int64_t k = 0; k < classes; ++k)
         for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] = (tile[k * TILE + i] - top[i]) - sum[i];
     write(f, tile, classes, start, count, nullptr);
 }
 
-void answer(int64_t classes, int64_t first, int64_t last, const double *joint, const Finish &f, double *tile,
-            int64_t *lost) {
+void posterior(int64_t classes, int64_t first, int64_t last, const double *joint, const PosteriorRequest &f,
+               double *tile, int64_t *invalid_row) {
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
         const double *const rows = joint + start * classes;
@@ -125,13 +129,13 @@ void answer(int64_t classes, int64_t first, int64_t last, const double *joint, c
             for (int64_t i = 0; i < count; ++i) to[i] = rows[i * classes + k];
             for (int64_t i = count; i < TILE; ++i) to[i] = 0;
         }
-        finish(f, classes, start, count, tile, lost);
+        write_output(f, classes, start, count, tile, invalid_row);
     }
 }
 
 void add_to_rows(int64_t classes, int64_t first, int64_t last, const double *offset, double *rows) {
     if (classes == 0) return;
-    // Several rows at a time, so that few classes fill a vector, too.
+    // Several rows at a time, so that even few classes fill a vector.
     constexpr int64_t MOST = 256;
     double repeated[MOST];
     const int64_t together = classes <= MOST / 8 ? MOST / classes : 1, length = together * classes;
@@ -147,4 +151,4 @@ void add_to_rows(int64_t classes, int64_t first, int64_t last, const double *off
     }
 }
 
-constexpr PosteriorKernels posterior_kernels = {answer, add_to_rows};
+constexpr PosteriorKernels posterior_kernels = {posterior, add_to_rows};

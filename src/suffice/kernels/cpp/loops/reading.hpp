@@ -1,4 +1,4 @@
-// Included by instruction_set.cpp, within its namespace: how rows are read.
+// Included by instruction_set.cpp, within its namespace: reading rows.
 
 // Calls use(pointer) with the numbers in their own type.
 template <typename Use> inline void with_type(Type type, const void *data, Use use) {
@@ -23,12 +23,12 @@ template <typename Use> inline void with_type(Type type, const void *data, Use u
 #endif
 
 #ifdef SUFFICE_SHUFFLES
-typedef float Halves __attribute__((vector_size(4 * LANES)));  // as many as Lanes has numbers
+typedef float Halves __attribute__((vector_size(4 * LANES)));  // as many numbers as in Lanes
 
 inline Lanes as_lanes(Lanes value) { return value; }
 inline Lanes as_lanes(Halves value) {
 #if defined(__AVX512F__)
-    return _mm512_cvtps_pd(value);  // gcc 12 makes four instructions of the builtin
+    return _mm512_cvtps_pd(value);  // gcc 12 compiles the builtin to four instructions
 #else
     return __builtin_convertvector(value, Lanes);
 #endif
@@ -52,7 +52,7 @@ template <typename Vector, typename T> inline Vector load_as(const T *from) {
 inline void load_rows(const double *from, Lanes &to) { to = load(from); }
 inline void load_rows(const float *from, Lanes &to) { to = as_lanes(load_as<Halves>(from)); }
 
-// One step of a transposition: swaps blocks of 1, 2 or 4 lanes between vectors that lie as far apart.
+// One step of a transposition: swaps blocks of 1, 2 or 4 lanes between vectors that are as far apart.
 template <int apart, typename Vector> inline void swap_blocks(Vector &a, Vector &b) {
     const Vector x = a, y = b;
     constexpr auto first = [](int i) { return (i & apart) == 0 ? i : static_cast<int>(LANES) + i - apart; };
@@ -75,8 +75,8 @@ template <int apart, typename Vector> inline void swap_all(Vector *row) {
         if ((i & apart) == 0) swap_blocks<apart>(row[i], row[i + apart]);
 }
 
-// LANES lines of LANES numbers, turned in their own type; line(i) is one, and `each` may change what was a column on the
-// way.
+// Transposes LANES lines of LANES numbers in their own type. line(i) loads a line; `each` may change a transposed
+// vector before it is stored.
 template <typename Vector, typename Line, typename To, typename Each>
 inline void turn_square(Line line, To *to, int64_t width, Each each) {
     Vector row[LANES];
@@ -98,9 +98,9 @@ template <typename T> inline void load_rows(const T *from, Lanes &to) {
 }
 #endif
 
-// Lines that lie `stride` apart, turned: numbers `length` of each become rows `width` apart. `each` may change vectors of
-// the row that number j becomes. What is not a whole square of LANES is left to the caller: the number of lines and of
-// numbers that were done is returned.
+// Transposes lines that are `stride` apart, each of `length` numbers, into rows that are `width` apart. `each` may
+// change the vectors of row j. Returns how many lines and numbers were done: incomplete squares of LANES x LANES are
+// left to the caller.
 struct Done {
     int64_t lines, length;
 };
@@ -111,10 +111,8 @@ inline Done turn_squares(const T *, int64_t, int64_t, int64_t, To *, int64_t, Ea
 #ifdef SUFFICE_SHUFFLES
 template <typename Vector, typename T, typename To, typename Each>
 inline Done squares_of(const T *from, int64_t stride, int64_t lines, int64_t length, To *to, int64_t width, Each each) {
-    // What is left of several lines is done by a square that begins earlier, and does some of them again.
-    const auto done = [](int64_t count) {
-        return count % LANES > 2 && count > LANES ? count : count / LANES * LANES;
-    };
+    // A remainder of several lines is done by a square that begins earlier and repeats some lines.
+    const auto done = [](int64_t count) { return count % LANES > 2 && count > LANES ? count : count / LANES * LANES; };
     const auto start = [](int64_t at, int64_t count) { return at + LANES <= count ? at : count - LANES; };
     const Done whole = {done(lines), done(length)};
     for (int64_t i = 0; i < whole.lines; i += LANES)
@@ -140,7 +138,8 @@ inline Done turn_squares(const float *from, int64_t stride, int64_t lines, int64
 
 inline Lanes unchanged(Lanes value, int64_t) { return value; }
 
-// Writes NaN where numbers row.. of a column are missing; they lie `step` apart. There is no branch to guess.
+// Writes NaN for the missing numbers row.. of a column; they are `step` apart in `out`. Without a branch, which would
+// be mispredicted.
 inline void mark_missing(const Column &c, int64_t row, int64_t count, double *out, int64_t step) {
     const double nothing = __builtin_nan("");
     for (int64_t i = 0; i < count; ++i) {
@@ -151,7 +150,7 @@ inline void mark_missing(const Column &c, int64_t row, int64_t count, double *ou
 }
 
 #ifdef SUFFICE_SHUFFLES
-// The same of LANES numbers i.. in a vector.
+// The same for LANES numbers i.. in a vector.
 inline Lanes known(const Column &c, int64_t i, Lanes value) {
     const uint64_t at = static_cast<uint64_t>(c.bit + i), shift = at % 8;
     uint32_t here = c.bits[at / 8] >> shift;
@@ -159,11 +158,11 @@ inline Lanes known(const Column &c, int64_t i, Lanes value) {
     Bits lane{};
     for (int64_t l = 0; l < LANES; ++l) lane[l] = int64_t{1} << l;
     const Bits gone = (lane & static_cast<int64_t>(here)) == 0;
-    return (Lanes)((Bits)value | gone);  // all bits set are a NaN
+    return (Lanes)((Bits)value | gone);  // all bits set is a NaN
 }
 #endif
 
-// Columns that lie in arrays of their own, row by row.
+// Copies columns stored in their own arrays, row by row.
 void gather_columns(const Column *each, int64_t row, int64_t count, int64_t columns, double *out) {
     int64_t j = 0;
 #ifdef SUFFICE_SHUFFLES
@@ -181,7 +180,8 @@ void gather_columns(const Column *each, int64_t row, int64_t count, int64_t colu
         for (; i + LANES <= count; i += LANES)
             turn_square<Lanes>(line, out + i * columns + j, columns, [](Lanes value, int64_t) { return value; });
         for (int64_t c = j; c < j + LANES; ++c) {
-            for (int64_t l = i; l < count; ++l) out[l * columns + c] = static_cast<const double *>(each[c].data)[row + l];
+            for (int64_t l = i; l < count; ++l)
+                out[l * columns + c] = static_cast<const double *>(each[c].data)[row + l];
             if (each[c].bits) mark_missing(each[c], row + i, count - i, out + i * columns + c, columns);
         }
         marked = j + LANES;
@@ -200,7 +200,7 @@ void gather_columns(const Column *each, int64_t row, int64_t count, int64_t colu
         if (each[j].bits) mark_missing(each[j], row, count, out + j, columns);
 }
 
-// Rows row..row+count-1, columns column.., row by row.
+// Copies rows row..row+count-1, columns column.., row by row.
 void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t columns, double *out) {
     if (x.each) return gather_columns(x.each + column, row, count, columns, out);
     with_type(x.type, x.data, [&](auto *data) {
@@ -223,8 +223,9 @@ void gather(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t
     });
 }
 
-// Columns x TILE: the rows of a tile side by side, so that the loop over them is the vector. Rows that are not
-// there are zero. `each` may change vectors of column j on the way; returns how many columns it has seen.
+// Transposes a tile to columns x TILE: its rows are adjacent, so that the loop over them vectorises. Rows beyond
+// `count` are zero. `each` may change vectors of column j on the way; returns the number of columns that it was applied
+// to.
 template <typename Each> int64_t transpose(const Matrix &x, int64_t row, int64_t count, double *out, Each each) {
     const auto column = [&](const auto *data, int64_t stride, double *RESTRICT to) {
         const auto *from = data + row * stride;
@@ -251,14 +252,13 @@ template <typename Each> int64_t transpose(const Matrix &x, int64_t row, int64_t
     with_type(x.type, x.data, [&](auto *data) {
         if (x.column_stride == 1 && count == TILE)
             seen = turn_squares(data + row * x.row_stride, x.row_stride, TILE, x.columns, out, TILE, each).length;
-        for (int64_t j = seen; j < x.columns; ++j)
-            column(data + j * x.column_stride, x.row_stride, out + j * TILE);
+        for (int64_t j = seen; j < x.columns; ++j) column(data + j * x.column_stride, x.row_stride, out + j * TILE);
     });
     return seen;
 }
 
-// Asks for rows that will be read soon, a line of the cache at a time while others are worked on: they are not met one
-// after another, and the processor does not guess them.
+// Prefetches rows that will be read soon, one cache line at a time while other rows are processed: their addresses are
+// not sequential, so the hardware does not predict them.
 class Ahead {
   public:
     Ahead(const Matrix &x, int64_t row, int64_t rows, int64_t columns) {
@@ -270,10 +270,10 @@ class Ahead {
         else if (x.row_stride == 1 && x.column_stride >= rows) span(columns, x.column_stride * bytes, rows * bytes);
     }
 
-    // Lines of the cache that so many bytes may take part in, if there is anything to ask for.
+    // Cache lines that this many bytes may touch; zero if there is nothing to prefetch.
     int64_t lines_of(int64_t bytes) const { return spans_ ? 1 + bytes / 64 : 0; }
 
-    // Shares the lines out among so many calls of step().
+    // Distributes the cache lines evenly over this many calls of step().
     void share(int64_t calls) { share_ = calls > 0 ? (lines_of(bytes_) * spans_ + calls - 1) / calls : 0; }
     void step() { steps(share_); }
 
@@ -292,7 +292,7 @@ class Ahead {
 
   private:
     void span(int64_t spans, int64_t stride, int64_t bytes) {
-        if (stride - bytes < 64) {  // next to no gap between them: one long span
+        if (stride - bytes < 64) {  // almost no gap between them: one long span
             bytes = spans * stride;
             spans = 1;
         }
@@ -305,7 +305,7 @@ class Ahead {
     int64_t spans_ = 0, stride_ = 0, bytes_ = 0, line_ = 0, share_ = 0;
 };
 
-// One row: in place where its numbers lie side by side as doubles, else gathered into `buffer`.
+// One row: in place if its numbers are adjacent doubles, else gathered into `buffer`.
 inline const double *row_of(const Matrix &x, int64_t row, double *buffer) {
     if (!x.each && x.type == Type::f64 && x.column_stride == 1)
         return static_cast<const double *>(x.data) + row * x.row_stride;
@@ -313,8 +313,8 @@ inline const double *row_of(const Matrix &x, int64_t row, double *buffer) {
     return buffer;
 }
 
-// Calls use(values, i) for rows first..last-1, columns column..: in place where numbers of a row lie side by side as
-// doubles or floats, else gathered into `buffer`, TILE rows at a time.
+// Calls use(values, i) for rows first..last-1, columns column..: in place if the numbers of a row are adjacent doubles
+// or floats, else gathered into `buffer`, TILE rows at a time.
 template <typename Use>
 inline void each_row(const Matrix &x, int64_t first, int64_t last, int64_t column, int64_t columns, double *buffer,
                      Use use) {
@@ -332,7 +332,7 @@ inline void each_row(const Matrix &x, int64_t first, int64_t last, int64_t colum
     }
 }
 
-// Calls visit(values, code, weight) for each row and each class the row has a positive weight in.
+// Calls visit(values, code, weight) for each row and each class in which the row has a positive weight.
 template <typename Visit>
 inline void each_member(const Matrix &x, const Membership &m, int64_t first, int64_t last, int64_t column,
                         int64_t columns, double *buffer, Visit visit) {

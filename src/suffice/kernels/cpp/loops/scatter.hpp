@@ -1,4 +1,4 @@
-// Included by instruction_set.cpp, within its namespace: what scatter matrices are made of.
+// Included by instruction_set.cpp, within its namespace: building scatter matrices.
 
 void one_row(const Matrix &x, int64_t row, double *out) { gather(x, row, 1, 0, x.columns, out); }
 
@@ -51,7 +51,7 @@ void exact_scatter(const Matrix &x, const Membership &m, const double *mean, con
     });
 }
 
-// Plain sums of up to 32 squares are folded into the compensated ones.
+// Folds plain sums of up to 32 squares into the compensated sums.
 void fold_squares(int64_t d, double *chunk, double *squares, double *low) {
     accumulate(d, chunk, squares, low);
     for (int64_t j = 0; j < d; ++j) chunk[j] = 0;
@@ -81,7 +81,7 @@ void centre(const Matrix &x, const Membership &m, const double *mean, const doub
         if (chunk_rows[k]) fold_squares(d, chunk + k * d, squares + k * d, squares_low + k * d);
 }
 
-// Four rows of the product at a time, and of its columns as many as registers hold the sums of.
+// Four rows of the product at a time, and as many columns as have their sums in registers.
 template <int64_t wide>
 inline void product_strip(const double *rows, int64_t count, int64_t width, int64_t i, int64_t j, double *out) {
     Lanes sum[4][wide];

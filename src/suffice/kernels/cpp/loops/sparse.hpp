@@ -1,39 +1,43 @@
-// Included by instruction_set.cpp, within its namespace: class sums and scores of the cells that a sparse matrix stores.
+// Included by instruction_set.cpp, within its namespace: class sums and scores of the stored cells of a sparse matrix.
 
-template <typename Index> struct BitsOf { using Type = uint32_t; };
-template <> struct BitsOf<int64_t> { using Type = uint64_t; };
+template <typename Index> struct BitsOf {
+    using Type = uint32_t;
+};
+template <> struct BitsOf<int64_t> {
+    using Type = uint64_t;
+};
 
-// Reads cells some at a time: looks at them, and makes them doubles that count for what they should.
+// Reads cells in chunks: checks their indices and values, and converts them to doubles by the cell rule.
 template <typename Index> struct CellReader {
     using Bits = typename BitsOf<Index>::Type;
     const Sparse &x;
-    const Counted &what;
-    int64_t limit;      // places are below it, and it is no larger than an Index
-    bool keep_missing;  // whether NaN stays, to be dealt with cell by cell
+    const CellRule &rule;
+    int64_t limit;      // indices must be below it; it fits in an Index
+    bool keep_missing;  // whether NaN is kept for the caller to handle
     double *buffer;
-    uint32_t met = 0, here = 0;  // in all cells, and in those that were read last
+    uint32_t flags = 0, here = 0;  // flags of all cells, and of those read last
 
     const Index *bounds() const { return static_cast<const Index *>(x.bounds); }
-    const Index *places() const { return static_cast<const Index *>(x.places); }
+    const Index *indices() const { return static_cast<const Index *>(x.indices); }
 
-    // Lets cells first..last-1 come from memory while others are worked on.
+    // Prefetches cells first..last-1 while others are processed.
     void fetch(int64_t first, int64_t last) const {
 #if defined(__GNUC__)
         const int64_t line = 64 / static_cast<int64_t>(sizeof(Index));
-        for (int64_t i = first; i < last; i += line) __builtin_prefetch(places() + i);
+        for (int64_t i = first; i < last; i += line) __builtin_prefetch(indices() + i);
         if (x.type == Type::f64)
             for (int64_t i = first; i < last; i += 8) __builtin_prefetch(static_cast<const double *>(x.values) + i);
 #endif
     }
 
-    // Cells first..first+count-1; null if one of them lies outside.
+    // Reads cells first..first+count-1; returns null if an index is outside the matrix.
     const double *read(int64_t first, int64_t count) {
-        const Index *RESTRICT at = places() + first;
-        Bits bad = 0;  // its highest: of a place below zero, or of how far it is below the last
+        const Index *RESTRICT at = indices() + first;
+        Bits bad = 0;  // its highest bit is set by an index below zero or above the last
         const Bits end = static_cast<Bits>(limit - 1);
         for (int64_t i = 0; i < count; ++i) bad |= static_cast<Bits>(at[i]) | (end - static_cast<Bits>(at[i]));
         if (bad >> (8 * sizeof(Bits) - 1)) {
-            met |= MET_OUTSIDE;
+            flags |= FLAG_OUTSIDE;
             return nullptr;
         }
         const double *value = buffer;
@@ -42,21 +46,22 @@ template <typename Index> struct CellReader {
             with_type(x.type, x.values, [&](auto *data) {
                 for (int64_t i = 0; i < count; ++i) buffer[i] = static_cast<double>(data[first + i]);
             });
-        here = look(value, count);
-        met |= here;
-        if (what.cell == CellCount::above) {
-            const double t = what.threshold;
-            if (keep_missing && (here & MET_MISSING))
-                for (int64_t i = 0; i < count; ++i) buffer[i] = value[i] > t ? 1.0 : value[i] == value[i] ? 0.0 : value[i];
+        here = value_flags(value, count);
+        flags |= here;
+        if (rule.cell == CellCount::above) {
+            const double t = rule.threshold;
+            if (keep_missing && (here & FLAG_MISSING))
+                for (int64_t i = 0; i < count; ++i)
+                    buffer[i] = value[i] > t ? 1.0 : value[i] == value[i] ? 0.0 : value[i];
             else
                 for (int64_t i = 0; i < count; ++i) buffer[i] = value[i] > t ? 1.0 : 0.0;
             return buffer;
         }
-        if (what.cell == CellCount::missing) {
+        if (rule.cell == CellCount::missing) {
             for (int64_t i = 0; i < count; ++i) buffer[i] = value[i] != value[i] ? 1.0 : 0.0;
             return buffer;
         }
-        if ((here & MET_MISSING) && !keep_missing) {
+        if ((here & FLAG_MISSING) && !keep_missing) {
             for (int64_t i = 0; i < count; ++i) buffer[i] = value[i] == value[i] ? value[i] : 0.0;
             return buffer;
         }
@@ -64,7 +69,7 @@ template <typename Index> struct CellReader {
     }
 };
 
-// Places of one row differ, but the compiler need not know: cells are added one by one.
+// The indices of a row differ, but the compiler need not know: cells are added one by one.
 template <typename Index>
 inline void add_at(const Index *RESTRICT place, const double *RESTRICT value, int64_t count, double w, double *t) {
     if (w == 1.0)
@@ -74,12 +79,12 @@ inline void add_at(const Index *RESTRICT place, const double *RESTRICT value, in
 }
 
 template <typename Index>
-uint32_t add_rows_of(const Sparse &x, const Membership &m, const Counted &what, const int64_t *order, int64_t first,
+uint32_t add_rows_of(const Sparse &x, const Membership &m, const CellRule &rule, const int64_t *order, int64_t first,
                      int64_t last, int64_t low, int64_t high, double *buffer, double *total) {
-    CellReader<Index> cells{x, what, x.columns, false, buffer};
-    const Index *bounds = cells.bounds(), *places = cells.places();
+    CellReader<Index> cells{x, rule, x.columns, false, buffer};
+    const Index *bounds = cells.bounds(), *indices = cells.indices();
     const int64_t d = x.columns;
-    // Cells from..to-1 are read; where rows follow one another they are read together.
+    // Cells from..to-1 are in memory; consecutive rows are read together.
     int64_t from = 0, to = 0;
     const double *value = nullptr;
     for (int64_t i = first; i < last; ++i) {
@@ -91,32 +96,33 @@ uint32_t add_rows_of(const Sparse &x, const Membership &m, const Counted &what, 
                 from = cell;
                 to = reach - cell < CELLS ? reach : cell + CELLS;
                 value = cells.read(from, to - from);
-                if (!value) return cells.met;
+                if (!value) return cells.flags;
                 if (!order) cells.fetch(to, reach - to < CELLS ? reach : to + CELLS);
             }
             const int64_t stop = end < to ? end : to, count = stop - cell;
             if (weight > 0) {
                 if (m.codes) {
                     const int64_t k = m.codes[row];
-                    if (k >= low && k < high) add_at(places + cell, value + (cell - from), count, weight, total + k * d);
+                    if (k >= low && k < high)
+                        add_at(indices + cell, value + (cell - from), count, weight, total + k * d);
                 } else {
                     for (int64_t k = low; k < high; ++k) {
                         const double w = weight * m.soft[row * m.classes + k];
-                        if (w > 0) add_at(places + cell, value + (cell - from), count, w, total + k * d);
+                        if (w > 0) add_at(indices + cell, value + (cell - from), count, w, total + k * d);
                     }
                 }
             }
             cell = stop;
         }
     }
-    return cells.met;
+    return cells.flags;
 }
 
 template <typename Index>
-uint32_t add_columns_of(const Sparse &x, const Membership &m, const Counted &what, int64_t first, int64_t last,
+uint32_t add_columns_of(const Sparse &x, const Membership &m, const CellRule &rule, int64_t first, int64_t last,
                         double *buffer, double *total) {
-    CellReader<Index> cells{x, what, x.rows, false, buffer};
-    const Index *bounds = cells.bounds(), *places = cells.places();
+    CellReader<Index> cells{x, rule, x.rows, false, buffer};
+    const Index *bounds = cells.bounds(), *indices = cells.indices();
     double *RESTRICT sum = buffer + CELLS;
     for (int64_t j = first; j < last; ++j) {
         const int64_t end = bounds[j + 1];
@@ -125,8 +131,8 @@ uint32_t add_columns_of(const Sparse &x, const Membership &m, const Counted &wha
         for (int64_t cell = bounds[j]; cell < end; cell += CELLS) {
             const int64_t count = end - cell < CELLS ? end - cell : CELLS;
             const double *RESTRICT value = cells.read(cell, count);
-            if (!value) return cells.met;
-            const Index *RESTRICT place = places + cell;
+            if (!value) return cells.flags;
+            const Index *RESTRICT place = indices + cell;
             for (int64_t i = 0; i < count; ++i) {
                 const int64_t row = place[i];
                 const double weight = m.weights ? m.weights[row] : 1.0;
@@ -143,11 +149,11 @@ uint32_t add_columns_of(const Sparse &x, const Membership &m, const Counted &wha
         }
         for (int64_t k = 0; k < m.classes; ++k) total[k * x.columns + j] += sum[k];
     }
-    return cells.met;
+    return cells.flags;
 }
 
-// Adds value times slope of some cells to the scores of a row: four cells together, so that sums do not wait for one
-// another. `K` is the number of classes, if it is known here.
+// Adds value times slope of some cells to the scores of a row: four cells together, so that sums do not wait for each
+// other. `K` is the number of classes if it is known at compile time, else 0.
 template <int K, typename Index>
 inline void add_scores(const Index *RESTRICT place, const double *RESTRICT value, int64_t count,
                        const double *RESTRICT slope, int64_t classes, double *RESTRICT out) {
@@ -173,8 +179,8 @@ inline void add_scores(const Index *RESTRICT place, const double *RESTRICT value
         for (int64_t k = 0; k < n; ++k) out[k] = sum[k];
 }
 
-// The same cell by cell, where some may be missing or impossible. Counts in `left` how many columns are left in which a
-// zero is impossible, and sets `out` to minus infinity where a value is.
+// The same cell by cell, where cells may be missing or impossible. Counts in `left` the remaining columns in which a
+// zero is impossible, and sets `out` to minus infinity for an impossible value.
 template <typename Index>
 void add_odd_scores(const Index *place, const double *value, int64_t count, const CellScores &s, double *left,
                     double *out) {
@@ -193,16 +199,16 @@ void add_odd_scores(const Index *place, const double *value, int64_t count, cons
 }
 
 template <int K, typename Index>
-uint32_t scores_in(const Sparse &x, const CellScores &s, const Counted &what, int64_t first, int64_t last,
+uint32_t scores_in(const Sparse &x, const CellScores &s, const CellRule &rule, int64_t first, int64_t last,
                    double *buffer, double *out) {
-    CellReader<Index> cells{x, what, x.columns, true, buffer};
-    const Index *bounds = cells.bounds(), *places = cells.places();
+    CellReader<Index> cells{x, rule, x.columns, true, buffer};
+    const Index *bounds = cells.bounds(), *indices = cells.indices();
     const int64_t n = s.classes;
     double *left = buffer + CELLS;
     const bool never = s.never_more || s.never_zero;
     int64_t row = first;
     while (row < last) {
-        // Whole rows as long as they can be read together, or parts of one row that is longer.
+        // As many whole rows as can be read together, or parts of one longer row.
         int64_t stop = row + 1;
         while (stop < last && static_cast<int64_t>(bounds[stop + 1]) - bounds[row] <= CELLS) ++stop;
         for (int64_t i = row; i < stop; ++i) {
@@ -213,22 +219,23 @@ uint32_t scores_in(const Sparse &x, const CellScores &s, const Counted &what, in
         for (int64_t from = bounds[row]; from < bounds[stop]; from += CELLS) {
             const int64_t to = bounds[stop] - from < CELLS ? bounds[stop] : from + CELLS;
             const double *value = cells.read(from, to - from);
-            if (!value) return cells.met;
+            if (!value) return cells.flags;
             const int64_t next = bounds[last] - to < CELLS ? static_cast<int64_t>(bounds[last]) : to + CELLS;
             cells.fetch(to, next);
-            const bool holes = s.missing && (cells.here & MET_MISSING);
-            const bool endless = what.cell == CellCount::above && (cells.here & MET_INFINITE);
+            const bool holes = s.missing && (cells.here & FLAG_MISSING);
+            const bool endless = rule.cell == CellCount::above && (cells.here & FLAG_INFINITE);
             for (int64_t i = row; i < stop; ++i) {
-                const int64_t begin = bounds[i] < from ? from : bounds[i], end = bounds[i + 1] < to ? bounds[i + 1] : to;
+                const int64_t begin = bounds[i] < from ? from : bounds[i],
+                              end = bounds[i + 1] < to ? bounds[i + 1] : to;
                 double *to_row = out + i * n;
-                // By the row alone: what it is worth does not depend on the rows beside it.
+                // Decided for each row alone, so that its score does not depend on neighbouring rows.
                 bool odd = never;
                 for (int64_t c = begin; holes && c < end; ++c) odd |= value[c - from] != value[c - from];
-                if (!odd) add_scores<K>(places + begin, value + (begin - from), end - begin, s.slope, n, to_row);
+                if (!odd) add_scores<K>(indices + begin, value + (begin - from), end - begin, s.slope, n, to_row);
                 else {
                     if (s.zeros && stop > row + 1)
                         for (int64_t k = 0; k < n; ++k) left[k] = static_cast<double>(s.zeros[k]);
-                    add_odd_scores(places + begin, value + (begin - from), end - begin, s, left, to_row);
+                    add_odd_scores(indices + begin, value + (begin - from), end - begin, s, left, to_row);
                     if (s.never_zero && end == bounds[i + 1])
                         for (int64_t k = 0; k < n; ++k)
                             if (left[k] > 0) to_row[k] = -INFINITY;
@@ -241,30 +248,30 @@ uint32_t scores_in(const Sparse &x, const CellScores &s, const Counted &what, in
                     });
             }
         }
-        if (s.never_zero && bounds[row] == bounds[stop])  // rows without a cell
+        if (s.never_zero && bounds[row] == bounds[stop])  // rows without cells
             for (int64_t i = row; i < stop; ++i)
                 for (int64_t k = 0; k < n; ++k)
                     if (s.zeros[k] > 0) out[i * n + k] = -INFINITY;
         row = stop;
     }
-    return cells.met;
+    return cells.flags;
 }
 
 template <typename Index>
-uint32_t scores_of(const Sparse &x, const CellScores &s, const Counted &what, int64_t first, int64_t last,
+uint32_t scores_of(const Sparse &x, const CellScores &s, const CellRule &rule, int64_t first, int64_t last,
                    double *buffer, double *out) {
     switch (s.classes) {
-    case 2: return scores_in<2, Index>(x, s, what, first, last, buffer, out);
-    case 3: return scores_in<3, Index>(x, s, what, first, last, buffer, out);
-    case 4: return scores_in<4, Index>(x, s, what, first, last, buffer, out);
-    default: return scores_in<0, Index>(x, s, what, first, last, buffer, out);
+    case 2: return scores_in<2, Index>(x, s, rule, first, last, buffer, out);
+    case 3: return scores_in<3, Index>(x, s, rule, first, last, buffer, out);
+    case 4: return scores_in<4, Index>(x, s, rule, first, last, buffer, out);
+    default: return scores_in<0, Index>(x, s, rule, first, last, buffer, out);
     }
 }
 
 template <typename Index> bool rises_in(const Sparse &x, int64_t first, int64_t last) {
-    const Index *bounds = static_cast<const Index *>(x.bounds), *places = static_cast<const Index *>(x.places);
+    const Index *bounds = static_cast<const Index *>(x.bounds), *indices = static_cast<const Index *>(x.indices);
     for (int64_t i = first; i < last; ++i) {
-        const Index *RESTRICT at = places + bounds[i];
+        const Index *RESTRICT at = indices + bounds[i];
         const int64_t count = bounds[i + 1] - bounds[i];
         bool falls = false;
         for (int64_t c = 1; c < count; ++c) falls |= at[c] <= at[c - 1];
@@ -273,19 +280,20 @@ template <typename Index> bool rises_in(const Sparse &x, int64_t first, int64_t 
     return true;
 }
 
-uint32_t add_rows(const Sparse &x, const Membership &m, const Counted &what, const int64_t *order, int64_t first,
+uint32_t add_rows(const Sparse &x, const Membership &m, const CellRule &rule, const int64_t *order, int64_t first,
                   int64_t last, int64_t low, int64_t high, double *buffer, double *total) {
-    return (x.wide ? add_rows_of<int64_t> : add_rows_of<int32_t>)(x, m, what, order, first, last, low, high, buffer, total);
+    return (x.wide ? add_rows_of<int64_t> : add_rows_of<int32_t>)(x, m, rule, order, first, last, low, high, buffer,
+                                                                  total);
 }
 
-uint32_t add_columns(const Sparse &x, const Membership &m, const Counted &what, int64_t first, int64_t last,
+uint32_t add_columns(const Sparse &x, const Membership &m, const CellRule &rule, int64_t first, int64_t last,
                      double *buffer, double *total) {
-    return (x.wide ? add_columns_of<int64_t> : add_columns_of<int32_t>)(x, m, what, first, last, buffer, total);
+    return (x.wide ? add_columns_of<int64_t> : add_columns_of<int32_t>)(x, m, rule, first, last, buffer, total);
 }
 
-uint32_t sparse_scores(const Sparse &x, const CellScores &s, const Counted &what, int64_t first, int64_t last,
+uint32_t sparse_scores(const Sparse &x, const CellScores &s, const CellRule &rule, int64_t first, int64_t last,
                        double *buffer, double *out) {
-    return (x.wide ? scores_of<int64_t> : scores_of<int32_t>)(x, s, what, first, last, buffer, out);
+    return (x.wide ? scores_of<int64_t> : scores_of<int32_t>)(x, s, rule, first, last, buffer, out);
 }
 
 bool rises(const Sparse &x, int64_t first, int64_t last) {

@@ -1,12 +1,14 @@
-// Included by instruction_set.cpp, within its namespace: sums of each class.
+// Included by instruction_set.cpp, within its namespace: per-class sums.
 
-// Adds a row to the totals of its class; looks at it in passing, since values that come from memory leave time for that.
+// Adds a row to the totals of its class. Checks the values in the same loop, which costs little while it waits for
+// memory.
 template <CellCount cell, typename T>
 inline uint64_t add_cells(const T *RESTRICT value, int64_t d, double w, double threshold, double *RESTRICT t) {
     uint64_t odd = 0;
     for (int64_t j = 0; j < d; ++j) {
         const double v = static_cast<double>(value[j]);
-        odd |= cell == CellCount::above ? endless_bits(v) : odd_bits(v);  // below a threshold numbers may be negative
+        // With a threshold, negative numbers are allowed.
+        odd |= cell == CellCount::above ? endless_bits(v) : odd_bits(v);
         if (cell == CellCount::value) t[j] += w * v;
         if (cell == CellCount::above) t[j] += v > threshold ? w : 0.0;
         if (cell == CellCount::missing) t[j] += v != v ? w : 0.0;
@@ -15,13 +17,13 @@ inline uint64_t add_cells(const T *RESTRICT value, int64_t d, double w, double t
 }
 
 template <CellCount cell>
-uint32_t sums_of(const Matrix &x, const Membership &m, double threshold, bool looks, int64_t first, int64_t last,
+uint32_t sums_of(const Matrix &x, const Membership &m, double threshold, bool with_flags, int64_t first, int64_t last,
                  int64_t column, int64_t columns, double *buffer, double *total) {
-    uint32_t met = 0;
+    uint32_t flags = 0;
     each_row(x, first, last, column, columns, buffer, [&](const auto *values, int64_t i) {
         const double weight = m.weights ? m.weights[i] : 1.0;
         const int64_t code = m.codes ? m.codes[i] : 0;
-        uint64_t odd = ~uint64_t{0};  // of a row that was not read yet
+        uint64_t odd = ~uint64_t{0};  // for a row that was not read yet: check it
         if (m.codes && weight > 0 && code >= 0 && code < m.classes)
             odd = add_cells<cell>(values, columns, weight, threshold, total + code * columns);
         else if (m.soft && weight > 0) {
@@ -30,12 +32,12 @@ uint32_t sums_of(const Matrix &x, const Membership &m, double threshold, bool lo
                 if (weight * soft[k] > 0)
                     odd = add_cells<cell>(values, columns, weight * soft[k], threshold, total + k * columns);
         }
-        if (looks && is_odd(odd)) met |= look(values, columns);
+        if (with_flags && is_odd(odd)) flags |= value_flags(values, columns);
     });
-    return met;
+    return flags;
 }
 
-// What numbers of a type are added up in: whole numbers are exact, and quick.
+// The type in which numbers are summed: integers are exact and fast.
 template <typename T> struct Added {
     using type = double;
 };
@@ -71,12 +73,12 @@ inline double sum_down(const T *data, int64_t stride, const int32_t *rows, int64
 
 constexpr int64_t SUM_ROWS = 1024, SUM_CLASSES = 64;
 
-// The same for columns that lie in arrays of their own, one after another, where each row has one of few classes: rows
-// are put in the order of their classes once for all columns.
+// The same for columns stored in their own arrays, one after another, if each row has one of few classes: rows are
+// sorted by class once for all columns.
 template <CellCount cell>
-uint32_t column_sums(const Matrix &x, const Membership &m, double threshold, bool looks, int64_t first, int64_t last,
-                     int64_t column, int64_t columns, double *, double *total) {
-    uint32_t met = 0;
+uint32_t column_sums(const Matrix &x, const Membership &m, double threshold, bool with_flags, int64_t first,
+                     int64_t last, int64_t column, int64_t columns, double *, double *total) {
+    uint32_t flags = 0;
     int32_t order[SUM_ROWS];
     for (int64_t start = first; start < last; start += SUM_ROWS) {
         const int64_t count = last - start < SUM_ROWS ? last - start : SUM_ROWS;
@@ -97,25 +99,26 @@ uint32_t column_sums(const Matrix &x, const Membership &m, double threshold, boo
                 const auto *from = data + start * c.stride;
                 for (int64_t k = 0; k < m.classes; ++k) {
                     const int64_t begin = k ? ends[k - 1] : 0;
-                    total[k * columns + j] += sum_down<cell>(from, c.stride, order + begin, ends[k] - begin, weights, threshold);
+                    total[k * columns + j] +=
+                        sum_down<cell>(from, c.stride, order + begin, ends[k] - begin, weights, threshold);
                 }
-                if (looks && c.stride == 1) met |= look(from, count);
-                else if (looks)
-                    for (int64_t i = 0; i < count; ++i) met |= look(from + i * c.stride, 1);
+                if (with_flags && c.stride == 1) flags |= value_flags(from, count);
+                else if (with_flags)
+                    for (int64_t i = 0; i < count; ++i) flags |= value_flags(from + i * c.stride, 1);
             });
         }
     }
-    return met;
+    return flags;
 }
 
-uint32_t sums(const Matrix &x, const Membership &m, const Counted &what, bool looks, int64_t first, int64_t last,
+uint32_t sums(const Matrix &x, const Membership &m, const CellRule &rule, bool with_flags, int64_t first, int64_t last,
               int64_t column, int64_t columns, double *buffer, double *total) {
     const bool down = x.each && m.codes && m.classes <= SUM_CLASSES;
-    const auto run =
-        what.cell == CellCount::value   ? (down ? column_sums<CellCount::value> : sums_of<CellCount::value>)
-        : what.cell == CellCount::above ? (down ? column_sums<CellCount::above> : sums_of<CellCount::above>)
-                                        : (down ? column_sums<CellCount::missing> : sums_of<CellCount::missing>);
-    return run(x, m, what.threshold, looks, first, last, column, columns, buffer, total);
+    const auto run = rule.cell == CellCount::value ? (down ? column_sums<CellCount::value> : sums_of<CellCount::value>)
+                     : rule.cell == CellCount::above
+                         ? (down ? column_sums<CellCount::above> : sums_of<CellCount::above>)
+                         : (down ? column_sums<CellCount::missing> : sums_of<CellCount::missing>);
+    return run(x, m, rule.threshold, with_flags, first, last, column, columns, buffer, total);
 }
 
 constexpr SumKernels sum_kernels = {sums};

@@ -12,8 +12,8 @@ constexpr size_t PAGES = (LAST_CHARACTER + 1) / 256;
 std::array<std::atomic<const Page *>, PAGES> pages{};
 std::mutex making;
 
-// Python's own tables are constant, and may be read by any thread.
-std::unique_ptr<Page> made(uint32_t first) {
+// Python's tables are constant, so any thread may read them.
+std::unique_ptr<Page> make_page(uint32_t first) {
     auto page = std::make_unique<Page>();
     const auto is_word = [](Py_UCS4 c) { return Py_UNICODE_ISALNUM(c) || c == '_'; };
     for (uint32_t i = 0; i < 256; ++i) {
@@ -41,7 +41,7 @@ const Page &page_of(uint32_t character) {
     const std::lock_guard<std::mutex> lock(making);
     page = pages[at].load(std::memory_order_relaxed);
     if (!page) {
-        page = made(static_cast<uint32_t>(at * 256)).release();  // kept as long as the process
+        page = make_page(static_cast<uint32_t>(at * 256)).release();  // lives as long as the process
         pages[at].store(page, std::memory_order_release);
     }
     return *page;

@@ -3,10 +3,10 @@
 namespace suffice::text {
 namespace {
 
-// How often each number was met in each class, and in how many documents.
+// Occurrences of each number in each class, and the number of documents that contain it.
 struct Tally {
-    std::vector<uint32_t> cells;  // (number, class, words or documents)
-    std::vector<uint32_t> last;   // the document that had it last, from 1 on
+    std::vector<uint32_t> cells;  // (number, class, occurrences or documents)
+    std::vector<uint32_t> last;   // the last document that contains the number, counted from 1
 
     void reach(size_t size, size_t stride) {
         if (last.size() >= size) return;
@@ -22,7 +22,7 @@ struct Tally {
     }
 };
 
-struct Seat {
+struct Worker {
     Reader reader;
     Tables tables;
     std::vector<Tally> tallies;
@@ -30,57 +30,60 @@ struct Seat {
 
 }  // namespace
 
-Counts count_words(const Documents &documents, const Reading &reading, const int64_t *codes, int64_t classes) {
+Counts count_words(const Documents &documents, const TokenRules &rules, const int64_t *codes, int64_t classes) {
     const auto stride = static_cast<size_t>(2 * classes);
-    const size_t levels = static_cast<size_t>(std::max(reading.most, 1));
-    auto seats = read_all<Seat>(
-        documents, [&] { return Seat{Reader(reading), Tables(reading), std::vector<Tally>(levels)}; },
-        [&](int64_t row, Seat &seat) {
+    const size_t levels = static_cast<size_t>(std::max(rules.most, 1));
+    auto workers = read_all<Worker>(
+        documents, [&] { return Worker{Reader(rules), Tables(rules), std::vector<Tally>(levels)}; },
+        [&](int64_t row, Worker &worker) {
             if (codes[row] < 0 || codes[row] >= classes) return;
             const auto code = static_cast<size_t>(codes[row]);
             const auto document = static_cast<uint32_t>(row + 1);
-            seat.reader.learn(documents.texts[row], seat.tables, [&](int level, const uint32_t *numbers, size_t n) {
-                Tally &tally = seat.tallies[level];
-                tally.reach(level ? seat.tables.runs[level - 1].size() : seat.tables.words.size(), stride);
+            worker.reader.learn(documents.texts[row], worker.tables, [&](int level, const uint32_t *numbers, size_t n) {
+                Tally &tally = worker.tallies[level];
+                tally.reach(level ? worker.tables.ngrams[level - 1].size() : worker.tables.words.size(), stride);
                 for (size_t i = 0; i < n; ++i) tally.add(numbers[i], stride, code, document);
             });
         },
-        [](int64_t, Seat &) {});
+        [](int64_t, Worker &) {});
     std::vector<Tables *> tables;
-    for (Seat &seat : seats) tables.push_back(&seat.tables);
-    Learned learned(reading, tables);
-    std::vector<Tally> &all = seats[0].tallies;
-    for (size_t s = 1; s < seats.size(); ++s) {
+    for (Worker &worker : workers) tables.push_back(&worker.tables);
+    MergedVocabulary merged(rules, tables);
+    std::vector<Tally> &all = workers[0].tallies;
+    for (size_t s = 1; s < workers.size(); ++s) {
         for (size_t level = 0; level < levels; ++level) {
-            Tally &from = seats[s].tallies[level];
+            Tally &from = workers[s].tallies[level];
             if (from.last.empty()) continue;
-            all[level].reach(level ? seats[0].tables.runs[level - 1].size() : seats[0].tables.words.size(), stride);
+            all[level].reach(level ? workers[0].tables.ngrams[level - 1].size() : workers[0].tables.words.size(),
+                             stride);
             for (size_t i = 0; i < from.last.size(); ++i) {
-                uint32_t *to = all[level].cells.data() + learned.moved[s][level][i] * stride;
+                uint32_t *to = all[level].cells.data() + merged.moved[s][level][i] * stride;
                 for (size_t j = 0; j < stride; ++j) to[j] += from.cells[i * stride + j];
             }
             from = Tally{};
         }
-        seats[s].tables = Tables(reading);
+        workers[s].tables = Tables(rules);
     }
-    learned.moved.clear();
-    learned.arrange(true);
-    const int64_t size = learned.size();
-    Counts found{std::move(learned.words), Numbers(static_cast<size_t>(classes * size)),
-                 Numbers(static_cast<size_t>(classes * size))};
-    apart(size, 1 << 14, [] { return 0; }, [&](int64_t from, int64_t to, int &) {
-        for (int64_t i = from; i < to; ++i) {
-            const uint32_t *cell = all[learned.order[i].level].cells.data() + learned.order[i].number * stride;
-            for (int64_t k = 0; k < classes; ++k) {
-                found.count[k * size + i] = cell[2 * k];
-                found.documents[k * size + i] = cell[2 * k + 1];
+    merged.moved.clear();
+    merged.arrange(true);
+    const int64_t size = merged.size();
+    Counts found{std::move(merged.words), RawDoubles(static_cast<size_t>(classes * size)),
+                 RawDoubles(static_cast<size_t>(classes * size))};
+    for_blocks(
+        size, 1 << 14, [] { return 0; },
+        [&](int64_t from, int64_t to, int &) {
+            for (int64_t i = from; i < to; ++i) {
+                const uint32_t *cell = all[merged.order[i].level].cells.data() + merged.order[i].number * stride;
+                for (int64_t k = 0; k < classes; ++k) {
+                    found.count[k * size + i] = cell[2 * k];
+                    found.documents[k * size + i] = cell[2 * k + 1];
+                }
             }
-        }
-    });
+        });
     return found;
 }
 
-SlotCounts count_slots(const Documents &documents, const Reading &reading, const int64_t *codes, int64_t classes,
+SlotCounts count_slots(const Documents &documents, const TokenRules &rules, const int64_t *codes, int64_t classes,
                        int64_t slots) {
     struct Slots {
         Reader reader;
@@ -89,35 +92,39 @@ SlotCounts count_slots(const Documents &documents, const Reading &reading, const
     const auto stride = static_cast<size_t>(2 * classes);
     Vocabulary vocabulary;
     vocabulary.slots = slots;
-    auto seats = read_all<Slots>(
+    auto workers = read_all<Slots>(
         documents,
         [&] {
-            Slots seat{Reader(reading), {}};
-            seat.tally.reach(static_cast<size_t>(slots), stride);
-            return seat;
+            Slots worker{Reader(rules), {}};
+            worker.tally.reach(static_cast<size_t>(slots), stride);
+            return worker;
         },
-        [&](int64_t row, Slots &seat) {
+        [&](int64_t row, Slots &worker) {
             if (codes[row] < 0 || codes[row] >= classes) return;
             const auto code = static_cast<size_t>(codes[row]);
-            seat.reader.look_up(documents.texts[row], vocabulary, [&](const uint32_t *places, size_t n) {
-                for (size_t i = 0; i < n; ++i) seat.tally.add(places[i], stride, code, static_cast<uint32_t>(row + 1));
+            worker.reader.look_up(documents.texts[row], vocabulary, [&](const uint32_t *positions, size_t n) {
+                for (size_t i = 0; i < n; ++i)
+                    worker.tally.add(positions[i], stride, code, static_cast<uint32_t>(row + 1));
             });
         },
         [](int64_t, Slots &) {});
-    SlotCounts found{Numbers(static_cast<size_t>(classes * slots)), Numbers(static_cast<size_t>(classes * slots))};
-    apart(slots, 1 << 14, [] { return 0; }, [&](int64_t from, int64_t to, int &) {
-        for (int64_t i = from; i < to; ++i)
-            for (int64_t k = 0; k < classes; ++k) {
-                uint64_t count = 0, having = 0;
-                for (const Slots &seat : seats) {
-                    const uint32_t *cell = seat.tally.cells.data() + static_cast<size_t>(i) * stride + 2 * k;
-                    count += cell[0];
-                    having += cell[1];
+    SlotCounts found{RawDoubles(static_cast<size_t>(classes * slots)),
+                     RawDoubles(static_cast<size_t>(classes * slots))};
+    for_blocks(
+        slots, 1 << 14, [] { return 0; },
+        [&](int64_t from, int64_t to, int &) {
+            for (int64_t i = from; i < to; ++i)
+                for (int64_t k = 0; k < classes; ++k) {
+                    uint64_t count = 0, having = 0;
+                    for (const Slots &worker : workers) {
+                        const uint32_t *cell = worker.tally.cells.data() + static_cast<size_t>(i) * stride + 2 * k;
+                        count += cell[0];
+                        having += cell[1];
+                    }
+                    found.count[k * slots + i] = static_cast<double>(count);
+                    found.documents[k * slots + i] = static_cast<double>(having);
                 }
-                found.count[k * slots + i] = static_cast<double>(count);
-                found.documents[k * slots + i] = static_cast<double>(having);
-            }
-    });
+        });
     return found;
 }
 

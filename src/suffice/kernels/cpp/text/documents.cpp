@@ -41,7 +41,7 @@ Text of_unicode(PyObject *object) {
 
 std::unique_ptr<Documents> of_strings(nb::handle given) {
     auto found = std::make_unique<Documents>();
-    // A tuple of them, so that whoever changes the list later does not take away what is read.
+    // A tuple, so that later changes to the caller's list do not free the strings.
     const auto held = nb::steal<nb::object>(PySequence_Tuple(given.ptr()));
     if (!held.is_valid()) throw nb::python_error();
     const Py_ssize_t n = PyTuple_GET_SIZE(held.ptr());
@@ -96,10 +96,10 @@ std::unique_ptr<Documents> of_tokens(nb::handle given) {
 
 namespace {
 
-using Array = Held<ArrowArray>;
+using Array = Owned<ArrowArray>;
 
-// Whether a text is there; the place of one that is not may hold anything.
-bool is_there(const ArrowArray &array, int64_t i) {
+// Whether a text is present. The slot of a missing text may hold anything.
+bool is_valid(const ArrowArray &array, int64_t i) {
     if (array.null_count == 0 || !array.buffers[0]) return true;
     const int64_t at = array.offset + i;
     return static_cast<const uint8_t *>(array.buffers[0])[at / 8] >> (at % 8) & 1;
@@ -111,7 +111,7 @@ template <typename Offset> Text utf8_at(const ArrowArray &array, int64_t i) {
     return {data + offsets[0], static_cast<int64_t>(offsets[1] - offsets[0]), Form::UTF8};
 }
 
-// A view: a length, and up to twelve bytes; or a length, four bytes, the number of a buffer and the place in it.
+// A view: a length and up to twelve bytes; or a length, four bytes, the index of a buffer and the offset in it.
 Text view_at(const ArrowArray &array, int64_t i) {
     const auto *view = static_cast<const char *>(array.buffers[1]) + (array.offset + i) * 16;
     int32_t part[4];
@@ -126,7 +126,7 @@ std::unique_ptr<Documents> of_arrow(nb::handle capsule) {
     auto *stream = static_cast<ArrowArrayStream *>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
     if (!stream) throw nb::python_error();
     if (!stream->release) return nullptr;
-    Held<ArrowSchema> schema;
+    Owned<ArrowSchema> schema;
     if (stream->get_schema(stream, schema.get()) != 0 || schema.get()->dictionary) return nullptr;
     const std::string format = schema.get()->format ? schema.get()->format : "";
     if (format != "u" && format != "U" && format != "vu") return nullptr;
@@ -134,14 +134,14 @@ std::unique_ptr<Documents> of_arrow(nb::handle capsule) {
     while (true) {
         auto piece = std::make_unique<Array>();
         if (stream->get_next(stream, piece->get()) != 0) return nullptr;
-        if (!piece->is_there()) return found;
+        if (!piece->is_set()) return found;
         const ArrowArray &array = *piece->get();
         found->texts.reserve(found->texts.size() + static_cast<size_t>(array.length));
         if (array.length > 0) {
             if (array.n_buffers < (format == "vu" ? 2 : 3) || !array.buffers[1]) return nullptr;
             const auto text_at = format == "u" ? utf8_at<int32_t> : format == "U" ? utf8_at<int64_t> : view_at;
             for (int64_t i = 0; i < array.length; ++i)
-                found->texts.push_back(is_there(array, i) ? text_at(array, i) : Text{});
+                found->texts.push_back(is_valid(array, i) ? text_at(array, i) : Text{});
         }
         found->owners.push_back(
             nb::capsule(piece.release(), [](void *held) noexcept { delete static_cast<Array *>(held); }));

@@ -1,4 +1,4 @@
-// Documents where they lie: texts of Python's objects or of Arrow columns.
+// Documents read in place: Python strings or Arrow columns.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,17 +9,19 @@
 
 namespace suffice::text {
 
-// How the characters of a text are stored; LATIN, TWO and FOUR are Python's ways, with one, two or four bytes for each.
+// How the characters of a text are stored. LATIN, TWO and FOUR are Python's representations with one, two or four bytes
+// for each character.
 enum class Form : uint8_t { MISSING, ASCII, LATIN, TWO, FOUR, UTF8, TOKENS };
 
 struct Text {
     const void *data = nullptr;
-    int64_t length = 0;  // in units of its form; of TOKENS, how many
+    int64_t length = 0;  // in units of its form; for TOKENS, the number of words
     Form form = Form::MISSING;
-    const char *words = nullptr;  // of TOKENS: their UTF-8, where `data` says the end of each; the first begins at ends[-1]
+    // For TOKENS: their UTF-8. `data` holds the end of each word; the first begins at ends[-1].
+    const char *words = nullptr;
 };
 
-// Words that need no reading, and where each ends.
+// Words that were split by the caller, and the end of each.
 struct Tokens {
     std::vector<char> text;
     std::vector<int64_t> ends{0};
@@ -28,11 +30,11 @@ struct Tokens {
 class Documents {
   public:
     std::vector<Text> texts;
-    std::vector<nanobind::object> owners;   // of what the texts are views of
-    std::vector<std::shared_ptr<Tokens>> tokens;  // likewise
+    std::vector<nanobind::object> owners;         // objects whose memory the texts view
+    std::vector<std::shared_ptr<Tokens>> tokens;  // the same for tokens
 
     int64_t size() const { return static_cast<int64_t>(texts.size()); }
-    // About how many bytes of text there are.
+    // Approximate number of bytes of text.
     int64_t bytes() const;
 };
 
@@ -40,11 +42,11 @@ struct NotText {
     int64_t row;
 };
 
-// Of a list or tuple of str and None; throws NotText.
+// From a list or tuple of str and None; throws NotText.
 std::unique_ptr<Documents> of_strings(nanobind::handle list);
-// Of a stream of texts by the Arrow C stream interface; none if it is of anything else.
+// From an Arrow C stream of strings; null if it holds anything else.
 std::unique_ptr<Documents> of_arrow(nanobind::handle capsule);
-// Of lists of words; throws NotText.
+// From lists of words; throws NotText.
 std::unique_ptr<Documents> of_tokens(nanobind::handle lists);
 
 }  // namespace suffice::text

@@ -1,20 +1,22 @@
-// Documents as rows of a sparse matrix, and as sums of what their words say.
+// Documents encoded as rows of a sparse matrix, and scored as sums over their words.
 #pragma once
 
 #include <cstdlib>
 #include <new>
 
-#include "learned.hpp"
+#include "merged_vocabulary.hpp"
 
 namespace suffice::text {
 
-// Numbers of which it is not known before how many there will be. What is not written yet takes no memory: large pieces are
-// moved by the system, not copied.
-template <typename T> class Grown {
+// An array of unknown final size. Memory that was not written yet is not committed, and the system moves large arrays
+// without copying.
+template <typename T> class GrowingArray {
   public:
-    Grown() = default;
-    Grown(Grown &&other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) { other.data_ = nullptr; }
-    ~Grown() { std::free(data_); }
+    GrowingArray() = default;
+    GrowingArray(GrowingArray &&other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
+        other.data_ = nullptr;
+    }
+    ~GrowingArray() { std::free(data_); }
 
     size_t size() const { return size_; }
     T *data() { return data_; }
@@ -24,7 +26,7 @@ template <typename T> class Grown {
         data_ = nullptr;
         return out;
     }
-    // Room for so many more; their place.
+    // Makes room for `count` more elements; returns a pointer to the first.
     T *more(size_t count) {
         if (size_ + count > capacity_) {
             const size_t larger = std::max(size_ + count, capacity_ + capacity_ / 2);
@@ -42,20 +44,20 @@ template <typename T> class Grown {
     size_t size_ = 0, capacity_ = 0;
 };
 
-// Rows of a sparse matrix: columns rise in each.
+// Rows of a sparse matrix, with increasing columns in each row.
 struct Encoded {
-    Packed words;  // of the columns, if they were learned
+    Packed words;  // words of the columns, if they were learned
     std::vector<int64_t> starts{0};
-    Grown<int32_t> columns;
-    Grown<int64_t> counts;
+    GrowingArray<int32_t> columns;
+    GrowingArray<int64_t> counts;
 };
 
-// By a vocabulary, or by all words that there are.
-Encoded encode_words(const Documents &documents, const Reading &reading, const Vocabulary *vocabulary);
+// Encodes the words of a vocabulary, or all words that occur if it is null.
+Encoded encode_words(const Documents &documents, const TokenRules &rules, const Vocabulary *vocabulary);
 
-// Adds the slope of each word of a document that has one (vocabulary, classes), as often as it comes, or once, to the scores
-// (documents, classes), and counts these.
-void score_words(const Documents &documents, const Reading &reading, const Vocabulary &vocabulary, const double *slope,
+// Adds the slope (vocabulary, classes) of each known word of a document to the scores (documents, classes), once per
+// occurrence or once per distinct word, and counts the words added.
+void score_words(const Documents &documents, const TokenRules &rules, const Vocabulary &vocabulary, const double *slope,
                  int64_t classes, bool distinct, double *scores, double *lengths);
 
 }  // namespace suffice::text

@@ -1,4 +1,4 @@
-// Passes over documents, by all threads.
+// Parallel passes over documents.
 #pragma once
 
 #include <mutex>
@@ -8,12 +8,12 @@
 
 namespace suffice::text {
 
-// The first document whose bytes are no UTF-8, and where.
+// The first document that is not UTF-8, and the position of the invalid byte.
 struct BadText {
     int64_t row, at;
 };
 
-// Documents that one thread reads before it takes others; a function of their sizes alone.
+// Bounds of the portions of documents that one thread reads at a time. Depends only on their sizes.
 inline std::vector<int64_t> portions(const Documents &documents) {
     constexpr int64_t UNITS = 1 << 17, MOST = 4096;
     std::vector<int64_t> starts{0};
@@ -29,32 +29,32 @@ inline std::vector<int64_t> portions(const Documents &documents) {
     return starts;
 }
 
-// Runs work(row, seat) for every document, and ended(portion, seat) after each portion of them. Every thread has a seat of its
-// own, made by `make` before they start.
-template <typename Seat, typename Make, typename Work, typename Ended>
-std::vector<Seat> read_all(const Documents &documents, Make make, Work work, Ended ended) {
+// Runs work(row, worker) for every document, and ended(portion, worker) after each portion. Every thread has its own
+// worker, made by `make` before they start.
+template <typename Worker, typename Make, typename Work, typename Ended>
+std::vector<Worker> read_all(const Documents &documents, Make make, Work work, Ended ended) {
     const std::vector<int64_t> starts = portions(documents);
     const auto tasks = static_cast<int64_t>(starts.size()) - 1;
     const int threads = std::max(1, thread_count(tasks));
-    std::vector<Seat> seats;
-    seats.reserve(static_cast<size_t>(threads));
-    for (int i = 0; i < threads; ++i) seats.push_back(make());
+    std::vector<Worker> workers;
+    workers.reserve(static_cast<size_t>(threads));
+    for (int i = 0; i < threads; ++i) workers.push_back(make());
     std::mutex guard;
     BadText bad{-1, 0};
     run_tasks(tasks, threads, [&](int64_t task, int at) {
-        Seat &seat = seats[static_cast<size_t>(at)];
+        Worker &worker = workers[static_cast<size_t>(at)];
         for (int64_t row = starts[task]; row < starts[task + 1]; ++row) {
             try {
-                work(row, seat);
+                work(row, worker);
             } catch (const BadBytes &fault) {
                 const std::lock_guard<std::mutex> lock(guard);
                 if (bad.row < 0 || row < bad.row) bad = {row, fault.at};
             }
         }
-        ended(task, seat);
+        ended(task, worker);
     });
     if (bad.row >= 0) throw bad;
-    return seats;
+    return workers;
 }
 
 }  // namespace suffice::text

@@ -1,4 +1,5 @@
-// Documents as numbers of their words and runs of words: of tables that learn them, of a vocabulary that is given, or of slots.
+// Turns documents into numbers of their words and n-grams: in tables that learn them, in a given vocabulary, or in
+// slots.
 #pragma once
 
 #include <algorithm>
@@ -6,48 +7,49 @@
 #include <string>
 #include <vector>
 
-#include "normal.hpp"
-#include "runs.hpp"
+#include "normalized_text.hpp"
+#include "character_text.hpp"
 #include "tables.hpp"
 
 namespace suffice::text {
 
 enum class Analyzer : uint8_t { WORD, CHAR, CHAR_WB };
 
-struct Reading {
+struct TokenRules {
     Analyzer analyzer = Analyzer::WORD;
     bool lowercase = true;
     int64_t min_length = 2;
-    int least = 1, most = 1;           // in a run
-    const WordTable *stop = nullptr;   // words that are left out, if any
-    bool punctuation = false;          // whether marks are words
+    int least = 1, most = 1;          // words or characters in an n-gram
+    const WordTable *stop = nullptr;  // stop words, or null
+    bool punctuation = false;         // whether punctuation marks are words
 
-    // Whether words come as runs of words, which are numbered by the numbers of their words.
+    // Whether n-grams are made of words, and are numbered by the numbers of their words.
     bool by_words(const Text &document) const { return analyzer == Analyzer::WORD && document.form != Form::TOKENS; }
 };
 
-// Words, and runs of n words at runs[n - 2]. Runs of characters and words that need no reading are words.
+// Words, and n-grams of n words at ngrams[n - 2]. Character n-grams and words split by the caller are stored as words.
 struct Tables {
     WordTable words;
-    std::vector<PairTable> runs;
-    explicit Tables(const Reading &reading) : runs(static_cast<size_t>(std::max(reading.most - 1, 0))) {}
+    std::vector<PairTable> ngrams;
+    explicit Tables(const TokenRules &rules) : ngrams(static_cast<size_t>(std::max(rules.most - 1, 0))) {}
 };
 
-// A vocabulary that is given: the place of each word and run of words, NONE of those that are only parts of others.
+// A given vocabulary: the position of each word and n-gram, NONE for those that are only part of others.
 struct Vocabulary {
-    int64_t size = 0, slots = 0;  // slots: the place is a hash, and there are no tables
+    int64_t size = 0, slots = 0;  // with slots, the position is a hash and there are no tables
     WordTable words;
-    std::vector<PairTable> runs;
-    std::vector<std::vector<uint32_t>> places;  // of words, of runs of two, and so on
+    std::vector<PairTable> ngrams;
+    std::vector<std::vector<uint32_t>> positions;  // of words, of n-grams of two words, ...
 };
 
 class Reader {
   public:
-    explicit Reader(const Reading &reading) : reading_(reading), normal_(reading.lowercase, reading.punctuation), runs_(reading.lowercase) {}
+    explicit Reader(const TokenRules &rules)
+        : rules_(rules), normalized_(rules.lowercase, rules.punctuation), characters_(rules.lowercase) {}
 
-    // The words of a document, before runs of them are made, some at a time: batch(first), where those of `words()` from
-    // the first on are new, and those before it are as many as a run can begin in. The views hold until the batch after the
-    // next.
+    // Reads the words of a document, before n-grams are formed, in batches: calls batch(first), where the entries of
+    // `words()` from `first` on are new and the entries before it are those in which an n-gram can begin. The views are
+    // valid until the batch after the next.
     template <typename Batch> void read(const Text &document, Batch batch) {
         words_.clear();
         fresh_ = 0;
@@ -57,52 +59,53 @@ class Reader {
         };
         if (document.form == Form::TOKENS) tokens(document, add);
         else if (document.form == Form::MISSING) return;
-        else if (reading_.analyzer == Analyzer::WORD) plain_words(document, add);
-        else if (reading_.analyzer == Analyzer::CHAR) character_runs(document, add);
-        else runs_within_words(document, add);
+        else if (rules_.analyzer == Analyzer::WORD) plain_words(document, add);
+        else if (rules_.analyzer == Analyzer::CHAR) character_ngrams(document, add);
+        else ngrams_within_words(document, add);
         if (words_.size() > fresh_) pass_on(document, batch);
     }
     const std::vector<Word> &words() const { return words_; }
 
-    // Numbers of words and of runs, level by level: found(level, numbers, how many). Level 0 are words, level n - 1 runs of n.
-    template <typename Found> void learn(const Text &document, Tables &tables, Found found) {
+    // Learns words and n-grams and emits their numbers by level: emit(level, numbers, count). Level 0 is words, level n
+    // - 1 is n-grams of n words.
+    template <typename Emit> void learn(const Text &document, Tables &tables, Emit emit) {
         read(document, [&](size_t fresh) {
             number(fresh, tables.words, [&](const Word &word) { return tables.words.number(word); });
-            const bool by_words = reading_.by_words(document);
-            if (!by_words || reading_.least <= 1) found(0, ids_.data() + fresh, ids_.size() - fresh);
+            const bool by_words = rules_.by_words(document);
+            if (!by_words || rules_.least <= 1) emit(0, ids_.data() + fresh, ids_.size() - fresh);
             if (!by_words) return;
             before_ = ids_;
-            for (int length = 2; length <= reading_.most && !before_.empty(); ++length) {
-                PairTable &table = tables.runs[static_cast<size_t>(length) - 2];
+            for (int length = 2; length <= rules_.most && !before_.empty(); ++length) {
+                PairTable &table = tables.ngrams[static_cast<size_t>(length) - 2];
                 const size_t from = longer(length, fresh, table, [&](uint64_t key) { return table.number(key); });
-                if (length >= reading_.least) found(length - 1, before_.data() + from, before_.size() - from);
+                if (length >= rules_.least) emit(length - 1, before_.data() + from, before_.size() - from);
             }
         });
     }
 
-    // Places in a vocabulary: found(places, how many), NONE where a word has none.
-    template <typename Found> void look_up(const Text &document, const Vocabulary &vocabulary, Found found) {
+    // Looks up positions in a vocabulary: emit(positions, count), with NONE for unknown words.
+    template <typename Emit> void look_up(const Text &document, const Vocabulary &vocabulary, Emit emit) {
         read(document, [&](size_t fresh) {
             if (vocabulary.slots) {
-                slots(document, fresh, static_cast<uint64_t>(vocabulary.slots), found);
+                slots(document, fresh, static_cast<uint64_t>(vocabulary.slots), emit);
                 return;
             }
             number(fresh, vocabulary.words, [&](const Word &word) { return vocabulary.words.find(word); });
-            const bool by_words = reading_.by_words(document);
-            if (!by_words || reading_.least <= 1) placed(ids_, fresh, vocabulary.places[0], found);
+            const bool by_words = rules_.by_words(document);
+            if (!by_words || rules_.least <= 1) emit_positions(ids_, fresh, vocabulary.positions[0], emit);
             if (!by_words) return;
             before_ = ids_;
-            const int most = std::min(reading_.most, static_cast<int>(vocabulary.runs.size()) + 1);
+            const int most = std::min(rules_.most, static_cast<int>(vocabulary.ngrams.size()) + 1);
             for (int length = 2; length <= most && !before_.empty(); ++length) {
-                const PairTable &table = vocabulary.runs[static_cast<size_t>(length) - 2];
+                const PairTable &table = vocabulary.ngrams[static_cast<size_t>(length) - 2];
                 const size_t from = longer(length, fresh, table, [&](uint64_t key) { return table.find(key); });
-                if (length >= reading_.least)
-                    placed(before_, from, vocabulary.places[static_cast<size_t>(length) - 1], found);
+                if (length >= rules_.least)
+                    emit_positions(before_, from, vocabulary.positions[static_cast<size_t>(length) - 1], emit);
             }
         });
     }
 
-    // The text of a run of words, with a space between.
+    // The text of an n-gram of words, separated by spaces.
     static void join(const Word *words, int length, std::string &out) {
         out.clear();
         for (int j = 0; j < length; ++j) {
@@ -112,28 +115,28 @@ class Reader {
     }
 
   private:
-    static constexpr size_t BATCH = 4096;  // words: what is known of them stays in cache, however long a document is
+    static constexpr size_t BATCH = 4096;  // words of a batch, few enough to stay in cache however long a document is
 
-    Reading reading_;
-    Normal normal_;
-    Runs runs_;
+    TokenRules rules_;
+    NormalizedText normalized_;
+    CharacterText characters_;
     std::vector<Word> words_;
-    size_t fresh_ = 0;  // the first that is new
-    std::vector<uint32_t> ids_, before_, places_;
+    size_t fresh_ = 0;  // index of the first new word
+    std::vector<uint32_t> ids_, before_, positions_;
     Scratch<char> copy_;
     std::string joined_, spaced_;
     std::vector<uint32_t> cuts_;
     std::vector<size_t> bounds_;
 
-    // Give the words to the batch, and keep those in which a run can begin that goes on.
+    // Passes the words to the batch, and keeps those in which an unfinished n-gram can begin.
     template <typename Batch> void pass_on(const Text &document, Batch batch) {
         batch(fresh_);
-        const size_t reach = reading_.by_words(document) ? static_cast<size_t>(reading_.most) - 1 : 0;
+        const size_t reach = rules_.by_words(document) ? static_cast<size_t>(rules_.most) - 1 : 0;
         fresh_ = std::min(reach, words_.size());
         words_.erase(words_.begin(), words_.end() - static_cast<std::ptrdiff_t>(fresh_));
     }
 
-    // Some steps of each before the next, so that memory is asked for before it is needed.
+    // Runs the three steps of each item at increasing delays, so that memory is prefetched before it is needed.
     template <typename First, typename Second, typename Last>
     static void ahead(size_t n, First first, Second second, Last last) {
         constexpr size_t FAR = 16, NEAR = 8;
@@ -146,40 +149,48 @@ class Reader {
         }
     }
 
-    // Numbers of the words; those that are not new have theirs at the end of the last ones.
+    // Numbers the new words; keeps the numbers of the earlier words that are still needed.
     template <typename Number> void number(size_t fresh, const WordTable &table, Number each) {
         ids_.erase(ids_.begin(), ids_.end() - static_cast<std::ptrdiff_t>(std::min(fresh, ids_.size())));
         ids_.resize(words_.size());
         const Word *words = words_.data() + fresh;
         uint32_t *ids = ids_.data() + fresh;
-        ahead(words_.size() - fresh, [&](size_t i) { table.prefetch(words[i].hash); },
-              [&](size_t i) { table.prefetch_entry(words[i].hash); }, [&](size_t i) { ids[i] = each(words[i]); });
+        ahead(
+            words_.size() - fresh, [&](size_t i) { table.prefetch(words[i].hash); },
+            [&](size_t i) { table.prefetch_entry(words[i].hash); }, [&](size_t i) { ids[i] = each(words[i]); });
     }
 
-    // From the numbers of runs to those of runs longer by one word; the place of the first that ends in a new word.
+    // Extends n-grams by one word; returns the index of the first one that ends in a new word.
     template <typename Number> size_t longer(int length, size_t fresh, const PairTable &table, Number each) {
         const size_t n = ids_.size(), last = static_cast<size_t>(length) - 1, count = n > last ? n - last : 0;
         const auto known = [&](size_t i) { return before_[i] != NONE && ids_[i + last] != NONE; };
         const auto key = [&](size_t i) { return PairTable::key(before_[i], ids_[i + last]); };
-        ahead(count, [&](size_t i) { if (known(i)) table.prefetch(key(i)); },
-              [&](size_t i) { if (known(i)) table.prefetch_entry(key(i)); },
-              [&](size_t i) { before_[i] = known(i) ? each(key(i)) : NONE; });
+        ahead(
+            count,
+            [&](size_t i) {
+                if (known(i)) table.prefetch(key(i));
+            },
+            [&](size_t i) {
+                if (known(i)) table.prefetch_entry(key(i));
+            },
+            [&](size_t i) { before_[i] = known(i) ? each(key(i)) : NONE; });
         before_.resize(count);
         return std::min(count, fresh > last ? fresh - last : 0);
     }
 
-    template <typename Found>
-    void placed(const std::vector<uint32_t> &ids, size_t from, const std::vector<uint32_t> &places, Found found) {
-        places_.resize(ids.size() - from);
-        for (size_t i = from; i < ids.size(); ++i) places_[i - from] = ids[i] == NONE ? NONE : places[ids[i]];
-        found(places_.data(), places_.size());
+    template <typename Emit>
+    void emit_positions(const std::vector<uint32_t> &ids, size_t from, const std::vector<uint32_t> &positions,
+                        Emit emit) {
+        positions_.resize(ids.size() - from);
+        for (size_t i = from; i < ids.size(); ++i) positions_[i - from] = ids[i] == NONE ? NONE : positions[ids[i]];
+        emit(positions_.data(), positions_.size());
     }
 
-    template <typename Found> void slots(const Text &document, size_t fresh, uint64_t n_slots, Found found) {
-        const bool by_words = reading_.by_words(document);
-        for (int length = by_words ? reading_.least : 1; length <= (by_words ? reading_.most : 1); ++length) {
+    template <typename Emit> void slots(const Text &document, size_t fresh, uint64_t n_slots, Emit emit) {
+        const bool by_words = rules_.by_words(document);
+        for (int length = by_words ? rules_.least : 1; length <= (by_words ? rules_.most : 1); ++length) {
             const size_t run = static_cast<size_t>(length);
-            places_.clear();
+            positions_.clear();
             for (size_t i = fresh >= run ? fresh - run + 1 : 0; i + run <= words_.size(); ++i) {
                 const char *text = words_[i].text;
                 int64_t size = words_[i].length;
@@ -188,9 +199,9 @@ class Reader {
                     text = joined_.data();
                     size = static_cast<int64_t>(joined_.size());
                 }
-                places_.push_back(static_cast<uint32_t>(hash_of(text, size, SLOT_SEED) % n_slots));
+                positions_.push_back(static_cast<uint32_t>(hash_of(text, size, SLOT_SEED) % n_slots));
             }
-            found(places_.data(), places_.size());
+            emit(positions_.data(), positions_.size());
         }
     }
 
@@ -209,51 +220,53 @@ class Reader {
     }
 
     template <typename Add> void plain_words(const Text &document, Add add) {
-        normal_.read(document);
-        const std::vector<uint32_t> &edges = normal_.edges();
-        const char *text = normal_.text();
+        normalized_.read(document);
+        const std::vector<uint32_t> &edges = normalized_.edges();
+        const char *text = normalized_.text();
         for (size_t i = 0; i + 1 < edges.size(); i += 2) {
             const int64_t length = edges[i + 1] - edges[i];
             const char *start = text + edges[i];
-            if (!normal_.is_mark_at(edges[i]) && is_short(start, length)) continue;
+            if (!normalized_.is_mark_at(edges[i]) && is_short(start, length)) continue;
             const Word word = word_ahead(start, length);
-            if (!reading_.stop || reading_.stop->find(word) == NONE) add(word);
+            if (!rules_.stop || rules_.stop->find(word) == NONE) add(word);
         }
     }
 
     bool is_short(const char *text, int64_t bytes) const {
-        if (bytes < reading_.min_length) return true;  // characters are not more than bytes
-        return !normal_.ascii() && reading_.min_length > 1 && characters(text, bytes) < reading_.min_length;
+        if (bytes < rules_.min_length) return true;  // there are no more characters than bytes
+        return !normalized_.ascii() && rules_.min_length > 1 && characters(text, bytes) < rules_.min_length;
     }
 
-    template <typename Add> void character_runs(const Text &document, Add add) {
-        runs_.read(document);
-        const std::vector<uint32_t> &starts = runs_.starts();
+    template <typename Add> void character_ngrams(const Text &document, Add add) {
+        characters_.read(document);
+        const std::vector<uint32_t> &starts = characters_.starts();
         const size_t n = starts.size() - 1;
-        for (size_t run = static_cast<size_t>(reading_.least); run <= std::min(n, static_cast<size_t>(reading_.most)); ++run) {
-            for (size_t i = 0; i + run <= n; ++i) add(word_ahead(runs_.text() + starts[i], starts[i + run] - starts[i]));
+        for (size_t run = static_cast<size_t>(rules_.least); run <= std::min(n, static_cast<size_t>(rules_.most));
+             ++run) {
+            for (size_t i = 0; i + run <= n; ++i)
+                add(word_ahead(characters_.text() + starts[i], starts[i + run] - starts[i]));
         }
     }
 
-    // Within words, each with a space before and behind; a word that is shorter than a run is one.
-    template <typename Add> void runs_within_words(const Text &document, Add add) {
-        runs_.read(document);
-        const std::vector<uint32_t> &starts = runs_.starts();
+    // n-grams within words padded with a space on either side; a word shorter than an n-gram is one n-gram.
+    template <typename Add> void ngrams_within_words(const Text &document, Add add) {
+        characters_.read(document);
+        const std::vector<uint32_t> &starts = characters_.starts();
         const size_t n = starts.size() - 1;
         spaced_.clear();
         cuts_.clear();
         bounds_.assign(1, 0);
         const auto cut = [&] { cuts_.push_back(static_cast<uint32_t>(spaced_.size())); };
         for (size_t i = 0; i < n;) {
-            if (runs_.is_space(i)) {
+            if (characters_.is_space(i)) {
                 ++i;
                 continue;
             }
             cut();
             spaced_.push_back(' ');
-            for (; i < n && !runs_.is_space(i); ++i) {
+            for (; i < n && !characters_.is_space(i); ++i) {
                 cut();
-                spaced_.append(runs_.text() + starts[i], starts[i + 1] - starts[i]);
+                spaced_.append(characters_.text() + starts[i], starts[i + 1] - starts[i]);
             }
             cut();
             spaced_.push_back(' ');
@@ -263,8 +276,8 @@ class Reader {
         spaced_.append(8, ' ');
         for (size_t w = 0; w + 1 < bounds_.size(); ++w) {
             const uint32_t *at = cuts_.data() + bounds_[w];
-            const size_t size = bounds_[w + 1] - bounds_[w] - 1;  // characters
-            for (int length = reading_.least; length <= reading_.most; ++length) {
+            const size_t size = bounds_[w + 1] - bounds_[w] - 1;  // number of characters
+            for (int length = rules_.least; length <= rules_.most; ++length) {
                 const size_t run = static_cast<size_t>(length);
                 for (size_t i = 0; i == 0 || i + run <= size; ++i)
                     add(word_ahead(spaced_.data() + at[i], at[std::min(i + run, size)] - at[i]));

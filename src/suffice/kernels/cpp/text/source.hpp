@@ -1,4 +1,4 @@
-// The characters of a document, one after another, however they are stored.
+// Iterates over the characters of a document in any storage form.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace suffice::text {
 
-// A document whose bytes are no UTF-8.
+// A document is not UTF-8.
 struct BadBytes {
     int64_t at;
 };
@@ -40,9 +40,9 @@ inline int put_utf8(uint32_t c, char *out) {
 template <typename Unit> struct Units {
     const Unit *data;
     int64_t length;
-    // The character at a place, which moves behind it.
+    // The character at a position, which moves past it.
     uint32_t next(int64_t &at) const { return data[at++]; }
-    // The character before a place, which moves to it.
+    // The character before a position, which moves to it.
     uint32_t previous(int64_t &at) const { return data[--at]; }
 };
 
@@ -77,7 +77,7 @@ struct Utf8 {
     }
 };
 
-// read(source) with what has the characters of a document.
+// Calls read(source) with an iterator over the characters of a document.
 template <typename Read> void with_characters(const Text &document, Read read) {
     const void *data = document.data;
     switch (document.form) {
@@ -91,8 +91,8 @@ template <typename Read> void with_characters(const Text &document, Read read) {
     }
 }
 
-// The lower case of a capital sigma that ends before `at`, as Unicode has it: the final one after a character with case, and
-// before none, where those at which case is ignored do not count.
+// Lower case of a capital sigma that ends before `at`, by Unicode's rule: the final sigma if a cased character comes
+// before it and none after it, not counting ignored characters.
 template <typename Source> uint32_t lower_sigma(const Source &source, int64_t start, int64_t at) {
     const std::vector<uint8_t> &classes = case_classes();
     constexpr uint8_t IGNORED = 1, CASED = 2;

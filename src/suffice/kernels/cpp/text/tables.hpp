@@ -1,4 +1,4 @@
-// Tables of words: each has a number, in the order in which they came.
+// Hash tables that number words in the order in which they arrive.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,24 @@
 namespace suffice::text {
 
 constexpr uint32_t NONE = 0xFFFFFFFF;
-constexpr int64_t MOST_WORDS = 0x7FFFFFFF;  // columns of a sparse matrix are numbers of 32 bits with a sign
+constexpr int64_t MOST_WORDS = 0x7FFFFFFF;  // columns of a sparse matrix are signed 32-bit numbers
 
-// The number of one more than so many words.
+// The number after `size` words.
 inline uint32_t next_number(size_t size) {
     if (static_cast<int64_t>(size) >= MOST_WORDS)
-        throw std::length_error("The documents have more than 2,147,483,647 different words. Read shorter runs, or use slots.");
+        throw std::length_error(
+            "The documents have more than 2,147,483,647 distinct words. Use shorter n-grams or slots.");
     return static_cast<uint32_t>(size);
 }
 
 // ---------------------------------------------------------------------- hashes
 
-inline uint64_t mixed(uint64_t h) {
+inline uint64_t mix(uint64_t h) {
     h *= 0xBF58476D1CE4E5B9u;
     return h ^ (h >> 32);
 }
 
-// Up to eight bytes as a number, the first the lowest.
+// Up to eight bytes as a number, first byte lowest.
 inline uint64_t low_bytes(const char *text, int64_t n) {
     uint64_t out = 0;
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -36,7 +37,7 @@ inline uint64_t low_bytes(const char *text, int64_t n) {
     return out;
 }
 
-// The same where eight bytes can be read, whatever they are: one load instead of as many as there are lengths.
+// The same if eight bytes can be read beyond `text`: one load instead of one for each length.
 inline uint64_t low_bytes_ahead(const char *text, int64_t n) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     uint64_t out;
@@ -47,8 +48,8 @@ inline uint64_t low_bytes_ahead(const char *text, int64_t n) {
 #endif
 }
 
-// Hashes of tables begin with a number that is drawn anew for each process: nobody can send words that all fall to one place.
-// Those of slots begin with this one on every machine, since slots are in files.
+// Hashes for tables start from a seed that is drawn for each process, so that nobody can send words that all collide.
+// Hashes for slots start from SLOT_SEED on every machine, since slots are stored in files.
 extern const uint64_t TABLE_SEED;
 constexpr uint64_t SLOT_SEED = 0x9E3779B97F4A7C15u;
 
@@ -56,12 +57,12 @@ constexpr uint64_t SLOT_SEED = 0x9E3779B97F4A7C15u;
 inline uint64_t hash_of(const char *text, int64_t n, uint64_t seed) {
     uint64_t h = seed;
     int64_t at = 0;
-    for (; at + 8 <= n; at += 8) h = mixed(h ^ low_bytes(text + at, 8));
-    if (at < n) h = mixed(h ^ low_bytes(text + at, n - at));
-    return mixed(h ^ static_cast<uint64_t>(n));
+    for (; at + 8 <= n; at += 8) h = mix(h ^ low_bytes(text + at, 8));
+    if (at < n) h = mix(h ^ low_bytes(text + at, n - at));
+    return mix(h ^ static_cast<uint64_t>(n));
 }
 
-// A word, and its hash for tables.
+// A word and its hash for tables.
 struct Word {
     const char *text;
     int64_t length;
@@ -70,18 +71,18 @@ struct Word {
 
 inline Word word_of(const char *text, int64_t n) { return {text, n, hash_of(text, n, TABLE_SEED)}; }
 
-// The same of a word behind which eight bytes can be read.
+// The same for a word after which eight bytes can be read.
 inline Word word_ahead(const char *text, int64_t n) {
     uint64_t h = TABLE_SEED;
     int64_t at = 0;
-    for (; at + 8 <= n; at += 8) h = mixed(h ^ low_bytes_ahead(text + at, 8));
-    if (at < n) h = mixed(h ^ low_bytes_ahead(text + at, n - at));
-    return {text, n, mixed(h ^ static_cast<uint64_t>(n))};
+    for (; at + 8 <= n; at += 8) h = mix(h ^ low_bytes_ahead(text + at, 8));
+    if (at < n) h = mix(h ^ low_bytes_ahead(text + at, n - at));
+    return {text, n, mix(h ^ static_cast<uint64_t>(n))};
 }
 
 // ---------------------------------------------------------------------- words
 
-// Numbers of words, by their bytes.
+// Numbers words by their bytes.
 class WordTable {
   public:
     explicit WordTable(size_t expected = 0) {
@@ -95,13 +96,13 @@ class WordTable {
     int64_t length(uint32_t id) const { return entries_[id].length; }
 
     void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
-    // The entry behind the slot: once it has come.
+    // Prefetches the entry of a slot that was prefetched before.
     void prefetch_entry(uint64_t hash) const {
         const Slot &slot = slots_[hash & (slots_.size() - 1)];
         if (slot.id != NONE) __builtin_prefetch(&entries_[slot.id]);
     }
 
-    // The number of a word; NONE if it has none.
+    // The number of a word; NONE if it is unknown.
     uint32_t find(const Word &word) const {
         const auto tag = static_cast<uint32_t>(word.hash >> 32);
         for (size_t at = word.hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
@@ -111,7 +112,7 @@ class WordTable {
         }
     }
 
-    // The same; a word that has no number gets the next.
+    // The number of a word; an unknown word gets the next number.
     uint32_t number(const Word &word) {
         const auto tag = static_cast<uint32_t>(word.hash >> 32);
         size_t at = word.hash & (slots_.size() - 1);
@@ -143,7 +144,8 @@ class WordTable {
     std::vector<Entry> entries_;
     std::vector<char> arena_;
 
-    // Words of up to eight bytes and of one length that have one hash are the same: each step of it can be undone.
+    // Words of equal length up to eight bytes are equal if their hashes are, since every step of the hash is
+    // invertible.
     bool same(uint32_t id, const Word &word) const {
         const Entry &entry = entries_[id];
         return entry.hash == word.hash && entry.length == word.length &&
@@ -162,33 +164,33 @@ class WordTable {
     }
 };
 
-// ---------------------------------------------------------------------- runs of words
+// ---------------------------------------------------------------------- n-grams of words
 
-// Numbers of runs of words, by the number of all but the last, and that of the last.
+// Numbers n-grams of words by the number of the n-gram without its last word, and the number of the last word.
 class PairTable {
   public:
-    PairTable() : slots_(16, NONE) {}  // few at first: there is a table for each length of runs
+    PairTable() : slots_(16, NONE) {}  // small at first: there is a table for each length of n-grams
 
     static uint64_t key(uint32_t before, uint32_t last) { return static_cast<uint64_t>(before) << 32 | last; }
 
     uint32_t size() const { return static_cast<uint32_t>(keys_.size()); }
     uint64_t key(uint32_t id) const { return keys_[id]; }
 
-    void prefetch(uint64_t key) const { __builtin_prefetch(&slots_[place(key)]); }
+    void prefetch(uint64_t key) const { __builtin_prefetch(&slots_[slot_of(key)]); }
     void prefetch_entry(uint64_t key) const {
-        const uint32_t id = slots_[place(key)];
+        const uint32_t id = slots_[slot_of(key)];
         if (id != NONE) __builtin_prefetch(&keys_[id]);
     }
 
     uint32_t find(uint64_t key) const {
-        for (size_t at = place(key);; at = (at + 1) & (slots_.size() - 1)) {
+        for (size_t at = slot_of(key);; at = (at + 1) & (slots_.size() - 1)) {
             if (slots_[at] == NONE) return NONE;
             if (keys_[slots_[at]] == key) return slots_[at];
         }
     }
 
     uint32_t number(uint64_t key) {
-        size_t at = place(key);
+        size_t at = slot_of(key);
         for (; slots_[at] != NONE; at = (at + 1) & (slots_.size() - 1))
             if (keys_[slots_[at]] == key) return slots_[at];
         const uint32_t id = next_number(keys_.size());
@@ -198,21 +200,21 @@ class PairTable {
         return id;
     }
 
-    // Free what finding needs; the keys stay.
+    // Frees the memory for lookups; the keys stay.
     void close() { std::vector<uint32_t>().swap(slots_); }
 
   private:
     std::vector<uint32_t> slots_;
     std::vector<uint64_t> keys_;
 
-    size_t place(uint64_t key) const { return mixed(mixed(key ^ TABLE_SEED)) & (slots_.size() - 1); }
+    size_t slot_of(uint64_t key) const { return mix(mix(key ^ TABLE_SEED)) & (slots_.size() - 1); }
 
     void grow() {
         std::vector<uint32_t> larger(2 * slots_.size(), NONE);
         slots_.swap(larger);
         larger = {};
         for (uint32_t id = 0; id < size(); ++id) {
-            size_t at = place(keys_[id]);
+            size_t at = slot_of(keys_[id]);
             while (slots_[at] != NONE) at = (at + 1) & (slots_.size() - 1);
             slots_[at] = id;
         }

@@ -1,4 +1,4 @@
-// Packed words: UTF-8 one after another, and where each ends.
+// Packed words: their UTF-8 one after another, and the end of each.
 #pragma once
 
 #include <string_view>
@@ -18,13 +18,13 @@ struct WordsView {
     }
 };
 
-// The order of the bytes of UTF-8 is that of code points.
-inline int compared(std::string_view a, std::string_view b) {
+// The byte order of UTF-8 is the order of code points.
+inline int compare(std::string_view a, std::string_view b) {
     const int found = std::memcmp(a.data(), b.data(), std::min(a.size(), b.size()));
     return found ? found : a.size() < b.size() ? -1 : a.size() > b.size();
 }
 
-// A vocabulary of these words; with runs of words as the numbers of their words, if they are cut at spaces.
+// A vocabulary of these words. With `cut`, words are split at spaces into n-grams of words.
 std::unique_ptr<Vocabulary> vocabulary_of(const WordsView &words, bool cut);
 
 }  // namespace suffice::text

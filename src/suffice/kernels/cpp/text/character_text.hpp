@@ -1,17 +1,18 @@
-// Documents for runs of characters: in lower case, with one space for every two or more, and where each character begins.
+// A document prepared for character n-grams: in lower case, with each run of white space as one space, and the position
+// of each character.
 #pragma once
 
 #include "source.hpp"
 
 namespace suffice::text {
 
-class Runs {
+class CharacterText {
   public:
-    explicit Runs(bool lowercase) : lowercase_(lowercase) {}
+    explicit CharacterText(bool lowercase) : lowercase_(lowercase) {}
 
-    // Eight bytes can be read behind its end.
+    // Eight bytes can be read beyond its end.
     const char *text() const { return text_.data(); }
-    // Where each character begins in bytes, and where the last ends.
+    // Byte position of each character, and of the end of the last.
     const std::vector<uint32_t> &starts() const { return starts_; }
     bool is_space(size_t i) const { return space_[i]; }
 
@@ -35,7 +36,7 @@ class Runs {
             uint32_t c = source.next(at);
             const Page &page = page_of(c);
             if (page.space[c & 0xFF] && !space_.empty() && space_.back()) {
-                text_.resize(starts_[starts_.size() - 2]);  // the one before, whatever it is, becomes a plain space
+                text_.resize(starts_[starts_.size() - 2]);  // the previous white space becomes a plain space
                 starts_.pop_back();
                 space_.pop_back();
                 put(' ', true);

@@ -1,5 +1,6 @@
-// A document as UTF-8 in lower case, with a bit for each byte that is a part of a word: whatever it is stored as, words are then
-// cut the same way. And one for the first byte of each mark, that is neither a part of a word nor space, if these are words too.
+// A document as UTF-8 in lower case, with a bit for each byte that is part of a word, so that words are found in the
+// same way for every storage form. If punctuation counts as words, another bit marks the first byte of each character
+// that is neither part of a word nor white space.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +16,12 @@
 
 namespace suffice::text {
 
-// Memory that grows, whose content nobody needs to have been set before.
+// Uninitialised memory that grows.
 template <typename T> class Scratch {
   public:
     T *data() { return data_.get(); }
     T &operator[](size_t i) { return data_[i]; }
-    // At least so many, with what was there before.
+    // Grows to at least `size` elements and keeps the contents.
     void reach(size_t size) {
         if (size <= capacity_) return;
         const size_t larger = std::max(size, 2 * capacity_);
@@ -35,15 +36,15 @@ template <typename T> class Scratch {
     size_t capacity_ = 0;
 };
 
-class Normal {
+class NormalizedText {
   public:
-    Normal(bool lowercase, bool marks) : lowercase_(lowercase), with_marks_(marks) {}
+    NormalizedText(bool lowercase, bool marks) : lowercase_(lowercase), with_marks_(marks) {}
 
     const char *text() { return text_.data(); }
     bool ascii() const { return ascii_; }
-    // Where words begin and end, one after the other, in bytes.
+    // Byte positions where words begin and end, alternating.
     const std::vector<uint32_t> &edges() const { return edges_; }
-    // Whether what begins at a byte is a mark.
+    // Whether the character that begins at a byte is a punctuation mark.
     bool is_mark_at(uint32_t at) { return with_marks_ && (marks_[at / 64] >> (at % 64) & 1); }
 
     void read(const Text &document) {
@@ -62,12 +63,12 @@ class Normal {
     bool lowercase_, with_marks_, ascii_ = true;
     size_t size_ = 0;  // bytes of text
     Scratch<char> text_;
-    Scratch<uint64_t> parts_;  // a bit for each byte: a part of a word
-    Scratch<uint64_t> marks_;  // and one for the first byte of a mark
-    size_t cleared_ = 0;       // how many of these were set to zero
+    Scratch<uint64_t> parts_;  // a bit for each byte: part of a word
+    Scratch<uint64_t> marks_;  // a bit for each byte: first byte of a punctuation mark
+    size_t cleared_ = 0;       // number of elements set to zero
     std::vector<uint32_t> edges_, joined_;
 
-    // Room for so many bytes more, and what is written beyond them.
+    // Makes room for this many more bytes and for the writes beyond them.
     void reserve(size_t more) {
         text_.reach(size_ + more + 4 * CHUNK);
         const size_t words = (size_ + more) / 64 + 3;
@@ -79,7 +80,7 @@ class Normal {
         cleared_ = std::max(cleared_, words);
     }
 
-    // 16 bytes of ASCII at the end of the text: in lower case, with their bits.
+    // Appends 16 bytes of ASCII in lower case, with their bits.
     void chunk(const uint8_t *in) {
         const uint64_t bits = parts_of(in, text_.data() + size_);
         set_bits(parts_, bits);
@@ -92,12 +93,12 @@ class Normal {
         to[size_ / 64] |= bits << (size_ % 64);
         if (size_ % 64 > 64 - CHUNK) to[size_ / 64 + 1] |= bits >> (64 - size_ % 64);
     }
-    // Of ASCII that is no part of a word: what Python does not call space.
+    // Whether an ASCII character that is not part of a word is a mark: Python does not count it as white space.
     static bool is_mark(uint8_t c) { return c != ' ' && !(c >= 0x09 && c <= 0x0D) && !(c >= 0x1C && c <= 0x1F); }
 
     uint64_t parts_of(const uint8_t *in, char *out) const {
 #if defined(__SSE2__)
-        const auto between = [](__m128i x, char low, char high) {  // bytes above 127 are negative, and in no range
+        const auto between = [](__m128i x, char low, char high) {  // bytes above 127 are negative and in no range
             return _mm_and_si128(_mm_cmpgt_epi8(x, _mm_set1_epi8(static_cast<char>(low - 1))),
                                  _mm_cmplt_epi8(x, _mm_set1_epi8(static_cast<char>(high + 1))));
         };
@@ -120,7 +121,7 @@ class Normal {
 #endif
     }
 
-    // A text of ASCII, which stays as long as it is.
+    // Appends ASCII text, which keeps its length.
     void plain(const uint8_t *in, int64_t length) {
         for (; size_ + CHUNK <= static_cast<size_t>(length); size_ += CHUNK) chunk(in + size_);
         if (size_ < static_cast<size_t>(length)) {
@@ -132,7 +133,7 @@ class Normal {
         size_ = static_cast<size_t>(length);
     }
 
-    // 16 units of ASCII from a place on, if they are.
+    // Copies the next 16 units if all are ASCII.
     template <typename Source> static bool ascii_ahead(const Source &source, int64_t at, uint8_t *out) {
         if (at + CHUNK > source.length) return false;
         uint32_t seen = 0;
@@ -153,7 +154,7 @@ class Normal {
                 at += CHUNK;
                 continue;
             }
-            // Some characters one by one, before it is tried again.
+            // Read some characters one by one before trying ASCII again.
             for (int i = 0; i < CHUNK && at < source.length; ++i) {
                 const int64_t start = at;
                 const uint32_t character = source.next(at);
@@ -180,7 +181,7 @@ class Normal {
 
     void put(uint32_t c, bool word, bool space) {
         if (!word && (space || !with_marks_)) {
-            text_[size_++] = ' ';  // whatever is between words
+            text_[size_++] = ' ';  // stands for any separator
             return;
         }
         const int bytes = put_utf8(c, text_.data() + size_);
@@ -190,11 +191,11 @@ class Normal {
     }
     static void set_bit(Scratch<uint64_t> &to, size_t at) { to[at / 64] |= uint64_t{1} << (at % 64); }
 
-    // Where words begin and end.
+    // Finds where words begin and end.
     void cut() {
         edges_.clear();
         uint64_t before = 0;
-        const size_t words = size_ / 64 + 1;  // with a bit behind the last byte, where every word has ended
+        const size_t words = size_ / 64 + 1;  // includes a bit after the last byte, where every word has ended
         for (size_t i = 0; i < words; ++i) {
             const uint64_t here = parts_[i];
             uint64_t changes = here ^ (here << 1 | before);
@@ -206,7 +207,7 @@ class Normal {
         }
     }
 
-    // Marks, each for itself, among the words.
+    // Inserts punctuation marks among the words, each as its own word.
     void add_marks() {
         joined_.clear();
         size_t next = 0;
@@ -227,7 +228,7 @@ class Normal {
     }
 };
 
-// How many characters UTF-8 has.
+// Number of characters of UTF-8 text.
 inline int64_t characters(const char *text, int64_t bytes) {
     int64_t n = 0;
     for (int64_t i = 0; i < bytes; ++i) n += (static_cast<uint8_t>(text[i]) & 0xC0) != 0x80;

@@ -1,26 +1,30 @@
-// Included by instruction_set.cpp, within its namespace: the log density of each row under Gaussians that
-// were fitted without the row.
+// Included by instruction_set.cpp, within its namespace: log-density of each row under Gaussians that were fitted
+// without it.
 
-// Columns are summed in lanes, so that the order of the sums is the same for every instruction set.
+// Columns are summed in this many lanes, so that the order of the sums is the same for every instruction set.
 constexpr int64_t STRIPES = 8;
-constexpr int64_t ROUNDS = 8;  // of the lanes, before products that grow or shrink are turned into logarithms
+constexpr int64_t ROUNDS = 8;  // steps over the lanes before products that grow or shrink are turned into logarithms
 constexpr double WIDE = 1e30;  // eight ratios of this size stay within the range of a double
 
 struct Cell {
-    double square, ratio, left;  // squared distance over variance; variance over that of the full model; what is left
+    double square;  // squared distance over variance
+    double ratio;   // variance over that of the full model
+    double left;    // remaining share of the squares
 };
 
-// What one cell says of a class that has lost it: of n - w = `rest`, n/rest = `stretch` and 1/(rest - lost) = `per`.
+// The contribution of one cell under its class without it, where n - w = `rest`, n/rest = `stretch` and 1/(rest - lost)
+// = `per`.
 inline Cell without(double away, double n, double w, double rest, double stretch, double per, double m2,
                     double inverse_m2, double added, double inverse) {
     const double step = away * stretch, kept = m2 - w * step * away, variance = kept * per + added;
-    // Digits are lost where little is left of the squares, whatever the weight that they are divided by.
+    // Digits are lost if little remains of the squares, whatever the weight they are divided by.
     const double left = m2 > 0 ? kept * inverse_m2 : 1.0;
     return {step * step / variance, variance * inverse, rest > 1e-9 * n ? left : -1.0};
 }
 
-void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const double *weights, const double *added,
-              bool others, int64_t first, int64_t last, double *buffer, double *out, double *least) {
+void held_out_log_likelihood(const Matrix &x, const HeldOutGaussian &p, const int64_t *codes, const double *weights,
+                             const double *added, bool others, int64_t first, int64_t last, double *buffer, double *out,
+                             double *least) {
     const int64_t d = x.columns;
     for (int64_t row = first; row < last; ++row) {
         const double *RESTRICT value = row_of(x, row, buffer);
@@ -28,12 +32,12 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
         double lowest = 1e300;
         for (int64_t k = 0; k < p.classes; ++k) {
             const bool own = codes[row] == k;
-            if (!own && !others) continue;  // nothing of this class has changed
-            const double *RESTRICT n = p.weight + k * d, *RESTRICT mean = p.mean + k * d, *RESTRICT low = p.mean_low + k * d,
-                         *RESTRICT m2 = p.m2 + k * d, *RESTRICT variance = p.variance + k * d,
-                         *RESTRICT inverse = p.inverse + k * d, *RESTRICT norm = p.log_norm + k * d,
-                         *RESTRICT stretch = p.stretch + k * d, *RESTRICT per = p.per + k * d,
-                         *RESTRICT inverse_m2 = p.inverse_m2 + k * d;
+            if (!own && !others) continue;  // this class does not change
+            const double *RESTRICT n = p.weight + k * d, *RESTRICT mean = p.mean + k * d,
+                                   *RESTRICT low = p.mean_low + k * d, *RESTRICT m2 = p.m2 + k * d,
+                                   *RESTRICT variance = p.variance + k * d, *RESTRICT inverse = p.inverse + k * d,
+                                   *RESTRICT norm = p.log_norm + k * d, *RESTRICT stretch = p.stretch + k * d,
+                                   *RESTRICT per = p.per + k * d, *RESTRICT inverse_m2 = p.inverse_m2 + k * d;
             double square[STRIPES] = {0}, total[STRIPES] = {0}, product[STRIPES], small[STRIPES];
             for (int64_t l = 0; l < STRIPES; ++l) product[l] = 1, small[l] = 1e300;
             double logs = 0;
@@ -41,7 +45,7 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
                 const double v = value[j], away = (v - mean[j]) - low[j];
                 const double now = variance[j] + extra;
                 const double rest = n[j] - w;
-                // Divisions take longest: of weight one they were done before.
+                // Divisions are slow, so those for weight one are precomputed.
                 const double s = weights ? n[j] / rest : stretch[j], q = weights ? 1 / (rest - p.lost) : per[j];
                 const Cell cell = own ? without(away, n[j], w, rest, s, q, m2[j], inverse_m2[j], extra, inverse[j])
                                       : Cell{away * away / now, now * inverse[j], now * inverse[j]};
@@ -74,4 +78,4 @@ void left_out(const Matrix &x, const LeftOut &p, const int64_t *codes, const dou
     }
 }
 
-constexpr LeftOutKernels left_out_kernels = {left_out};
+constexpr HeldOutKernels held_out_kernels = {held_out_log_likelihood};

@@ -1,22 +1,22 @@
-"""Kernels of log-likelihoods and of Bayes' rule, against NumPy and against exact arithmetic."""
+"""Kernels for log-likelihoods and Bayes' rule, against NumPy and exact arithmetic."""
 
 from decimal import Decimal, getcontext
 
 import numpy as np
 import pytest
-
 from instruction_sets import SETS, assert_same_bits, run_script
+
 from suffice import bayes, kernels
 from suffice.exceptions import InputError
 from suffice.families.multivariate_gaussian.parameters import _triangle
 from suffice.tables.row_blocks import evaluate_in_blocks
 from suffice.tables.table import MatrixTable
 
-N, D, K = 203, 13, 7  # no multiple of any width
+N, D, K = 203, 13, 7  # not multiples of any vector width
 
 
 def layouts(x):
-    """The same numbers as a matrix in several orders of memory, and as columns apart."""
+    """The same numbers as matrices in several memory orders, and as separate columns."""
     wide = np.zeros((2 * x.shape[0], 2 * x.shape[1]))
     wide[::2, 1::2] = x
     back = x[::-1, ::-1].copy()
@@ -58,23 +58,23 @@ def test_posterior_evidence_and_decision(rng, rows, classes):
     weight = np.exp(joint - top)
     total = weight.sum(axis=1, keepdims=True)
     out = np.empty_like(joint)
-    assert kernels.answer(joint, "probability", out) == -1
-    np.testing.assert_allclose(out, weight / total, rtol=4e-15, atol=1e-322)  # the least numbers have few digits
-    assert kernels.answer(joint, "logarithm", out) == -1
+    assert kernels.write_posterior(joint, "probability", out) == -1
+    np.testing.assert_allclose(out, weight / total, rtol=4e-15, atol=1e-322)  # the smallest numbers have few digits
+    assert kernels.write_posterior(joint, "logarithm", out) == -1
     np.testing.assert_allclose(out, (joint - top) - np.log(total), rtol=4e-15, atol=1e-15)
     found = np.empty(rows)
-    assert kernels.answer(joint, "evidence", found) == -1
+    assert kernels.write_posterior(joint, "evidence", found) == -1
     np.testing.assert_allclose(found, (top + np.log(total))[:, 0], rtol=4e-15)
     codes = np.empty(rows, dtype=np.int64)
-    assert kernels.answer(joint, "decision", codes) == -1
+    assert kernels.write_posterior(joint, "decision", codes) == -1
     np.testing.assert_array_equal(codes, joint.argmax(axis=1))
 
 
 def test_posterior_in_place_and_apart_agree(rng):
     joint = rng.normal(size=(N, K))
     apart = np.empty_like(joint)
-    kernels.answer(joint, "probability", apart)
-    kernels.answer(joint, "probability", joint)
+    kernels.write_posterior(joint, "probability", apart)
+    kernels.write_posterior(joint, "probability", joint)
     np.testing.assert_array_equal(apart, joint)
 
 
@@ -82,7 +82,7 @@ def test_exponential_is_right_to_the_last_digit():
     getcontext().prec = 40
     x = -np.concatenate([10.0 ** np.arange(-20, 3), np.linspace(0, 745.2, 400), [708.3964, 708.4, 744.4]])
     out = np.empty((len(x), 2))
-    kernels.answer(np.column_stack([np.zeros(len(x)), x]), "probability", out)
+    kernels.write_posterior(np.column_stack([np.zeros(len(x)), x]), "probability", out)
     for each, (one, other) in zip(x.tolist(), out.tolist(), strict=True):
         e = Decimal(each).exp()
         for found, exact in ((one, 1 / (1 + e)), (other, e / (1 + e))):
@@ -92,7 +92,7 @@ def test_exponential_is_right_to_the_last_digit():
 
 def test_probabilities_below_the_least_number_are_zero():
     out = np.empty((1, 3))
-    kernels.answer(np.array([[0.0, -800.0, -np.inf]]), "probability", out)
+    kernels.write_posterior(np.array([[0.0, -800.0, -np.inf]]), "probability", out)
     assert out.tolist() == [[1.0, 0.0, 0.0]]
 
 
@@ -231,7 +231,7 @@ def test_rows_of_every_type(rng, dtype):
             np.testing.assert_array_equal(a, b)
 
 
-# ---------------------------------------------------------------------- answers at once
+# ---------------------------------------------------------------------- posteriors in one pass
 
 
 @pytest.mark.parametrize("what", ["score", "probability", "logarithm", "evidence", "decision"])
@@ -244,14 +244,14 @@ def test_scores_are_finished_as_if_they_were_handed_over(rng, what):
     for scores, ask in (
         (
             kernels.diagonal_log_likelihood(*diagonal),
-            lambda f: kernels.diagonal_answers(*diagonal, missing=False, finish=f),
+            lambda f: kernels.diagonal_posterior(*diagonal, missing=False, request=f),
         ),
-        (kernels.full_log_likelihood(*full), lambda f: kernels.full_answers(*full, finish=f)),
-        (kernels.linear_scores(*linear)[0], lambda f: kernels.linear_answers(*linear, finish=f)[1]),
+        (kernels.full_log_likelihood(*full), lambda f: kernels.full_posterior(*full, request=f)),
+        (kernels.linear_scores(*linear)[0], lambda f: kernels.linear_posterior(*linear, request=f)[1]),
     ):
-        found, expected = (kernels.Finish.of(what, N, K, prior) for _ in range(2))
+        found, expected = (kernels.PosteriorRequest.of(what, N, K, prior) for _ in range(2))
         assert ask(found) == -1
-        kernels.answer(scores + prior, what, expected.out)
+        kernels.write_posterior(scores + prior, what, expected.out)
         np.testing.assert_array_equal(found.out, expected.out)
 
 
@@ -259,18 +259,18 @@ def test_the_first_row_without_an_answer_is_told(rng):
     x = rng.normal(size=(3000, D))
     x[[1500, 2900], 3] = np.nan
     one = np.ones((K, D))
-    finish = kernels.Finish.of("probability", 3000, K)
-    assert kernels.diagonal_answers(x, one, 0 * one, one, one, missing=False, finish=finish) == 1500
+    finish = kernels.PosteriorRequest.of("probability", 3000, K)
+    assert kernels.diagonal_posterior(x, one, 0 * one, one, one, missing=False, request=finish) == 1500
 
 
 def test_answers_go_only_where_they_fit():
     joint = np.zeros((3, 2))
     for wrong in (np.zeros((3, 3)), np.zeros(3), np.zeros((3, 2), dtype=np.int32), np.zeros((2, 3)).T):
         with pytest.raises(ValueError, match="out "):
-            kernels.answer(joint, "probability", wrong)
+            kernels.write_posterior(joint, "probability", wrong)
     for what in ("evidence", "decision"):
         with pytest.raises(ValueError, match="out "):
-            kernels.answer(joint, what, np.zeros(3, dtype=np.float32))
+            kernels.write_posterior(joint, what, np.zeros(3, dtype=np.float32))
 
 
 # ---------------------------------------------------------------------- blocks
@@ -304,7 +304,7 @@ offset, weights, nothing = one[:, 0].copy(), rng.random(5000), np.zeros((9, 21))
 packed = np.stack([kernels.packed_triangle(np.tril(rng.normal(size=(21, 21)))) for _ in range(9)])
 out = [np.empty_like(joint), np.empty_like(joint), np.empty(5000), np.empty(5000, dtype=np.int64)]
 for what, place in zip(["probability", "logarithm", "evidence", "decision"], out, strict=True):
-    kernels.answer(joint, what, place)
+    kernels.write_posterior(joint, what, place)
 out += [kernels.diagonal_log_likelihood(x, mean, nothing, one, one, missing=True)]
 out += [kernels.diagonal_log_likelihood(full, 1e4 * mean, nothing, one, one)]
 out += [kernels.full_log_likelihood(full, mean, nothing, packed, offset)]
