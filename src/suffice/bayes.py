@@ -126,7 +126,9 @@ KERNEL_RESULTS: dict[str, kernels.PosteriorOutput] = {
 }
 
 
-def posterior_request(method: str, log_probabilities: Float, n: int, out: Array | None = None) -> kernels.PosteriorRequest:
+def posterior_request(
+    method: str, log_probabilities: Float, n: int, out: Array | None = None
+) -> kernels.PosteriorRequest:
     """What a kernel that scores n rows must write for a prediction method; see `check_possible`."""
     if out is not None and method != "predict":
         return kernels.PosteriorRequest(KERNEL_RESULTS[method], out, log_probabilities)

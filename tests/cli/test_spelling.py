@@ -5,6 +5,7 @@ import warnings
 
 import click
 import pytest
+from suffice.fitting import MODELS as ESTIMATORS
 
 from cli.made import python_syntax, ran, refused, run
 from suffice.cli import fit as fit_command
@@ -14,7 +15,6 @@ from suffice.cli.sample import command as sample
 from suffice.cli.settings import MODELS
 from suffice.cli.spelling import OPTIONS, SPECIAL, shell_spelling
 from suffice.exceptions import Argument, InputError, SufficeWarning
-from suffice.fitting import MODELS as ESTIMATORS
 
 SPELLINGS = [
     (Argument("bad_rows", "skip"), "--bad-rows skip"),

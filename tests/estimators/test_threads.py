@@ -53,7 +53,7 @@ def bits(model, X, y, weights):
     """A digest of the statistics, and of the answers."""
     model.fit(X, y, sample_weight=weights)
     statistics = hashlib.sha256()
-    for array in arrays([model._model.statistics, model._model.weights]):
+    for array in arrays([model.fitted_.model.statistics, model.fitted_.model.weights]):
         statistics.update(repr(array.tolist()).encode() if array.dtype.kind in "OT" else array.tobytes())
     asked = X[:ASKED]
     scores = model.predict_log_proba if getattr(model, "event", "") == "complement" else model.predict_joint_log_proba

@@ -43,7 +43,7 @@ def test_streams_merges_and_removals(rows, family, tmp_path):
     for start in range(0, 90, 20):
         model.partial_fit(frame[start : start + 20], y[start : start + 20], classes=[0, 1, 2])
     model.partial_fit(frame[:0], y[:0])
-    mine, theirs = (each._model.statistics[0] for each in (model, whole))
+    mine, theirs = (each.fitted_.model.statistics[0] for each in (model, whole))
     assert_same(mine, theirs, "a stream", 0.0)
     np.testing.assert_allclose(model.predict_proba(frame), whole.predict_proba(frame), atol=1e-12)
     model.save(tmp_path / "model")
@@ -51,7 +51,7 @@ def test_streams_merges_and_removals(rows, family, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
     mistake = pd.DataFrame({"body": ["a word that was never met"], "size": [0.0]})
     again.partial_fit(mistake, [1]).remove(mistake, [1])
-    assert_same(again._model.statistics[0], theirs, "un-learning", 0.0)
+    assert_same(again.fitted_.model.statistics[0], theirs, "un-learning", 0.0)
     if not family.slots:
         with pytest.raises(MergeError, match=r"Cannot remove documents with .* in column 'body'"):
             again.remove(mistake, [1])

@@ -42,7 +42,7 @@ def test_the_map_is_fitted_to_held_out_rows():
     X, y = load_breast_cancer(return_X_y=True)
     model = NaiveBayes(calibrate=True).fit(X, y)
     out = leave_one_out(NaiveBayes(), X, y, method="predict_log_proba")
-    expected = fit_temperature(out, y, None, model._learned().classes, model.class_prior_)
+    expected = fit_temperature(out, y, None, model.fitted_.model.classes, model.class_prior_)
     assert_allclose(model.calibration_.slope, expected.slope, rtol=1e-6)
     assert_allclose(model.calibration_.offset, expected.offset, rtol=1e-5)
     assert model.calibration_.slope < 0.5  # its thirty columns are dependent
@@ -208,7 +208,7 @@ def test_extreme_scores():
     rng = np.random.default_rng(8)
     odds = rng.normal(0, 2, 3000)
     y = (rng.random(3000) < 1 / (1 + np.exp(-odds))).astype(int)
-    axis = NaiveBayes().fit([[0.0], [1.0]], [0, 1])._learned().classes
+    axis = NaiveBayes().fit([[0.0], [1.0]], [0, 1]).fitted_.model.classes
     for times in (1.0, 1e3, 1e6):
         scores = np.column_stack([np.zeros(3000), times * odds])
         posterior = scores - np.logaddexp(scores[:, :1], scores[:, 1:])

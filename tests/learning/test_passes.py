@@ -147,7 +147,7 @@ def test_a_thousand_classes_cost_no_more_passes(name, monkeypatch):
 
 def size(model):
     """How many numbers a fitted model keeps."""
-    statistics = [each for part in model._model.statistics for each in vars(part).values()]
+    statistics = [each for part in model.fitted_.model.statistics for each in vars(part).values()]
     return sum(each.size for each in statistics if isinstance(each, np.ndarray)) + sum(
         each.size for each in vars(model).values() if isinstance(each, np.ndarray)
     )

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from every_estimator import ESTIMATORS, WITH_DENSITY, example
+from fitted_models import joint_of
 from scipy.stats import norm
 
 from suffice import GaussianDiscriminant, InputError, NaiveBayes
@@ -19,7 +20,7 @@ SHARES = np.array([0.7, 0.1, 0.2])
 
 def log_posteriors(model, X):
     """Log-posteriors at the precision of the model."""
-    joint = model._joint(X, relative=True)
+    joint = joint_of(model, X, relative=True)
     return joint - np.logaddexp.reduce(joint, axis=1, keepdims=True)
 
 
@@ -27,22 +28,22 @@ def log_posteriors(model, X):
 def test_bayes_rule_with_the_old_class_densities(name):
     model, X, y = example(name, np.random.default_rng(1))
     model.fit(X, y)
-    before, old = model.predict_log_proba(X), model._estimated().prior
+    before, old = model.predict_log_proba(X), model.fitted_.estimate.prior
     for prior in (SHARES, dict(enumerate(SHARES)), pd.Series(SHARES[::-1], index=[2, 1, 0]), SHARES.tolist()):
         other = model.with_prior(prior)
         moved = log_posteriors(model, X) + np.log(SHARES) - np.log(old)
         moved -= np.logaddexp.reduce(moved, axis=1, keepdims=True)
         np.testing.assert_allclose(log_posteriors(other, X), moved, atol=1e-9)
         np.testing.assert_allclose(other.predict_proba(X), np.exp(moved), atol=1e-12)
-        np.testing.assert_allclose(other._estimated().prior, SHARES, rtol=1e-12)
+        np.testing.assert_allclose(other.fitted_.estimate.prior, SHARES, rtol=1e-12)
         # p(x | y) is unchanged; p(x, y) differs only by p(y).
-        joint = other._joint(X, relative=False) - model._joint(X, relative=False)
+        joint = joint_of(other, X, relative=False) - joint_of(model, X, relative=False)
         np.testing.assert_allclose(joint, np.broadcast_to(np.log(SHARES / old), joint.shape), atol=1e-8)
     uniform = model.with_prior("uniform")
     np.testing.assert_allclose(uniform.with_prior("data").predict_log_proba(X), before, atol=1e-12)
     np.testing.assert_array_equal(model.predict_log_proba(X), before)  # the model itself is unchanged
     assert type(uniform) is type(model)
-    assert np.allclose(uniform._estimated().prior, 1 / 3)
+    assert np.allclose(uniform.fitted_.estimate.prior, 1 / 3)
 
 
 @pytest.mark.parametrize("name", WITH_DENSITY)
@@ -62,7 +63,7 @@ def test_partial_fit_keeps_the_prior(name):
     model, X, y = example(name, np.random.default_rng(3))
     model.fit(X, y)
     other = model.with_prior(dict(enumerate(SHARES))).partial_fit(X, y)
-    assert np.allclose(other._estimated().prior, SHARES)
+    assert np.allclose(other.fitted_.estimate.prior, SHARES)
     assert model.class_count_.sum() == 120 if hasattr(model, "class_count_") else True
     assert len(model.classes_) == 3
 
@@ -179,7 +180,7 @@ def test_every_estimator_adapts(name):
     found = model.adapt_prior(rows)
     assert found.significant
     assert abs(found.shares[0] - 0.8) < 5 * found.standard_errors[0] + 0.05
-    np.testing.assert_allclose(found.model._estimated().prior, found.shares, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.model.fitted_.estimate.prior, found.shares, rtol=1e-9, atol=1e-12)
 
 
 def test_the_prior_maximises_the_likelihood():

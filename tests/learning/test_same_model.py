@@ -68,11 +68,11 @@ def test_every_format(name, tmp_path):
     assert found.report_.n_rows == 900
     assert found.classes_.tolist() == whole.classes_.tolist()
     assert found.classes_.dtype == whole.classes_.dtype
-    for ours, theirs in zip(found._model.statistics, whole._model.statistics, strict=True):
+    for ours, theirs in zip(found.fitted_.model.statistics, whole.fitted_.model.statistics, strict=True):
         assert_same(ours, theirs)
     assert np.abs(found.predict_proba(frame) - whole.predict_proba(frame)).max() < 1e-12
     assert found.families_.keys() == whole.families_.keys()
-    assert list(found._schema.kinds) == ["number", "bool", "text", "number", "text"]
+    assert list(found.fitted_.layout.schema.kinds) == ["number", "bool", "text", "number", "text"]
 
 
 def test_a_hundred_pieces(tmp_path):
@@ -95,7 +95,7 @@ def test_lists_of_paths_and_open_files(tmp_path):
     one.seek(0)
     opened = NaiveBayes(FAMILIES | {"weight": None}).fit(one, "label")
     for found in (several, opened):
-        for ours, theirs in zip(found._model.statistics, whole._model.statistics, strict=True):
+        for ours, theirs in zip(found.fitted_.model.statistics, whole.fitted_.model.statistics, strict=True):
             assert_same(ours, theirs)
 
 
@@ -161,7 +161,7 @@ def test_types_of_numbers(dtype):
     table = pa.Table.from_pandas(frame.assign(label=y), preserve_index=False)
     for make in (NaiveBayes, GaussianDiscriminant):
         found, whole = make().fit(open_source(table, batch_rows=64), "label"), make().fit(frame, y)
-        assert found._dtype == whole._dtype
+        assert found.fitted_.layout.dtype == whole.fitted_.layout.dtype
         assert np.abs(found.predict_proba(frame) - whole.predict_proba(frame)).max() < 1e-12
         assert found.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
 
@@ -175,9 +175,9 @@ def test_columns_of_a_fitted_model_are_found_by_name():
         model = make().fit(table, "label")
         mixed_up = table.select(["label", "b", "a"]).append_column("more", [["x"] * 60])
         twice = make().fit(pa.concat_tables([table, table]), "label")
-        assert_same(model.partial_fit(mixed_up, "label")._model.statistics[0], twice._model.statistics[0])
+        assert_same(model.partial_fit(mixed_up, "label").fitted_.model.statistics[0], twice.fitted_.model.statistics[0])
         by_place = make().fit(frame[["a", "b"]].to_numpy(), y).partial_fit(table, "label")
-        assert_same(by_place._model.statistics[0], twice._model.statistics[0])
+        assert_same(by_place.fitted_.model.statistics[0], twice.fitted_.model.statistics[0])
 
 
 def test_documents_of_the_only_text_column(tmp_path):

@@ -204,7 +204,7 @@ def test_settings_are_those_of_a_fit_in_memory(estimator):
     table = pa.Table.from_pandas(X.assign(label=y))
     found, whole = clone(estimator).fit(open_source(table, batch_rows=41), "label"), clone(estimator).fit(X, y)
     assert np.abs(found.predict_proba(X) - whole.predict_proba(X)).max() < 1e-9
-    if whole._tuning is not None:
+    if whole.fitted_.tuning is not None:
         assert found.tuning_.chosen == whole.tuning_.chosen
         assert found.tuning_.rule == whole.tuning_.rule
         np.testing.assert_allclose(found.tuning_.log_loss, whole.tuning_.log_loss, rtol=1e-9)
@@ -228,7 +228,7 @@ def test_settings_by_a_sample(monkeypatch):
     for estimator in (NaiveBayes(calibrate=True), GaussianDiscriminant("own", mix="auto", shrinkage="auto")):
         found, whole = clone(estimator).fit(table, "label"), clone(estimator).fit(X, y)
         # The statistics are of all rows, and the map, or the amount, of 300 of them.
-        np.testing.assert_allclose(found._model.weights.weight, whole._model.weights.weight)
+        np.testing.assert_allclose(found.fitted_.model.weights.weight, whole.fitted_.model.weights.weight)
         assert np.abs(found.predict_proba(X) - whole.predict_proba(X)).max() < 0.1
 
 

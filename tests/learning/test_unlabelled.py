@@ -86,7 +86,7 @@ def test_estimates_that_are_not_the_likeliest_do_not_fall_either(family):
 @pytest.mark.parametrize("family", [each for each in CLIMBERS if each.estimation == "map"], ids=repr)
 def test_the_estimate_makes_likelihood_and_prior_largest(family):
     model, X, y = rows_of(family, np.random.default_rng(5))
-    learned = model.fit(X, y)._learned()
+    learned = model.fit(X, y).fitted_.model
 
     def total(smoothing):
         block = replace(learned.blocks[0], family=replace(family, smoothing=smoothing))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fitted_models import table_of
 
 from suffice import GaussianDiscriminant, InputError, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -35,20 +36,20 @@ COUNTS = RNG.poisson(1.0 + Y[:, None], (90, 4)).astype(float)
 )
 def test_parts_sum_to_the_log_odds(model, rows, names):
     model.fit(rows, Y)
-    table = model._read_rows(rows)
-    found = explain(model._estimated(), table, 2, 0)
+    table = table_of(model, rows)
+    found = explain(model.fitted_.estimate, table, 2, 0)
     assert found.names == names
     assert found.counts is None
     log_proba = model.predict_log_proba(rows)
     np.testing.assert_allclose(found.log_odds, log_proba[:, 2] - log_proba[:, 0], rtol=1e-9, atol=1e-9)
-    best = explain(model._estimated(), table)
+    best = explain(model.fitted_.estimate, table)
     np.testing.assert_array_equal(best.labels, model.predict(rows))
 
 
 def test_words_of_a_document_have_counts():
     documents = ["cheap pills", "see you at lunch", "cheap cheap lunch"]
     model = TextNaiveBayes().fit(documents, ["spam", "ham", "spam"])
-    found = explain(model._estimated(), model._read_rows(["cheap, cheap dinner"]))
+    found = explain(model.fitted_.estimate, table_of(model, ["cheap, cheap dinner"]))
     assert found.names == [["(prior)", "cheap"]]
     assert [each.tolist() for each in found.counts] == [[1, 2]]
     assert found.unknown == [["dinner"]]
@@ -61,10 +62,10 @@ def test_rows_without_odds_are_all_named():
     model = NaiveBayes(Bernoulli("mle")).fit([[1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0]], ["a", "b", "c", "d"])
     table = MatrixTable(np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]))
     with pytest.raises(InputError, match="Row 0 is impossible under both classes") as caught:
-        explain_columns(model._estimated(), table, 1, 2)
+        explain_columns(model.fitted_.estimate, table, 1, 2)
     assert list(caught.value.rows) == [0, 3]
     nowhere = MatrixTable(np.array([[1.0, 1.0], [0.0, 1.0], [0.0, 0.0], [0.0, 1.0]]))
-    for use in (lambda: explain(model._estimated(), nowhere), lambda: model.predict_proba(nowhere.x)):
+    for use in (lambda: explain(model.fitted_.estimate, nowhere), lambda: model.predict_proba(nowhere.x)):
         with pytest.raises(InputError, match="Row 1 is so far from every class") as caught:
             use()
         assert list(caught.value.rows) == [1, 3]

@@ -94,7 +94,7 @@ def batches(fitted, X, indices):
     for index in indices:
         stop = start + len(index)
         members = Membership(axis, codes=codes[start:stop])
-        found.append(Model.summarize(fitted._model.blocks, ordered.rows(start, stop), members))
+        found.append(Model.summarize(fitted.fitted_.model.blocks, ordered.rows(start, stop), members))
         start = stop
     return found
 
@@ -129,7 +129,7 @@ def test_half_the_rows_taken_out_were_never_there(estimator, X):
     half = np.random.default_rng(3).permutation(N)[: N // 2]
     rest = np.setdiff1d(np.arange(N), half)
     whole, never = clone(estimator).fit(X, Y), clone(estimator).fit(take(X, rest), Y[rest])
-    left = whole._model.subtract(batches(whole, X, [half])[0])
+    left = whole.fitted_.model.subtract(batches(whole, X, [half])[0])
     found = with_model(whole, left).predict_proba(X)
     np.testing.assert_allclose(found, never.predict_proba(X), rtol=0, atol=1e-12)
 
@@ -141,7 +141,7 @@ def test_a_thousand_rounds_of_adding_and_removing(estimator, X):
     rest = np.setdiff1d(np.arange(N), half)
     never = clone(estimator).fit(take(X, rest), Y[rest])
     parts = batches(never, X, [*np.array_split(half, 10), *(rng.integers(0, N, 30) for _ in range(10))])
-    model, inside = never._model, []
+    model, inside = never.fitted_.model, []
     for _ in range(1000):
         if inside and rng.random() < 0.5:
             model = model.subtract(parts[inside.pop(rng.integers(len(inside)))])
@@ -166,9 +166,9 @@ def test_rows_a_million_deviations_away_leave_no_trace(estimator, X, count):
     rows, labels = np.vstack([X, far]), np.concatenate([Y, Y[:count]])
     whole = clone(estimator).fit(rows, labels)
     part = Model.summarize(
-        whole._model.blocks, far, Membership(ClassAxis(whole.classes_), codes=CODE[:count].astype(np.int64))
+        whole.fitted_.model.blocks, far, Membership(ClassAxis(whole.classes_), codes=CODE[:count].astype(np.int64))
     )
-    found = with_model(whole, whole._model.subtract(part)).predict_proba(X)
+    found = with_model(whole, whole.fitted_.model.subtract(part)).predict_proba(X)
     np.testing.assert_allclose(found, clone(estimator).fit(X, Y).predict_proba(X), rtol=0, atol=tolerance)
 
 
@@ -187,7 +187,7 @@ def test_named_columns_in_another_order(estimator, X):
     first.merge(clone(estimator).fit(frame[1000:][list("cadb")], Y[1000:]))
     assert list(first.feature_names_in_) == list("abcd")
     np.testing.assert_allclose(first.predict_proba(frame), whole.predict_proba(frame), rtol=0, atol=1e-12)
-    taken = first._model.subtract(clone(estimator).fit(frame[1000:][list("dcba")], Y[1000:])._model)
+    taken = first.fitted_.model.subtract(clone(estimator).fit(frame[1000:][list("dcba")], Y[1000:]).fitted_.model)
     alone = clone(estimator).fit(frame[:1000], Y[:1000])
     found = with_model(first, taken).predict_proba(frame)
     np.testing.assert_allclose(found, alone.predict_proba(frame), rtol=0, atol=1e-12)
@@ -214,7 +214,7 @@ def test_other_blocks_of_one_family(family):
     other = type("Other", (kind,), {"__eq__": lambda a, b: a is b, "__hash__": object.__hash__})()
     apart = NaiveBayes({("d", "a"): other, "c": family, "b": family}).fit(frame[["c", "d", "b", "a"]][1000:], Y[1000:])
     whole = NaiveBayes(family).fit(frame, Y)
-    assert len(apart._model.blocks) == 2
+    assert len(apart.fitted_.model.blocks) == 2
     found = copy(together).merge(apart).predict_proba(frame)
     np.testing.assert_allclose(found, whole.predict_proba(frame), rtol=0, atol=1e-12)
     found = copy(apart).merge(together).predict_proba(frame[["c", "d", "b", "a"]])
@@ -253,7 +253,7 @@ def removed(fitted, X, y, weights=None):
     axis = ClassAxis.of(y)
     table, _ = fitted._read_training(X, y, reset=False)
     members = Membership(axis, codes=axis.positions(np.asarray(y)), weights=weights)
-    return fitted._model.subtract(Model.summarize(fitted._model.blocks, table, members))
+    return fitted.fitted_.model.subtract(Model.summarize(fitted.fitted_.model.blocks, table, members))
 
 
 def test_rows_that_were_not_there_are_named():
@@ -302,7 +302,7 @@ def test_fractional_weights_leave_no_ghost(estimator, X):
     rng = np.random.default_rng(5)
     weights = rng.random(N) * 10.0 ** rng.integers(-3, 4, N)
     whole = clone(estimator).fit(X, Y, sample_weight=weights)
-    model, order = whole._model, rng.permutation(N)
+    model, order = whole.fitted_.model, rng.permutation(N)
     for index in np.array_split(order, 50):
         part = removed(with_model(whole, model), take(X, index), Y[index], weights[index])
         model = part

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fitted_models import table_of
 from scipy import integrate, stats
 
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
@@ -14,8 +15,8 @@ Y = np.arange(600) % 2
 
 def information(model, n=20_000):
     rows, labels = model.sample(n, random_state=0)
-    estimate = model._estimated()
-    return estimate, column_information(estimate, model._read_rows(rows), estimate.classes.positions(labels))
+    estimate = model.fitted_.estimate
+    return estimate, column_information(estimate, table_of(model, rows), estimate.classes.positions(labels))
 
 
 def test_entropy():
@@ -57,7 +58,7 @@ def test_columns_of_a_multivariate_gaussian_have_their_marginals():
 
 def test_words_of_each_class():
     model = TextNaiveBayes().fit(["cheap pills", "see you at lunch"], ["spam", "ham"])
-    found = class_words(model._estimated(), 2)
+    found = class_words(model.fitted_.estimate, 2)
     assert [(each.label, each.words.words) for each in found] == [
         ("ham", ["at", "lunch"]),
         ("spam", ["cheap", "pills"]),

@@ -46,11 +46,13 @@ def assert_equal(a, b):
 
 def assert_same_model(before, after):
     assert type(after) is type(before)
-    assert after._model.classes == before._model.classes
+    assert after.fitted_.model.classes == before.fitted_.model.classes
     assert_equal(before.classes_, after.classes_)
-    assert_equal(before._model.weights, after._model.weights)
-    assert_equal(before._model.statistics, after._model.statistics)
-    assert [block.names for block in after._model.blocks] == [block.names for block in before._model.blocks]
+    assert_equal(before.fitted_.model.weights, after.fitted_.model.weights)
+    assert_equal(before.fitted_.model.statistics, after.fitted_.model.statistics)
+    assert [block.names for block in after.fitted_.model.blocks] == [
+        block.names for block in before.fitted_.model.blocks
+    ]
     assert after.n_features_in_ == before.n_features_in_
     assert getattr(after, "feature_names_in_", np.zeros(0)).tolist() == list(getattr(before, "feature_names_in_", []))
 
@@ -165,10 +167,12 @@ def test_a_stream_before_its_first_row(tmp_path):
 def test_memory_order_is_kept(tmp_path):
     # The order of axes determines how sums over an array are rounded.
     model = GaussianNB(priors=np.asfortranarray(np.full(3, 1 / 3))).fit(numbers(), labels())
-    statistic = model._model.statistics[0]
+    statistic = model.fitted_.model.statistics[0]
     turned = {name: np.asfortranarray(array) for name, array in statistic.arrays().items()}
-    object.__setattr__(model._model, "statistics", (type(statistic)(statistic.classes, **turned, rows=statistic.rows),))
-    again = round_trip(model, tmp_path)._model.statistics[0]
+    object.__setattr__(
+        model.fitted_.model, "statistics", (type(statistic)(statistic.classes, **turned, rows=statistic.rows),)
+    )
+    again = round_trip(model, tmp_path).fitted_.model.statistics[0]
     assert again.mean.flags.f_contiguous
     assert not again.mean.flags.c_contiguous
     assert_equal(np.ascontiguousarray(statistic.mean), np.ascontiguousarray(again.mean))
@@ -179,7 +183,7 @@ def test_a_million_words(tmp_path):
     frame = pl.DataFrame({"word": words})
     model = NaiveBayes({"word": "categorical"}).fit(frame, np.arange(10**6) % 2)
     again = round_trip(model, tmp_path)
-    assert again._model.statistics[0].levels[0].values == tuple(sorted(words))
+    assert again.fitted_.model.statistics[0].levels[0].values == tuple(sorted(words))
     assert_equal(model.predict_proba(frame[:50]), again.predict_proba(frame[:50]))
 
 
@@ -191,10 +195,10 @@ def test_clone_pickle_joblib(name, state, tmp_path):
         model = clone(model)
         copies = [pickle.loads(pickle.dumps(model)), clone(clone(model))]
         for each in copies:
-            assert each._model is None
+            assert not each.__sklearn_is_fitted__()
             assert each.get_params().keys() == model.get_params().keys()
         return
-    assert clone(model)._model is None
+    assert not clone(model).__sklearn_is_fitted__()
     joblib.dump(model, tmp_path / "model")
     for each in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
         assert_same_model(model, each)
@@ -269,9 +273,9 @@ def test_values_that_a_file_cannot_hold(tmp_path):
 
 def test_statistics_that_no_rows_have(tmp_path):
     model = NaiveBayes().fit(numbers(), labels())
-    statistic = model._model.statistics[0]
+    statistic = model.fitted_.model.statistics[0]
     broken = type(statistic)(statistic.classes, **statistic.arrays() | {"mean": np.full((3, 3), np.nan)})
-    object.__setattr__(model._model, "statistics", (broken,))
+    object.__setattr__(model.fitted_.model, "statistics", (broken,))
     with pytest.raises(ModelFileError, match="mean holds a number that is not finite"):
         model.save(tmp_path / "x")
 

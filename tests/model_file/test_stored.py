@@ -32,13 +32,13 @@ def test_a_file_of_the_first_format(name, tmp_path):
     expected = ANSWERS[name]
     model = load(STORED / f"v1-{name}.suffice")
     assert model.classes_.tolist() == expected["classes"]
-    assert model._model.weights.weight.tolist() == expected["class_count"]
+    assert model.fitted_.model.weights.weight.tolist() == expected["class_count"]
     rows = rows_of(name)
     np.testing.assert_allclose(model.predict_proba(rows), expected["probabilities"], rtol=1e-9, atol=1e-300)
-    before = model._model.weights.weight.sum()
+    before = model.fitted_.model.weights.weight.sum()
     labels = model.classes_[: len(rows)].repeat(2)[: len(rows)]
     model.partial_fit(rows[: len(labels)], labels)
-    assert model._model.weights.weight.sum() == pytest.approx(before + len(labels))
+    assert model.fitted_.model.weights.weight.sum() == pytest.approx(before + len(labels))
     model.save(tmp_path / "x")
     np.testing.assert_array_equal(load(tmp_path / "x").predict_proba(rows), model.predict_proba(rows))
 

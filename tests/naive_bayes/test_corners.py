@@ -127,7 +127,7 @@ def test_a_gigantic_die():
         labels = np.log(1 / 140)
         np.testing.assert_allclose(model.log_marginal_likelihood(), exact + labels, rtol=1e-12)
         np.testing.assert_allclose(model.predict_proba(bits)[range(6), Y], 2 / 3, rtol=1e-12)
-    table = JointTable().estimate(model._learned().statistics[0])
+    table = JointTable().estimate(model.fitted_.model.statistics[0])
     assert table.n_seen == 6
     assert table.n_cells > 2**1000
     assert table.seen_share < 1e-300

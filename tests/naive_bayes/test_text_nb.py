@@ -201,7 +201,7 @@ def test_it_shows_itself():
 
 
 def statistics(model):
-    statistic = model._model.statistics[0]
+    statistic = model.fitted_.model.statistics[0]
     words = statistic.vocabulary.words
     return words, statistic.count, statistic.documents, statistic.weight, statistic.missing
 
@@ -276,7 +276,7 @@ def test_documents_are_drawn_with_the_shares_of_their_class(event):
     again = TextNaiveBayes(event).fit(drawn, labels)
     assert_allclose(again.class_prior_, model.class_prior_, atol=0.03)
     common = [model.vocabulary_.index(word) for word in again.vocabulary_]
-    mine, theirs = (m._estimated().parameters[0].slope for m in (model, again))
+    mine, theirs = (m.fitted_.estimate.parameters[0].slope for m in (model, again))
     assert_allclose(np.exp(theirs), np.exp(mine[:, common]), atol=0.05)
     assert np.isfinite(model.score_samples(drawn)).all()
     one = model.conditional("spam")
@@ -358,7 +358,7 @@ def test_calibrated(calibrate):
     texts, labels = corpus(1500, seed=9)
     long = [" ".join(5 * text.split()[:3]) for text in texts]  # each word five times: far too sure
     plain, mended = (TextNaiveBayes(calibrate=each).fit(long[:700], labels[:700]) for each in (False, calibrate))
-    codes = plain._model.classes.positions(labels[700:])
+    codes = plain.fitted_.model.classes.positions(labels[700:])
     losses = [-np.log(m.predict_proba(long[700:])[np.arange(800), codes]).mean() for m in (plain, mended)]
     assert losses[1] < losses[0]
     assert mended.calibration_.rule == "leave-one-out"

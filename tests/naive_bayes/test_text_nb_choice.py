@@ -84,7 +84,7 @@ def test_steps_find_the_least_of_a_sum(monkeypatch):
     target = {"a": 3, "b": 6, "c": 1}
 
     def distance(rule, candidate, calibrated):
-        return float(sum(abs(value - target[name]) for name, value in candidate._tuning.chosen.items()))
+        return float(sum(abs(value - target[name]) for name, value in candidate.fitted_.tuning.chosen.items()))
 
     monkeypatch.setattr(tuning, "_log_loss", distance)
     paths = {name: tuple(range(8)) for name in target}
@@ -114,7 +114,7 @@ def test_what_was_chosen_holds(tmp_path):
 def test_what_was_chosen_is_dropped_where_it_does_not_apply():
     X, y = documents()
     model = TextNaiveBayes(idf="auto", length="auto", binary="auto", estimation="auto").fit(X, y)
-    model._tuning = replace(model._tuning, best=len(model._tuning.tried) - 1)
+    model.fitted_.tuning = replace(model.fitted_.tuning, best=len(model.fitted_.tuning.tried) - 1)
     assert model.settings_["idf"] or model.settings_["length"] or model.settings_["binary"]
     plain = TextNaiveBayes("bernoulli").fit(X, y)
     assert_array_equal(model.set_params(event="bernoulli").predict_proba(X), plain.predict_proba(X))

@@ -45,7 +45,7 @@ CORPORA = {
 
 
 def counted(model):
-    statistic = model._model.statistics[0]
+    statistic = model.fitted_.model.statistics[0]
     return statistic.vocabulary.words, statistic.count, statistic.documents, statistic.weight
 
 
@@ -79,7 +79,7 @@ def test_eight_filters_and_a_mail_taken_out(name):
     X, y = CORPORA[name]()
     whole = TextNaiveBayes().fit(X, y)
     parts = [TextNaiveBayes().fit(X[i::8], y[i::8]) for i in range(8)]
-    assert len({len(part._model.statistics[0].vocabulary) for part in parts}) > 1
+    assert len({len(part.fitted_.model.statistics[0].vocabulary) for part in parts}) > 1
     merged = suffice.merge(parts)
     assert_same_counts(merged, whole)
     assert_array_equal(merged.predict_proba(X[:200]), whole.predict_proba(X[:200]))
@@ -110,7 +110,7 @@ def test_slots_hold_their_memory():
     for batch in range(20):
         texts = [f"new{batch}x{i} word{i % 7}" for i in range(200)]
         model.partial_fit(texts, np.arange(200) % 2)
-        statistic = model._model.statistics[0]
+        statistic = model.fitted_.model.statistics[0]
         sizes.add(sum(array.nbytes for array in statistic.arrays().values()))
     assert len(sizes) == 1
     assert statistic.count.sum() == 20 * 200 * 2

@@ -87,7 +87,7 @@ def test_telling_words():
     every = model.telling_words("spam", 100)
     assert set(every["word"]) == {"cheap", "pills", "buy"}
     assert (every["log-odds"] > 0).all()
-    slope = model._estimated().parameters[0].slope
+    slope = model.fitted_.estimate.parameters[0].slope
     at = model.vocabulary_.index("cheap")
     assert_allclose(every["log-odds"][0], slope[2, at] - max(slope[0, at], slope[1, at]))
     assert every.to_frame().shape == (3, 4)

@@ -7,8 +7,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from fitted_models import table_of
 
 from suffice import InputError, NaiveBayes
+from suffice.learning import prediction
 from suffice.naive_bayes import CategoricalNB
 from suffice.sources.arrays import encode, read_labels
 from suffice.sources.columns import ColumnTable, ObjectColumn
@@ -183,9 +185,9 @@ def test_a_mixed_frame_and_its_cells_one_by_one(engine, unseen):
     plain = NaiveBayes(places, unseen=unseen).fit(objects, CODES)
     expected = plain.predict_joint_log_proba(objects)
     np.testing.assert_allclose(typed.predict_joint_log_proba(make(data)), expected, rtol=1e-11)
-    table, solved = typed._read_rows(make(data)), typed._solved()
+    table = table_of(typed, make(data))
     for start in range(0, N, 133):
-        part = typed._joint_of(typed._learned(), solved, table.rows(start, min(N, start + 133)), relative=False)
+        part = prediction.joint(typed.fitted_, table.rows(start, min(N, start + 133)), relative=False)
         np.testing.assert_allclose(part, expected[start : start + 133], rtol=1e-11)
     other = {**data, "c": ["never seen"] * N, "n": [10**12] * N, "i": [-5] * N}
     rows = np.array(list(zip(*other.values(), strict=True)), dtype=object)
@@ -238,7 +240,7 @@ def test_categories_of_any_type_and_layout(dtype, order):
     beyond = typed.copy()
     beyond[::3, 0] = 120
     np.testing.assert_allclose(mine.predict_proba(beyond), known.predict_proba(beyond.astype(float)), rtol=1e-14)
-    assert mine._dtype.kind == "f"
+    assert mine.fitted_.layout.dtype.kind == "f"
 
 
 def test_categories_say_what_they_do_not_take():
@@ -262,8 +264,8 @@ def test_identifiers_far_apart_are_sorted_and_not_counted():
         CategoricalNB().fit(x, CODES),
         CategoricalNB(min_categories=3).fit(np.searchsorted([3, 10**9, 2**52], x), CODES),
     )
-    small = [each.count for each in few._learned().statistics]
-    np.testing.assert_array_equal(mine._learned().statistics[0].count, small[0])
+    small = [each.count for each in few.fitted_.model.statistics]
+    np.testing.assert_array_equal(mine.fitted_.model.statistics[0].count, small[0])
     assert mine.predict_proba(x).shape == (N, 3)
 
 

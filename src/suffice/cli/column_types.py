@@ -9,20 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from suffice.cli.capabilities import feature_names
 from suffice.cli.command import note
 
 if TYPE_CHECKING:
-    from suffice.estimators.base import GenerativeClassifier
+    from suffice.estimators import GenerativeClassifier
     from suffice.sources.files import Source
 
 __all__ = ["read_types_of_model"]
 
 TEXT_TYPES = ("text", "category")  # types of a source that hold text
-NUMERIC_FAMILIES = (
-    *("gaussian", "multivariate_gaussian", "exponential", "gamma", "log_normal"),
-    *("poisson", "geometric", "multinomial"),
-)  # Bernoulli is not among them: its columns hold 0 and 1, or true and false
 
 
 def read_types_of_model(
@@ -56,22 +51,12 @@ def read_types_of_model(
 
 def _expected_types(model: GenerativeClassifier, read: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the columns that must be "text" or "number"."""
-    from suffice.families import Categorical, JointTable, Text
-
-    estimate = model._estimated()
-    known = feature_names(model)
-    documents = isinstance(estimate.blocks[0].family, Text) and len(estimate.blocks) == 1
-    names = read if known is None or documents else known
+    estimate, known = model.fitted_.estimate, model.fitted_.layout.feature_names
+    names = read if known is None or len(known) != estimate.n_columns or len(read) == 1 else known
     if len(names) != estimate.n_columns:  # the model itself raises a better error when it reads the rows
         return
     for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):
-        family, levels = block.family, None
-        if isinstance(family, Categorical):
-            levels = [column.levels for column in parameters.columns]
-        elif isinstance(family, JointTable):
-            levels = list(parameters.levels)
         for j, position in enumerate(block.positions(estimate.n_columns)):
-            if isinstance(family, Text) or (levels is not None and levels[j].kinds == {"text"}):
-                yield names[position], "text"
-            elif family.name in NUMERIC_FAMILIES or (levels is not None and levels[j].kinds == {"number"}):
-                yield names[position], "number"
+            kind = block.family.expected_kind(parameters, j)
+            if kind is not None:
+                yield names[position], kind

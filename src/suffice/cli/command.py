@@ -115,19 +115,19 @@ def note(sentence: str) -> None:
 
 
 class SkipCounts(Protocol):
-    """A source, or the report of a fit: how many bad rows were skipped, and sentences about the first of them."""
+    """A source, or the report of a fit: how many bad rows were skipped, and the errors of the first."""
 
     @property
     def skipped(self) -> int: ...  # noqa: D102
 
     @property
-    def faults(self) -> Sequence[str | SufficeError]: ...  # noqa: D102
+    def problems(self) -> Sequence[SufficeError]: ...  # noqa: D102
 
 
 def note_skipped_rows(source: SkipCounts) -> None:
     """Print which bad rows were skipped: a sentence for each of the first, and how many there were."""
-    for fault in source.faults:
-        note(fault if isinstance(fault, str) else fault.worded(shell_spelling))
+    for problem in source.problems:
+        note(problem.worded(shell_spelling))
     if source.skipped:
         note("1 bad row was skipped." if source.skipped == 1 else f"{source.skipped:,} bad rows were skipped.")
 

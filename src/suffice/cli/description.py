@@ -77,7 +77,7 @@ def description(model: GenerativeClassifier) -> Description:
 
 def classes_of(model: GenerativeClassifier) -> list[ClassFacts]:
     """Label, weight of the rows, and prior of each class."""
-    weights, estimate = model._learned().weights.weight.tolist(), model._estimated()
+    weights, estimate = model.fitted_.model.weights.weight.tolist(), model.fitted_.estimate
     priors = (estimate.prior / estimate.prior.sum()).tolist()
     return [
         {"label": label, "rows": weight, "prior": prior}
@@ -87,7 +87,7 @@ def classes_of(model: GenerativeClassifier) -> list[ClassFacts]:
 
 def columns_of(model: GenerativeClassifier) -> list[ColumnFacts]:
     """Name, family and block of each column that the model reads, in the order of the data."""
-    estimate = model._estimated()
+    estimate = model.fitted_.estimate
     columns: dict[int, ColumnFacts] = {}
     for number, block in enumerate(estimate.blocks):
         joint = not block.independent and len(block.names) > 1

@@ -63,20 +63,19 @@ def command(
     """
     import suffice
     from suffice.cli.evaluation import Evaluation
-    from suffice.cli.labels import LabelPositions
     from suffice.exceptions import InputError, listed
     from suffice.learning.good_rows import weights_of
-    from suffice.learning.labels import check_labels
+    from suffice.learning.labels import KnownLabelReader, check_labels
 
     loaded = suffice.load(model)
     source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
     read = model_columns(loaded, source, [target, weights])
     classes = loaded.classes_.tolist()
-    labels, evaluation = LabelPositions(classes), Evaluation(classes)
+    labels, evaluation = KnownLabelReader(classes), Evaluation(classes)
 
     def add(rows: pa.Table, model_rows: Any) -> None:
-        codes = labels.codes(rows[target])
-        check_labels(target, codes < 0)
+        codes, missing = labels.read(rows[target])
+        check_labels(target, missing)
         row_weights = None if weights is None else weights_of(rows, weights)
         evaluation.add(codes, loaded.predict_log_proba(model_rows), row_weights)
 
@@ -86,7 +85,7 @@ def command(
             use_good_rows(loaded, source, batch, read, add)
     if not evaluation.n_rows:
         raise InputError(f"{source.name} has no rows to score the model on.")
-    unknown = labels.all[len(classes) :]
+    unknown = labels.unknown
     if unknown:
         note(
             f"Column {target!r} contains labels that are not classes of the model: {listed(unknown)}. Rows with these "
@@ -101,11 +100,15 @@ def command(
                 **evaluation.scores(),
                 "classes": evaluation.by_class(),
                 "unknown_labels": unknown,
-                "confusion": {"labels": labels.all, "predicted": classes, "rows": evaluation.confusion()},
+                "confusion": {
+                    "labels": labels.labels,
+                    "predicted": classes,
+                    "rows": evaluation.confusion(len(labels.labels)),
+                },
             }
         )
     else:
-        _show(source, evaluation, labels.all)
+        _show(source, evaluation, labels.labels)
 
 
 def _show(source: Source, evaluation: Evaluation, labels: Sequence[object]) -> None:
@@ -141,7 +144,7 @@ def _show(source: Source, evaluation: Evaluation, labels: Sequence[object]) -> N
     if len(labels) > MAX_CLASSES:
         page.line(f"{len(labels)} × {len(predicted)}; see --json")
         return
-    rows = [[str(label), *row] for label, row in zip(labels, evaluation.confusion(), strict=True)]
+    rows = [[str(label), *row] for label, row in zip(labels, evaluation.confusion(len(labels)), strict=True)]
     page.table(["", *predicted], rows)
 
 

@@ -154,10 +154,13 @@ class Evaluation:
             )
         return scores
 
-    def confusion(self) -> list[list[float]]:
-        """Weight of the rows with each label (down) for which each class was predicted (across)."""
+    def confusion(self, n_labels: int = 0) -> list[list[float]]:
+        """Weight of the rows with each label (down) for which each class was predicted (across).
+
+        There are at least ``n_labels`` rows: a label whose rows were all skipped has weight zero.
+        """
         rows: list[list[float]] = self._confusion.tolist()
-        return rows
+        return rows + [[0.0] * self._confusion.shape[1] for _ in range(n_labels - len(rows))]
 
 
 class RocAreas:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import click
 
-from suffice.cli.capabilities import has_density
 from suffice.cli.command import command as _command
 from suffice.cli.output import Page, cell_text, json_option, print_json
 from suffice.cli.progress import reading_progress
@@ -130,17 +128,6 @@ def command(
             _show(page, each, most)
 
 
-@dataclass(frozen=True)
-class OnePlace:
-    """The place of the only row of a batch."""
-
-    place: str
-
-    def of(self, row: int) -> str:
-        """Return the place."""
-        return self.place
-
-
 def _explained_rows(
     model: GenerativeClassifier,
     source: Source,
@@ -152,21 +139,22 @@ def _explained_rows(
     """Explain the rows with these numbers, in the given order; reading stops after the last of them."""
     from suffice.exceptions import InputError
     from suffice.sources.files import Batch
+    from suffice.sources.files.batch import SelectedLocations
 
     waiting, explained = set(rows), {}
     n_seen = 0
     for batch in source.batches(read):
         here = sorted(row for row in waiting if n_seen <= row < n_seen + len(batch))
         for row in here:
-            place = batch.places.of(row - n_seen)
-            one_row = Batch(batch.rows.slice(row - n_seen, 1), OnePlace(place))
+            place = str(batch.locations.of(row - n_seen))
+            one_row = Batch(batch.rows.slice(row - n_seen, 1), SelectedLocations(batch.locations, [row - n_seen]))
 
             def explain(_: object, model_row: Any, row: int = row, place: str = place) -> ExplainedRow:
                 return _explained(model, model_row, row, place, label, against)
 
             result = use_good_rows(model, source, one_row, read, explain)
             if result is None:
-                raise InputError(source.faults[-1])
+                raise source.problems[-1]
             explained[row] = result
         waiting.difference_update(here)
         n_seen += len(batch)
@@ -189,7 +177,7 @@ def _explained(
     predicted = model.predict(model_row).tolist()[0]
     if label is None and predicted != against:
         label = predicted
-    explanation = _explanation(model, model_row, label, against)
+    explanation = model.explain(model_row, label, against)
     return {
         "row": row,
         "place": place,
@@ -198,7 +186,7 @@ def _explained(
         "label": explanation.labels.tolist()[0],
         "against": explanation.against.tolist()[0],
         "log_odds": float(explanation.log_odds[0]),
-        "calibrated": hasattr(model, "calibration_"),
+        "calibrated": model.fitted_.calibration is not None,
         "parts": _parts(explanation.strongest(0)),
     }
 
@@ -210,24 +198,6 @@ def _parts(listing: Mapping[str, Sequence[Any]]) -> list[Part]:
         words = zip(listing["word"], parts, listing["count"], strict=True)
         return [{"word": word, "part": part, "count": count} for word, part, count in words]
     return [{"column": column, "part": part} for column, part in zip(listing["column"], parts, strict=True)]
-
-
-def _explanation(model: Any, row: Any, label: Hashable, against: Hashable) -> Any:
-    if hasattr(model, "explain"):
-        return model.explain(row, label, against)
-    from suffice.exceptions import InputError
-    from suffice.model.explanation import explain
-
-    if not has_density(model):
-        raise InputError(
-            f"A {type(model).__name__} has no p(x | y), so its predictions cannot be explained. Use the model "
-            "naive-bayes, or text with --event complement."
-        )
-    # The drop-in classes have no such method, but the same parts inside.
-    estimate, table = model._estimated(), model._read_rows(row)
-    first, second = (None if each is None else estimate.classes.position(each) for each in (label, against))
-    joint = model._joint_of(model._learned(), model._solved(), table, relative=True)
-    return explain(estimate, table, first, second, joint)
 
 
 def _most_probable(probabilities: Sequence[ClassProbability]) -> list[ClassProbability]:

@@ -42,8 +42,7 @@ from suffice.cli.settings import (
 from suffice.cli.writing import check_writable, model_option, update_lock
 
 if TYPE_CHECKING:
-    from suffice.learning.report import FitReport
-    from suffice.learning.scores import Scores
+    from suffice.learning.report import FitReport, Scores
 
 __all__ = ["command"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
@@ -14,7 +14,7 @@ from suffice.cli.output import Cell, Page, cell_text, json_option, number, print
 from suffice.cli.reading import model_argument
 
 if TYPE_CHECKING:
-    from suffice.cli.mutual_information import ColumnInformation, InformativeWords
+    from suffice.estimators import GenerativeClassifier
 
 __all__ = ["command"]
 
@@ -47,14 +47,14 @@ def command(model: str, most: int, wanted: tuple[str, ...], as_json: bool) -> No
     same distribution in all classes.
     """
     import suffice
-    from suffice.cli.mutual_information import column_information, entropy, informative_words
+    from suffice.model.mutual_information import class_entropy
 
     loaded = suffice.load(model)
     parameters = {name: _parameters(loaded, name) for name in wanted}
-    words = informative_words(loaded, most)
+    words = _informative_words(loaded, most)
     documents = {each["column"] for each in words}
-    columns = [each for each in column_information(loaded) if not documents.issuperset(each["columns"])]
-    facts, entropy_bits = description(loaded), entropy(loaded._estimated().prior)
+    columns = [each for each in _informative_columns(loaded) if not documents.issuperset(each["columns"])]
+    facts, entropy_bits = description(loaded), class_entropy(loaded.fitted_.estimate.prior)
     if as_json:
         print_json(
             {
@@ -75,6 +75,63 @@ def command(model: str, most: int, wanted: tuple[str, ...], as_json: bool) -> No
     for name, table in parameters.items():
         page.heading(f"p(x | y) of {cell_text(name)}")
         page.table(list(table), [[_plain(cell) for cell in row] for row in zip(*table.values(), strict=True)])
+
+
+class ColumnInformation(TypedDict):
+    """Columns of a block, or one column, their mutual information with the class, and its standard error."""
+
+    columns: list[str]
+    bits: float
+    bits_error: float
+
+
+class InformativeWord(TypedDict):
+    """A word, its log-odds for the class, and its counts in the class and in the other classes."""
+
+    word: str
+    log_odds: float
+    count: float
+    others: float
+
+
+class InformativeWords(TypedDict):
+    """The most informative words of a class in a column of documents."""
+
+    column: str
+    label: object
+    words: list[InformativeWord]
+
+
+def _informative_columns(model: GenerativeClassifier) -> list[ColumnInformation]:
+    """The information of each column; empty for a model without a density, or that cannot be sampled."""
+    from suffice.exceptions import SufficeError
+    from suffice.learning.information import mutual_information
+
+    try:
+        information = mutual_information(model.fitted_)
+    except SufficeError:
+        return []
+    return [
+        {"columns": [str(name) for name in each.columns], "bits": each.bits, "bits_error": each.error}
+        for each in information
+    ]
+
+
+def _informative_words(model: GenerativeClassifier, most: int) -> list[InformativeWords]:
+    from suffice.model.mutual_information import class_words
+
+    if len(model.fitted_.classes) < 2:
+        return []
+    informative: list[InformativeWords] = []
+    for each in class_words(model.fitted_.estimate, most):
+        words: list[InformativeWord] = [
+            {"word": word, "log_odds": odds, "count": count, "others": others}
+            for word, odds, (count, others) in zip(
+                each.words.words, each.words.log_odds.tolist(), each.words.counts.tolist(), strict=True
+            )
+        ]
+        informative.append({"column": str(each.column), "label": each.label, "words": words})
+    return informative
 
 
 def _parameters(model: Any, name: str) -> Mapping[str, Sequence[Cell]]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.capabilities import has_density
 from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows
 from suffice.cli.progress import reading_progress
@@ -111,7 +110,7 @@ class Predictions:
         from suffice.exceptions import InputError
 
         self.model = model
-        self.density = density and has_density(model)
+        self.density = density and model.fitted_.has_density
         if density and not self.density:
             note("The model has no density p(x), so log p(x) is not written.")
         names = ["label", *(f"p({label})" for label in model.classes_.tolist())]

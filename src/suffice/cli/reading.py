@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
-from suffice.cli.capabilities import feature_names
-from suffice.cli.column_types import TEXT_TYPES, read_types_of_model
+from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import note
 
 if TYPE_CHECKING:
@@ -245,72 +244,10 @@ def model_columns(
     of text. A model that was fitted on arrays reads all columns in the order of the file, except ``besides``; if there
     are too many, ``kept`` columns are not for the model either.
     """
-    read = _columns_of_model(model, source, besides, kept)
+    fitted = model.fitted_
+    read = fitted.reader.prediction_columns(source, besides, kept, fitted.layout)
     read_types_of_model(model, source, read)
     return read
-
-
-def _columns_of_model(
-    model: GenerativeClassifier, source: Source, besides: Sequence[str | None], kept: Sequence[str]
-) -> list[str]:
-    from suffice import TextNaiveBayes
-    from suffice.exceptions import InputError, listed
-
-    available = [name for name in source.names if name not in besides]
-    known = feature_names(model)
-    if isinstance(model, TextNaiveBayes) and (known is None or known[0] not in available):
-        return [_column_of_text([name for name in available if name not in kept], source)]
-    if known is not None:
-        return _named_columns(known, model._left_out(), available, source, besides)
-    if len(available) != model.n_features_in_:
-        available = [name for name in available if name not in kept]
-    if len(available) != model.n_features_in_:
-        raise InputError(
-            f"{source.name} has {len(available)} columns ({listed(available)}), but the model was fitted without "
-            f"column names and reads {model.n_features_in_} columns by position. Choose them with --columns or "
-            "--ignore."
-        )
-    return available
-
-
-def _named_columns(
-    known: Sequence[str],
-    optional: Sequence[object],
-    available: Sequence[str],
-    source: Source,
-    besides: Sequence[str | None],
-) -> list[str]:
-    """Return the known columns that are available, and raise if a column that is not optional is missing."""
-    from suffice.exceptions import InputError, listed
-
-    missing = [name for name in known if name not in available and name not in optional]
-    used_twice = [name for name in missing if name in besides]
-    if used_twice:
-        raise InputError(
-            f"The model reads column {listed(used_twice)} as a feature, so it cannot be the target or the weights. "
-            "Choose another column.",
-            column=used_twice[0],
-        )
-    if missing:
-        raise InputError(
-            f"{source.name} has no column {listed(missing)}, which the model was fitted with. Its columns are "
-            f"{listed(source.names)}.",
-            column=missing[0],
-        )
-    return [name for name in known if name in available]
-
-
-def _column_of_text(available: list[str], source: Source) -> str:
-    from suffice.exceptions import InputError, listed
-
-    texts = [name for name in available if source.types.get(name) in TEXT_TYPES]
-    for choice in (available, texts, [name for name in available if name == "text"]):
-        if len(choice) == 1:
-            return choice[0]
-    raise InputError(
-        f"{source.name} has the columns {listed(available)}, but the model reads a single column of text. Choose it "
-        "with --columns."
-    )
 
 
 def use_good_rows(
@@ -328,9 +265,9 @@ def use_good_rows(
     from suffice.learning.good_rows import of_good_rows
 
     def use_rows(rows: pa.Table) -> T:
-        return use(rows, model._rows_of_source(rows.select(list(read))))
+        return use(rows, model.fitted_.reader.from_arrow(rows.select(list(read))))
 
-    return of_good_rows(batch, type(model).__name__, source.met, use_rows)
+    return of_good_rows(batch, source.skip_or_raise, use_rows)
 
 
 def class_named(model: GenerativeClassifier, text: str | None) -> Hashable:

@@ -57,13 +57,13 @@ def command(
 
     with update_lock(model, output=output):
         loaded = suffice.load(model)
-        rows_before = float(loaded._learned().weights.weight.sum())
+        rows_before = float(loaded.fitted_.model.weights.weight.sum())
         source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
         read_types_of_model(loaded, source, [name for name in source.names if name not in (target, weights)], target)
         with reading_progress(source, "Removing"):
             loaded.remove(source, target, sample_weight=weights)
         note_skipped_rows(source)
-        if not loaded._learned().weights.weight.sum():
+        if not loaded.fitted_.model.weights.weight.sum():
             raise InputError("These are all the rows of the model. Nothing would remain, so nothing was saved.")
         facts, saved = description(loaded), save(loaded, output)
     if as_json:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from suffice.cli.capabilities import feature_names
 from suffice.cli.command import command as _command
 from suffice.cli.reading import class_named, model_argument
 from suffice.cli.writing import check_writable, format_of, output_option, to_option, write_rows
@@ -83,4 +82,4 @@ def _names(model: GenerativeClassifier, n_columns: int) -> list[str]:
 
     if isinstance(model, TextNaiveBayes):
         return ["text"]
-    return feature_names(model) or [f"column_{j + 1}" for j in range(n_columns)]
+    return list(model.fitted_.layout.feature_names or ()) or [f"column_{j + 1}" for j in range(n_columns)]

@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., object])
 Settings: TypeAlias = Mapping[str, object]
 """Settings that were given, by the names of the estimators' parameters."""
 
-# The names of suffice.fitting.MODELS, which a test compares. Importing them would import NumPy for every --help.
+# The names of suffice.api.MODELS, which a test compares. Importing them would import NumPy for every --help.
 MODELS = ("naive-bayes", "discriminant", "text")
 
 
@@ -208,7 +208,8 @@ def _option_name(name: str) -> str:
 
 def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> GenerativeClassifier:
     """Return the model with its settings, not fitted yet."""
-    from suffice.fitting import MODELS as ESTIMATORS
+    from suffice.api import MODELS
+    from suffice.estimators import ESTIMATORS
 
     parameters = dict(settings)
     if "families" in parameters:
@@ -217,7 +218,7 @@ def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> 
         parameters["prior"] = _prior(str(parameters["prior"]), source.types.get(target, "text"))
     if parameters.get("max_words") == "all":
         parameters["max_words"] = None
-    estimator: GenerativeClassifier = ESTIMATORS[kind](**parameters)
+    estimator: GenerativeClassifier = ESTIMATORS[MODELS[kind]](**parameters)
     return estimator
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from suffice.comparison.plotting import PlotTarget, plot_curves
 from suffice.comparison.scores import Score
 from suffice.comparison.verdict import cross_validated, over_sizes
 from suffice.exceptions import InputError
-from suffice.tables.listing import Listing
+from suffice.tables.listing import FrameBackend, Listing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
@@ -57,7 +56,7 @@ class Comparison:
         rows = [asdict(score) for score in self.results]
         return Listing({each.name: [row[each.name] for row in rows] for each in fields(Score)})
 
-    def to_frame(self, backend: str | ModuleType | None = None) -> Any:
+    def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Return the cross-validated scores as a data frame of pandas, or of another engine."""
         return self.scores.to_frame(backend)
 

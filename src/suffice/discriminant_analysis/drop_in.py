@@ -14,12 +14,12 @@ from suffice.discriminant_analysis.solvers import LinearSolution, QuadraticSolut
 from suffice.estimators import GenerativeClassifier
 from suffice.exceptions import InputError
 from suffice.families import MultivariateGaussian
-from suffice.families.multivariate_gaussian.leave_one_out import left_out_log_density
+from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import Specification
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, Model
-from suffice.model.leave_one_out import left_out_prior
+from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.numerics.types import Array, Codes, Float
 from suffice.sources.arrays import MatrixReader
 from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
@@ -163,8 +163,8 @@ class DiscriminantSpecification(Specification):
         assert isinstance(table, MatrixTable)
         gaussians = solution.gaussians
         share = np.ones((len(weight), len(weight))) if gaussians.covariance.ndim == 2 else np.eye(len(weight))
-        out = left_out_log_density(gaussians, weight, share, share @ weight, table.x, members)
-        return out + left_out_prior(weight, solution.priors, members, fixed=self.priors is not None)
+        out = leave_one_out_log_density(gaussians, weight, share, share @ weight, table.x, members)
+        return out + leave_one_out_log_prior(weight, solution.priors, members, fixed=self.priors is not None)
 
     def check_prior_length(self, priors: Float, model: Model) -> None:
         """Raise unless there is one prior for each class."""

@@ -21,7 +21,7 @@ from suffice.discriminant_analysis.drop_in import (
 from suffice.discriminant_analysis.solvers import LinearSolution, solve_eigen, solve_lsqr, solve_svd
 from suffice.exceptions import warn_user
 from suffice.families import Linear, MultivariateGaussian
-from suffice.families.linear import linear_answers, linear_scores
+from suffice.families.linear import linear_posterior, linear_scores
 from suffice.learning.fitted import Fitted
 from suffice.learning.prediction import usable
 from suffice.learning.specification import specification_named
@@ -53,8 +53,8 @@ class _SolvedLinear(SolvedDiscriminant):
         """The answer to a prediction method, computed by the kernel that scores the rows."""
         assert isinstance(x, MatrixTable)
         n_classes = len(self.solution.priors)
-        finish = bayes.finish(method, np.zeros(n_classes), len(x), out)  # the form contains the prior
-        bayes.check_answered(linear_answers(x.x, self.solution.form, finish))
+        finish = bayes.posterior_request(method, np.zeros(n_classes), len(x), out)  # the form contains the prior
+        bayes.check_possible(linear_posterior(x.x, self.solution.form, finish))
         return finish.out
 
 

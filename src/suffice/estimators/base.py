@@ -16,15 +16,17 @@ from suffice.exceptions import InputError, MergeError, ModelFileError
 from suffice.learning import fitting, prediction, updating
 from suffice.learning.expectation_maximisation import EMTrace
 from suffice.learning.fitted import Fitted
+from suffice.learning.information import N_SAMPLES, mutual_information
 from suffice.learning.prior_shift import AdaptedPrior
 from suffice.learning.report import FitReport
 from suffice.learning.specification import PLAIN, SPECIFICATIONS, Specification
 from suffice.learning.training_rows import training_rows
-from suffice.model import Conditional, LinearForm
+from suffice.model import Conditional, LinearForm, row_count
 from suffice.model.explanation import Explanation, explain
 from suffice.model_file import write_model
 from suffice.numerics.types import Array, Float
 from suffice.sources.labels import declared_classes
+from suffice.tables.listing import Listing
 
 __all__ = ["GenerativeClassifier"]
 
@@ -416,7 +418,37 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         fitted.specification.check_density("explain")
         table, classes = fitted.reader.rows(X, fitted.layout), fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
-        return explain(fitted.estimate, table, first, second)
+        return explain(fitted.estimate, table, first, second, prediction.joint(fitted, table))
+
+    def mutual_information(self, n_samples: int = N_SAMPLES, *, random_state: Any = 0) -> Listing:
+        """How much each column by itself tells about the class: their mutual information under the model, in bits.
+
+        It is 0 if a column has the same distribution in all classes, and at most the entropy of p(y). The expectation
+        is estimated from rows that are drawn from the model.
+
+        Parameters
+        ----------
+        n_samples : int, default=4000
+            Number of rows to draw.
+        random_state : int, Generator, RandomState or None, default=0
+
+        Returns
+        -------
+        Listing
+            ``column`` (a tuple for a block of dependent columns), ``bits``, and ``error``, the standard error; the most
+            informative column comes first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice.naive_bayes import GaussianNB
+        >>> GaussianNB().fit(*load_iris(return_X_y=True)).mutual_information()["column"]
+        [3, 2, 0, 1]
+        """
+        information = mutual_information(self.fitted_, row_count(n_samples, "n_samples"), random_state)
+        columns = [each.columns[0] if len(each.columns) == 1 else each.columns for each in information]
+        bits, errors = [each.bits for each in information], [each.error for each in information]
+        return Listing({"column": columns, "bits": bits, "error": errors})
 
     def conditional(self, label: Any) -> Conditional:
         """p(x | y = label) as a distribution with the method names of ``scipy.stats``: logpdf, pdf, rvs, mean, cov."""

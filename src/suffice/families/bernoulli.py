@@ -27,7 +27,7 @@ from suffice.families.estimation import (
     weighted_logs,
 )
 from suffice.families.independent import IndependentColumns
-from suffice.families.linear import CellForm, PosteriorRequest, Linear, scores_of_cells
+from suffice.families.linear import CellForm, Linear, PosteriorRequest, scores_of_cells
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.tables.column_matrix import ColumnMatrix

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeAlias
 
-from suffice.families.linear import PosteriorRequest, Linear
+from suffice.families.linear import Linear, PosteriorRequest
 from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import Membership, Statistic
 from suffice.statistics.aggregation import Aggregation, Answer

@@ -33,7 +33,7 @@ from suffice.families.capabilities import (
     ScoresRows,
     SummarizesClasses,
 )
-from suffice.families.linear import PosteriorRequest, Linear
+from suffice.families.linear import Linear, PosteriorRequest
 from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import ClassAxis, Membership, Statistic
 from suffice.statistics.aggregation import Aggregation, Answer

@@ -17,8 +17,8 @@ from suffice.tables.table import is_sparse
 
 __all__ = [
     "CellForm",
-    "PosteriorRequest",
     "Linear",
+    "PosteriorRequest",
     "centred_blocks",
     "linear_posterior",
     "linear_scores",
@@ -130,7 +130,9 @@ class CellForm:
             return None
         coef, all_zero = self._by_class
         zero = all_zero if missing else None
-        flags, impossible = kernels.linear_posterior(x, coef, self.total, zero=zero, threshold=threshold, request=finish)
+        flags, impossible = kernels.linear_posterior(
+            x, coef, self.total, zero=zero, threshold=threshold, request=finish
+        )
         return None if flags.infinite else impossible
 
     def _mark(self, block: Float, threshold: float | None, out: Float) -> None:

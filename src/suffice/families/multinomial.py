@@ -28,7 +28,7 @@ from suffice.families.estimation import (
     totals_after_removal,
     weighted_logs,
 )
-from suffice.families.linear import CellForm, PosteriorRequest, Linear, row_blocks
+from suffice.families.linear import CellForm, Linear, PosteriorRequest, row_blocks
 from suffice.families.multinomial_draws import log_shares, predictive, rise
 from suffice.families.poisson import is_count, poisson_draws
 from suffice.numerics.gamma_function import log_rise

@@ -90,6 +90,11 @@ class Fitted:
         return self.solution.estimate
 
     @property
+    def has_density(self) -> bool:
+        """Whether the model has p(x | y), so that rows have a density and can be sampled."""
+        return self.specification.has_density and self.estimate.is_density
+
+    @property
     def is_solved(self) -> bool:
         """Whether parameters have been computed."""
         return "solution" in self.__dict__

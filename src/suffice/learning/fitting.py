@@ -209,6 +209,7 @@ def _reported(
         time.perf_counter() - started,
         scores,
         why,
+        tuple(source.problems),
     )
     out = replace(fitted, report=report)
     out.__dict__.update({name: value for name, value in fitted.__dict__.items() if name in ("blocks", "solution")})

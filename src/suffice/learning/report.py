@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from suffice.exceptions import SufficeError
 
 __all__ = ["FitReport", "Scores"]
 
@@ -59,6 +61,8 @@ class FitReport:
     scores : Scores or None
         None if scores were not requested or could not be computed; ``why_no_scores`` gives the reason.
     why_no_scores : str
+    problems : tuple of SufficeError
+        The errors behind ``faults``, with their facts.
     """
 
     source: str
@@ -70,3 +74,4 @@ class FitReport:
     seconds: float
     scores: Scores | None = None
     why_no_scores: str = ""
+    problems: tuple[SufficeError, ...] = field(default=(), repr=False, compare=False)

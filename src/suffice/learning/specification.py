@@ -83,6 +83,8 @@ class Specification(ABC):
         Whether the first batch of a stream must declare all classes.
     solves_late : bool
         Whether parameters are computed at the first prediction instead of at the end of a fit.
+    has_density : bool
+        Whether the model has p(x | y) and p(y); some only compare classes.
     log_of_probability : bool
         Whether log p(y | x) is the logarithm of the reported probability, as in some of scikit-learn's classes.
     stored : tuple of str
@@ -96,6 +98,7 @@ class Specification(ABC):
     counts_weightless_rows: ClassVar[bool] = False
     fixes_classes: ClassVar[bool] = False
     solves_late: ClassVar[bool] = False
+    has_density: ClassVar[bool] = True
     log_of_probability: ClassVar[bool] = False
     stored: ClassVar[tuple[str, ...]] = ()
 

@@ -265,8 +265,13 @@ class LabelledSource(TrainingRows):
                     yield found
                 if self.progress is not None:
                     self.progress(self.source)
-        if not self.n_rows and self.source.faults:
-            raise InputError(f"No row of {self.name} can be used. The first problem: {self.source.faults[0]}")
+        problems = self.source.problems
+        if not self.n_rows and problems:
+            raise InputError(
+                f"No row of {self.name} can be used. The first problem: ",
+                *problems[0].sentence,
+                column=problems[0].column,
+            )
 
     def present(self, model: Model, known: ClassAxis | None, *, weightless: bool) -> Model:
         """The model without classes that have no rows, or, unless ``weightless``, no weight; known classes stay."""

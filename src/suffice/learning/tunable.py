@@ -19,7 +19,7 @@ from suffice.learning.specification import Solution, Specification
 from suffice.learning.tuning import tune
 from suffice.learning.tuning_result import Tuning, is_auto
 from suffice.model import Model
-from suffice.model.leave_one_out import joint_in_closed_form
+from suffice.model.leave_one_out import leave_one_out_joint
 from suffice.numerics.types import Float
 from suffice.statistics import Membership
 from suffice.tables import Table
@@ -169,7 +169,7 @@ class TunableSpecification(Specification):
 
     def held_out_joint(self, fitted: Fitted, table: Table, members: Membership) -> Float | None:
         """The closed form of the families."""
-        return joint_in_closed_form(fitted.current_model, fitted.estimate, table, members, self.prior)
+        return leave_one_out_joint(fitted.current_model, fitted.estimate, table, members, self.prior)
 
     def stored_parameters(self) -> dict[str, Any]:
         """The parameters; a pandas Series as a prior becomes a mapping."""

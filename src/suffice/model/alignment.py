@@ -121,6 +121,6 @@ def _joined_columns(
             for name, column in zip(names, row.tolist(), strict=True):
                 position[name, m] = width + column
         width += parts[-1].shape[0]
-    whole = parts[0] if len(parts) == 1 else type(parts[0]).beside(parts)
+    whole = parts[0] if len(parts) == 1 else type(parts[0]).concatenate_columns(parts)
     several = len(block.family.statistic_columns(len(block.names)))
     return whole.columns([position[name, m] for m in range(several) for name in block.names])

@@ -12,7 +12,7 @@ from suffice.families import Family
 from suffice.families.capabilities import BlockRows
 from suffice.numerics.types import Matrix
 from suffice.tables.column_matrix import ColumnMatrix
-from suffice.tables.table import Columns, Table, as_table
+from suffice.tables.table import ColumnSelection, Table, as_table
 
 __all__ = ["Block"]
 

@@ -18,7 +18,7 @@ from suffice.model.linear_form import LinearForm
 from suffice.numerics.types import Array, Codes, Float, Matrix
 from suffice.statistics import ClassAxis
 from suffice.tables import Coded, Table
-from suffice.tables.sampled import as_matrix
+from suffice.tables.sampled import sampled_matrix
 from suffice.tables.table import as_table
 
 __all__ = ["Estimate"]
@@ -177,7 +177,7 @@ class Estimate:
         k: int,
         dim: int | None = None,
         read: Callable[[UserRows], Table] = as_table,
-        write: Callable[[list[Any]], UserRows] = as_matrix,
+        write: Callable[[list[Any]], UserRows] = sampled_matrix,
     ) -> Conditional:
         """p(x | y = class k) as a distribution.
 

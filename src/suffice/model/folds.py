@@ -15,7 +15,6 @@ from suffice.statistics import Membership, Statistic, Sums
 from suffice.statistics.classes import present_rows
 from suffice.statistics.folds import by_fold, of_folds
 from suffice.tables import Table
-from suffice.tables.table import present_rows
 
 __all__ = ["fold_models", "training_models"]
 

@@ -14,8 +14,8 @@ from suffice.model.block import Block
 from suffice.model.estimate import Estimate
 from suffice.numerics.types import Float, Index, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
+from suffice.statistics.classes import present_rows
 from suffice.tables import Table
-from suffice.tables.table import present_rows
 
 __all__ = ["Model"]
 

@@ -15,7 +15,7 @@ from suffice.families import Family
 from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
 from suffice.model import Estimate
-from suffice.model.leave_one_out import left_out_prior
+from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.naive_bayes.drop_in import DropInSpecification, NaiveBayesDropIn
 from suffice.numerics.types import Float, Matrix
 from suffice.sources.arrays import MatrixReader
@@ -120,7 +120,7 @@ class DiscreteSpecification(DropInSpecification):
         estimate, block = fitted.estimate, replace(model.blocks[0], family=family)
         out = family.leave_one_out(model.statistics[0], estimate.parameters[0], block.take(table), members, block.names)
         fixed = self.class_prior is not None or not self.fit_prior
-        return None if out is None else out + left_out_prior(weight, estimate.prior, members, fixed=fixed)
+        return None if out is None else out + leave_one_out_log_prior(weight, estimate.prior, members, fixed=fixed)
 
 
 class DiscreteDropIn(NaiveBayesDropIn):

@@ -15,7 +15,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate
-from suffice.model.leave_one_out import left_out_prior
+from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.naive_bayes.drop_in import DropInSpecification, NaiveBayesDropIn
 from suffice.numerics.types import Array, Float
 from suffice.statistics import ClassAxis, Membership, RowMoments
@@ -76,7 +76,7 @@ class GaussianNBSpecification(DropInSpecification):
         weight = model.weights.weight
         if out is None or (weight == 0).any():
             return None
-        return np.asarray(out + left_out_prior(weight, estimate.prior, members, fixed=self.priors is not None))
+        return np.asarray(out + leave_one_out_log_prior(weight, estimate.prior, members, fixed=self.priors is not None))
 
     def present(self, method: str, answer: Array, classes: ClassAxis, dtype: np.dtype[Any]) -> Array:
         """Probabilities in the type of the rows."""

@@ -11,7 +11,12 @@ import numpy as np
 
 from suffice.exceptions import InputError
 from suffice.families import Family, Multinomial
-from suffice.families.complement import ComplementWeights, complement_scores, complement_weights, left_out_complement
+from suffice.families.complement import (
+    ComplementWeights,
+    complement_scores,
+    complement_weights,
+    leave_one_out_complement,
+)
 from suffice.families.estimation import weighted_logs
 from suffice.families.linear import PosteriorRequest
 from suffice.families.multinomial import MultinomialParameters
@@ -58,7 +63,7 @@ class _Frequencies(Multinomial):
 
     def write_posterior(self, parameters: MultinomialParameters, x: Matrix, finish: PosteriorRequest) -> int | None:
         """Posteriors or labels, computed by the kernel that scores the rows."""
-        return parameters.cells.answers(x, finish, missing=False)
+        return parameters.cells.write_posterior(x, finish, missing=False)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -196,6 +201,7 @@ class ComplementNBSpecification(_FrequencySpecification):
 
     estimator: ClassVar[str] = "ComplementNB"
     constraints: ClassVar[dict[str, Any]] = {**DiscreteSpecification.constraints, "norm": ["boolean"]}
+    has_density: ClassVar[bool] = False
 
     norm: bool = False
 
@@ -214,7 +220,7 @@ class ComplementNBSpecification(_FrequencySpecification):
         assert isinstance(table, MatrixTable)
         statistic = fitted.model.statistics[0]
         assert isinstance(statistic, Sums)
-        return left_out_complement(statistic, self.smoothing(fitted.layout.n_columns), table.x, members)
+        return leave_one_out_complement(statistic, self.smoothing(fitted.layout.n_columns), table.x, members)
 
     def check_density(self, verb: str) -> NoReturn:
         """Raise: the scores are not densities."""

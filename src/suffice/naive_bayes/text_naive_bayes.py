@@ -10,7 +10,7 @@ import numpy as np
 from suffice.bayes import Prior
 from suffice.estimators import TunableClassifier
 from suffice.exceptions import InputError
-from suffice.families.text.informative_words import telling_words
+from suffice.families.text.informative_words import informative_words
 from suffice.families.text.parameters import TextParameters, words_used
 from suffice.learning.prior_shift import AdaptedPrior
 from suffice.model import Conditional, LinearForm
@@ -342,7 +342,7 @@ class TextNaiveBayes(TunableClassifier):
         if len(axis) < 2:
             raise InputError("Informative words distinguish classes, but the model has only one. Add another class.")
         other = None if against is None else axis.position(against)
-        words = telling_words(parameters, axis.position(label), other, int(n))
+        words = informative_words(parameters, axis.position(label), other, int(n))
         columns: dict[str, Any] = {"word": words.words, "log-odds": words.log_odds, str(label): words.counts[:, 0]}
         return Listing(columns | {"others" if against is None else str(against): words.counts[:, 1]})
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
-from suffice.tables.table import Columns, Kind, Table
+from suffice.tables.table import ColumnSelection, Kind, Table
 from suffice.text.texts import Texts
 
 __all__ = ["TextTable"]
@@ -51,19 +51,19 @@ class TextTable(Table):
         """The rows at these positions."""
         return TextTable(self.texts.take(index), self.names)
 
-    def numbers(self, columns: Columns, names: Sequence[object]) -> NoReturn:
+    def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> NoReturn:
         """Raise `InputError`: texts are not numbers."""
         raise InputError(
             f"Column {names[0]!r} holds texts, which are not numbers. Give it the family 'text'.", column=names[0]
         )
 
-    def categories(self, columns: Columns, names: Sequence[object]) -> NoReturn:
+    def categories(self, columns: ColumnSelection, names: Sequence[object]) -> NoReturn:
         """Raise `InputError`: documents are not categories."""
         raise InputError(
             f"Column {names[0]!r} holds documents, which are not categories. Give it the family 'text'.",
             column=names[0],
         )
 
-    def documents(self, columns: Columns, names: Sequence[object]) -> Texts:
+    def documents(self, columns: ColumnSelection, names: Sequence[object]) -> Texts:
         """The texts."""
         return self.texts

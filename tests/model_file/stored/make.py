@@ -81,7 +81,7 @@ def main() -> None:
         answers[name] = {
             "rows": columns,
             "classes": model.classes_.tolist(),
-            "class_count": model._model.weights.weight.tolist(),
+            "class_count": model.fitted_.model.weights.weight.tolist(),
             "probabilities": model.predict_proba(rows[:6]).tolist(),
         }
     (HERE / "v1.json").write_text(json.dumps(answers, indent=1) + "\n")

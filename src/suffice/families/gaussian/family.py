@@ -308,7 +308,9 @@ class Gaussian(IndependentColumns):
             return super().log_likelihood(p, x)
         return kernels.diagonal_log_likelihood(x, p.mean, p.mean_low, p.scale, p.log_norm, missing=self.missing)
 
-    def write_posterior(self, parameters: GaussianParameters, x: Matrix, finish: kernels.PosteriorRequest) -> int | None:
+    def write_posterior(
+        self, parameters: GaussianParameters, x: Matrix, finish: kernels.PosteriorRequest
+    ) -> int | None:
         """What is asked of `log_likelihood`, at once; the first row without an answer, or −1."""
         p = parameters
         if p.freedom is not None or is_sparse(x):

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.numerics.equal_sums import evened
+from suffice.numerics.rounded_sums import rounded_sums
 from suffice.numerics.types import Codes, Float, Mask, Matrix
-from suffice.statistics.subtraction import remaining
-from suffice.tables.sparse_cells import cell_rows, left_of
+from suffice.statistics.subtraction import subtract_part
+from suffice.tables.sparse_cells import cell_rows
 
 __all__ = ["LeftOutWords"]
 

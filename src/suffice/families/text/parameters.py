@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.families.contract import read_only
 from suffice.families.text.word_form import WordForm
-from suffice.numerics.equal_sums import evened
+from suffice.numerics.rounded_sums import rounded_sums
 from suffice.numerics.types import Codes, Float
 from suffice.statistics import WordSums
 from suffice.statistics.subtraction import subtract_part

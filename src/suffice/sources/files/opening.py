@@ -122,7 +122,12 @@ class Source:
     @property
     def faults(self) -> list[str]:
         """Messages of the first skipped rows."""
-        return [*self._skipped.messages, *self._rejected.messages][:MAX_MESSAGES]
+        return [str(error) for error in self.problems]
+
+    @property
+    def problems(self) -> list[SufficeError]:
+        """Errors of the first skipped rows."""
+        return [*self._skipped.errors, *self._rejected.errors][:MAX_MESSAGES]
 
     def skip_or_raise(self, error: SufficeError, n_rows: int = 1) -> None:
         """Count rows of a batch as skipped because of an error, or raise the error if bad rows are not skipped."""

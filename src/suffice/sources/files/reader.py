@@ -74,16 +74,16 @@ class SkippedRows:
     ----------
     count : int
         Number of skipped rows.
-    messages : list of str
-        Error messages of the first skipped rows.
+    errors : list of SufficeError
+        Errors of the first skipped rows.
 
     Examples
     --------
     >>> skipped = SkippedRows(skip=True)
     >>> error = InputError("data.csv, line 3 has 2 fields; expected 3.", file="data.csv", line=3)
     >>> skipped.skip_or_raise(error)
-    >>> skipped.count, skipped.messages
-    (1, ['data.csv, line 3 has 2 fields; expected 3.'])
+    >>> skipped.count, str(skipped.errors[0])
+    (1, 'data.csv, line 3 has 2 fields; expected 3.')
     >>> SkippedRows(skip=False).skip_or_raise(error)
     Traceback (most recent call last):
     suffice.exceptions.InputError: data.csv, line 3 has 2 fields; expected 3. Fix the row, or skip such rows with ...
@@ -92,15 +92,15 @@ class SkippedRows:
     def __init__(self, skip: bool) -> None:
         self.skip = skip
         self.count = 0
-        self.messages: list[str] = []
+        self.errors: list[SufficeError] = []
 
     def skip_or_raise(self, error: SufficeError, n_rows: int = 1) -> None:
         """Count the rows that the error is about, or raise the error, extended by advice on skipping."""
         if not self.skip:
             raise _with_advice(error)
         self.count += n_rows
-        if len(self.messages) < MAX_MESSAGES:
-            self.messages.append(str(error))
+        if len(self.errors) < MAX_MESSAGES:
+            self.errors.append(error)
 
     def skip_more(self, n_rows: int) -> None:
         """Count further skipped rows without keeping a message."""
