@@ -113,6 +113,7 @@ def our_fit(path, model=None, validate=True):
 
 def our_command(*arguments):
     import suffice.fitting  # noqa: F401
+
     from suffice.cli import main
 
     def run():

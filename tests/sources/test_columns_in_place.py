@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from fitted_models import table_of
+from fitted_models import table_of as rows_of_model
 
 from suffice import InputError, NaiveBayes
 from suffice.learning import prediction
@@ -185,7 +185,7 @@ def test_a_mixed_frame_and_its_cells_one_by_one(engine, unseen):
     plain = NaiveBayes(places, unseen=unseen).fit(objects, CODES)
     expected = plain.predict_joint_log_proba(objects)
     np.testing.assert_allclose(typed.predict_joint_log_proba(make(data)), expected, rtol=1e-11)
-    table = table_of(typed, make(data))
+    table = rows_of_model(typed, make(data))
     for start in range(0, N, 133):
         part = prediction.joint(typed.fitted_, table.rows(start, min(N, start + 133)), relative=False)
         np.testing.assert_allclose(part, expected[start : start + 133], rtol=1e-11)

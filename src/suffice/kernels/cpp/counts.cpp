@@ -236,12 +236,12 @@ void bind_counts(nb::module_ &m) {
            Output total_low) {
             const Rows rows(x);
             const Matrix &view = rows.view();
-            const Membership who = membership(view, codes, soft, weights, total.shape(0));
+            const Membership members = membership(view, codes, soft, weights, total.shape(0));
             const LayoutStore layout(view, low, size);
             for (const Output &each : {total, total_low})
                 require_shape(each, total.shape(0), static_cast<size_t>(layout.view().cells));
             nb::gil_scoped_release release;
-            class_counts(view, who, layout.view(), total.data(), total_low.data());
+            class_counts(view, members, layout.view(), total.data(), total_low.data());
         },
         "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(),
         "low"_a.noconvert(), "size"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());

@@ -65,7 +65,7 @@ void bind_joining(nb::module_ &m) {
             const Rows rows(x);
             const Matrix &view = rows.view();
             const size_t classes = mean.shape(0), d = static_cast<size_t>(view.columns);
-            const Membership who = membership(view, codes, soft, weights, classes);
+            const Membership members = membership(view, codes, soft, weights, classes);
             for (const Table &each : {weight, weight_low}) require_shape(each, classes, d);
             for (const Output &each : {mean, mean_low, m2, m2_low}) require_shape(each, classes, d);
             nb::gil_scoped_release release;
@@ -73,7 +73,7 @@ void bind_joining(nb::module_ &m) {
             std::vector<double> scratch(4 * count + TILE * d, 0.0);
             double *const sums = scratch.data(), *const sums_low = sums + count;
             double *const squares = sums_low + count, *const squares_low = squares + count;
-            kernels().moments.exact(view, who, missing, mean.data(), mean_low.data(), squares_low + count, sums,
+            kernels().moments.exact(view, members, missing, mean.data(), mean_low.data(), squares_low + count, sums,
                                     sums_low, squares, squares_low);
             kernels().joining.refine(static_cast<int64_t>(count), weight.data(), weight_low.data(), sums, sums_low,
                                      squares, squares_low, mean.data(), mean_low.data(), m2.data(), m2_low.data());

@@ -50,7 +50,7 @@ class MomentStore {
 };
 
 // Whether rows can be read in place instead of being gathered.
-bool lie_side_by_side(const Matrix &x) {
+bool rows_are_contiguous(const Matrix &x) {
     return !x.each && x.column_stride == 1 && (x.type == Type::f64 || x.type == Type::f32);
 }
 
@@ -71,7 +71,7 @@ void class_moments(const Matrix &x, const Membership &m, bool missing, double *w
         const int64_t step =
             window ? window * std::clamp<int64_t>(x.rows / 64 / window, 32, 128) : block_rows(m.classes);
         MomentStore whole(m.classes, first, columns, missing);
-        const int64_t gathered = std::max(TILE, lie_side_by_side(x) ? 0 : window) * columns;
+        const int64_t gathered = std::max(TILE, rows_are_contiguous(x) ? 0 : window) * columns;
         reduce_blocks((x.rows + step - 1) / step, 64 * m.classes * columns + 8 * gathered,
                       [&] {
                           return Part{Buffer(gathered), std::vector<int32_t>(window),
@@ -110,11 +110,12 @@ void bind_moments(nb::module_ &m) {
            Output mean_low, Output m2, Output m2_low) {
             const Rows rows(x, true);
             const Matrix &view = rows.view();
-            const Membership who = membership(view, codes, soft, weights, mean.shape(0));
+            const Membership members = membership(view, codes, soft, weights, mean.shape(0));
             for (const Output &each : {weight, mean, mean_low, m2, m2_low})
                 require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
             nb::gil_scoped_release release;
-            class_moments(view, who, missing, weight.data(), mean.data(), mean_low.data(), m2.data(), m2_low.data());
+            class_moments(view, members, missing, weight.data(), mean.data(), mean_low.data(), m2.data(),
+                          m2_low.data());
         },
         "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a,
         "weight"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert(),
@@ -126,14 +127,14 @@ void bind_moments(nb::module_ &m) {
            Output sum_low, Output square, Output square_low) {
             const Rows rows(x);
             const Matrix &view = rows.view();
-            const Membership who = membership(view, codes, soft, weights, mean.shape(0));
+            const Membership members = membership(view, codes, soft, weights, mean.shape(0));
             for (const Table &each : {mean, mean_low})
                 require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
             for (const Output &each : {sum, sum_low, square, square_low})
                 require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
             nb::gil_scoped_release release;
             std::vector<double> buffer(TILE * static_cast<size_t>(view.columns));
-            kernels().moments.exact(view, who, missing, mean.data(), mean_low.data(), buffer.data(), sum.data(),
+            kernels().moments.exact(view, members, missing, mean.data(), mean_low.data(), buffer.data(), sum.data(),
                                     sum_low.data(), square.data(), square_low.data());
         },
         "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "missing"_a,

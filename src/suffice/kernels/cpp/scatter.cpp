@@ -190,8 +190,8 @@ void scatter_pass(const Matrix &x, const Membership &m, Scattered &whole, int64_
             const int64_t last = std::min(x.rows, (block + 1) * step);
             for (int64_t from = block * step; from < last; from += window) {
                 const int64_t to = std::min(last, from + window);
-                const Membership who{m.codes + from, nullptr, m.weights ? m.weights + from : nullptr, classes};
-                centre_block(rows_from(x, columns, from, to), who, found.weight.data(), found.mean.data(),
+                const Membership members{m.codes + from, nullptr, m.weights ? m.weights + from : nullptr, classes};
+                centre_block(rows_from(x, columns, from, to), members, found.weight.data(), found.mean.data(),
                              found.mean_low.data(), found.squares.data(), found.squares_low.data(), part.offsets.data(),
                              width, part.rows.data());
                 found.add_groups(part.rows.data(), part.offsets.data(), part.product.data());
@@ -219,15 +219,15 @@ void bind_scatter(nb::module_ &m) {
            Output squares, Output squares_low, Offsets offsets, Output out) {
             const Rows rows(x);
             const Matrix &view = rows.view();
-            const Membership who = membership(view, codes, soft, weights, mean.shape(0));
+            const Membership members = membership(view, codes, soft, weights, mean.shape(0));
             for (const Output &each : {mean, mean_low, squares, squares_low})
                 require_shape(each, mean.shape(0), static_cast<size_t>(view.columns));
             require(weight.shape(0) == mean.shape(0) && offsets.shape(0) == mean.shape(0) + 1,
                     "weight and offsets must have one entry for each class");
             require(out.shape(1) == static_cast<size_t>(view.columns), "out and x differ in width");
-            require(static_cast<int64_t>(out.shape(0)) >= centred_rows(who, view.rows), "out has too few rows");
+            require(static_cast<int64_t>(out.shape(0)) >= centred_rows(members, view.rows), "out has too few rows");
             nb::gil_scoped_release release;
-            centre_block(view, who, weight.data(), mean.data(), mean_low.data(), squares.data(), squares_low.data(),
+            centre_block(view, members, weight.data(), mean.data(), mean_low.data(), squares.data(), squares_low.data(),
                          offsets.data(), view.columns, out.data());
         },
         "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(),
@@ -242,7 +242,7 @@ void bind_scatter(nb::module_ &m) {
             const Matrix &view = rows.view();
             const size_t classes = mean.shape(0), d = static_cast<size_t>(view.columns), matrices = total.shape(0);
             require(codes.is_valid(), "codes are required");
-            const Membership who = membership(view, codes, Table(), weights, static_cast<int64_t>(classes));
+            const Membership members = membership(view, codes, Table(), weights, static_cast<int64_t>(classes));
             for (const Output &each : {mean, mean_low, squares, squares_low}) require_shape(each, classes, d);
             require(weight.shape(0) == classes && matrix_of.shape(0) == classes,
                     "weight and matrix_of must have one entry for each class");
@@ -255,7 +255,7 @@ void bind_scatter(nb::module_ &m) {
             nb::gil_scoped_release release;
             Scattered whole(static_cast<int64_t>(classes), view.columns, static_cast<int64_t>(matrices),
                             matrix_of.data());
-            scatter_pass(view, who, whole, static_cast<int64_t>(matrices));
+            scatter_pass(view, members, whole, static_cast<int64_t>(matrices));
             std::copy(whole.weight.begin(), whole.weight.end(), weight.data());
             std::copy(whole.mean.begin(), whole.mean.end(), mean.data());
             std::copy(whole.mean_low.begin(), whole.mean_low.end(), mean_low.data());
@@ -297,12 +297,12 @@ void bind_scatter(nb::module_ &m) {
             const Rows rows(x);
             const Matrix &view = rows.view();
             const size_t classes = mean.shape(0), d = static_cast<size_t>(view.columns);
-            const Membership who = membership(view, codes, soft, weights, classes);
+            const Membership members = membership(view, codes, soft, weights, classes);
             for (const Table &each : {mean, mean_low}) require_shape(each, classes, d);
             require_matrices(total, total_low, classes, d);
             nb::gil_scoped_release release;
             std::vector<double> buffer((TILE + 2) * d);
-            kernels().scatter.exact(view, who, mean.data(), mean_low.data(), total.shape(0) == 1, buffer.data(),
+            kernels().scatter.exact(view, members, mean.data(), mean_low.data(), total.shape(0) == 1, buffer.data(),
                                     total.data(), total_low.data());
         },
         "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(),

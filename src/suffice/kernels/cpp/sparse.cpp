@@ -161,12 +161,12 @@ void bind_sparse(nb::module_ &m) {
             const Sparse x = sparse(bounds, indices, values, rows, static_cast<int64_t>(total.shape(1)), by_column);
             Matrix shape{};
             shape.rows = rows;
-            const Membership who = membership(shape, codes, soft, weights, total.shape(0));
+            const Membership members = membership(shape, codes, soft, weights, total.shape(0));
             const CellRule rule = cell_rule(cell, threshold);
             uint32_t flags;
             {
                 nb::gil_scoped_release release;
-                flags = sparse_sums(x, who, rule, total.data());
+                flags = sparse_sums(x, members, rule, total.data());
             }
             require_inside(flags);
             return flags;

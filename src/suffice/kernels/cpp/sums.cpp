@@ -55,11 +55,11 @@ void bind_sums(nb::module_ &m) {
            Output total) {
             const Rows rows(x);
             const Matrix &view = rows.view();
-            const Membership who = membership(view, codes, soft, weights, total.shape(0));
+            const Membership members = membership(view, codes, soft, weights, total.shape(0));
             const CellRule rule = cell_rule(cell, threshold);
             require_shape(total, total.shape(0), static_cast<size_t>(view.columns));
             nb::gil_scoped_release release;
-            return class_sums(view, who, rule, with_flags, total.data());
+            return class_sums(view, members, rule, with_flags, total.data());
         },
         "x"_a, "codes"_a.noconvert().none(), "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "cell"_a,
         "threshold"_a, "with_flags"_a, "total"_a.noconvert());

@@ -169,17 +169,17 @@ bool grouped_moments_of(const Matrix &x, const Membership &m, int64_t first, int
                         int32_t *order, int32_t *starts, Moments &o) {
     const int64_t window = window_rows(m.classes, o.columns);
     if (!m.codes || !window) return false;
-    const bool rows_lie = !x.each && x.column_stride == 1;
+    const bool contiguous = !x.each && x.column_stride == 1;
     for (int64_t start = first; start < last; start += window) {
         const int64_t count = last - start < window ? last - start : window;
         const int64_t *const codes = m.codes + start;
         const double *const weights = m.weights ? m.weights + start : nullptr;
         const Ahead ahead(x, start + window, last - start - window < window ? last - start - window : window,
                           x.columns);
-        if (rows_lie && x.type == Type::f64) {
+        if (contiguous && x.type == Type::f64) {
             const double *const base = static_cast<const double *>(x.data) + start * x.row_stride + o.first;
             window_moments<double, holes>(base, x.row_stride, count, codes, weights, order, starts, ahead, o);
-        } else if (rows_lie && x.type == Type::f32) {
+        } else if (contiguous && x.type == Type::f32) {
             const float *const base = static_cast<const float *>(x.data) + start * x.row_stride + o.first;
             window_moments<float, holes>(base, x.row_stride, count, codes, weights, order, starts, ahead, o);
         } else {

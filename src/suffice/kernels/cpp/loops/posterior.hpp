@@ -37,10 +37,10 @@ void tops(const double *tile, int64_t classes, int64_t start, int64_t count, dou
           int64_t *invalid_row) {
     Lanes odd = all(0.0);
     for (int64_t i = 0; i < TILE; i += IN_STEP * LANES) {
-        Lanes most[IN_STEP], place[IN_STEP], strange[IN_STEP];
+        Lanes most[IN_STEP], best[IN_STEP], strange[IN_STEP];
         for (int64_t g = 0; g < IN_STEP; ++g) {
             most[g] = all(-HUGE_VAL);
-            place[g] = strange[g] = all(0.0);
+            best[g] = strange[g] = all(0.0);
         }
         for (int64_t k = 0; k < classes; ++k) {
             const Lanes number = all(static_cast<double>(k));
@@ -48,14 +48,14 @@ void tops(const double *tile, int64_t classes, int64_t start, int64_t count, dou
                 const Lanes value = load(tile + k * TILE + i + g * LANES);
                 const Lanes finite = larger(all(-DBL_MAX), value);  // NaN and plus infinity are kept
                 strange[g] += finite - finite;
-                if (which) place[g] = if_larger(value, most[g], number, place[g]);
+                if (which) best[g] = if_larger(value, most[g], number, best[g]);
                 most[g] = larger(value, most[g]);
             }
         }
         for (int64_t g = 0; g < IN_STEP; ++g) {
             odd += strange[g] + (most[g] - most[g]);
             store(top + i + g * LANES, most[g]);
-            if (which) store(which + i + g * LANES, place[g]);
+            if (which) store(which + i + g * LANES, best[g]);
         }
     }
     if (is_zero(odd)) return;
@@ -97,14 +97,14 @@ void write(const PosteriorRequest &f, const double *scores, int64_t classes, int
 // scratch).
 void write_output(const PosteriorRequest &f, int64_t classes, int64_t start, int64_t count, double *tile,
                   int64_t *invalid_row) {
-    double *RESTRICT top = tile + classes * TILE, *RESTRICT sum = top + TILE, *RESTRICT place = sum + TILE;
+    double *RESTRICT top = tile + classes * TILE, *RESTRICT sum = top + TILE, *RESTRICT best = sum + TILE;
     if (f.offset)
         for (int64_t k = 0; k < classes; ++k)
             for (int64_t i = 0; i < TILE; ++i) tile[k * TILE + i] += f.offset[k];
     if (f.output == PosteriorOutput::score) return write(f, tile, classes, start, count, nullptr);
-    tops(tile, classes, start, count, top, f.output == PosteriorOutput::decision ? place : nullptr, invalid_row);
+    tops(tile, classes, start, count, top, f.output == PosteriorOutput::decision ? best : nullptr, invalid_row);
     if (f.output == PosteriorOutput::decision) {
-        for (int64_t i = 0; i < count; ++i) f.codes[start + i] = static_cast<int64_t>(place[i]);
+        for (int64_t i = 0; i < count; ++i) f.codes[start + i] = static_cast<int64_t>(best[i]);
         return;
     }
     exponentials(tile, classes, top, f.output != PosteriorOutput::probability, sum);

@@ -322,9 +322,9 @@ inline void each_row(const Matrix &x, int64_t first, int64_t last, int64_t colum
         const auto *values = data + first * x.row_stride + column;
         for (int64_t i = first; i < last; ++i, values += x.row_stride) use(values, i);
     };
-    const bool lie = !x.each && x.column_stride == 1;
-    if (lie && x.type == Type::f64) return in_place(static_cast<const double *>(x.data));
-    if (lie && x.type == Type::f32) return in_place(static_cast<const float *>(x.data));
+    const bool contiguous = !x.each && x.column_stride == 1;
+    if (contiguous && x.type == Type::f64) return in_place(static_cast<const double *>(x.data));
+    if (contiguous && x.type == Type::f32) return in_place(static_cast<const float *>(x.data));
     for (int64_t start = first; start < last; start += TILE) {
         const int64_t count = last - start < TILE ? last - start : TILE;
         gather(x, start, count, column, columns, buffer);

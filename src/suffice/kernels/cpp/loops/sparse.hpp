@@ -71,11 +71,11 @@ template <typename Index> struct CellReader {
 
 // The indices of a row differ, but the compiler need not know: cells are added one by one.
 template <typename Index>
-inline void add_at(const Index *RESTRICT place, const double *RESTRICT value, int64_t count, double w, double *t) {
+inline void add_at(const Index *RESTRICT index, const double *RESTRICT value, int64_t count, double w, double *t) {
     if (w == 1.0)
-        for (int64_t i = 0; i < count; ++i) t[place[i]] += value[i];
+        for (int64_t i = 0; i < count; ++i) t[index[i]] += value[i];
     else
-        for (int64_t i = 0; i < count; ++i) t[place[i]] += w * value[i];
+        for (int64_t i = 0; i < count; ++i) t[index[i]] += w * value[i];
 }
 
 template <typename Index>
@@ -132,9 +132,9 @@ uint32_t add_columns_of(const Sparse &x, const Membership &m, const CellRule &ru
             const int64_t count = end - cell < CELLS ? end - cell : CELLS;
             const double *RESTRICT value = cells.read(cell, count);
             if (!value) return cells.flags;
-            const Index *RESTRICT place = indices + cell;
+            const Index *RESTRICT index = indices + cell;
             for (int64_t i = 0; i < count; ++i) {
-                const int64_t row = place[i];
+                const int64_t row = index[i];
                 const double weight = m.weights ? m.weights[row] : 1.0;
                 if (!(weight > 0)) continue;
                 if (m.codes) {
@@ -155,7 +155,7 @@ uint32_t add_columns_of(const Sparse &x, const Membership &m, const CellRule &ru
 // Adds value times slope of some cells to the scores of a row: four cells together, so that sums do not wait for each
 // other. `K` is the number of classes if it is known at compile time, else 0.
 template <int K, typename Index>
-inline void add_scores(const Index *RESTRICT place, const double *RESTRICT value, int64_t count,
+inline void add_scores(const Index *RESTRICT index, const double *RESTRICT value, int64_t count,
                        const double *RESTRICT slope, int64_t classes, double *RESTRICT out) {
     const int64_t n = K ? K : classes;
     double sum[K ? K : 1];
@@ -164,15 +164,15 @@ inline void add_scores(const Index *RESTRICT place, const double *RESTRICT value
         for (int64_t k = 0; k < n; ++k) sum[k] = out[k];
     int64_t i = 0;
     for (; i + 4 <= count; i += 4) {
-        const double *RESTRICT a = slope + static_cast<int64_t>(place[i]) * n;
-        const double *RESTRICT b = slope + static_cast<int64_t>(place[i + 1]) * n;
-        const double *RESTRICT c = slope + static_cast<int64_t>(place[i + 2]) * n;
-        const double *RESTRICT d = slope + static_cast<int64_t>(place[i + 3]) * n;
+        const double *RESTRICT a = slope + static_cast<int64_t>(index[i]) * n;
+        const double *RESTRICT b = slope + static_cast<int64_t>(index[i + 1]) * n;
+        const double *RESTRICT c = slope + static_cast<int64_t>(index[i + 2]) * n;
+        const double *RESTRICT d = slope + static_cast<int64_t>(index[i + 3]) * n;
         const double p = value[i], q = value[i + 1], r = value[i + 2], s = value[i + 3];
         for (int64_t k = 0; k < n; ++k) to[k] += (p * a[k] + q * b[k]) + (r * c[k] + s * d[k]);
     }
     for (; i < count; ++i) {
-        const double *RESTRICT a = slope + static_cast<int64_t>(place[i]) * n;
+        const double *RESTRICT a = slope + static_cast<int64_t>(index[i]) * n;
         for (int64_t k = 0; k < n; ++k) to[k] += value[i] * a[k];
     }
     if (K)
@@ -182,11 +182,11 @@ inline void add_scores(const Index *RESTRICT place, const double *RESTRICT value
 // The same cell by cell, where cells may be missing or impossible. Counts in `left` the remaining columns in which a
 // zero is impossible, and sets `out` to minus infinity for an impossible value.
 template <typename Index>
-void add_odd_scores(const Index *place, const double *value, int64_t count, const CellScores &s, double *left,
+void add_odd_scores(const Index *index, const double *value, int64_t count, const CellScores &s, double *left,
                     double *out) {
     const int64_t n = s.classes;
     for (int64_t i = 0; i < count; ++i) {
-        const int64_t at = static_cast<int64_t>(place[i]) * n;
+        const int64_t at = static_cast<int64_t>(index[i]) * n;
         const double v = value[i];
         const bool hole = s.missing && v != v;
         for (int64_t k = 0; k < n; ++k) {
