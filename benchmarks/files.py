@@ -105,15 +105,14 @@ def our_source(path):
 
 
 def our_fit(path, model=None, validate=True):
-    import suffice.fitting
+    import suffice.api
 
     made = getattr(suffice, model)() if model else None
     return lambda: suffice.fit(path, target="label", model=made, validate=validate).report_.n_rows
 
 
 def our_command(*arguments):
-    import suffice.fitting  # noqa: F401
-
+    import suffice.api  # noqa: F401
     from suffice.cli import main
 
     def run():

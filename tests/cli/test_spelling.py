@@ -5,9 +5,9 @@ import warnings
 
 import click
 import pytest
-from suffice.fitting import MODELS as ESTIMATORS
 
 from cli.made import python_syntax, ran, refused, run
+from suffice.api import MODELS as ESTIMATORS
 from suffice.cli import fit as fit_command
 from suffice.cli.compare import command as compare
 from suffice.cli.fit import command as fit

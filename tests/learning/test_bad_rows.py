@@ -9,6 +9,7 @@ from sklearn.covariance import OAS
 
 from suffice import GaussianDiscriminant, InputError, MergeError, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
+from suffice.learning import training_rows
 from suffice.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB, PoissonNB
 from suffice.sources.files import open_source
 
@@ -74,8 +75,8 @@ def test_many_bad_rows_cost_few_passes(monkeypatch):
     columns["x"][::3] = np.inf
     columns["count"][::7] = -1
     calls = []
-    summarize = NaiveBayes._summarize
-    monkeypatch.setattr(NaiveBayes, "_summarize", lambda *args: (calls.append(1), summarize(*args))[1])
+    summarize = training_rows.summarize_batch
+    monkeypatch.setattr(training_rows, "summarize_batch", lambda *args: (calls.append(1), summarize(*args))[1])
     source = open_source(pa.table(columns), bad_rows="skip")
     found = NaiveBayes({"count": "poisson"}).fit(source, "label")
     lost = len({*range(0, 4000, 3), *range(0, 4000, 7)})

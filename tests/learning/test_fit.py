@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import suffice
 from suffice import GaussianDiscriminant, InputError, NaiveBayes, TextNaiveBayes
-from suffice.fitting import FitReport, fit
+from suffice.api import FitReport, fit
 from suffice.naive_bayes import GaussianNB
 from suffice.sources.files import open_source
 

@@ -89,7 +89,8 @@ def batches(fitted, X, indices):
     """The models of some batches of rows, each in one pass."""
     axis = ClassAxis(fitted.classes_)
     whole = np.concatenate(indices)
-    ordered, _ = fitted._read_training(take(X, whole), Y[whole], reset=False)
+    reader, layout = fitted.fitted_.reader, fitted.fitted_.layout
+    ordered, _, _ = reader.training(take(X, whole), Y[whole], layout)
     codes, start, found = axis.positions(Y[whole]), 0, []
     for index in indices:
         stop = start + len(index)
@@ -100,9 +101,7 @@ def batches(fitted, X, indices):
 
 
 def with_model(fitted, model):
-    other = copy(fitted)
-    other._take(model)
-    return other
+    return type(fitted).from_fitted(fitted.fitted_.with_model(model))
 
 
 def tree(models):
@@ -251,7 +250,7 @@ def test_models_that_cannot_merge_say_why():
 
 def removed(fitted, X, y, weights=None):
     axis = ClassAxis.of(y)
-    table, _ = fitted._read_training(X, y, reset=False)
+    table, _, _ = fitted.fitted_.reader.training(X, y, fitted.fitted_.layout)
     members = Membership(axis, codes=axis.positions(np.asarray(y)), weights=weights)
     return fitted.fitted_.model.subtract(Model.summarize(fitted.fitted_.model.blocks, table, members))
 

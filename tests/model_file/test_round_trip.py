@@ -19,9 +19,9 @@ import suffice
 from model_file.cases import CASES, N, fitted, labels, numbers
 from suffice import GaussianDiscriminant, MergeError, ModelFileError, NaiveBayes, load
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.estimators import ESTIMATORS
 from suffice.estimators.base import GenerativeClassifier
 from suffice.families import Gaussian, family_names, register
-from suffice.model_file import ESTIMATORS
 from suffice.naive_bayes import GaussianNB, MultinomialNB
 from suffice.statistics import Statistic
 from suffice.tables.levels import Levels
@@ -169,9 +169,8 @@ def test_memory_order_is_kept(tmp_path):
     model = GaussianNB(priors=np.asfortranarray(np.full(3, 1 / 3))).fit(numbers(), labels())
     statistic = model.fitted_.model.statistics[0]
     turned = {name: np.asfortranarray(array) for name, array in statistic.arrays().items()}
-    object.__setattr__(
-        model.fitted_.model, "statistics", (type(statistic)(statistic.classes, **turned, rows=statistic.rows),)
-    )
+    other = type(statistic)(statistic.classes, **turned, rows=statistic.rows)
+    object.__setattr__(model.fitted_.model, "statistics", (other,))
     again = round_trip(model, tmp_path).fitted_.model.statistics[0]
     assert again.mean.flags.f_contiguous
     assert not again.mean.flags.c_contiguous

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from suffice import load
-from suffice.model_file import ESTIMATORS
+from suffice.estimators import ESTIMATORS
 from suffice.model_file.validation import KINDS
 from suffice.tables.table import Kind
 

@@ -5,12 +5,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import validate_data
 
 from suffice.naive_bayes import GaussianNB
 from suffice.sources import arrays
-from suffice.sources.arrays import read_rows, read_training
+from suffice.sources.arrays import MatrixReader
 
+READER = MatrixReader("GaussianNB", missing=True)
+OPTIONS = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 X = np.random.default_rng(0).standard_normal((6, 3))
 Y = np.array([0, 1, 0, 1, 2, 2])
 ROWS = {
@@ -51,20 +54,21 @@ def alike(a, b):
 
 @pytest.mark.parametrize("rows", ROWS)
 def test_rows_are_those_of_scikit_learn(rows):
-    ours, theirs = GaussianNB(), GaussianNB()
-    found, _ = read_training(ours, ROWS[rows], Y, reset=True)
-    expected, _ = validate_data(theirs, ROWS[rows], Y, reset=True, **arrays.ROWS)
-    assert alike(found, expected)
-    assert vars(ours) == vars(theirs)
-    again, expected = read_rows(ours, ROWS[rows]), validate_data(theirs, ROWS[rows], reset=False, **arrays.ROWS)
+    theirs = LogisticRegression()
+    table, _, layout = READER.training(ROWS[rows], Y)
+    expected, _ = validate_data(theirs, ROWS[rows], Y, reset=True, **OPTIONS)
+    assert alike(table.x, expected)
+    assert (layout.n_columns, layout.feature_names) == (theirs.n_features_in_, None)
+    assert not hasattr(theirs, "feature_names_in_")
+    again, expected = READER.rows(ROWS[rows], layout).x, validate_data(theirs, ROWS[rows], reset=False, **OPTIONS)
     assert alike(again, expected)
     assert np.shares_memory(again, ROWS[rows]) == np.shares_memory(expected, ROWS[rows])
 
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_labels_are_those_of_scikit_learn(labels):
-    _, found = read_training(GaussianNB(), X, LABELS[labels], reset=True)
-    _, expected = validate_data(GaussianNB(), X, LABELS[labels], reset=True, **arrays.ROWS)
+    _, found, _ = READER.training(X, LABELS[labels])
+    _, expected = validate_data(LogisticRegression(), X, LABELS[labels], reset=True, **OPTIONS)
     assert alike(found, expected)
     assert found.flags.c_contiguous
 
@@ -86,15 +90,15 @@ WRONG = {
 def test_errors_are_those_of_scikit_learn(case):
     rows, labels = WRONG[case]
     with pytest.raises((TypeError, ValueError)) as expected:
-        validate_data(GaussianNB(), rows, labels, reset=True, **arrays.ROWS)
+        validate_data(LogisticRegression(), rows, labels, reset=True, **OPTIONS)
     with pytest.raises(expected.type) as found:
-        read_training(GaussianNB(), rows, labels, reset=True)
-    assert str(found.value) == str(expected.value)
+        READER.training(rows, labels)
+    assert str(found.value) == str(expected.value).replace("LogisticRegression", "GaussianNB")
 
 
 def test_a_column_of_labels_warns():
     with pytest.warns(Warning, match="column-vector y"):
-        read_training(GaussianNB(), X, Y[:, None], reset=True)
+        READER.training(X, Y[:, None])
 
 
 def test_other_columns_are_refused():

@@ -12,9 +12,9 @@ from fitted_models import table_of as rows_of_model
 from suffice import InputError, NaiveBayes
 from suffice.learning import prediction
 from suffice.naive_bayes import CategoricalNB
-from suffice.sources.arrays import encode, read_labels
 from suffice.sources.columns import ColumnTable, ObjectColumn
 from suffice.sources.frames import FrameColumn, as_frame
+from suffice.sources.labels import encode, read_labels
 from suffice.statistics import ClassAxis, Counts, Membership, Moments, exact_moments, moments
 from suffice.tables import column_matrix
 from suffice.tables.column_matrix import ColumnMatrix
@@ -215,7 +215,7 @@ def test_labels_of_every_form():
         pa.array(texts.tolist()).dictionary_encode(),
     )
     for form in forms:
-        axis, codes = encode(read_labels(NaiveBayes(), form, N))
+        axis, codes = encode(read_labels(form, N, "NaiveBayes"))
         assert axis.labels.tolist() == ["a", "b", "c"]
         assert codes.dtype == np.int64
         np.testing.assert_array_equal(axis.labels[codes], texts)

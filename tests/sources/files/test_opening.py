@@ -385,7 +385,7 @@ def watched(name, globals=None, *rest, **more):
         asked.append(globals["__name__"])
     return ask(name, globals, *rest, **more)
 builtins.__import__ = watched
-import suffice, suffice.sources.files, suffice.fitting
+import suffice, suffice.sources.files, suffice.api
 assert not asked, asked
 suffice.sources.files.open_source(io.BytesIO(b"x,y"))
 assert asked
