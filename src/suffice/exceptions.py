@@ -25,7 +25,7 @@ written for scikit-learn expects them.
 
 from __future__ import annotations
 
-import sys
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -234,7 +234,7 @@ def columns_at(names: Sequence[object], at: Iterable[int]) -> str:
 
 def warn_user(message: str | Warning, category: type[Warning] = SufficeWarning) -> None:
     """Warn at the line outside this library from which it was called."""
-    level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "suffice":
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "suffice":
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level + 1)

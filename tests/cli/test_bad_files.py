@@ -4,9 +4,9 @@ import os
 import re
 
 import pytest
-from bad_files import BAD_FILES
 
 import suffice
+from bad_files import BAD_FILES
 from cli.made import python_syntax, refused, run
 
 USAGE = {"a type that there is not", "an encoding that there is not", "a delimiter of two characters"}

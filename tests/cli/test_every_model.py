@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from every_estimator import ESTIMATORS, WITH_DENSITY, example
 
 from cli.made import ran, refused
+from every_estimator import ESTIMATORS, WITH_DENSITY, example
 
 
 @pytest.fixture(params=sorted(ESTIMATORS))

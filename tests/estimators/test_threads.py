@@ -9,10 +9,10 @@ from dataclasses import fields
 import numpy as np
 import pandas as pd
 import pytest
-from every_estimator import ESTIMATORS, example
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from every_estimator import ESTIMATORS, example
 from suffice.statistics import Statistic
 
 THREADS = (1, 2, 7)

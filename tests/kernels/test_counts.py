@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from instruction_sets import assert_same_bits
 from threadpoolctl import threadpool_limits
 
+from instruction_sets import assert_same_bits
 from suffice import kernels
 
 TYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]

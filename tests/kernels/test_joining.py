@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from instruction_sets import assert_same_bits
 
+from instruction_sets import assert_same_bits
 from suffice import kernels
 from suffice.numerics.compensated import Group, add, join_means
 

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from instruction_sets import assert_same_bits
 from threadpoolctl import threadpool_limits
 
+from instruction_sets import assert_same_bits
 from suffice import kernels
 
 LAYOUTS = {

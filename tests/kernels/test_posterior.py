@@ -4,8 +4,8 @@ from decimal import Decimal, getcontext
 
 import numpy as np
 import pytest
-from instruction_sets import SETS, assert_same_bits, run_script
 
+from instruction_sets import SETS, assert_same_bits, run_script
 from suffice import bayes, kernels
 from suffice.exceptions import InputError
 from suffice.families.multivariate_gaussian.parameters import _triangle

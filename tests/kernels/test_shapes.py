@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from instruction_sets import assert_same_bits
 
+from instruction_sets import assert_same_bits
 from suffice import kernels
 from suffice.kernels.arrow import ArrowColumn
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from instruction_sets import assert_same_bits
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from instruction_sets import assert_same_bits
 from suffice import kernels
 from suffice.kernels import Cells, ValueFlags
 

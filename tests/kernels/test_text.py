@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pytest
-import words_by_hand as by_hand
 from sklearn.feature_extraction.text import CountVectorizer
 from threadpoolctl import threadpool_limits
 
+import words_by_hand as by_hand
 from suffice import InputError
 from suffice.kernels import text as kernels
 from suffice.kernels.text import Documents, Lookup, NotUtf8Error, TokenRules, Words

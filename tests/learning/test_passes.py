@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
-from watching import Rows, allocated, watching
 
 from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
+from watching import Rows, allocated, watching
 
 N, K = 40_000, 10  # rows enough for BLAS to multiply them, block by block
 ONCE = 1.05  # pages at the edges of a block are touched by both

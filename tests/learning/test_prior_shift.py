@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from every_estimator import ESTIMATORS, WITH_DENSITY, example
-from fitted_models import joint_of
 from scipy.stats import norm
 
+from every_estimator import ESTIMATORS, WITH_DENSITY, example
+from fitted_models import joint_of
 from suffice import GaussianDiscriminant, InputError, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
 from suffice.learning.prior_shift import estimate_shares, shift_test

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from every_estimator import ESTIMATORS, example, other_columns, take
 from sklearn.covariance import LedoitWolf
 from sklearn.exceptions import NotFittedError
 
+from every_estimator import ESTIMATORS, example, other_columns, take
 from suffice import GaussianDiscriminant, InputError, MergeError, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import GaussianNB, MultinomialNB

@@ -11,9 +11,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+
 from every_estimator import ESTIMATORS, example, take
 from file_formats import WRITERS
-
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes, load
 from suffice.sources.files import open_source
 

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from every_estimator import example
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, log_loss
 
 import suffice
+from every_estimator import example
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.learning.scores import calibration_error

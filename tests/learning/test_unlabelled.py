@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from every_estimator import ESTIMATORS, WITH_DENSITY, example, other_columns, take
 from scipy import sparse
 
+from every_estimator import ESTIMATORS, WITH_DENSITY, example, other_columns, take
 from suffice import GaussianDiscriminant, InputError, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.families import (

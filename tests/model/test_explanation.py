@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from fitted_models import table_of
 
+from fitted_models import table_of
 from suffice import GaussianDiscriminant, InputError, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.families import Bernoulli

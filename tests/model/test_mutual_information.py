@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from fitted_models import table_of
 from scipy import integrate, stats
 
+from fitted_models import table_of
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.families import Bernoulli
 from suffice.model.mutual_information import class_entropy, class_words, column_information

@@ -7,8 +7,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from fitted_models import table_of as rows_of_model
 
+from fitted_models import table_of as rows_of_model
 from suffice import InputError, NaiveBayes
 from suffice.learning import prediction
 from suffice.naive_bayes import CategoricalNB

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.base import clone
@@ -27,6 +27,13 @@ from suffice.tables import MatrixTable, Table
 from suffice.tables.table import Schema
 
 __all__ = ["DiscriminantDropIn", "DiscriminantSpecification", "SolvedDiscriminant", "given_covariance"]
+
+
+class CovarianceEstimator(Protocol):
+    """An estimator of a covariance, such as those of ``sklearn.covariance``."""
+
+    def fit(self, X: Float, /) -> object:
+        """Fit the rows of one class; ``covariance_`` holds the result."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ class DiscriminantSpecification(Specification):
     priors: Any = None
     store_covariance: bool = False
     tol: float = 1e-4
-    covariance_estimator: Any = None
+    covariance_estimator: CovarianceEstimator | None = None
 
     @cached_property
     def reader(self) -> MatrixReader:
@@ -152,6 +159,7 @@ class DiscriminantSpecification(Specification):
             raise ValueError(
                 "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
             )
+        assert self.covariance_estimator is not None
         return [given_covariance(self.covariance_estimator, X[codes == k]) for k in range(n_classes)]
 
     def held_out_joint(self, fitted: Fitted, table: Table, members: Membership) -> Float | None:
@@ -199,7 +207,7 @@ class DiscriminantDropIn(GenerativeClassifier):
         return self._in_row_type(solved(self.fitted_).means)
 
 
-def given_covariance(estimator: Any, X: Float) -> Float:
+def given_covariance(estimator: CovarianceEstimator, X: Float) -> Float:
     """Covariance of rows by a user's estimator."""
     fitted = clone(estimator) if hasattr(estimator, "get_params") else estimator
     fitted.fit(X)

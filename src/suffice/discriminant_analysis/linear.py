@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from suffice import bayes
 from suffice.discriminant_analysis.drop_in import (
+    CovarianceEstimator,
     DiscriminantDropIn,
     DiscriminantSpecification,
     SolvedDiscriminant,
@@ -156,6 +157,7 @@ class LinearSpecification(DiscriminantSpecification):
     def covariances_by_estimator(self, X: Float, codes: Codes, n_classes: int) -> object:
         """Covariance of each class, and of all rows for the ``eigen`` solver."""
         own = super().covariances_by_estimator(X, codes, n_classes)
+        assert self.covariance_estimator is not None
         return own, given_covariance(self.covariance_estimator, X) if self.solver == "eigen" else None
 
     def linear_form(self, fitted: Fitted) -> LinearForm:
@@ -233,7 +235,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         n_components: int | None = None,
         store_covariance: bool = False,
         tol: float = 1e-4,
-        covariance_estimator: Any = None,
+        covariance_estimator: CovarianceEstimator | None = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from suffice.discriminant_analysis.drop_in import (
+    CovarianceEstimator,
     DiscriminantDropIn,
     DiscriminantSpecification,
     SolvedDiscriminant,
@@ -154,7 +155,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         reg_param: float = 0.0,
         store_covariance: bool = False,
         tol: float = 1.0e-4,
-        covariance_estimator: Any = None,
+        covariance_estimator: CovarianceEstimator | None = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage

@@ -1,8 +1,8 @@
 """scikit-learn's solvers for discriminant analysis, as functions of statistics.
 
-Where scikit-learn decomposes the rows, these decompose the scatter matrices that the rows add up to: the
-same numbers (squared singular values are eigenvalues) without the rows. ``shrinkage="auto"`` is Ledoit and
-Wolf's on standardised columns; it needs `FourthMoments`.
+scikit-learn decomposes the rows; these functions decompose the scatter matrices, which give the same numbers (squared
+singular values are eigenvalues) without the rows. ``shrinkage="auto"`` is Ledoit and Wolf's on standardised columns; it
+needs `FourthMoments`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Shrinkage = float | str | None
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
-    """What a solver of linear discriminant analysis finds; a part that it does not find is None.
+    """The result of a solver of linear discriminant analysis; a part that the solver does not compute is None.
 
     ``scores`` are log p(x | y) up to a term that all classes share. ``within`` is the covariance of the model,
-    ``covariance`` what scikit-learn shows, and ``whitening`` the solver's own where it left directions out.
+    ``covariance`` the one that scikit-learn reports, and ``whitening`` the solver's own if it dropped directions.
     """
 
     statistic: Scatter | PooledScatter
@@ -58,20 +58,20 @@ class LinearSolution:
 
     @cached_property
     def gaussians(self) -> MultivariateGaussianParameters:
-        """The class densities that the solution stands for."""
+        """The class densities behind the solution."""
         whitening = whiten(self.within) if self.whitening is None else self.whitening
         return _gaussians(self.statistic, self.within, [whitening], self.within)
 
     @cached_property
     def about_origin(self) -> MultivariateGaussianParameters:
-        """One Gaussian of the shared covariance, about the origin of the form."""
+        """One Gaussian with the shared covariance, centred on the origin of the form."""
         origin = self.scores.origin[None]
         return replace(self.gaussians, mean=origin, mean_low=np.zeros_like(origin), origin=origin[0])
 
 
 @dataclass(frozen=True, eq=False)
 class QuadraticSolution:
-    """What quadratic discriminant analysis finds for each class."""
+    """The result of quadratic discriminant analysis for each class."""
 
     statistic: Scatter
     priors: Float
@@ -82,7 +82,7 @@ class QuadraticSolution:
 
     @cached_property
     def gaussians(self) -> MultivariateGaussianParameters:
-        """The class densities that the solution stands for."""
+        """The class densities behind the solution."""
         within = self.statistic.within()[0] / self.statistic.weight.sum()
         whitening = [whiten(covariance) for covariance in self.covariances]
         return _gaussians(self.statistic, np.array(self.covariances), whitening, within)
@@ -103,7 +103,7 @@ def _gaussians(
 
 
 def seen(statistic: Any) -> Any:
-    """The same statistic, where a class that was declared and never seen has the mean of all rows."""
+    """The same statistic, in which a declared class without rows has the mean of all rows."""
     grand, empty = statistic.grand_mean(), statistic.weight[:, None] == 0
     if not empty.any():
         return statistic
@@ -138,7 +138,7 @@ def _class_covariances(statistic: Scatter, shrinkage: Shrinkage) -> list[Float]:
         _estimate(float(n), s, q, shrinkage) if n > 0 else None
         for n, s, q in zip(statistic.weight, statistic.scatter, quartic, strict=True)
     ]
-    # A class that was declared and never seen has the covariance of the others.
+    # A declared class without rows has the covariance of the others.
     common = sum(n * each for n, each in zip(statistic.weight, found, strict=True) if each is not None)
     return [common / statistic.weight.sum() if each is None else each for each in found]
 
@@ -187,7 +187,7 @@ def solve_svd(
     # The correlation matrix's eigenvalues are the squares of the singular values of the scaled rows.
     values, vectors = eigh(within / std[:, None] / std)
     values, vectors = values[::-1], vectors[:, ::-1]
-    # Where singular values of the rows vanish, eigenvalues are rounding, and their roots are not.
+    # Where singular values vanish, the eigenvalues are rounding errors, and their roots would not be small.
     stretch = np.sqrt(np.where(values > rank_tolerance(len(values)) * values[0], values, 0.0))
     rank = int((stretch > tol).sum())
     whitening = (vectors[:, :rank] / std[:, None]) / stretch[:rank]
@@ -217,7 +217,7 @@ def solve_svd(
 
 
 def _truncated(whitening: Float, axes: Float, stretch: Float) -> Whitening:
-    """The whitening of the directions that the solver kept, and the volume they span."""
+    """The whitening of the directions that the solver kept, and the volume that they span."""
     spanned = np.abs(np.diagonal(np.linalg.qr(axes * stretch, mode="r")))
     return Whitening(whitening, 2 * float(np.log(spanned).sum()), np.empty(0, dtype=np.int64))
 
@@ -229,7 +229,7 @@ def solve_lsqr(
     """Least squares: ``coef_k = Σ⁻¹ μ_k``. ``given`` are covariances that replace the estimated ones."""
     statistic = seen(statistic)
     within = _within(statistic, priors, shrinkage) if given is None else given[0]
-    # The same routine as scikit-learn calls: where units differ widely it keeps nine digits, and these are its nine.
+    # The routine that scikit-learn calls: if units differ widely only nine digits are right, and these are the same nine.
     coef = lstsq(within, statistic.mean.T)[0].T
     return _plain_solution(statistic, priors, within, coef)
 
@@ -251,8 +251,8 @@ def solve_eigen(
         values, vectors = generalised_eigh(total - within, within)
     except LinAlgError:
         raise SingularCovarianceError(
-            "The within-class covariance is singular, and solver='eigen' divides by it. Set shrinkage='auto' or a "
-            "number, or use solver='svd', which works in the subspace that the rows span."
+            "The within-class covariance is singular, but solver='eigen' inverts it. Set shrinkage='auto' or a number, "
+            "or use solver='svd', which works in the subspace that the rows span."
         ) from None
     order = np.argsort(values)[::-1]
     vectors = vectors[:, order]
@@ -283,7 +283,7 @@ def solve_quadratic(
     tol: float,
     given: list[Float] | None,
 ) -> QuadraticSolution:
-    """Principal axes and variances of each class, with scikit-learn's refusal of singular ones."""
+    """Principal axes and variances of each class, with scikit-learn's error for a singular covariance."""
     d = statistic.shape[0]
     statistic = seen(statistic)
     covariances = _class_covariances(statistic, shrinkage) if given is None else list(given)
@@ -297,7 +297,7 @@ def solve_quadratic(
             values = (1 - reg_param) * np.maximum(values, 0.0) + reg_param
             covariances[k] = (1 - reg_param) * covariances[k] + reg_param * np.eye(d)
         rank = int((values > tol).sum())
-        # Fewer rows than columns have fewer singular values than columns, and nothing to regularise.
+        # With fewer rows than columns there are fewer singular values, and nothing to regularise.
         if solver == "svd" and n < d:
             rank = min(rank, raw_rank)
         if rank < d:

@@ -1,122 +1,131 @@
-"""What `NaiveBayes` says of columns: those without a value, those that change their kind, those that may be text."""
+"""Checks of columns: without values, of another kind than before, or text that is read as a category."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from suffice.exceptions import EmptyColumnWarning, InputError, MergeError, SufficeWarning, columns_at, warn_user
+from suffice.exceptions import (
+    Argument,
+    EmptyColumnWarning,
+    MergeError,
+    SufficeWarning,
+    columns_at,
+    warn_user,
+)
 from suffice.families import Text
 from suffice.families.categorical import check_unseen
-from suffice.learning.family_choice import reads_documents
 from suffice.model import Block, Model
+from suffice.numerics.types import Index
 from suffice.sources.tables import same_kind
+from suffice.statistics import CellSums, Counts, JointCounts, Moments, Statistic, WordSums
 from suffice.tables import Levels, Table
 from suffice.tables.table import Schema
 
-__all__ = ["check_empty", "check_levels", "check_merge", "warn_about_empty", "warn_about_levels", "warn_about_words"]
+__all__ = ["check_levels", "check_merge", "warn_about_empty", "warn_about_levels", "warn_about_words"]
 
-MANY_LEVELS = 40  # of a column of texts: beyond, it is rather text than a category
-
-
-def check_empty(table: Table, schema: Schema, named: Collection[Any]) -> None:
-    """Raise if a column has values now that had none when its family was chosen by its type."""
-    for name, before, now in zip(schema.names, schema.kinds, table.kinds, strict=True):
-        if before == "empty" and now in ("number", "bool", "time", "duration") and name not in named:
-            raise InputError(
-                f"Column {name!r} held no value in the first batch, so that its family could not be chosen by its "
-                f"type; now it holds values from row 0 on. Name its family: families={{{name!r}: 'gaussian'}}."
-            )
+MANY_LEVELS = 40  # a column of strings with more levels is probably text, not a category
 
 
 def check_levels(before: Model, batch: Model, table: Table) -> None:
-    """Raise if a column of texts brings numbers, or the other way round."""
+    """Raise if a column of strings brings numbers, or the other way round."""
     for block, old, new in zip(batch.blocks, before.statistics, batch.statistics, strict=True):
-        pairs = zip(getattr(old, "levels", ()), getattr(new, "levels", ()), strict=True)
-        for j, (known, found) in enumerate(pairs):
-            if known.kinds and found.kinds - known.kinds:
+        for j, (known, now) in enumerate(zip(_levels_of(old), _levels_of(new), strict=True)):
+            if known.kinds and now.kinds - known.kinds:
                 check_unseen(block.take(table).columns[j], known, block.names[j], "ignore", len(table))
 
 
 def check_merge(mine: Schema, ours: Model, theirs: Schema, others: Model) -> None:
-    """Raise if a column of two models is of different kinds."""
+    """Raise if a column has different kinds in two models."""
     there = dict(zip(theirs.names, theirs.kinds, strict=True))
     for name, kind in zip(mine.names, mine.kinds, strict=True):
         if name in there and not same_kind(kind, there[name]):
-            raise MergeError(f"Column {name!r} is a {kind} here and a {there[name]} there; convert one of them.")
-    known, found = _levels(ours), _levels(others)
-    for name in known.keys() & found.keys():
-        x, y = known[name], found[name]
+            raise MergeError(
+                f"Column {name!r} is a {kind} in the first model and a {there[name]} in the second. Convert one of "
+                "them.",
+                column=name,
+            )
+    known, other = _levels_by_name(ours), _levels_by_name(others)
+    for name in known.keys() & other.keys():
+        x, y = known[name], other[name]
         if x.kinds and y.kinds and not x.kinds & y.kinds:
             raise MergeError(
-                f"Column {name!r} has levels such as {x.values[0]!r} here and {y.values[0]!r} there; convert one "
-                "of them to the type of the other."
+                f"Column {name!r} has levels such as {x.values[0]!r} in the first model and {y.values[0]!r} in the "
+                "second. Convert one of them to the type of the other.",
+                column=name,
             )
 
 
-def _levels(model: Model) -> dict[object, Levels]:
-    """The levels of each column that has any."""
+def _levels_of(statistic: Statistic) -> tuple[Levels, ...]:
+    """The levels of each column of a block; empty for other statistics."""
+    return statistic.levels if isinstance(statistic, Counts | JointCounts) else ()
+
+
+def _levels_by_name(model: Model) -> dict[object, Levels]:
     pairs = zip(model.blocks, model.statistics, strict=True)
-    return {name: each for block, a in pairs for name, each in zip(block.names, getattr(a, "levels", ()), strict=False)}
+    return {name: each for block, a in pairs for name, each in zip(block.names, _levels_of(a), strict=False)}
 
 
 def warn_about_empty(model: Model, table: Table) -> None:
-    """Say which columns of a fit have no value at all."""
+    """Warn about columns of a fit that have no values."""
     for block, statistic in zip(model.blocks, model.statistics, strict=True):
         empty = _empty_columns(statistic, block, table)
         if len(empty):
             alone = block.independent or len(block.names) == 1
-            whole = "" if alone else f" No row of {tuple(block.names)} is whole, and none counts."
-            where = columns_at(block.names, empty)
+            no_rows = "" if alone else f" No row of {tuple(block.names)} is complete, so none counts."
             warn_user(
-                f"There is no value at all in {where}, which says nothing.{whole} Leave it out, or look at how the "
-                "data were read.",
-                EmptyColumnWarning,
+                EmptyColumnWarning(
+                    f"There are no values in {columns_at(block.names, empty)}, so it has no effect.{no_rows} "
+                    "Ignore it, or check how the data were read.",
+                    column=block.names[int(empty[0])],
+                )
             )
 
 
-def _empty_columns(statistic: Any, block: Block, table: Table) -> NDArray[np.intp]:
-    """Columns of which no row has a value."""
-    n_columns, levels = len(block.names), getattr(statistic, "levels", None)
-    if levels is not None and block.independent:
-        none = np.array([statistic.of_column(j).sum() == 0 for j in range(n_columns)])
-        return np.flatnonzero(none & (statistic.missing.sum(axis=0) > 0))
-    weight = getattr(statistic, "weight", None)
-    if weight is not None and weight.ndim == 2:
-        return np.flatnonzero(weight[:, :n_columns].sum(axis=0) == 0)
-    if reads_documents(block.family):
+def _empty_columns(statistic: Statistic, block: Block, table: Table) -> Index:
+    """Positions of the columns in which no row has a value."""
+    n_columns, none = len(block.names), np.empty(0, dtype=np.intp)
+    if isinstance(statistic, Counts):
+        empty = np.array([statistic.of_column(j).sum() == 0 for j in range(n_columns)])
+        return np.flatnonzero(empty & (statistic.missing.sum(axis=0) > 0))
+    if isinstance(statistic, CellSums | Moments):
+        return np.flatnonzero(statistic.weight[:, :n_columns].sum(axis=0) == 0)
+    if isinstance(statistic, WordSums):
         return np.flatnonzero([len(table) > 0 and not statistic.weight.any()])
-    # Of a block that hangs together only whole rows count; where there are none, the table knows why.
-    if block.independent or not len(table) or (weight is None and statistic.count.any()):
-        return np.empty(0, dtype=np.intp)
-    if weight is not None and weight.any():
-        return np.empty(0, dtype=np.intp)
+    # In a block of dependent columns only complete rows count; if there are none, the table shows why.
+    if block.independent or not len(table) or statistic.class_weights().any():
+        return none
     rows = block.take(table)
-    if levels is not None:
+    if isinstance(statistic, JointCounts):
         return np.flatnonzero([(column.dense(len(table)) < 0).all() for column in rows.columns])
-    return np.empty(0, dtype=np.intp) if issparse(rows) else np.flatnonzero(np.isnan(rows).all(axis=0))
+    return none if issparse(rows) else np.flatnonzero(np.isnan(rows).all(axis=0))
 
 
 def warn_about_words(model: Model) -> None:
-    """Say so if the words that a column of texts leaves out are not as its words are read."""
+    """Warn about stop words that the tokenizer never produces."""
     for block in model.blocks:
         if isinstance(block.family, Text):
             block.family.analysis.warn()
 
 
-def warn_about_levels(model: Model, schema: Schema, named: Collection[Any]) -> None:
-    """Say so if a column of texts has so many levels that it is probably no category, and nobody named its family."""
-    place = {name: j for j, name in enumerate(schema.names)}
+def warn_about_levels(model: Model, schema: Schema, given: Collection[object]) -> None:
+    """Warn about a column of strings with so many levels that it is probably text, unless its family is given."""
+    position = {name: j for j, name in enumerate(schema.names)}
     for block, statistic in zip(model.blocks, model.statistics, strict=True):
-        for name, levels in zip(block.names, getattr(statistic, "levels", ()), strict=False):
-            if name not in named and schema.kinds[place[name]] == "text" and len(levels) > MANY_LEVELS:
+        for name, levels in zip(block.names, _levels_of(statistic), strict=False):
+            if name not in given and schema.kinds[position[name]] == "text" and len(levels) > MANY_LEVELS:
                 warn_user(
-                    f"Column {name!r} holds {len(levels)} different texts, and is taken for a category. If it is text, "
-                    "give it the family 'text', which counts its words; if it is an identifier, leave it out with the "
-                    "family None; if it is a category after all, say so with the family 'categorical'.",
-                    SufficeWarning,
+                    SufficeWarning(
+                        f"Column {name!r} holds {len(levels)} different strings and is read as a category. If it is "
+                        "text, count its words with ",
+                        Argument("families", {name: "text"}),
+                        "; if it is an identifier, ignore it with ",
+                        Argument("families", {name: None}),
+                        "; if it is a category, confirm that with ",
+                        Argument("families", {name: "categorical"}),
+                        ".",
+                        column=name,
+                    )
                 )

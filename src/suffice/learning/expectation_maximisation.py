@@ -1,14 +1,13 @@
 """Learning from rows without labels: expectation–maximisation (Nigam et al. 2000).
 
-Each step gives every unlabelled row to the classes by its posterior, adds the statistics of these soft members to those
-of the labelled rows, and makes parameters from the sum. What it climbs is
+Each step assigns every unlabelled row to the classes by its posterior, adds the statistics of these soft memberships to
+those of the labelled rows, and estimates parameters from the sum. The objective is
 
     Σ_labelled w log p(x, y; θ)  +  Σ_unlabelled λ log p(x; θ)  +  log p(θ)
 
-with the density of the prior of the parameters where they are estimated with one (``map``), up to a constant.
-Parameters that are the likeliest for their statistics never let it fall. Others (an unbiased divisor, shrinkage, a mix,
-``bayes``, rows with holes that a block leaves out of its statistics) need not climb: the steps end before the first
-that would fall.
+with the log-density of the prior of the parameters if they are estimated with one (``map``), up to a constant. With
+maximum-likelihood parameters it never decreases. With others (an unbiased divisor, shrinkage, a mix, ``bayes``, rows
+with missing cells that a block does not count) it may decrease: the steps end before the first that would lower it.
 """
 
 from __future__ import annotations
@@ -18,27 +17,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice import bayes
 from suffice.exceptions import InputError, SufficeError
 from suffice.model import Block, Estimate, Model
+from suffice.numerics.types import Float, Mask
 from suffice.statistics import ClassAxis, Membership, Sums
 from suffice.tables import Table
 
 __all__ = ["BlockRows", "EMTrace", "memberships", "read_unlabelled_weight", "run_em"]
 
-Float = NDArray[np.float64]
-
 MOST_STEPS = 500
-CLOSE = 1e-6  # gain of a step, in nats for each row, that ends the steps
-NEGLIGIBLE = 1e-100  # a membership whose moments would underflow
-ROUNDING = 1e-11  # of the sizes of the summed terms: a fall by less is none
+CLOSE = 1e-6  # a step that gains less, in nats per row, is the last
+NEGLIGIBLE = 1e-100  # a smaller membership is set to zero, because its moments would underflow
+ROUNDING = 1e-11  # a decrease by less, relative to the sum of the absolute terms, is rounding
 
 
 @dataclass(frozen=True)
 class BlockRows:
-    """Rows as the families of a model read them: taken from their table once, for all steps."""
+    """Rows as the families of a model read them, taken from their table once for all steps."""
 
     blocks: tuple[Block, ...]
     parts: tuple[Any, ...]
@@ -48,14 +45,14 @@ class BlockRows:
         """The rows of a table."""
         return cls(blocks, tuple(block.take(table) for block in blocks))
 
-    def check(self, present: NDArray[np.bool_]) -> BlockRows:
-        """The rows themselves, unless one that is present has a value that is none of its family's."""
+    def check(self, present: Mask) -> BlockRows:
+        """The rows; raises if a row that is present has a value outside the domain of its family."""
         for block, rows in zip(self.blocks, self.parts, strict=True):
             block.family.check(rows, block.names, present)
         return self
 
     def summarize(self, members: Membership) -> Model:
-        """The model of the rows; they were checked before."""
+        """Statistics of the rows, which were checked before."""
         found = (
             block.family.summarize(rows, members, block.names)
             for block, rows in zip(self.blocks, self.parts, strict=True)
@@ -67,7 +64,7 @@ class BlockRows:
         out: Any = 0.0
         with np.errstate(over="ignore", invalid="ignore"):
             for block, parameters, rows in zip(estimate.blocks, estimate.parameters, self.parts, strict=True):
-                family = block.family.accepting_unseen()  # a level that no labelled row has is learned
+                family = block.family.accepting_unseen()  # levels that only unlabelled rows have are learned
                 known = family.check_seen(parameters, rows, block.names)
                 out = out + family.log_likelihood(parameters, known)
             out = bayes.joint(estimate.log_prior, out)
@@ -78,14 +75,14 @@ class BlockRows:
 
 @dataclass(frozen=True, eq=False)
 class EMTrace:
-    """Where the steps led.
+    """The result of the steps.
 
     Attributes
     ----------
     model : Model
-        Statistics of the labelled rows and of the unlabelled ones, given to the classes.
+        Statistics of the labelled rows and of the unlabelled rows with their memberships.
     log_likelihoods : array
-        What is climbed, after each step; it never falls.
+        The objective after each step; it never decreases.
     converged : bool
     reason : str
         Why the steps ended.
@@ -97,7 +94,7 @@ class EMTrace:
     reason: str
 
 
-def read_unlabelled_weight(weight: Any, n_rows: int) -> Float:
+def read_unlabelled_weight(weight: object, n_rows: int) -> Float:
     """The weight of each unlabelled row (n,), from one number or one for each row."""
     try:
         given = np.asarray(weight, dtype=np.float64)
@@ -105,21 +102,22 @@ def read_unlabelled_weight(weight: Any, n_rows: int) -> Float:
         given = np.array(np.nan)
     if given.ndim > 1 or (given.ndim == 1 and len(given) != n_rows):
         raise InputError(
-            f"unlabelled_weight is one number, or one for each of the {n_rows} unlabelled rows; its shape is "
-            f"{given.shape}."
+            f"unlabelled_weight must be one number, or one for each of the {n_rows} unlabelled rows; its shape is "
+            f"{given.shape}.",
+            argument="unlabelled_weight",
         )
     wrong = ~(np.isfinite(given) & (given >= 0))
     if isinstance(weight, bool | np.bool_) or wrong.any():
         where = f" in row {int(np.argmax(wrong))}" if given.ndim else f", got {weight!r}"
-        raise InputError(f"unlabelled_weight must be finite and at least 0{where}.")
+        raise InputError(f"unlabelled_weight must be finite and at least 0{where}.", argument="unlabelled_weight")
     return np.array(np.broadcast_to(given, (n_rows,)))
 
 
 def memberships(joint: Float, prior: Float) -> Float:
-    """p(y | x) of each row, written over ``joint`` (n, K); a row that no class explains yet is shared by the prior."""
-    lost = ~np.isfinite(joint.max(axis=1))
-    if lost.any():
-        joint[lost] = bayes.log_prior(prior)
+    """p(y | x) of each row, written over ``joint`` (n, K); the prior for a row that is impossible under all classes."""
+    impossible = ~np.isfinite(joint.max(axis=1))
+    if impossible.any():
+        joint[impossible] = bayes.log_prior(prior)
     soft = bayes.posterior(joint)
     soft[soft < NEGLIGIBLE] = 0.0
     return soft
@@ -135,20 +133,20 @@ def run_em(
     solve: Callable[[Model], Estimate],
     prior_density: Callable[[Estimate, Model], float],
 ) -> EMTrace:
-    """Take steps until they gain nothing.
+    """Take steps until they gain nothing more.
 
     Parameters
     ----------
     labelled : Model
-        Of the labelled rows, which are ``rows``, with their ``members``.
+        Statistics of the labelled rows, which are ``rows``, with their ``members``.
     weights : array of shape (n,)
-        Of the unlabelled rows.
+        Weights of the unlabelled rows.
     first : Model
-        Of the unlabelled rows as the model of the labelled ones gave them to the classes.
+        Statistics of the unlabelled rows with memberships by the model of the labelled rows.
     solve : callable
-        Parameters of a model.
+        Estimates the parameters of a model.
     prior_density : callable
-        log p(θ) of an estimate, with the model it was made from.
+        log p(θ) of an estimate and the model it was estimated from.
     """
     model = labelled.merge(first)
     estimate = solve(model)
@@ -172,21 +170,21 @@ def run_em(
                 np.array(trace),
                 False,
                 f"The next step would lower the log-likelihood by {reached - now:.3g}: with these settings the "
-                "estimate is not the likeliest for its statistics. The model before it is kept.",
+                "estimate does not maximise the likelihood of its statistics. The model before that step is kept.",
             )
         gain = now - reached
         if gain > 0:
             model, reached = option, now
             trace.append(now)
         if gain <= CLOSE * total:
-            return EMTrace(model, np.array(trace), True, "Another step gains nothing.")
-    return EMTrace(model, np.array(trace), False, f"The log-likelihood still climbs after {MOST_STEPS} steps.")
+            return EMTrace(model, np.array(trace), True, "Converged: another step gains nothing.")
+    return EMTrace(model, np.array(trace), False, f"The log-likelihood still increases after {MOST_STEPS} steps.")
 
 
 def _objective(
     rows: BlockRows, members: Membership, joint: Float, weights: Float, estimate: Estimate, density: float
 ) -> tuple[float, float]:
-    """What is climbed, and the sum of the sizes of its terms, by which it may be off in its last digits."""
+    """The objective, and the sum of the absolute values of its terms, which bounds its rounding."""
     assert members.codes is not None
     here = members.codes >= 0
     if members.weights is not None:

@@ -1,4 +1,4 @@
-"""Training models of any splits of the rows, with as few passes as the splits allow."""
+"""Models of the training rows of any splits, in as few passes as the splits allow."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["Split", "fold_models", "folds_of", "most_folds_at_once", "split_mode
 
 Split = tuple[Index, Index]
 
-# Folds that are summarised in one pass, and what their statistics may take: each has its own for every class.
+# Folds that are summarised in one pass, and the memory that their statistics may take.
 MOST_FOLDS, BYTES = 64, 1 << 28
 
 
 def stratified_folds(codes: Codes, n_splits: int) -> Codes | None:
     """The fold of each row by scikit-learn's ``StratifiedKFold(n_splits)``; None where that would raise or warn.
 
-    Classes are dealt out one after another, in the order in which they first appear.
+    Classes are dealt one after another, in the order of their first rows.
 
     >>> stratified_folds(np.array([0, 0, 1, 1, 0, 1]), 2)
     array([0, 0, 0, 1, 1, 1])
@@ -42,9 +42,9 @@ def stratified_folds(codes: Codes, n_splits: int) -> Codes | None:
     out = np.empty(len(codes), dtype=np.int64)
     dealt = 0
     for k in np.argsort(order[start[:-1]]):
-        # Of the next size[k] places of a deal to all folds in turn, how many each fold has.
-        places = (np.arange(n_splits) - dealt) % n_splits
-        share = (size[k] - places + n_splits - 1) // n_splits
+        # How many of the next size[k] rows each fold gets, if rows are dealt to all folds in turn.
+        offset = (np.arange(n_splits) - dealt) % n_splits
+        share = (size[k] - offset + n_splits - 1) // n_splits
         out[order[start[k] : start[k + 1]]] = np.repeat(np.arange(n_splits), share)
         dealt += int(size[k])
     return out
@@ -71,9 +71,9 @@ def fold_models(
 
 
 def folds_of(splits: Iterable[Split], n: int) -> tuple[Codes, int] | None:
-    """The fold of each row and the number of folds, if each split tests one fold and trains on all others.
+    """The fold of each row and the number of folds, if each split tests one fold and trains on all others; else None.
 
-    Splits are looked at one by one, so that their indices need not all be kept.
+    Splits are read one by one, so that their indices need not all be in memory.
     """
     folds, size = np.full(n, -1, dtype=np.int64), 0
     for train, test in splits:
@@ -109,10 +109,10 @@ def split_models(fitted: Fitted, table: Table, members: Membership, splits: Sequ
 
 
 def _runs(splits: Sequence[Split], n: int) -> Iterator[tuple[int, Codes | None]]:
-    """Splits that follow one another as folds of one partition: how many, and the fold of each row.
+    """Groups of consecutive splits that are folds of one partition: their number, and the fold of each row.
 
-    A row in no test set is of one fold more. A split that is trained on other rows than all but its own stands alone,
-    with None.
+    Rows in no test set form one more fold. A split whose training rows are not all rows outside its test set is a group
+    of its own, with None.
     """
     folds, size = np.full(n, -1, dtype=np.int64), 0
     for train, test in splits:
@@ -130,12 +130,12 @@ def _runs(splits: Sequence[Split], n: int) -> Iterator[tuple[int, Codes | None]]
 
 
 def _is_complement(train: Index, test: Index, n: int) -> bool:
-    """Whether each row is in one of the two, and once."""
+    """Whether each row is in exactly one of the two, once."""
     if len(train) + len(test) != n:
         return False
-    met = np.zeros(n, dtype=bool)
-    met[test] = met[train] = True
-    return bool(met.all())
+    present = np.zeros(n, dtype=bool)
+    present[test] = present[train] = True
+    return bool(present.all())
 
 
 def _explained(fitted: Fitted, table: Table, models: Iterator[Model]) -> Iterator[Model]:
@@ -148,7 +148,7 @@ def _explained(fitted: Fitted, table: Table, models: Iterator[Model]) -> Iterato
 
 
 def _of_rows(blocks: Sequence[Block], table: Table, members: Membership, train: Index) -> Model:
-    """The model of some of the rows, of which one may appear twice."""
+    """The model of some of the rows; a row may appear twice."""
     if len(np.unique(train)) < len(train):
         return Model.summarize(blocks, table.take(train), members.take(train))
     folds = np.full(len(table), -1, dtype=np.int64)
@@ -171,7 +171,7 @@ def _all_but_one(
     n_folds: int,
     whole: Model | None = None,
 ) -> Iterator[Model]:
-    """For each fold the model of all others: merged from theirs, or all rows less the fold where there are too many."""
+    """For each fold the model of all others: merged from their models, or all rows minus the fold if there are many."""
     several = most_folds_at_once(blocks, members)
     if 2 < n_folds <= several and whole is None:
         yield from training_models(models_of_folds(blocks, table, members, folds, n_folds))

@@ -131,5 +131,5 @@ def row_count(value: object, name: str) -> int:
 def generator(random_state: Any) -> np.random.Generator:
     """A random generator from a seed, a generator, NumPy's older ``RandomState``, or None."""
     if isinstance(random_state, np.random.RandomState):
-        return np.random.Generator(random_state._bit_generator)
+        return np.random.default_rng(random_state.randint(1 << 32, size=8, dtype=np.uint32))
     return np.random.default_rng(random_state)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import BaseCrossValidator, LeaveOneOut, check_cv
 from sklearn.model_selection import cross_val_predict as their_cross_val_predict
@@ -35,7 +36,7 @@ PIECE = 1 << 14
 
 
 def cross_val_predict(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
     y: Any = None,
     *,
@@ -161,7 +162,7 @@ def _is_repeatable(splitter: Any) -> bool:
 
 
 def cross_validate(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
     y: Any = None,
     *,
@@ -225,7 +226,7 @@ class _FitFailedError(Exception):
 
 
 def _validated(
-    estimator: Any, X: Any, y: Any, groups: Any, scoring: Any, cv: Any, params: Any, options: dict[str, Any]
+    estimator: BaseEstimator, X: Any, y: Any, groups: Any, scoring: Any, cv: Any, params: Any, options: dict[str, Any]
 ) -> dict[str, Any]:
     X, y, groups = indexable(X, y, groups)
     splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
@@ -270,7 +271,7 @@ def _named(scores: Any, side: str) -> dict[str, Any]:
     return {f"{side}_score": scores}
 
 
-def _in_one_pass(estimator: Any, y: Any, params: Mapping[str, Any] | None) -> bool:
+def _in_one_pass(estimator: BaseEstimator, y: Any, params: Mapping[str, Any] | None) -> bool:
     """Whether the fits of the estimator depend on statistics alone, and nothing else is requested."""
     return (
         y is not None

@@ -199,6 +199,7 @@ class WordCounts(CountVectorizer):
     def _start(self, raw_documents: object) -> None:
         """Check all settings and discard what was learned."""
         _check_iterable(raw_documents)
+        self._validate_params()
         fixed = check_settings(self)
         self._totals, self._fixed, self._choice = None, fixed, None
         self._read_by = reading_settings(self)

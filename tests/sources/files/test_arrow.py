@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pytest
-from file_formats import mixed_table, rows_of
 
+from file_formats import mixed_table, rows_of
 from suffice.exceptions import InputError
 from suffice.sources.files import arrow, open_source
 from suffice.sources.frames import FrameColumn, as_frame

@@ -3,8 +3,8 @@
 import os
 
 import pytest
-from bad_files import BAD_FILES
 
+from bad_files import BAD_FILES
 from suffice.exceptions import InputError
 from suffice.sources.files import open_source
 

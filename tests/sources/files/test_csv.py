@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from reading_files import Read
 
+from reading_files import Read
 from suffice.exceptions import InputError
 from suffice.sources.files import blocks, csv_rows, open_source
 from suffice.sources.files.types import type_word

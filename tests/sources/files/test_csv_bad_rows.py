@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 import pytest
-from reading_files import Read
 
+from reading_files import Read
 from suffice.exceptions import InputError
 from suffice.sources.files import blocks, conversion
 from suffice.sources.files.conversion import convert_cells

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from file_formats import WRITERS, mixed_table
 
+from file_formats import WRITERS, mixed_table
 from suffice.exceptions import InputError
 from suffice.sources.files import open_source
 

@@ -4,8 +4,8 @@ import mailbox
 from email.message import EmailMessage
 
 import pytest
-from file_formats import rows_of
 
+from file_formats import rows_of
 from suffice.exceptions import InputError
 from suffice.sources.files import open_source
 from suffice.text.mail import load_mails

@@ -14,8 +14,8 @@ import threading
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from file_formats import WRITERS, mixed_table, rows_of
 
+from file_formats import WRITERS, mixed_table, rows_of
 from suffice.exceptions import InputError
 from suffice.sources.files import Source, is_source, open_source
 

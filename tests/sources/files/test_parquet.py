@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from file_formats import mixed_table, rows_of
 
+from file_formats import mixed_table, rows_of
 from suffice.exceptions import InputError
 from suffice.sources.files import open_source
 from suffice.sources.frames import FrameColumn, as_frame

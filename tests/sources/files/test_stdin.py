@@ -10,8 +10,8 @@ import subprocess
 import sys
 
 import pytest
-from file_formats import WRITERS, mixed_table, rows_of
 
+from file_formats import WRITERS, mixed_table, rows_of
 from suffice.exceptions import InputError
 from suffice.sources.files import open_source
 

@@ -80,9 +80,9 @@ def _codec(charset: str) -> str | None:
         return None
     try:
         codec = codecs.lookup(charset)
+        b"".decode(charset)  # raises for names such as zlib and rot13, which are codecs but not for text
     except (LookupError, ValueError):
         return None
-    # Names such as zlib and rot13 are codecs, too, but not for text.
-    if not codec._is_text_encoding or codec.name in REFUSED:
+    if codec.name in REFUSED:
         return None
     return LARGER.get(codec.name, codec.name)
