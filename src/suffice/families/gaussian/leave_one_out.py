@@ -1,8 +1,8 @@
 """Leave-one-out scores of independent Gaussians whose classes all change without the row.
 
 A shared variance and a prior made of all rows change without a row of any class. With n and S the weight and the sum
-of squares of the rows behind a variance, and u the distance of a cell from their mean, removing a row of weight w leaves
-the sum of squares ``S − w n/(n − w) u²`` and the weight n − w.
+of squares of the rows behind a variance, and u the distance of a cell from their mean, removing a row of weight w
+leaves the sum of squares ``S − w n/(n − w) u²`` and the weight n − w.
 """
 
 from __future__ import annotations
