@@ -159,7 +159,7 @@ def test_settings_are_changed_without_reading_again(settings):
 
 def test_settings_that_read_otherwise_need_another_fit():
     model = TextNaiveBayes().fit(X, Y).set_params(lowercase=False)
-    with pytest.raises(MergeError, match=r"lowercase=False there. Set the settings back, or call fit again"):
+    with pytest.raises(MergeError, match=r"lowercase=False there. Restore the settings, or call fit again"):
         model.predict(NEW)
     assert model.set_params(lowercase=True).score(X, Y) > 0.5
     with pytest.raises(MergeError, match="ngram_range"):
@@ -327,7 +327,7 @@ def test_unlabelled_documents_teach():
     assert set(few.vocabulary_) < set(more.vocabulary_)
     streamed = TextNaiveBayes(smoothing=0.1).fit(texts[:8], labels[:8], unlabelled=iter(texts[8:500]))
     assert_array_equal(streamed.log_likelihoods_, more.log_likelihoods_)
-    with pytest.raises(InputError, match="no log-likelihood of text with event='complement'"):
+    with pytest.raises(InputError, match="Text with event='complement' has no log-likelihood"):
         TextNaiveBayes("complement").fit(texts[:8], labels[:8], unlabelled=texts[8:])
 
 

@@ -159,7 +159,7 @@ class JointTable(Family):
         return kind_of_levels(parameters.levels[j])
 
     def accepting_unseen(self) -> Self:
-        """The same family; a level that was never seen is ignored where it was an error."""
+        """The same family, with unseen levels ignored if they were an error."""
         return replace(self, unseen="ignore") if self.unseen == "error" else self
 
     def check_seen(self, parameters: JointTableParameters, x: Coded, names: Sequence[object]) -> Coded:

@@ -208,8 +208,8 @@ class Poisson(IndependentColumns):
             rest = pooled.weight[0] - w
             events = s * (pooled.total[0, 0] - w * seen + PRIOR_EVENTS) / np.where(rest > 0, rest, np.nan)
             for k in range(len(statistic.classes)):
-                gone = np.where((codes == k)[:, None], w, 0.0)
-                rate = (statistic.total[k, 0] - gone * seen + events) / (statistic.weight[k] - gone + s)
+                removed = np.where((codes == k)[:, None], w, 0.0)
+                rate = (statistic.total[k, 0] - removed * seen + events) / (statistic.weight[k] - removed + s)
                 cells = seen * np.log(rate) - rate
                 out[here, k] = np.where(missing, 0.0, cells).sum(axis=1)
         return out

@@ -200,8 +200,8 @@ def check_columns(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     order = rng.permutation(n)
     at_columns = family.statistic_columns(n)
     for at in (order, order[: 1 + n // 2]) if family.independent else (order,):
-        found = _summarize(family, rows).columns(at_columns[:, at].ravel())
-        _assert_same_model(family, found, _summarize(family, _columns_of(rows, at)), _columns_of(rows, at), "columns")
+        selected, some = _summarize(family, rows).columns(at_columns[:, at].ravel()), _columns_of(rows, at)
+        _assert_same_model(family, selected, _summarize(family, some), some, "columns")
     if family.independent and len(at_columns) == 1:
         single = [_summarize(family, _columns_of(rows, np.array([j]))) for j in range(n)]
         assert_same(type(single[0]).beside(single), _summarize(family, rows), "columns beside each other")

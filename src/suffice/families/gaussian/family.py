@@ -254,20 +254,20 @@ class Gaussian(IndependentColumns):
         seen = statistic.weight > 0
         return Moments(prior.classes, **{name: np.where(seen, each, 0.0) for name, each in prior.arrays().items()})
 
-    def _lost(self, statistic: Moments) -> Float:
+    def _degrees_used(self, statistic: Moments) -> Float:
         """Degrees of freedom that the estimated mean of each class and column uses up."""
         return np.where(statistic.weight > 0, 1.0 if self.divisor == "unbiased" else 0.0, 0.0)
 
     def _within(self, statistic: Moments) -> Float:
         """Variance about the class means, over all classes (d,)."""
-        divisor = (statistic.weight - self._lost(statistic)).sum(axis=0)
+        divisor = (statistic.weight - self._degrees_used(statistic)).sum(axis=0)
         within: Float = np.divide(statistic.m2.sum(axis=0), divisor, out=np.zeros_like(divisor), where=divisor > 0)
         return within
 
     def _class_variance(self, statistic: Moments, names: Sequence[object]) -> Float:
         """Variance of each class and column (K, d), mixed with the shared one."""
         share = 1.0 if self._is_shared else self.mix
-        own_divisor = statistic.weight - self._lost(statistic)
+        own_divisor = statistic.weight - self._degrees_used(statistic)
         m2, divisor = statistic.m2, own_divisor
         if share > 0:
             m2 = (1 - share) * m2 + share * m2.sum(axis=0)

@@ -53,8 +53,8 @@ def leave_one_out_shared(statistic: Moments, x: Matrix, members: Membership, use
     for start, block in row_blocks(x):
         here = slice(start, start + len(block))
         rows = _RowBlock(statistic, block, members.take(here))
-        left = total - rows.lost
-        inverse = np.where(rows.missing, 0.0, (size - rows.w) / left)
+        kept = total - rows.lost
+        inverse = np.where(rows.missing, 0.0, (size - rows.w) / kept)
         weighted = rows.away * inverse
         squares = np.einsum("ij,ij->i", rows.away, weighted)
         stretched = np.einsum("ij,ij->i", rows.away * rows.stretch**2, weighted)
@@ -66,7 +66,7 @@ def leave_one_out_shared(statistic: Moments, x: Matrix, members: Membership, use
             distance = squares[mine, None] + 2 * weighted[mine] @ apart.T + inverse[mine] @ (apart**2).T
             distance[:, c] = stretched[mine]
             part[mine] = -0.5 * distance
-        share = np.where(rows.missing, 1.0, left / total).min(axis=1, initial=1.0)
+        share = np.where(rows.missing, 1.0, kept / total).min(axis=1, initial=1.0)
         remaining[here] = np.where(rows.remaining < 0, rows.remaining, share)
     return out, remaining
 
@@ -86,8 +86,8 @@ def leave_one_out_prior(statistic: Moments, x: Matrix, members: Membership, smoo
         away = (rows.x - middle) - middle_low
         rest = whole - rows.w
         shift = -rows.w / rest * away
-        left = squares - rows.w * whole / rest * away**2
-        prior = smoothing * left / rest
+        kept = squares - rows.w * whole / rest * away**2
+        prior = smoothing * kept / rest
         for i in range(k):
             mine = (rows.codes == i)[:, None]
             n = np.where(mine, rows.rest, statistic.weight[i])
@@ -98,6 +98,6 @@ def leave_one_out_prior(statistic: Moments, x: Matrix, members: Membership, smoo
             variance = m2 / (n + smoothing)
             distance = (away - shift) - centre * (n / (n + smoothing))
             out[here, i] = -0.5 * rows.summed(np.log(variance) + distance**2 / variance)
-        share = np.where(rows.missing, 1.0, left / squares).min(axis=1, initial=1.0)
+        share = np.where(rows.missing, 1.0, kept / squares).min(axis=1, initial=1.0)
         remaining[here] = np.where(rows.remaining < 0, rows.remaining, share)
     return out, remaining

@@ -243,13 +243,13 @@ class MultivariateGaussian(Family):
         check_regular(self, factors, within, statistic, names)
         return MultivariateGaussianParameters(mean, low, own, factors, within, amounts, origin)
 
-    def _lost(self, weight: Float) -> Float:
+    def _degrees_used(self, weight: Float) -> Float:
         """Degrees of freedom that the estimated mean of each class uses up."""
         return np.where(weight > 0, 1.0 if self.divisor == "unbiased" else 0.0, 0.0)
 
     def _within(self, statistic: Scatter | PooledScatter) -> tuple[Float, Float]:
         """Shared covariance (d, d), as the sum of two doubles."""
-        divisor = float((statistic.weight - self._lost(statistic.weight)).sum())
+        divisor = float((statistic.weight - self._degrees_used(statistic.weight)).sum())
         scatter, low = statistic.within()
         if divisor <= 0 and scatter.any():
             raise InputError(
@@ -283,7 +283,7 @@ class MultivariateGaussian(Family):
         Also the amounts of shrinkage (K,).
         """
         weight = statistic.weight
-        lost = self._lost(weight)
+        used = self._degrees_used(weight)
         own, own_low = np.empty((2, *statistic.scatter.shape))
         amounts = np.zeros(len(weight))
         for k in range(len(weight)):
@@ -291,7 +291,7 @@ class MultivariateGaussian(Family):
             if weight[k] == 0:
                 own[k], own_low[k], share = within, within_low, np.ones(len(weight))
             else:
-                divisor = float(share @ (weight - lost))
+                divisor = float(share @ (weight - used))
                 scatter, low = statistic.scatter[k], statistic.scatter_low[k]
                 if self.mix > 0:
                     scatter, low = np.tensordot(share, statistic.scatter, 1), np.zeros_like(low)
@@ -385,7 +385,7 @@ class MultivariateGaussian(Family):
             return np.vstack([each for each in parts if each is not None])
         shared = parameters.covariance.ndim == 2
         share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
-        divisor = share @ (weight - self._lost(weight))
+        divisor = share @ (weight - self._degrees_used(weight))
         incomplete = rows_with_missing(x) if self.missing else np.zeros(len(x), dtype=bool)
         if not incomplete.any():
             return leave_one_out_log_density(parameters, weight, share, divisor, x, members)

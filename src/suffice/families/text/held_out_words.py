@@ -61,10 +61,10 @@ class HeldOutWords:
         rows = cell_rows(x)
         w = weights[rows]
         used = remaining(documents[columns], w) > 0
-        gone = np.bincount(rows, ~used, minlength=n).astype(np.int64)
+        dropped = np.bincount(rows, ~used, minlength=n).astype(np.int64)
         if most is None or v <= most:
-            return cls(order, rank, np.full(n, v), used, v - gone)
-        cut, size = np.full(n, most), np.minimum(v - gone, most)
+            return cls(order, rank, np.full(n, v), used, v - dropped)
+        cut, size = np.full(n, most), np.minimum(v - dropped, most)
         left = evened(left_of(count[columns], w * x.data))
         before = rank[columns] < most
         # A word that keeps more than the most frequent unused word stays in use.
