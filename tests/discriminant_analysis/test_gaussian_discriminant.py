@@ -237,7 +237,7 @@ def test_singular_columns_are_named_and_ignored():
 
 def test_a_column_that_is_constant_within_classes_is_pointed_out():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(SingularCovarianceWarning, match="told apart perfectly, but without a density, by column 4"):
+    with pytest.warns(SingularCovarianceWarning, match="separated perfectly, but without a density, by column 4"):
         GaussianDiscriminant().fit(np.column_stack([X, y]), y)
 
 

@@ -112,7 +112,7 @@ def test_bernoulli_words_are_yes_or_no_columns(how):
     x = (chosen_columns([docs[i] for i in there], 6)[0].toarray() > 0).astype(float)
     same = Bernoulli(estimation=how)
     theirs = same.estimate(same.summarize(x, members(codes[there])))
-    expected = np.zeros((len(docs), 3))  # a document that is not there says nothing
+    expected = np.zeros((len(docs), 3))  # a missing document has no effect
     expected[there] = same.log_likelihood(theirs, x)
     np.testing.assert_allclose(family.log_likelihood(parameters, Texts(docs)), expected, rtol=1e-12)
 
@@ -241,15 +241,15 @@ def test_no_word_at_all():
         ({"event": "poisson"}, "event must be"),
         ({"max_words": 0}, "max_words is a number of words"),
         ({"max_words": 2.5}, "max_words is a number of words"),
-        ({"slots": -1}, "slots is a number of places"),
-        ({"slots": 2**40}, "slots is a number of places"),
+        ({"slots": -1}, "slots is the number of slots"),
+        ({"slots": 2**40}, "slots is the number of slots"),
         ({"idf": "yes"}, "idf must be True or False"),
         ({"length": 1.5}, "length is a number from 0 to 1"),
         ({"length": float("nan")}, "length is a number from 0 to 1"),
         ({"event": "bernoulli", "idf": True}, "idf=True does not apply to event='bernoulli'"),
         ({"event": "bernoulli", "binary": True}, "binary=True does not apply"),
         ({"event": "bernoulli", "length": 0.5}, "length=0.5 does not apply"),
-        ({"event": "complement", "estimation": "bayes"}, "no distribution"),
+        ({"event": "complement", "estimation": "bayes"}, "is not a distribution"),
         ({"smoothing": -1.0}, "smoothing is"),
         ({"ngram_range": (2, 1)}, "lower boundary"),
     ],
@@ -271,7 +271,7 @@ def test_scores_that_are_no_densities(settings, named):
     docs, codes = corpus(np.random.default_rng(12), 20)
     family = Text(**settings)
     _, parameters = fitted(family, docs, codes)
-    with pytest.raises(InputError, match=f"no log-likelihood of text with {named}"):
+    with pytest.raises(InputError, match=f"Text with {named} has no log-likelihood"):
         family.log_likelihood(parameters, Texts(docs))
     with pytest.raises(InputError, match=f"no sample of text with {named}"):
         family.sample(parameters, codes, np.random.default_rng(0))

@@ -6,7 +6,7 @@ import pytest
 from families.corpora import corpus, relative
 from suffice import InputError
 from suffice.families import Text
-from suffice.families.text.held_out_words import LeftOutWords
+from suffice.families.text.held_out_words import HeldOutWords
 from suffice.families.text.parameters import most_frequent
 from suffice.kernels.text import Documents, TokenRules
 from suffice.statistics import ClassAxis, Membership
@@ -71,7 +71,7 @@ def test_the_words_that_are_used(seed):
     x = rows.counts.toarray()
     count, documents = weights @ x, weights @ (x > 0)
     for most in (None, 1, 2, 5, 20):
-        found = LeftOutWords.of(rows.counts, weights, count, documents, most)
+        found = HeldOutWords.of(rows.counts, weights, count, documents, most)
         for i in range(len(docs)):
             expected = most_frequent(count - weights[i] * x[i], most)
             cells = slice(rows.counts.indptr[i], rows.counts.indptr[i + 1])
@@ -86,7 +86,7 @@ def test_a_word_of_the_document_may_come_in():
     docs = ["aa aa aa bb", "aa aa bb bb bb", "cc"]
     rows = WordRows.read(Documents.of_strings(docs), TokenRules())
     x = rows.counts.toarray()
-    found = LeftOutWords.of(rows.counts, np.ones(3), x.sum(axis=0), (x > 0).sum(axis=0).astype(float), 1)
+    found = HeldOutWords.of(rows.counts, np.ones(3), x.sum(axis=0), (x > 0).sum(axis=0).astype(float), 1)
     assert found.used[:2].tolist() == [False, True]
 
 

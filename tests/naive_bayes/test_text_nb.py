@@ -327,7 +327,7 @@ def test_unlabelled_documents_teach():
     assert set(few.vocabulary_) < set(more.vocabulary_)
     streamed = TextNaiveBayes(smoothing=0.1).fit(texts[:8], labels[:8], unlabelled=iter(texts[8:500]))
     assert_array_equal(streamed.log_likelihoods_, more.log_likelihoods_)
-    with pytest.raises(InputError, match="no log-likelihood of text with event='complement'"):
+    with pytest.raises(InputError, match="Text with event='complement' has no log-likelihood"):
         TextNaiveBayes("complement").fit(texts[:8], labels[:8], unlabelled=texts[8:])
 
 

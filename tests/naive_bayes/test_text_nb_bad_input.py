@@ -87,7 +87,7 @@ def test_documents_without_known_words_have_the_prior():
 
 def test_no_word_at_all():
     for texts in (["", "", "!", "a"], ["the", "and", "the", "the"]):
-        with pytest.raises(InputError, match=r"no document has a word, as words are read here .*stop_words='english'"):
+        with pytest.raises(InputError, match=r"no document has a word with these settings .*stop_words='english'"):
             TextNaiveBayes(stop_words="english").fit(texts, Y)
     stream = TextNaiveBayes().partial_fit(["", "a"], ["spam", "ham"])
     with pytest.raises(InputError, match="no document has a word"):

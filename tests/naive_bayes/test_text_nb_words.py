@@ -128,7 +128,7 @@ def test_log_odds_are_linear_in_words(settings):
 def test_log_odds_that_are_not_linear():
     for settings, why in [
         ({"length": 0.5}, "length"),
-        ({"estimation": "bayes"}, "bursts"),
+        ({"estimation": "bayes"}, "Dirichlet-multinomial words"),
         ({"estimation": "mle"}, "probability zero"),
         ({"calibrate": "isotonic"}, "isotonic"),
     ]:

@@ -229,7 +229,7 @@ def solve_lsqr(
     """Least squares: ``coef_k = Σ⁻¹ μ_k``. ``given`` are covariances that replace the estimated ones."""
     statistic = seen(statistic)
     within = _within(statistic, priors, shrinkage) if given is None else given[0]
-    # The routine that scikit-learn calls: if units differ widely only nine digits are right, and these are the same nine.
+    # The routine that scikit-learn calls: if units differ widely only nine digits are right, the same nine here.
     coef = lstsq(within, statistic.mean.T)[0].T
     return _plain_solution(statistic, priors, within, coef)
 

@@ -1,7 +1,7 @@
 """The families: one file for each p(x_block | y).
 
-`family_names` lists them, `family_named` makes one by name, and a configured object of a family's class may
-stand wherever a name may. A new file in this package is found without being named anywhere else.
+`family_names` lists them, and `family_named` makes one by name. Wherever a name is accepted, so is a configured object
+of a family's class. New files in this package are found automatically.
 
 >>> family_names()  # doctest: +NORMALIZE_WHITESPACE
 ['bernoulli', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric', 'joint_table', 'log_normal',

@@ -2,15 +2,15 @@
 
     p(x | k) = Π_j φ_kj^{x_j} (1 − φ_kj)^{1 − x_j}
 
-The prior of each φ is a beta distribution with ``smoothing`` rows of each answer (Laplace: 1).
+The prior of each φ is a beta distribution with ``smoothing`` pseudo-rows of each value (Laplace: 1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import betaln
@@ -49,12 +49,12 @@ class BernoulliParameters:
 
     @property
     def log_odds(self) -> Float:
-        """log φ/(1 − φ), with infinities where the one or the other is certain."""
+        """log φ/(1 − φ), infinite if φ is 0 or 1."""
         return self.log_yes - self.log_no
 
     @cached_property
     def cells(self) -> CellForm:
-        """log p(x | k), as it is evaluated."""
+        """log p(x | k), prepared for evaluation."""
         return CellForm.of(self.log_no, self.log_odds)
 
 
@@ -66,9 +66,9 @@ class Bernoulli(IndependentColumns):
     Parameters
     ----------
     estimation : {"map", "mle", "bayes"}
-        The posterior predictive of one yes or no is its posterior mean, so ``bayes`` equals ``map``.
+        The posterior predictive of one value is the posterior mean, so ``bayes`` equals ``map``.
     smoothing : float
-        Rows of each answer that the prior is worth.
+        Pseudo-rows of each value, yes and no, that the prior is worth.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Bernoulli(IndependentColumns):
         """Raise unless each cell is 0, 1 or missing."""
         if not is_sparse(x) and _is_yes_or_no(x):
             return
-        check_cells(x, present, names, lambda v: (v == 0) | (v == 1), "yes or no is 1 or 0 (or True or False)")
+        check_cells(x, present, names, lambda v: (v == 0) | (v == 1), "a yes/no column holds 1 or 0 (or True or False)")
 
     def expected_kind(self, parameters: BernoulliParameters, j: int) -> ColumnKind | None:
         """None: a yes/no column may hold truth values as well as 0 and 1."""
@@ -107,36 +107,35 @@ class Bernoulli(IndependentColumns):
         return CellSums.zero(classes, n_columns)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> CellSums:
-        """How many cells there are, and how many are yes."""
+        """Number of cells, and number of yes."""
         return CellSums.summarize(x, members)
 
     def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
-        """What is left after rows were taken out, if rows can have it."""
-        found: CellSums = totals_after_removal(before, after, columns, bounded=True)
-        return found
+        """The statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
+        return totals_after_removal(before, after, columns, bounded=True)
 
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> BernoulliParameters:
-        """φ = (yes + α)/(n + 2α); a class that saw nothing takes the share of all rows."""
+        """φ = (yes + α)/(n + 2α); a class without values gets the φ of all rows."""
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         weight, yes = statistic.weight, statistic.total[:, 0]
         size, pooled = weight + 2 * alpha, statistic.pooled()
         common = (pooled.total[0] + alpha) / np.maximum(pooled.weight + 2 * alpha, np.finfo(float).tiny)
         probability = np.divide(yes + alpha, size, out=np.tile(common, (len(weight), 1)), where=size > 0)
         no = np.divide(np.maximum(weight - yes, 0) + alpha, size, out=1 - probability, where=size > 0)
-        silent = (pooled.weight[0] == 0) & (alpha == 0)  # nothing is known of the column, and it says nothing
+        unknown = (pooled.weight[0] == 0) & (alpha == 0)  # a column without values does not separate classes
         with np.errstate(divide="ignore"):
             return BernoulliParameters(
-                np.where(silent, 0.5, probability),
-                np.log(np.where(silent, 0.5, probability)),
-                np.log(np.where(silent, 0.5, no)),
+                np.where(unknown, 0.5, probability),
+                np.log(np.where(unknown, 0.5, probability)),
+                np.log(np.where(unknown, 0.5, no)),
             )
 
     # ------------------------------------------------------------------ log-likelihood
 
     def cells(self, parameters: BernoulliParameters, values: Float, columns: int | Index) -> Float:
-        """log φ where the cell is yes, log(1 − φ) where it is no."""
+        """log φ for a yes, log(1 − φ) for a no."""
         p = parameters
         out: Float = np.where(values[:, None] > 0, p.log_yes.T[columns], p.log_no.T[columns])
         return out
@@ -146,7 +145,7 @@ class Bernoulli(IndependentColumns):
         return parameters.cells.scores(x)
 
     def write_posterior(self, parameters: BernoulliParameters, x: Matrix, finish: PosteriorRequest) -> int | None:
-        """What is asked of `log_likelihood`, at once; the first row without an answer, or −1."""
+        """Write what ``finish`` asks of `log_likelihood`; returns the first row without a posterior, or −1."""
         return parameters.cells.write_posterior(x, finish)
 
     def leave_one_out(
@@ -157,17 +156,19 @@ class Bernoulli(IndependentColumns):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given the others (n, K): a yes has one yes less in its own class, a no one no."""
+        """log p(x | y) of each row given all other rows (n, K): its own class has one yes or one no less."""
         if members.weights is not None:
             return super().leave_one_out(statistic, parameters, x, members, columns)
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         yes, weight = statistic.total[:, 0], statistic.weight
         if alpha == 0 and (weight == 0).any():
-            return super().leave_one_out(statistic, parameters, x, members, columns)  # it has the share of all rows
+            return super().leave_one_out(
+                statistic, parameters, x, members, columns
+            )  # such a class has the φ of all rows
         with np.errstate(divide="ignore", invalid="ignore"):
             size = np.log(weight - 1 + 2 * alpha)
             log_yes, log_no = (np.log(each - 1 + alpha) - size for each in (yes, weight - yes))
-        # Of what no row has there is nothing to take away; the number is never asked for.
+        # Values that no row of the class has cannot be subtracted, and are never looked up.
         log_yes, log_no = np.where(yes > 0, log_yes, 0.0), np.where(weight > yes, log_no, 0.0)
         alone = (weight <= 1) if alpha == 0 else np.zeros(weight.shape, dtype=bool)
         log_no = np.where(alone, 0.0, log_no)
@@ -176,7 +177,7 @@ class Bernoulli(IndependentColumns):
         assert members.codes is not None
         row = np.arange(len(out)), members.codes
         out[row] = scores_of_cells(x, log_no, slope)[row]
-        if alone.any():  # without its only row a class takes the share of all rows
+        if alone.any():  # without its only row a class has the φ of all rows
             out[np.asarray(alone.any(axis=1))[members.codes]] = np.nan
         return out
 
@@ -188,7 +189,7 @@ class Bernoulli(IndependentColumns):
         return (rng.random(chance.shape) < chance).astype(np.float64)
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Zeros and ones with holes; some columns are the same in all rows."""
+        """Zeros and ones with missing cells; some columns are constant."""
         chance = rng.choice([0.0, 0.02, 0.5, 1.0], (int(codes.max(initial=0)) + 1, n_columns), p=[0.1, 0.4, 0.4, 0.1])
         rows = (rng.random((len(codes), n_columns)) < chance[codes]).astype(np.float64)
         rows[rng.random(rows.shape) < 0.1] = np.nan
@@ -216,7 +217,7 @@ class Bernoulli(IndependentColumns):
     def mean_and_variance(self, parameters: BernoulliParameters, k: int) -> tuple[Float, Float]:
         """Mean and variance of each column (d,) of class k."""
         p = parameters.probability[k]
-        return p, (p * (1 - p))
+        return p, p * (1 - p)
 
     def table(self, parameters: BernoulliParameters, j: int) -> dict[str, Float]:
         """p(x_j = 1 | y) of each class."""
@@ -225,7 +226,7 @@ class Bernoulli(IndependentColumns):
 
 def _is_yes_or_no(x: Matrix) -> bool:
     """Whether each cell of a dense matrix is 0, 1 or missing."""
-    parts: Any = (part for _, part in x.blocks()) if isinstance(x, ColumnMatrix) else (x,)
+    parts: Iterable[Matrix] = (part for _, part in x.blocks()) if isinstance(x, ColumnMatrix) else (x,)
     for part in parts:
         low, high, _, whole = kernels.value_ranges(part)
         if not (whole.all() and (low >= 0).all() and (high <= 1).all()):

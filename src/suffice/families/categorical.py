@@ -2,7 +2,7 @@
 
     p(x | k) = Π_j θ_kj(x_j),    θ_kj(l) = (n_kjl + α) / (n_kj + α L_j)
 
-The prior of each θ is a Dirichlet distribution with α = ``smoothing`` rows of each of the L_j levels
+The prior of each θ is a Dirichlet distribution with α = ``smoothing`` pseudo-rows of each of the L_j levels
 (Laplace: 1).
 """
 
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import narwhals as nw
 import numpy as np
 
 from suffice import kernels
-from suffice.exceptions import InputError
+from suffice.exceptions import Argument, InputError
 from suffice.families.capabilities import ColumnKind, Reads
 from suffice.families.contract import Family, read_only, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, weighted_logs
@@ -35,9 +35,9 @@ __all__ = ["Categorical", "CategoricalParameters", "LevelShares", "check_unseen"
 
 Missing = Literal["ignore", "category"]
 Unseen = Literal["ignore", "share", "error"]
-MOST_NUMBERS = 1 << 12  # that a table has beyond the levels which a column has
-BLOCK_ROWS = 1 << 13  # whose log-likelihoods stay in cache from column to column
-MISSING, UNSEEN = "(missing)", "(unseen)"  # how tables call what is no level
+MOST_NUMBERS = 1 << 12  # entries of a table beyond the levels of its column
+BLOCK_ROWS = 1 << 13  # rows whose log-likelihoods stay in cache from column to column
+MISSING, UNSEEN = "(missing)", "(unseen)"  # names of the two in tables of levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,9 @@ class LevelShares:
     levels : Levels
     log_share : array of shape (K, L)
     missing : array of shape (K,)
-        log p of a missing cell; zero where it says nothing.
+        log p of a missing cell; zero if missing cells are ignored.
     unseen : array of shape (K,)
-        log p of a level that was never seen; zero where it says nothing.
+        log p of a level that was never seen; zero if such levels are ignored.
     """
 
     levels: Levels
@@ -68,17 +68,17 @@ class LevelShares:
 
     @cached_property
     def every(self) -> Float:
-        """log p of each level (L + 2, K), and of codes −2 and −1 in the last two rows."""
+        """log p of each level (L + 2, K), with codes −2 and −1 in the last two rows."""
         return np.vstack([self.log_share.T, self.unseen, self.missing])
 
     @cached_property
     def of_numbers(self) -> tuple[int, Float] | None:
-        """The least level, and log p of the numbers from there to the largest, of any other and of a missing one.
+        """The least level, and log p of all numbers up to the largest level, of other numbers and of a missing cell.
 
-        None where levels are no whole numbers, or so far apart that there would be more numbers than that is worth.
+        None if a level is not a whole number, or if the levels are so far apart that the table would be too long.
         """
-        values: Any = self.levels.values
-        if not all(isinstance(value, int) and abs(value) < EXACT for value in values):
+        values = [value for value in self.levels.values if isinstance(value, int) and abs(value) < EXACT]
+        if len(values) < len(self.levels):
             return None
         low, high = (int(values[0]), int(values[-1])) if values else (0, -1)
         if high - low > MOST_NUMBERS + 4 * len(values):
@@ -90,7 +90,7 @@ class LevelShares:
 
 
 class Tables(NamedTuple):
-    """What `kernels.table_sums` reads: the entries of all columns one after another, and where each begins."""
+    """Tables for `kernels.table_sums`: the entries of all columns one after another, and the first number of each."""
 
     low: Codes
     size: Codes
@@ -113,44 +113,50 @@ class CategoricalParameters:
 
     @cached_property
     def of_numbers(self) -> Tables | None:
-        """log p of numbers of all columns; None where a column's levels are no such numbers."""
+        """log p of the numbers of all columns; None if a column has no table of numbers."""
         parts = [part for each in self.columns if (part := each.of_numbers) is not None]
         return Tables.of(parts) if parts and len(parts) == len(self.columns) else None
 
 
 def _takes_numbers(levels: Levels, policy: str) -> bool:
-    """Whether no number is an error: they are then what they are until something asks for their codes."""
+    """Whether every number is accepted, so a column of numbers can stay as it is stored until its codes are needed."""
     return policy != "error" and (not len(levels) or "number" in levels.kinds)
 
 
 def check_unseen(column: CodedColumn, levels: Levels, name: object, policy: str, n: int) -> CodedColumn:
-    """The column as codes of a model's levels, with −2 for a level it does not know; or an error that names the row.
+    """The column as codes of the model's levels, with −2 for levels that it does not know.
 
-    Numbers of which none is an error stay as they are stored.
+    Raises `InputError` for levels of another type, and for unknown levels if ``policy`` is "error". A column in which
+    every number is accepted stays as it is stored.
     """
     if isinstance(column, NumberColumn) and _takes_numbers(levels, policy):
         return column
-    found = column.on(levels)
-    if isinstance(found, StoredCodes) and not found.may_be_unseen:
-        return found
-    if not len(levels) or not ((found.codes == -2).any() or found.rest == -2):
-        return found
-    where = f"Column {name!r}, row"
+    coded = column.on(levels)
+    if isinstance(coded, StoredCodes) and not coded.may_be_unseen:
+        return coded
+    if not len(levels) or not ((coded.codes == -2).any() or coded.rest == -2):
+        return coded
     codes = column.dense(n)
-    other = np.array([level_kind(value) not in levels.kinds for value in column.levels.values] + [False])
-    for row in np.flatnonzero(other[codes])[:1]:
-        value = column.levels.values[codes[row]]
-        raise InputError(
-            f"{where} {row} holds {value!r}, a {level_kind(value)}; the model was fitted on levels such as "
-            f"{levels.values[0]!r}. Convert the column to the type it had then."
+    other_kind = np.array([level_kind(value) not in levels.kinds for value in column.levels.values] + [False])
+    rows = np.flatnonzero(other_kind[codes])
+    if len(rows):
+        value = column.levels.values[codes[rows[0]]]
+        raise InputError.in_row(
+            f"holds {value!r}, a {level_kind(value)}; the model was fitted on levels such as {levels.values[0]!r}. "
+            "Convert the column to the type that it had in the fit.",
+            rows=rows,
+            column=name,
         )
     if policy == "error":
-        row = int(np.flatnonzero(found.dense(n) == -2)[0])
-        raise InputError(
-            f"{where} {row} holds the level {column.levels.values[codes[row]]!r}, which was never seen. Set "
-            "unseen='ignore' or 'share' to let it pass."
+        rows = np.flatnonzero(coded.dense(n) == -2)
+        raise InputError.in_row(
+            f"holds the level {column.levels.values[codes[rows[0]]]!r}, which was never seen. Set ",
+            Argument("unseen", "ignore"),
+            " or 'share' to accept such levels.",
+            rows=rows,
+            column=name,
         )
-    return found
+    return coded
 
 
 @register
@@ -163,13 +169,13 @@ class Categorical(Family):
     estimation : {"map", "mle", "bayes"}
         The posterior predictive of one draw is the posterior mean, so ``bayes`` equals ``map``.
     smoothing : float
-        Rows of each level that the prior is worth.
+        Pseudo-rows of each level that the prior is worth.
     missing : {"ignore", "category"}
-        Whether a missing cell says nothing, or is a level of its own.
+        Whether a missing cell is ignored, or is a level of its own.
     unseen : {"ignore", "share", "error"}
-        What a level that was never seen says: nothing; or what the prior gives one more level,
-        α/(n + α(L + 1)); or it is an error. By default it says nothing, since the share is largest in the
-        class with the fewest rows, whatever the level: the size of a class would speak a second time.
+        Whether a level that was never seen is ignored, or has the probability that the prior gives one more level,
+        α/(n + α(L + 1)), or is an error. That probability is largest in the class with the fewest rows, whatever the
+        level, so the class sizes would count twice; the default is to ignore such levels.
 
     Examples
     --------
@@ -200,7 +206,7 @@ class Categorical(Family):
 
     @property
     def consistent(self) -> bool:
-        """Whether more and more rows lead to the parameters that made them."""
+        """Whether estimates from more and more rows approach the true parameters."""
         return self.unseen != "share"
 
     # ------------------------------------------------------------------ summarize
@@ -210,35 +216,36 @@ class Categorical(Family):
         return Counts.zero(classes, n_columns)
 
     def summarize(self, x: Coded, members: Membership, columns: Sequence[object] | None = None) -> Counts:
-        """How often each level was seen, and how many cells were missing."""
+        """Counts of each level, and of missing cells."""
         return Counts.summarize(x, members)
 
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: Counts, columns: Sequence[object] | None = None) -> CategoricalParameters:
-        """Shares of the levels; a class that saw nothing takes those of all rows."""
+        """Shares of the levels; a class without values gets those of all rows."""
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         bounds = statistic.offsets
-        found = []
+        shares = []
         for j, levels in enumerate(statistic.levels):
             count = statistic.count[:, bounds[j] : bounds[j + 1]]
-            extra = statistic.missing[:, [j]] if self.missing == "category" else None
-            found.append(self._column(levels, count, extra, alpha, self._n_levels(levels, j)))
-        return CategoricalParameters(tuple(found), len(statistic.classes))
+            missing = statistic.missing[:, [j]] if self.missing == "category" else None
+            shares.append(self._column(levels, count, missing, alpha, self._n_levels(levels, j)))
+        return CategoricalParameters(tuple(shares), len(statistic.classes))
 
     def _n_levels(self, levels: Levels, j: int) -> int:
-        """How many levels share the prior."""
+        """Number of levels that the prior has pseudo-rows of."""
         return len(levels)
 
     def _stays(self, levels: Levels, j: int) -> Mask:
-        """Which levels are known without a row that has them."""
+        """Whether each level is known without any row that has it (L,)."""
         return np.array([value in levels.declared for value in levels.values], dtype=bool)
 
     def _column(self, levels: Levels, count: Float, missing: Float | None, alpha: float, n_levels: int) -> LevelShares:
+        """Shares of the levels of one column, from their counts (K, L) and those of missing cells (K, 1)."""
         table = count if missing is None else np.hstack([count, missing])
         pooled = table.sum(axis=0, keepdims=True)
         n_levels += missing is not None
-        spare = alpha if self.unseen == "share" else 0.0  # one more level, for those never seen
+        spare = alpha if self.unseen == "share" else 0.0  # pseudo-rows of one more level, for unseen levels
         size = table.sum(axis=1, keepdims=True)
         empty = size + alpha * n_levels == 0
         table, size = np.where(empty, pooled, table), np.where(empty, pooled.sum(), size)
@@ -257,11 +264,11 @@ class Categorical(Family):
         return kind_of_levels(parameters.columns[j].levels)
 
     def accepting_unseen(self) -> Self:
-        """The same family; a level that was never seen is ignored where it was an error."""
+        """The same family, with unseen levels ignored if they were an error."""
         return replace(self, unseen="ignore") if self.unseen == "error" else self
 
     def check_seen(self, parameters: CategoricalParameters, x: Coded, names: Sequence[object]) -> Coded:
-        """The rows as codes of the model's levels, or an error that names column and row."""
+        """Rows as codes of the model's levels; raises `InputError` for unseen levels if those are an error."""
         if isinstance(x, NumberRows) and all(_takes_numbers(each.levels, self.unseen) for each in parameters.columns):
             return x
         columns = (
@@ -275,12 +282,13 @@ class Categorical(Family):
         if isinstance(x, NumberRows) and parameters.of_numbers is not None:
             return kernels.table_sums(x.x, *parameters.of_numbers, parameters.n_classes)
         out, columns = self._dense(parameters, x)
-        impossible: Any = None
+        impossible: Codes | None = None  # number of cells of probability zero in each row and class
         for column, shares in zip(columns, parameters.columns, strict=True):
             if column.rows is None:
                 continue
             here = shares.of_codes(column.codes)
-            # Stored cells less what all other cells add; −∞ is counted, for it could not be taken away again.
+            # All cells count as the common value, and stored cells add the difference; −∞ cannot be subtracted
+            # again, so it is counted.
             rest = shares.of_codes(np.array([column.rest]))[0]
             impossible = np.zeros(out.shape, dtype=np.int64) if impossible is None else impossible
             out += np.where(np.isneginf(rest), 0.0, rest)
@@ -292,7 +300,7 @@ class Categorical(Family):
         return out
 
     def _dense(self, parameters: CategoricalParameters, x: Coded) -> tuple[Float, list[CodedColumn]]:
-        """The part of the columns of which all rows are stored (n, K), and each column as codes of the levels."""
+        """Log-likelihood of the columns that store all rows (n, K), and each column as codes of the levels."""
         columns: list[CodedColumn] = []
         stored, parts, many = [], [], []
         for column, shares in zip(x.columns, parameters.columns, strict=True):
@@ -302,15 +310,15 @@ class Categorical(Family):
                 parts.append(numbers)
                 columns.append(column)
                 continue
-            found = column.on(shares.levels)
-            columns.append(found)
-            if found.rows is not None:
+            coded = column.on(shares.levels)
+            columns.append(coded)
+            if coded.rows is not None:
                 continue
-            place = code_ranges([found])[0] if not isinstance(found, NumberColumn) else code_range(found)
+            place = code_ranges([coded])[0] if not isinstance(coded, NumberColumn) else code_range(coded)
             assert place is not None
             assert place.where is not None
             if place.size > MOST_NUMBERS + len(x):
-                many.append((found, shares.every))  # a table of all levels would be more than the rows have cells
+                many.append((coded, shares.every))  # a table of all levels would be longer than the rows
             else:
                 stored.append(place.stored)
                 parts.append((place.low, shares.every[np.concatenate([place.where, [-2, -1]])]))
@@ -320,8 +328,8 @@ class Categorical(Family):
             out = kernels.table_sums(stored, *Tables.of(parts), parameters.n_classes)
         for start in range(0, len(x) if many else 0, BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            for found, every in many:
-                out[rows] += every.take(found.codes[rows], axis=0)
+            for coded, every in many:
+                out[rows] += every.take(coded.codes[rows], axis=0)
         return out, columns
 
     def leave_one_out(
@@ -332,9 +340,9 @@ class Categorical(Family):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given the others (n, K): its own class counts it once less.
+        """log p(x | y) of each row given all other rows (n, K): its own class has one count less.
 
-        NaN in rows without which a level was never seen, or a class has nothing to count.
+        A row is NaN if without it a level was never seen, or a class has no values.
         """
         assert members.codes is not None
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
@@ -343,7 +351,7 @@ class Categorical(Family):
             return None
         c = members.codes
         w = np.ones(len(x)) if members.weights is None else members.weights
-        own, lost = np.zeros(len(x)), np.zeros(len(x), dtype=bool)
+        own, unknown = np.zeros(len(x)), np.zeros(len(x), dtype=bool)
         for j, (column, shares) in enumerate(zip(x.columns, parameters.columns, strict=True)):
             codes, count = column.on(shares.levels).dense(len(x)), statistic.of_column(j)
             n_levels = self._n_levels(shares.levels, j)
@@ -351,26 +359,26 @@ class Categorical(Family):
             if self.missing == "category":
                 count, n_levels = np.hstack([count, statistic.missing[:, [j]]]), n_levels + 1
                 codes = np.where(codes < 0, count.shape[1] - 1, codes)
-            there = codes >= 0
-            at, k, gone = codes[there], c[there], w[there]
-            left = subtract_part(count[k, at], gone)
-            size = subtract_part(count.sum(axis=1)[k], gone) + alpha * n_levels + spare
+            known = codes >= 0
+            at, k, weight = codes[known], c[known], w[known]
+            rest = subtract_part(count[k, at], weight)
+            size = subtract_part(count.sum(axis=1)[k], weight) + alpha * n_levels + spare
             with np.errstate(divide="ignore", invalid="ignore"):
-                own[there] += np.log(left + alpha) - np.log(size)
-            lost[there] |= (size == 0) | ((subtract_part(count.sum(axis=0)[at], gone) == 0) & ~stays[at])
+                own[known] += np.log(rest + alpha) - np.log(size)
+            unknown[known] |= (size == 0) | ((subtract_part(count.sum(axis=0)[at], weight) == 0) & ~stays[at])
         out = self.log_likelihood(parameters, x)
         out[np.arange(len(x)), c] = own
-        out[lost] = np.nan
+        out[unknown] = np.nan
         return out
 
     def _takes_all(self, statistic: Counts) -> bool:
-        """Whether a class without a cell in some column takes the shares of all rows, in which every row has a part."""
+        """Whether a class without values in a column has the shares of all rows, to which every row contributes."""
         cells = np.column_stack([statistic.of_column(j).sum(axis=1) for j in range(statistic.shape[0])])
         cells = cells + statistic.missing if self.missing == "category" else cells
         return bool((cells == 0).any())
 
     def terms(self, parameters: CategoricalParameters, x: Coded) -> Float:
-        """The part of each column in `log_likelihood` (n, K, d)."""
+        """Part of each column in `log_likelihood` (n, K, d)."""
         out = np.zeros((len(x), parameters.n_classes, len(parameters.columns)))
         for j, (column, shares) in enumerate(zip(x.columns, parameters.columns, strict=True)):
             out[:, :, j] = shares.of_codes(column.on(shares.levels).dense(len(x)))
@@ -395,7 +403,7 @@ class Categorical(Family):
         return Coded(len(codes), tuple(columns))
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Numbers as levels, some rare, with holes."""
+        """Numbers as levels, some of them rare, with missing cells."""
         n_classes = int(codes.max(initial=0)) + 1
         rows = np.empty((len(codes), n_columns))
         for j in range(n_columns):
@@ -418,14 +426,14 @@ class Categorical(Family):
         coef = np.hstack(parts)
         return Linear(coef, np.zeros(len(coef)), np.zeros(coef.shape[1]))
 
-    def indicators(self, parameters: CategoricalParameters) -> list[list[Any]]:
-        """What the linear form has an indicator for: the levels of each column, and what else speaks."""
-        also = [MISSING] if self.missing == "category" else []
+    def indicators(self, parameters: CategoricalParameters) -> list[list[object]]:
+        """Levels of each column, then "(missing)" and "(unseen)" if they have probabilities."""
+        also: list[object] = [MISSING] if self.missing == "category" else []
         also += [UNSEEN] if self.unseen == "share" else []
         return [[*each.levels.values, *also] for each in parameters.columns]
 
     def log_prior(self, parameters: CategoricalParameters, statistic: Counts) -> float:
-        """α Σ log θ over all levels, up to a constant; what says nothing has log θ = 0."""
+        """α Σ log θ over all levels, up to a constant; log θ is 0 for ignored cells."""
         parts = ((each.log_share, each.missing, each.unseen) for each in parameters.columns)
         return sum(weighted_logs(self.smoothing, part) for each in parts for part in each)
 
@@ -447,19 +455,19 @@ class Categorical(Family):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """What a query engine would compute: how often each level of each column occurs in each class."""
+        """Aggregates that a query engine must compute: how often each level of each column occurs in each class."""
         return [value_counts([nw.col(name)]) for name in columns]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Counts:
-        """The statistic of the rows that were aggregated."""
+        """The statistic of the aggregated rows."""
         parts = []
         for answer in answers:
             column = CodedColumn(*coded_values(answer[value(0)]))
             parts.append(Counts.summarize(Coded(len(column.codes), (column,)), members_of(answer)))
         return Counts.concatenate_columns(parts)
 
-    def level_table(self, parameters: CategoricalParameters, j: int) -> tuple[list[Any], Float]:
-        """The levels, and what else speaks, with their shares in each class (L, K)."""
+    def level_table(self, parameters: CategoricalParameters, j: int) -> tuple[list[object], Float]:
+        """Levels, "(missing)" and "(unseen)", with their probabilities in each class (L, K)."""
         shares = parameters.columns[j]
         parts = [shares.log_share]
         parts += [shares.missing[:, None]] if self.missing == "category" else []
@@ -475,13 +483,20 @@ def kind_of_levels(levels: Levels) -> ColumnKind | None:
 
 
 def check_policies(missing: str, unseen: str, estimation: str, smoothing: float) -> None:
-    """Raise unless the policies on missing cells and unseen levels are ones there are."""
+    """Raise `InputError` unless the policies for missing cells and unseen levels are valid."""
     if missing not in ("ignore", "category"):
-        raise InputError(f"missing must be 'ignore' or 'category', got {missing!r}.")
+        raise InputError(f"missing must be 'ignore' or 'category', got {missing!r}.", argument="missing")
     if unseen not in ("ignore", "share", "error"):
-        raise InputError(f"unseen must be 'ignore', 'share' or 'error', got {unseen!r}.")
+        raise InputError(f"unseen must be 'ignore', 'share' or 'error', got {unseen!r}.", argument="unseen")
     if unseen == "share" and (estimation == "mle" or smoothing == 0):
         raise InputError(
-            "unseen='share' gives a level that was never seen the prior's share, and there is no prior: set "
-            "smoothing above 0 and estimation to 'map' or 'bayes', or unseen='ignore'."
+            Argument("unseen", "share"),
+            " gives a level that was never seen the share of the prior, but there is no prior: set ",
+            Argument("smoothing"),
+            " above 0 and ",
+            Argument("estimation"),
+            " to 'map' or 'bayes', or set ",
+            Argument("unseen", "ignore"),
+            ".",
+            argument="unseen",
         )

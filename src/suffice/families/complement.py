@@ -1,4 +1,4 @@
-"""Scores of a class from the rows outside it: scikit-learn's ``ComplementNB``. They are no p(x | y), so this is no family.
+"""Scores of a class from the rows outside it, as in scikit-learn's ``ComplementNB``. They are no p(x | y): no family.
 
 With t the sums of each column over the rows of a class, and T the sums over all rows,
 

@@ -162,8 +162,8 @@ def is_rank_one(scatter: Float) -> bool:
 def oas(covariance: Float, n: float) -> float:
     """Oracle approximating shrinkage (Chen et al. 2010) toward the diagonal, on standardised columns.
 
-    With R the correlation matrix of d columns, the amount is ``(a + m²) / ((n + 1)(a − m²/d))``, at most one, where a is
-    the mean of the squared entries of R, and m the mean of its diagonal.
+    With R the correlation matrix of d columns, the amount is ``(a + m²) / ((n + 1)(a − m²/d))``, at most one, where a
+    is the mean of the squared entries of R, and m the mean of its diagonal.
     """
     _, r = _correlation(covariance)
     d = len(r)

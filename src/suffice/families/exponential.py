@@ -2,7 +2,7 @@
 
     p(x | k) = Π_j λ_kj e^{−λ_kj x_j},    x_j ≥ 0
 
-The prior of each rate is a gamma distribution worth ``smoothing`` rows with the mean of all rows; its posterior
+The prior of each rate is a gamma distribution worth ``smoothing`` pseudo-rows with the mean of all rows; its posterior
 predictive is the Lomax distribution.
 """
 
@@ -38,7 +38,7 @@ FLOOR = 1e-9  # least mean of a class, as a share of the mean of all rows
 
 @dataclass(frozen=True, eq=False)
 class ExponentialParameters:
-    """Means (K, d), zero where a column says nothing; and the rows and the time behind them."""
+    """Means (K, d), zero for an all-zero column; and the rows and the total time that they were estimated from."""
 
     mean: Float
     rows: Float
@@ -56,9 +56,9 @@ class Exponential(IndependentColumns):
     Parameters
     ----------
     estimation : {"mle", "map", "bayes"}
-        With ``bayes`` a time is Lomax distributed given the rows seen, and its log-odds are not linear.
+        With ``bayes`` a time has a Lomax distribution given the rows seen, and its log-odds are not linear.
     smoothing : float
-        Rows that the prior is worth.
+        Number of pseudo-rows of the prior.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Exponential(IndependentColumns):
     # ------------------------------------------------------------------ summarize
 
     def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
-        """Raise unless each cell is at least 0, or missing."""
+        """Raise `InputError` unless each cell is at least 0, or missing."""
         check_cells(x, present, names, lambda v: (v >= 0) & (v < np.inf), "a waiting time is at least 0")
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
@@ -94,14 +94,13 @@ class Exponential(IndependentColumns):
         return CellSums.summarize(x, members)
 
     def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
-        """What is left after rows were taken out, if rows can have it."""
-        found: CellSums = totals_after_removal(before, after, columns)
-        return found
+        """The statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
+        return totals_after_removal(before, after, columns)
 
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> ExponentialParameters:
-        """1/λ = time/rows, with those of the prior; a class that saw nothing takes the mean of all rows."""
+        """1/λ = time/rows, including the pseudo-rows; a class without values gets the mean of all rows."""
         pooled = statistic.pooled()
         common = pooled.total[0, 0] / np.maximum(pooled.weight[0], np.finfo(float).tiny)
         if self.estimation != "mle" and self.smoothing > 0:
@@ -135,7 +134,7 @@ class Exponential(IndependentColumns):
         return rng.exponential(p.mean[codes])
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Times of very different scale, with holes."""
+        """Times on very different scales, with missing cells."""
         scale = 10.0 ** rng.integers(-6, 7, n_columns)
         rows = rng.exponential(1.0 + 3 * codes[:, None], (len(codes), n_columns)) * scale
         rows[rng.random(rows.shape) < 0.1] = np.nan
@@ -146,14 +145,14 @@ class Exponential(IndependentColumns):
     def linear_form(self, parameters: ExponentialParameters) -> Linear:
         """``coef = −λ``, ``offset = Σ_j log λ_j``."""
         if self.estimation == "bayes":
-            raise NotLinearError("The log-odds of Lomax distributed times (estimation='bayes') are not linear in x.")
+            raise NotLinearError("The log-odds of Lomax times (estimation='bayes') are not linear in x.")
         mean = parameters.mean
         safe = np.where(mean > 0, mean, 1.0)
         coef = np.where(mean > 0, -1 / safe, 0.0)
         return Linear(coef, -np.log(safe).sum(axis=1), np.zeros(mean.shape[1]))
 
     def log_prior(self, parameters: ExponentialParameters, statistic: CellSums) -> float:
-        """Σ (rows log λ − λ time) with the rows and time of the prior, up to a constant."""
+        """Σ (rows log λ − λ time) over the pseudo-rows of the prior, up to a constant."""
         prior, known = pseudo_rows(statistic, self.smoothing), parameters.mean > 0
         mean = np.where(known, parameters.mean, 1.0)
         return float(np.where(known, -prior.weight * np.log(mean) - prior.total[:, 0] / mean, 0.0).sum())
@@ -176,17 +175,17 @@ class Exponential(IndependentColumns):
             with np.errstate(divide="ignore", invalid="ignore"):
                 wide = np.where(a > 1, mean * a / (a - 1), np.inf)
                 spread = np.where(a > 2, (mean * a) ** 2 * a / ((a - 1) ** 2 * (a - 2)), np.inf)
-            return wide, (spread)
-        return mean, (mean**2)
+            return wide, spread
+        return mean, mean**2
 
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """What a query engine would compute: count and sum of each column in each class."""
+        """Aggregates that a query engine must compute: count and sum of each column in each class."""
         return [sums_by_class([number(name) for name in columns])]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> CellSums:
-        """The statistic of the rows that were aggregated."""
+        """The statistic of the aggregated rows."""
         check_least(answers[0], columns, "a waiting time is at least 0", zero=True)
         axis, weight = by_class(answers[0], "count", len(columns), columns)
         _, total = by_class(answers[0], "sum", len(columns), columns)

@@ -2,9 +2,9 @@
 
     p(x | k) = Π_j b^a x_j^{a−1} e^{−b x_j} / Γ(a),    a = a_kj, b = a_kj / mean_kj, x_j > 0
 
-The maximum likelihood solves log a − ψ(a) = log mean(x) − mean(log x). The prior is worth ``smoothing`` rows
-like all rows together; for ``bayes`` the shape is held at its estimate, where the rate b has a conjugate gamma
-prior, and x is then beta-prime distributed.
+The maximum likelihood solves log a − ψ(a) = log mean(x) − mean(log x). The prior is worth ``smoothing`` pseudo-rows
+like all rows together. For ``bayes`` the shape is fixed at its estimate, so the rate b has a conjugate gamma prior, and
+x has a beta-prime distribution.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from suffice.statistics.aggregation import Aggregation, Answer, check_least, mom
 
 __all__ = ["Gamma", "GammaParameters"]
 
-LARGEST_SHAPE = 1e12  # a spread of one millionth of the mean; a constant column has no shape
-FLOOR = 1e-9  # least gap between the means of a class, as a share of that of all rows
+LARGEST_SHAPE = 1e12  # a deviation of one millionth of the mean; a constant column has no shape
+FLOOR = 1e-9  # least log mean(x) − mean(log x) of a class, as a share of that of all rows
 
 
 @dataclass(frozen=True, eq=False)
 class GammaParameters:
-    """Shapes and means (K, d), a shape of zero where a column says nothing; and the rows behind them."""
+    """Shapes and means (K, d), with shape zero for a constant column; and the rows that they were estimated from."""
 
     shape: Float
     mean: Float
@@ -55,7 +55,7 @@ class Gamma(IndependentColumns):
     ----------
     estimation : {"mle", "map", "bayes"}
     smoothing : float
-        Rows that the prior is worth.
+        Number of pseudo-rows of the prior.
 
     Examples
     --------
@@ -63,8 +63,8 @@ class Gamma(IndependentColumns):
     >>> rows = np.random.default_rng(0).gamma(3.0, 2.0, (20_000, 1))
     >>> family = Gamma()
     >>> statistic = family.summarize(rows, Membership(axis, codes=np.zeros(20_000, dtype=int)))
-    >>> found = family.estimate(statistic)
-    >>> found.shape.round(1).item(), found.mean.round(1).item()
+    >>> parameters = family.estimate(statistic)
+    >>> parameters.shape.round(1).item(), parameters.mean.round(1).item()
     (3.0, 6.0)
     """
 
@@ -80,8 +80,8 @@ class Gamma(IndependentColumns):
     # ------------------------------------------------------------------ summarize
 
     def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
-        """Raise unless each cell is above 0, or missing."""
-        check_cells(x, present, names, is_positive, "a gamma distributed number is above 0", zero=False)
+        """Raise `InputError` unless each cell is above 0, or missing."""
+        check_cells(x, present, names, is_positive, "a gamma column holds numbers above 0", zero=False)
 
     def zero(self, classes: ClassAxis, n_columns: int) -> Moments:
         """The statistic of no rows."""
@@ -90,15 +90,14 @@ class Gamma(IndependentColumns):
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> Moments:
         """Moments of each column, and then of its logarithm."""
         names = range(x.shape[1]) if columns is None else columns
-        found = self.zero(members.classes, x.shape[1])
+        total = self.zero(members.classes, x.shape[1])
         for start, block in row_blocks(x):
             both = np.hstack([block, logarithms(block)])
-            part = Moments.summarize(both, members.rows(start, start + len(block)), [*names, *names])
-            found = found.merge(part)
-        return found
+            total = total.merge(Moments.summarize(both, members.rows(start, start + len(block)), [*names, *names]))
+        return total
 
     def statistic_columns(self, n_columns: int) -> Index:
-        """Where each column, and then its logarithm, stands in the statistic (2, d)."""
+        """Positions of each column, and then of its logarithm, in the statistic (2, d)."""
         return np.arange(2 * n_columns).reshape(2, n_columns)
 
     def after_removal(self, before: Moments, after: Moments, columns: Sequence[object]) -> Moments:
@@ -118,7 +117,7 @@ class Gamma(IndependentColumns):
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: Moments, columns: Sequence[object] | None = None) -> GammaParameters:
-        """Shape and mean of each class; a class that saw nothing takes those of all rows."""
+        """Shape and mean of each class; a class without values gets those of all rows."""
         every = statistic.pooled()
         if self.estimation != "mle" and self.smoothing > 0:
             statistic = statistic.merge(pseudo_moments(statistic, self.smoothing))
@@ -134,16 +133,16 @@ class Gamma(IndependentColumns):
     # ------------------------------------------------------------------ log-likelihood
 
     def cells(self, parameters: GammaParameters, values: Float, columns: int | Index) -> Float:
-        """The gamma log-density, or the beta-prime one of the posterior predictive."""
+        """The gamma log-density; for ``bayes`` the beta-prime log-density of the posterior predictive."""
         a, mean, n = (array.T[columns] for array in (parameters.shape, parameters.mean, parameters.rows))
         v = values[:, None]
         safe = np.where(a > 0, a, 1.0)
         scale = np.where(mean > 0, mean, 1.0)
-        # About the mean, so that nothing cancels where the shape is large.
+        # Relative to the mean, so nothing cancels if the shape is large.
         away = (v - scale) / scale
         if self.estimation == "bayes":
-            # x/mean = 1 + t is F distributed with 2a and 2an degrees: (1 + t)^a / (1 + t/(n + 1))^{a(n+1)}, up to
-            # what does not depend on t.
+            # x/mean = 1 + t has an F distribution with 2a and 2an degrees of freedom: its density is
+            # (1 + t)^a / (1 + t/(n + 1))^{a(n+1)}, up to factors that do not depend on t.
             many = np.where(n > 0, n, 1.0)
             total = safe * many
             norm = stirling_gap(safe) + stirling_gap(total) - stirling_gap(safe + total)
@@ -164,7 +163,7 @@ class Gamma(IndependentColumns):
         return np.maximum(drawn, np.finfo(float).tiny)
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Positive columns of very different scale and shape, with holes."""
+        """Positive columns of very different scales and shapes, with missing cells."""
         shape = rng.choice([0.5, 3.0, 100.0], n_columns)
         rows = rng.gamma(shape * (1.0 + codes[:, None]), size=(len(codes), n_columns))
         rows = np.maximum(rows, 1e-6) * 10.0 ** rng.integers(-6, 7, n_columns)
@@ -174,7 +173,7 @@ class Gamma(IndependentColumns):
     # ------------------------------------------------------------------ evidence, moments
 
     def log_prior(self, parameters: GammaParameters, statistic: Moments) -> float:
-        """The log-density of the rows of the prior: s (stirling_gap(a) − a (gap + excess)), and a constant.
+        """Log-density of the pseudo-rows: s (stirling_gap(a) − a (gap + excess)), up to a constant.
 
         gap is log mean(x) − mean(log x) of all rows, and excess is t − log(1 + t) with 1 + t = mean(x)/mean.
         """
@@ -188,7 +187,7 @@ class Gamma(IndependentColumns):
         return float(np.where(known, each, 0.0).sum())
 
     def log_evidence(self, statistic: Moments) -> float:
-        """log ∫ p(rows | a, b) p(b) db, at the ``map`` estimate of the shapes, which are not integrated out."""
+        """log ∫ p(rows | a, b) p(b) db at the ``map`` estimate of the shapes, which are not integrated out."""
         if self.smoothing == 0:
             raise no_proper_prior(self.name)
         d, s = statistic.shape[0] // 2, self.smoothing
@@ -199,7 +198,7 @@ class Gamma(IndependentColumns):
         a, mean = np.where(known, a, 1.0), np.where(known, mean, 1.0)
         before = np.where(known, prior.mean[:, :d], 1.0)
         after = (n * mean + s * before) / (n + s)
-        # −log Γ(z) = stirling_gap(z) − z log z + z, of which all but the gaps cancels.
+        # −log Γ(z) = stirling_gap(z) − z log z + z, in which everything but the gaps cancels.
         apart = n * np.log1p((after - mean) / mean) + s * np.log1p((after - before) / before)
         each = -n * logs - a * (n * _gap(mean, logs, _variance(statistic)[:, d:]) + apart)
         each += n * stirling_gap(a) + stirling_gap(a * s) - stirling_gap(a * (n + s))
@@ -213,19 +212,19 @@ class Gamma(IndependentColumns):
             with np.errstate(divide="ignore", invalid="ignore"):
                 centre = np.where(safe * n > 1, safe * n * mean / (safe * n - 1), np.inf)
                 spread = (n * mean) ** 2 * safe * (safe + safe * n - 1) / ((safe * n - 2) * (safe * n - 1) ** 2)
-            return centre, (np.where(safe * n > 2, spread, np.inf))
-        return mean, (mean**2 / a)
+            return centre, np.where(safe * n > 2, spread, np.inf)
+        return mean, mean**2 / a
 
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """What a query engine would compute: count, mean and variance of each column and of its logarithm."""
+        """Aggregates that a query engine must compute: count, mean and variance of each column and of its logarithm."""
         x = [number(name) for name in columns]
         return [moments_by_class([*x, *(nw.when(each > 0).then(each).log() for each in x)])]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Moments:
-        """The statistic of the rows that were aggregated."""
-        check_least(answers[0], columns, "a gamma distributed number is above 0", zero=False)
+        """The statistic of the aggregated rows."""
+        check_least(answers[0], columns, "a gamma column holds numbers above 0", zero=False)
         return Moments.of_answer(answers[0], [*columns, *columns])
 
     def table(self, parameters: GammaParameters, j: int) -> dict[str, Float]:
@@ -238,24 +237,24 @@ def _variance(moments: Moments) -> Float:
 
 
 def _gap(mean: Float, log_mean: Float, log_variance: Float) -> Float:
-    """log mean(x) − mean(log x), not negative; half the variance of log x where the difference has fewer digits."""
+    """log mean(x) − mean(log x), at least 0; half the variance of log x if that is more accurate."""
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.log(mean) - log_mean
     return np.where(log_variance < 2e-10, log_variance / 2, np.maximum(gap, 0.0))
 
 
 def solve_shape(gap: Float) -> Float:
-    """The shape a with log a − ψ(a) = gap, by Newton's method on log a.
+    """The shape a that solves log a − ψ(a) = gap, by Newton's method on log a.
 
     >>> a = solve_shape(np.array([0.5, 1e-5]))
     >>> bool(np.allclose(np.log(a) - digamma(a), [0.5, 1e-5], rtol=1e-10))
     True
     """
     gap = np.clip(gap, 0.5 / LARGEST_SHAPE, 700.0)
-    # Minka's start is within a percent; each step doubles the digits.
+    # Minka's starting point is within one percent; each step doubles the number of digits.
     a = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
     for _ in range(5):
-        # log a − ψ(a) loses its digits for a large a, where it is 1/2a + 1/12a² to sixteen of them.
+        # log a − ψ(a) cancels for a large a; there 1/2a + 1/12a² has sixteen digits.
         large = a > 1e4
         safe = np.where(large, 1.0, a)
         value = np.where(large, 0.5 / a + 1 / (12 * a**2), np.log(safe) - digamma(safe))

@@ -2,15 +2,15 @@
 
     p(x | k) = Π_j φ_kj (1 − φ_kj)^{x_j},    x_j = 0, 1, 2, …
 
-The prior of each φ is a beta distribution worth ``smoothing`` successes after as many failures as in all rows
-together (and half a failure more in all of them); its posterior predictive is the beta-geometric.
+The prior of each φ is a beta distribution worth ``smoothing`` pseudo-rows with the mean of all rows (and half a failure
+more in total); its posterior predictive is the beta-geometric distribution.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ __all__ = ["Geometric", "GeometricParameters"]
 
 @dataclass(frozen=True, eq=False)
 class GeometricParameters:
-    """Chance of success (K, d), and the successes and failures behind it."""
+    """Probability of success (K, d), and the successes and failures that it was estimated from."""
 
     probability: Float
     successes: Float
@@ -55,9 +55,9 @@ class Geometric(IndependentColumns):
     Parameters
     ----------
     estimation : {"map", "mle", "bayes"}
-        With ``bayes`` a count is beta-geometric given the rows seen, and its log-odds are not linear.
+        With ``bayes`` a count has a beta-geometric distribution given the rows seen, and its log-odds are not linear.
     smoothing : float
-        Rows that the prior is worth.
+        Number of pseudo-rows of the prior.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Geometric(IndependentColumns):
     # ------------------------------------------------------------------ summarize
 
     def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
-        """Raise unless each cell is a count or missing."""
+        """Raise `InputError` unless each cell is a count or missing."""
         check_cells(x, present, names, is_count, "a number of failures is a whole number of at least 0")
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
@@ -93,14 +93,13 @@ class Geometric(IndependentColumns):
         return CellSums.summarize(x, members)
 
     def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
-        """What is left after rows were taken out, if rows can have it."""
-        found: CellSums = totals_after_removal(before, after, columns)
-        return found
+        """The statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
+        return totals_after_removal(before, after, columns)
 
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> GeometricParameters:
-        """φ = successes/(successes + failures), with those of the prior; without rows that of all rows."""
+        """φ = successes/(successes + failures), with the pseudo-rows; a class without values gets that of all rows."""
         pooled = statistic.pooled()
         if self.estimation != "mle" and self.smoothing > 0:
             statistic = statistic.merge(self._prior(statistic))
@@ -115,7 +114,7 @@ class Geometric(IndependentColumns):
     # ------------------------------------------------------------------ log-likelihood
 
     def cells(self, parameters: GeometricParameters, values: Float, columns: int | Index) -> Float:
-        """log φ + x log(1 − φ), or the beta-geometric of the posterior predictive."""
+        """log φ + x log(1 − φ); for ``bayes`` the beta-geometric posterior predictive."""
         p, v = parameters, values[:, None]
         yes, no = p.successes.T[columns], p.failures.T[columns]
         if self.estimation == "bayes":
@@ -133,7 +132,7 @@ class Geometric(IndependentColumns):
         return scores_of_cells(x, _log_chance(parameters), self._slope(parameters))
 
     def _slope(self, parameters: GeometricParameters) -> Float:
-        """log(1 − φ), from the failures themselves where φ is near one; zero where nothing is known."""
+        """log(1 − φ), computed from the failures if φ is above one half; zero for a column without values."""
         p = parameters
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = np.where(
@@ -153,7 +152,7 @@ class Geometric(IndependentColumns):
         return (rng.geometric(np.maximum(chance, 1e-15)) - 1).astype(np.float64)
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Counts with holes; some columns are zero in a class."""
+        """Counts with missing cells; some columns are zero in a class."""
         chance = rng.choice([1.0, 0.7, 0.05], (int(codes.max(initial=0)) + 1, n_columns), p=[0.1, 0.5, 0.4])
         rows = (rng.geometric(chance[codes]) - 1).astype(np.float64)
         rows[rng.random(rows.shape) < 0.1] = np.nan
@@ -169,7 +168,7 @@ class Geometric(IndependentColumns):
         return Linear(self._slope(p), _log_chance(p).sum(axis=1), np.zeros(p.probability.shape[1]))
 
     def log_prior(self, parameters: GeometricParameters, statistic: CellSums) -> float:
-        """Σ (successes log φ + failures log(1 − φ)) with those of the prior, up to a constant."""
+        """Σ (successes log φ + failures log(1 − φ)) over the pseudo-rows of the prior, up to a constant."""
         prior = self._prior(statistic)
         chance, slope = _log_chance(parameters), self._slope(parameters)
         return weighted_logs(prior.weight, chance) + weighted_logs(prior.total[:, 0], slope)
@@ -192,23 +191,23 @@ class Geometric(IndependentColumns):
             with np.errstate(divide="ignore", invalid="ignore"):
                 mean = np.where(a > 1, b / (a - 1), np.inf)
                 spread = np.where(a > 2, b * (a + b - 1) * a / ((a - 1) ** 2 * (a - 2)), np.inf)
-            return mean, (spread)
+            return mean, spread
         p = parameters.probability[k]
-        return b / a, ((1 - p) / p**2)
+        return b / a, (1 - p) / p**2
 
     def table(self, parameters: GeometricParameters, j: int) -> dict[str, Float]:
-        """The chance of success in each class."""
+        """Probability of success in each class."""
         return {"probability": parameters.probability[:, j]}
 
 
 def _log_chance(parameters: GeometricParameters) -> Float:
-    """log φ; zero where nothing is known."""
+    """log φ; zero for a column without values."""
     known = parameters.successes > 0
     return np.where(known, np.log(np.where(known, parameters.probability, 1.0)), 0.0)
 
 
-def _log_predictive(yes: Any, no: Any, x: Matrix) -> Any:
-    """log B(yes + 1, no + x)/B(yes, no), by the shorter of two chains of factors."""
+def _log_predictive(yes: Float, no: Float, x: Float) -> Float:
+    """log B(yes + 1, no + x)/B(yes, no), by the shorter of two products."""
     yes, no, x = np.broadcast_arrays(yes, no, x)
     few = log_rise(no, yes) - log_rise(no + x, yes + 1)
-    return np.log(yes) + np.where(yes < x, few, log_rise(no, x) - log_rise(yes + no, x + 1))
+    return np.asarray(np.log(yes) + np.where(yes < x, few, log_rise(no, x) - log_rise(yes + no, x + 1)))

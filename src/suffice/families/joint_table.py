@@ -1,9 +1,9 @@
-"""The full joint table: all columns of a block as one categorical, with a share for each combination of levels.
+"""The full joint table: all columns of a block as one categorical column, with a probability for each combination.
 
     p(x | k) = (n_k(x) + α) / (n_k + α M),    M = Π_j L_j
 
-This is counting p(x, y) itself: no assumption at all, and exponentially many cells. Only cells that were seen
-are stored; the prior gives each of the M cells α = ``smoothing`` rows.
+It counts p(x, y) itself: it makes no assumption, but has exponentially many cells. Only cells that were seen are
+stored; the prior gives each of the M cells α = ``smoothing`` pseudo-rows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import narwhals as nw
 import numpy as np
@@ -35,7 +35,7 @@ __all__ = ["JointTable", "JointTableParameters"]
 
 @dataclass(frozen=True, eq=False)
 class JointTableParameters:
-    """Counts of the cells seen, and what every cell has beside them.
+    """Counts of the cells seen, and the pseudo-rows that every cell has.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class JointTableParameters:
         Logarithm of the rows and pseudo-rows of each class.
     alpha : float
     n_cells : int
-        M, the number of all cells; a Python integer, for it can be astronomically large.
+        M, the number of all cells; a Python integer, since it can be astronomically large.
     """
 
     levels: tuple[Levels, ...]
@@ -59,35 +59,35 @@ class JointTableParameters:
 
     @property
     def n_seen(self) -> int:
-        """How many cells were ever seen."""
+        """Number of cells that were seen."""
         return len(self.cells)
 
     @property
     def seen_share(self) -> float:
-        """The share of all cells that were ever seen."""
+        """Share of all cells that were seen."""
         return len(self.cells) / self.n_cells if self.n_cells else 0.0
 
 
 @register
 @dataclass(frozen=True)
 class JointTable(Family):
-    """All columns as one categorical.
+    """All columns of a block as one categorical column.
 
     Parameters
     ----------
     estimation : {"map", "mle", "bayes"}
     smoothing : float
-        Rows of each cell that the prior is worth. There are so many cells that one row each is a strong
-        prior: where most cells were never seen, something like one over the number of cells is milder.
+        Pseudo-rows of each cell that the prior is worth. There are so many cells that one row for each is a strong
+        prior: if most cells were never seen, about one over the number of cells is weaker.
     unseen : {"ignore", "error"}
-        Whether a level that was never seen is taken for a missing one, or is an error.
+        Whether a level that was never seen counts as missing, or is an error.
     missing : {"ignore"}
-        A missing cell is summed over.
+        The table is summed over missing cells.
 
     Notes
     -----
-    A row with a missing cell is in no cell of the table and is left out of the counts; for prediction the
-    table is summed over the missing columns, which is exact.
+    A row with a missing cell belongs to no cell of the table and is not counted. For prediction the table is summed
+    over the missing columns, which is exact.
 
     Examples
     --------
@@ -121,11 +121,12 @@ class JointTable(Family):
         check_estimation(self.estimation, self.smoothing)
         if self.unseen not in ("ignore", "error"):
             raise InputError(
-                f"unseen must be 'ignore' or 'error' in a joint table, got {self.unseen!r}: which of its cells a level "
-                "that was never seen would be in, nothing says."
+                f"unseen must be 'ignore' or 'error' in a joint table, got {self.unseen!r}: a level that was "
+                "never seen belongs to no cell.",
+                argument="unseen",
             )
         if self.missing != "ignore":
-            raise InputError(f"missing must be 'ignore' in a joint table, got {self.missing!r}.")
+            raise InputError(f"missing must be 'ignore' in a joint table, got {self.missing!r}.", argument="missing")
 
     # ------------------------------------------------------------------ summarize
 
@@ -134,13 +135,13 @@ class JointTable(Family):
         return JointCounts.zero(classes, n_columns)
 
     def summarize(self, x: Coded, members: Membership, columns: Sequence[object] | None = None) -> JointCounts:
-        """How often each combination of levels was seen."""
+        """Counts of each combination of levels."""
         return JointCounts.summarize(x, members)
 
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: JointCounts, columns: Sequence[object] | None = None) -> JointTableParameters:
-        """Counts with those of the prior; a class that saw nothing takes the table of all rows."""
+        """Counts and pseudo-rows; a class without rows gets the table of all rows."""
         n_cells = math.prod(len(each) for each in statistic.levels)
         alpha = 0.0 if self.estimation == "mle" else float(self.smoothing)
         count = statistic.count
@@ -158,11 +159,11 @@ class JointTable(Family):
         return kind_of_levels(parameters.levels[j])
 
     def accepting_unseen(self) -> Self:
-        """The same family; a level that was never seen is ignored where it was an error."""
+        """The same family, with unseen levels ignored if they were an error."""
         return replace(self, unseen="ignore") if self.unseen == "error" else self
 
     def check_seen(self, parameters: JointTableParameters, x: Coded, names: Sequence[object]) -> Coded:
-        """The rows as codes of the model's levels, or an error that names column and row."""
+        """Rows as codes of the model's levels; raises `InputError` for unseen levels if those are an error."""
         columns = (
             check_unseen(column, levels, name, self.unseen, len(x))
             for column, levels, name in zip(x.columns, parameters.levels, names, strict=True)
@@ -177,21 +178,21 @@ class JointTable(Family):
         n_classes = len(p.log_size)
         out = np.zeros((len(x), n_classes))
         if not p.n_seen:
-            return out  # no row was ever whole, and nothing is known
+            return out  # every row had a missing cell, so nothing is known
         patterns, which = np.unique(codes >= 0, axis=0, return_inverse=True)
         order = np.argsort(which.ravel(), kind="stable")
         bounds = np.concatenate([[0], np.cumsum(np.bincount(which.ravel(), minlength=len(patterns)))])
         for i, known in enumerate(patterns):
             rows = order[bounds[i] : bounds[i + 1]]
-            if known.any():  # otherwise nothing is known, and everything has probability one
+            if known.any():  # a row without values has probability one
                 out[rows] = self._marginal(p, codes[np.ix_(rows, known)], known)
         return out
 
     def _marginal(self, parameters: JointTableParameters, codes: Codes, known: Mask) -> Float:
-        """log p of rows of which some columns are known, summed over the others (n, K)."""
+        """log p of rows with some known columns, summed over the other columns (n, K)."""
         p, n_classes = parameters, len(parameters.log_size)
-        levels = [each for each, there in zip(p.levels, known, strict=True) if there]
-        summed_over = _log_product([each for each, there in zip(p.levels, known, strict=True) if not there])
+        levels = [each for each, is_known in zip(p.levels, known, strict=True) if is_known]
+        summed_over = _log_product([each for each, is_known in zip(p.levels, known, strict=True) if not is_known])
         seen = p.cells[:, known]
         cells, place = distinct_cells(np.vstack([seen, codes]), levels)
         table = np.zeros((len(cells), n_classes))
@@ -208,40 +209,40 @@ class JointTable(Family):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given the others (n, K): its cell counts it once less in its own class.
+        """log p(x | y) of each row given all other rows (n, K): its cell has one count less in its own class.
 
-        NaN in rows without which a level was never seen, or a class has no row in the table.
+        A row is NaN if without it a level was never seen, or a class has no rows in the table.
         """
         assert members.codes is not None
         p, c = parameters, members.codes
         if p.alpha == 0 and not statistic.count.any(axis=1).all():
-            return None  # a class without rows takes the table of all rows, in which every row has a part
+            return None  # every row contributes to the table of a class without rows
         out = self.log_likelihood(p, x)
         codes = Coded(len(x), tuple(a.on(b) for a, b in zip(x.columns, p.levels, strict=True))).matrix()
-        whole = np.flatnonzero((codes >= 0).all(axis=1))  # a row with a hole is in no cell
+        whole = np.flatnonzero((codes >= 0).all(axis=1))  # a row with a missing cell is not in the table
         if not len(whole):
             return out
         c, w = c[whole], np.ones(len(whole)) if members.weights is None else members.weights[whole]
         _, place = distinct_cells(np.vstack([p.cells, codes[whole]]), p.levels)
         here = np.argsort(place[: len(p.cells)])[place[len(p.cells) :]]
-        left = subtract_part(statistic.count[c, here], w)
+        own = subtract_part(statistic.count[c, here], w)
         rest = subtract_part(statistic.count.sum(axis=1)[c], w)
         with np.errstate(divide="ignore"):
             prior = np.log(p.alpha) + _log_product(p.levels)
-            out[whole, c] = np.log(left + p.alpha) - np.logaddexp(np.log(rest), prior)
-        lost = (rest == 0) & (p.alpha == 0)
+            out[whole, c] = np.log(own + p.alpha) - np.logaddexp(np.log(rest), prior)
+        unknown = (rest == 0) & (p.alpha == 0)
         for j, levels in enumerate(p.levels):
             held = np.bincount(p.cells[:, j], statistic.count.sum(axis=0), minlength=len(levels))
-            fixed = np.array([value in levels.declared for value in levels.values])
+            declared = np.array([value in levels.declared for value in levels.values])
             at = codes[whole, j]
-            lost |= (subtract_part(held[at], w) == 0) & ~fixed[at]
-        out[whole[lost]] = np.nan
+            unknown |= (subtract_part(held[at], w) == 0) & ~declared[at]
+        out[whole[unknown]] = np.nan
         return out
 
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: JointTableParameters, codes: Codes, rng: np.random.Generator) -> Coded:
-        """One row drawn from p(x | y = code) for each code: a cell that was seen, or one of all at random."""
+        """One row drawn from p(x | y = code) for each code: a cell that was seen, or any cell at random."""
         p = parameters
         drawn = np.full((len(codes), len(p.levels)), -1, dtype=np.int64)
         if p.n_cells:
@@ -258,7 +259,7 @@ class JointTable(Family):
         return Coded(len(codes), tuple(columns))
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Small numbers as levels that hang together, with holes."""
+        """Small numbers as dependent levels, with missing cells."""
         first = rng.integers(0, 3, len(codes))
         rows = ((first[:, None] + rng.integers(0, 2, (len(codes), n_columns)) + codes[:, None]) % 4).astype(np.float64)
         rows[rng.random(rows.shape) < 0.05] = np.nan
@@ -267,11 +268,11 @@ class JointTable(Family):
     # ------------------------------------------------------------------ evidence, table
 
     def log_prior(self, parameters: JointTableParameters, statistic: JointCounts) -> float:
-        """α Σ log θ over all M cells, up to a constant: α (Σ log(1 + n_c/α) − M log(1 + n/αM)), whatever M is."""
+        """α Σ log θ over all M cells, up to a constant: α (Σ log(1 + n_c/α) − M log(1 + n/αM)), for any M."""
         p = parameters
         rows = p.count.sum(axis=1) / p.alpha
         share = rows * np.exp(-_log_product(p.levels)) if p.n_cells else np.zeros_like(rows)
-        # M log(1 + t) with t = n/αM is n/α where there are so many cells that t is nothing.
+        # M log(1 + t) with t = n/αM tends to n/α as the number of cells grows.
         whole = rows * np.divide(np.log1p(share), share, out=np.ones_like(share), where=share > 0)
         return float(self.smoothing * (np.log1p(p.count / p.alpha).sum() - whole.sum()))
 
@@ -281,32 +282,32 @@ class JointTable(Family):
             raise no_proper_prior(self.name)
         if statistic.missing.any():
             raise InputError(
-                "Some rows have a hole in the joint table and are in no cell of it; they have no evidence."
+                "Some rows have a missing cell and are not in the joint table, so their evidence is unknown."
             )
         if not len(statistic.cells):
             return 0.0
         a, log_cells = self.smoothing, _log_product(statistic.levels)
         size = statistic.count.sum(axis=1)
         whole = np.log(a) + log_cells
-        # Beyond any number of rows, Γ(A + n)/Γ(A) is Aⁿ.
+        # For A much larger than any number of rows, Γ(A + n)/Γ(A) is Aⁿ.
         rise = size * whole if whole > 600 else log_rise(np.exp(whole), size)
         return float(log_rise(a, statistic.count).sum() - rise.sum())
 
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """What a query engine would compute: how often each combination of levels occurs in each class."""
+        """Aggregates that a query engine must compute: how often each combination of levels occurs in each class."""
         return [value_counts([nw.col(name) for name in columns])]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> JointCounts:
-        """The statistic of the rows that were aggregated."""
+        """The statistic of the aggregated rows."""
         coded = tuple(CodedColumn(*coded_values(answers[0][value(j)])) for j in range(len(columns)))
         return JointCounts.summarize(Coded(len(coded[0].codes), coded), members_of(answers[0]))
 
-    def level_table(self, parameters: JointTableParameters, j: int) -> tuple[list[Any], Float]:
-        """The cells that were seen with their shares in each class (C + 1, K), and at last that of each other cell."""
+    def level_table(self, parameters: JointTableParameters, j: int) -> tuple[list[object], Float]:
+        """Cells that were seen, and at last each other cell, with their probabilities in each class (C + 1, K)."""
         p = parameters
-        cells: list[Any] = [
+        cells: list[object] = [
             tuple(e.values[c] for e, c in zip(p.levels, cell, strict=True)) for cell in p.cells.tolist()
         ]
         share = (np.vstack([p.count.T, np.zeros(len(p.log_size))]) + p.alpha) * np.exp(-p.log_size)
@@ -314,5 +315,5 @@ class JointTable(Family):
 
 
 def _log_product(levels: Sequence[Levels]) -> float:
-    """Logarithm of the number of cells of those levels."""
+    """Logarithm of the number of combinations of these levels."""
     return float(sum(np.log(len(each)) for each in levels)) if all(len(each) for each in levels) else -np.inf

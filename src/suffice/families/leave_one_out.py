@@ -39,9 +39,9 @@ def leave_one_out_cells(
 ) -> Float:
     """log p(x | y) of each row given all other rows (n, K), for any family of independent columns.
 
-    Each cell of a block of rows becomes a column of its own, whose statistic is that of its column without the cell; the
-    family estimates all of them at once and scores the cells. A block has rows of one class, since a cell is subtracted
-    from the class of its row. Rows are NaN if the family has no estimate without them.
+    Each cell of a block of rows becomes a column of its own, whose statistic is that of its column without the cell.
+    The family estimates all of them at once and scores the cells. A block has rows of one class, since a cell is
+    subtracted from the class of its row. Rows are NaN if the family has no estimate without them.
     """
     assert members.codes is not None
     d, n_classes = x.shape[1], len(statistic.classes)

@@ -2,14 +2,14 @@
 
     p(x | k) = Π_j N(log x_j; μ_kj, σ²_kj) / x_j,    x_j > 0
 
-Everything else, priors included, is as in the Gaussian family, on log x.
+Everything else, including the priors, is the Gaussian family on log x.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, fields
+from typing import ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -19,8 +19,8 @@ from suffice.families.contract import register
 from suffice.families.estimation import check_cells
 from suffice.families.gaussian import Gaussian, GaussianParameters
 from suffice.families.independent import IndependentColumns
-from suffice.families.linear import Linear, row_blocks
-from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
+from suffice.families.linear import Linear, PosteriorRequest, row_blocks
+from suffice.numerics.types import Array, Codes, Float, Index, Mask, Matrix
 from suffice.statistics import Membership, Moments
 from suffice.statistics.aggregation import Aggregation, Answer, check_least, number, sums_by_class
 from suffice.tables.table import is_sparse
@@ -49,21 +49,21 @@ class LogNormal(Gaussian):
     # ------------------------------------------------------------------ summarize
 
     def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
-        """Raise unless each cell is above 0, or missing."""
-        check_cells(x, present, names, is_positive, "a logarithm is taken of numbers above 0", zero=False)
+        """Raise `InputError` unless each cell is above 0, or missing."""
+        check_cells(x, present, names, is_positive, "a log_normal column holds numbers above 0", zero=False)
 
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> Moments:
         """Weight, mean and centred sum of squares of log x."""
-        found = self.zero(members.classes, x.shape[1])
+        total = self.zero(members.classes, x.shape[1])
         for start, block in row_blocks(x):
             rows = members.rows(start, start + len(block))
-            found = found.merge(super().summarize(logarithms(block), rows, columns))
-        return found
+            total = total.merge(super().summarize(logarithms(block), rows, columns))
+        return total
 
     # ------------------------------------------------------------------ log-likelihood
 
     def cells(self, parameters: GaussianParameters, values: Float, columns: int | Index) -> Float:
-        """The Gaussian log-density of log x, less log x."""
+        """The Gaussian log-density of log x, minus log x."""
         logs = np.log(values)
         return np.asarray(super().cells(parameters, logs, columns) - logs[:, None])
 
@@ -79,16 +79,22 @@ class LogNormal(Gaussian):
             out[rows] -= np.nansum(logs, axis=1, keepdims=True)
         return out
 
-    def write_posterior(self, parameters: GaussianParameters, x: Matrix, finish: Any) -> None:
-        """Not at once: logarithms are taken first."""
+    def write_posterior(self, parameters: GaussianParameters, x: Matrix, finish: PosteriorRequest) -> None:
+        """None: the logarithms of the rows must be taken first."""
 
     def leave_one_out(
-        self, statistic: Any, parameters: GaussianParameters, x: Matrix, members: Membership, columns: Sequence[object]
+        self,
+        statistic: Moments,
+        parameters: GaussianParameters,
+        x: Matrix,
+        members: Membership,
+        columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given the others (n, K): that of log x, less a term that the classes share."""
+        """log p(x | y) of each row given all other rows (n, K), from log x, up to a term that all classes share."""
         if self.spherical or is_sparse(x):
             return IndependentColumns.leave_one_out(self, statistic, parameters, x, members, columns)
-        plain = Gaussian(**{each.name: getattr(self, each.name) for each in fields(Gaussian)})
+        settings = asdict(self)
+        plain = Gaussian(**{each.name: settings[each.name] for each in fields(Gaussian)})
         return plain.leave_one_out(statistic, parameters, logarithms(x), members, columns)
 
     # ------------------------------------------------------------------ sample
@@ -98,7 +104,7 @@ class LogNormal(Gaussian):
         return np.exp(super().sample(parameters, codes, rng))
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Positive columns of very different scale, with holes."""
+        """Positive columns on very different scales, with missing cells."""
         rows = np.exp(rng.standard_normal((len(codes), n_columns)) + codes[:, None])
         rows *= 10.0 ** rng.integers(-6, 7, n_columns)
         if self.missing:
@@ -108,31 +114,31 @@ class LogNormal(Gaussian):
     # ------------------------------------------------------------------ linear form, evidence, moments
 
     def linear_form(self, parameters: GaussianParameters) -> Linear:
-        """There is none: log-odds are a function of log x."""
-        raise NotLinearError("The log-odds of a log_normal block are not linear in x, but a function of log x.")
+        """Raises `NotLinearError`: log-odds are a function of log x."""
+        raise NotLinearError("The log-odds of a log_normal block are not linear in x; they are a function of log x.")
 
     def log_evidence(self, statistic: Moments) -> float:
-        """The evidence of the logarithms, less Σ log x for the change of variables."""
+        """The evidence of the logarithms, minus Σ log x for the change of variables."""
         return super().log_evidence(statistic) - float((statistic.weight * statistic.mean).sum())
 
     def mean_and_variance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:
         """Mean and variance of each column (d,) of class k."""
         if self.estimation == "bayes":
-            return np.full(parameters.mean.shape[1], np.inf), (np.full(parameters.mean.shape[1], np.inf))
+            return np.full(parameters.mean.shape[1], np.inf), np.full(parameters.mean.shape[1], np.inf)
         mean, variance = parameters.mean[k], parameters.variance[k]
         centre = np.exp(mean + variance / 2)
-        return centre, (np.expm1(variance) * centre**2)
+        return centre, np.expm1(variance) * centre**2
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """What a query engine would compute: count, mean and variance of log x in each class, and the least x."""
+        """Aggregates that a query engine must compute: moments of log x in each class, and the least x."""
         return [*super().aggregates(columns), sums_by_class([number(name) for name in columns])]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Moments:
-        """The statistic of the rows that were aggregated."""
-        check_least(answers[1], columns, "a logarithm is taken of numbers above 0", zero=False)
+        """The statistic of the aggregated rows."""
+        check_least(answers[1], columns, "a log_normal column holds numbers above 0", zero=False)
         return super().from_aggregates(answers, columns)
 
-    def _expression(self, name: str) -> Any:
+    def _expression(self, name: str) -> nw.Expr:
         x = number(name)
         return nw.when(x > 0).then(x).log()
 
@@ -141,9 +147,9 @@ class LogNormal(Gaussian):
         return {f"{name} of log": values for name, values in super().table(parameters, j).items()}
 
 
-def is_positive(values: Any) -> Any:
+def is_positive(values: Array) -> Mask:
     """Whether each value is above zero and finite."""
-    return (values > 0) & (values < np.inf)
+    return np.asarray((values > 0) & (values < np.inf))
 
 
 def logarithms(x: Float) -> Float:

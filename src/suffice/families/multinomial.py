@@ -1,9 +1,9 @@
-"""Vectors of counts of one length: how often each column's thing was drawn.
+"""Vectors of counts: how often the outcome of each column was drawn.
 
     p(x | k) = (Σ_j x_j)! / Π_j x_j! · Π_j θ_kj^{x_j},    θ_kj = (t_kj + α) / (t_k + α d)
 
-given the length Σ_j x_j. The prior of θ is a Dirichlet distribution with ``smoothing`` draws of each column
-(Laplace: 1); its posterior predictive is the Dirichlet-multinomial.
+given the length Σ_j x_j. The prior of θ is a Dirichlet distribution with ``smoothing`` pseudo-draws of each column
+(Laplace: 1); its posterior predictive is the Dirichlet-multinomial distribution.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -46,7 +46,7 @@ __all__ = ["Multinomial", "MultinomialParameters"]
 
 @dataclass(frozen=True, eq=False)
 class MultinomialParameters:
-    """Shares of the columns and what they were made of.
+    """Shares of the columns, and the draws that they were estimated from.
 
     Attributes
     ----------
@@ -66,22 +66,22 @@ class MultinomialParameters:
 
     @cached_property
     def cells(self) -> CellForm:
-        """Σ x log θ, as it is evaluated."""
+        """Σ x log θ, prepared for evaluation."""
         return CellForm.of(None, self.log_share)
 
     @cached_property
     def log_common(self) -> Float:
-        """Less the logarithm of the mean share of all classes (d,)."""
+        """Minus the logarithm of the mean share of all classes (d,)."""
         return np.asarray(-np.log(np.maximum(np.exp(self.log_share).mean(axis=0), np.finfo(float).tiny)))
 
     @cached_property
     def log_ratio(self) -> Float:
-        """log θ against the mean share of all classes, which they have in common: large counts then cost no digits."""
+        """log θ relative to the mean share of all classes (K, d), so large counts cost no digits."""
         return np.asarray(self.log_share + self.log_common)
 
     @cached_property
     def relative_cells(self) -> CellForm:
-        """Σ x log θ against the mean share of all classes, as it is evaluated."""
+        """Σ x `log_ratio`, prepared for evaluation."""
         return CellForm.of(None, self.log_ratio)
 
 
@@ -93,16 +93,16 @@ class Multinomial(Family):
     Parameters
     ----------
     estimation : {"map", "mle", "bayes"}
-        With ``bayes`` a vector of counts is Dirichlet-multinomial: a second draw of the same column
-        surprises less than the first, and the log-odds are not linear.
+        With ``bayes`` a vector of counts has a Dirichlet-multinomial distribution: a second draw of the same column is
+        more likely than the first, and the log-odds are not linear.
     smoothing : float
-        Draws of each column that the prior is worth.
+        Pseudo-draws of each column that the prior is worth.
 
     Notes
     -----
-    The length of a row is taken as given and says nothing. `sample` draws it from a Poisson distribution
-    with the mean length of the class. A missing value has no meaning among counts that compete for one
-    length, and is an error; columns of counts with holes are Poisson columns.
+    The length of a row is given and does not affect the class. `sample` draws it from a Poisson distribution with the
+    mean length of the class. A missing count is an error, since the counts of a row share one length; use the Poisson
+    family for columns of counts with missing cells.
 
     Examples
     --------
@@ -128,11 +128,12 @@ class Multinomial(Family):
     # ------------------------------------------------------------------ summarize
 
     def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
-        """Raise unless each cell is a count."""
+        """Raise `InputError` unless each cell is a count."""
         if len(names) == 1:
             raise InputError(
-                f"Column {names[0]!r} alone is a multinomial of one outcome, which says nothing. Give its columns "
-                "together as a tuple, or use the family 'poisson'."
+                f"Column {names[0]!r} alone is a multinomial with one outcome, which cannot separate classes. Give all "
+                "columns of the multinomial together as a tuple, or use the family 'poisson'.",
+                column=names[0],
             )
         check_cells(x, present, names, is_count, "a count is a whole number of at least 0", missing=False)
 
@@ -144,14 +145,14 @@ class Multinomial(Family):
         """Rows, Σ x, and the multinomial coefficients for the evidence."""
         return CountVectors.summarize(x, members)
 
-    def after_removal(self, before: CountVectors, after: CountVectors, columns: Sequence[object]) -> Any:
-        """What is left after rows were taken out, if rows can have it."""
+    def after_removal(self, before: CountVectors, after: CountVectors, columns: Sequence[object]) -> CountVectors:
+        """The statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
         return totals_after_removal(before, after, columns)
 
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: CountVectors, columns: Sequence[object] | None = None) -> MultinomialParameters:
-        """θ = (t + α)/(Σ t + α d); a class that saw no draw takes the shares of all rows."""
+        """θ = (t + α)/(Σ t + α d); a class without draws gets the shares of all rows."""
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         draws, log_share = log_shares(statistic.total, alpha)
         weight = np.where(statistic.weight > 0, statistic.weight, 1.0)
@@ -174,7 +175,7 @@ class Multinomial(Family):
         return p.relative_cells.scores(x)
 
     def write_posterior(self, parameters: MultinomialParameters, x: Matrix, finish: PosteriorRequest) -> int | None:
-        """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
+        """Write what ``finish`` asks of `relative_log_likelihood`; returns the first row without a posterior, or −1."""
         return None if self.estimation == "bayes" else parameters.relative_cells.write_posterior(x, finish)
 
     def leave_one_out(
@@ -185,13 +186,13 @@ class Multinomial(Family):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given the others (n, K): its own class has its draws once less."""
+        """log p(x | y) of each row given all other rows (n, K): its own class loses its draws."""
         assert members.codes is not None
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         w = np.ones(x.shape[0]) if members.weights is None else members.weights
         total, c = statistic.total, members.codes
         if alpha == 0 and not total.any(axis=1).all():
-            return None  # a class without draws takes the shares of all rows, in which every row has a part
+            return None  # every row contributes to the shares of a class without draws
         lengths = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
         size = subtract_part(total.sum(axis=1)[c], w * lengths) + alpha * total.shape[1]
         out = self.relative_log_likelihood(parameters, x)
@@ -207,16 +208,16 @@ class Multinomial(Family):
                     share, risen = values * (np.log(left) + self._log_common(parameters)[at]), lengths * np.log(size)
                 own = np.bincount(rows, share, minlength=len(c)) - risen
         out[np.arange(len(c)), c] = own
-        out[size == 0] = np.nan  # without the row the class has no draw, and takes the shares of all rows
+        out[size == 0] = np.nan  # without the row the class has no draws and gets the shares of all rows
         return out
 
     def _dense_left_out(
-        self, parameters: MultinomialParameters, x: Matrix, total: Float, codes: Any, w: Float
+        self, parameters: MultinomialParameters, x: Matrix, total: Float, codes: Codes, w: Float
     ) -> Float:
-        """Σ x log of what is left of the draws of its own class, of each row (n,)."""
+        """Σ x log of the draws that its own class has without the row, of each row (n,)."""
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
         common = self._log_common(parameters)
-        whole = bool((total == np.floor(total)).all() and (w == np.floor(w)).all())  # sums of those are exact
+        whole = bool((total == np.floor(total)).all() and (w == np.floor(w)).all())  # whose sums are exact
         out = np.empty(len(x))
         for start, block in row_blocks(x):
             here = slice(start, start + len(block))
@@ -241,7 +242,7 @@ class Multinomial(Family):
         return np.where(dense > 0, dense * np.where(dense > 0, ratio, 0.0), 0.0)
 
     def _log_common(self, parameters: MultinomialParameters) -> Float:
-        """What is added to log θ in `relative_log_likelihood` (d,)."""
+        """Term added to log θ in `relative_log_likelihood` (d,)."""
         return parameters.log_common
 
     # ------------------------------------------------------------------ sample
@@ -259,7 +260,7 @@ class Multinomial(Family):
         return rng.multinomial(lengths, share[codes]).astype(np.float64)
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Counts of things common and rare; some rows are empty."""
+        """Counts of common and rare outcomes; some rows are empty."""
         share = rng.dirichlet(np.full(n_columns, 0.5), int(codes.max(initial=0)) + 1)
         length = rng.integers(0, 20, len(codes))
         return rng.multinomial(length, share[codes]).astype(np.float64).reshape(len(codes), n_columns)
@@ -280,7 +281,7 @@ class Multinomial(Family):
         return weighted_logs(self.smoothing, parameters.log_share)
 
     def log_evidence(self, statistic: CountVectors) -> float:
-        """log ∫ p(rows | θ) p(θ) dθ given their lengths, a ratio of Dirichlet normalisers in each class."""
+        """log ∫ p(rows | θ) p(θ) dθ given the lengths, a ratio of Dirichlet normalisers in each class."""
         if self.smoothing == 0:
             raise no_proper_prior(self.name)
         a, size = self.smoothing, statistic.total.sum(axis=1)
@@ -290,26 +291,26 @@ class Multinomial(Family):
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """What a query engine would compute: how often each count of each column, and each length, occurs."""
+        """Aggregates that a query engine must compute: how often each count of each column and each length occurs."""
         length = functools.reduce(operator.add, (nw.col(name) for name in columns))
         return [value_counts([length]), *(value_counts([nw.col(name)]) for name in columns)]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> CountVectors:
-        """The statistic of the rows that were aggregated."""
+        """The statistic of the aggregated rows."""
         axis = members_of(answers[0]).classes
         weight, total, coefficient = np.zeros(len(axis)), np.zeros((len(axis), len(columns))), np.zeros(len(axis))
         for j, (answer, name) in enumerate(zip(answers, ["length", *columns], strict=True)):
             members = members_of(answer)
             counts = np.array([np.nan if each is None else each for each in answer[value(0)]], dtype=np.float64)
             self.check(np.column_stack([counts, counts]), [name, name])
-            found = CellSums.summarize(counts[:, None], members, (identity, log_factorial)).on(axis)
-            coefficient += found.total[:, 1, 0] if j == 0 else -found.total[:, 1, 0]
+            sums = CellSums.summarize(counts[:, None], members, (identity, log_factorial)).on(axis)
+            coefficient += sums.total[:, 1, 0] if j == 0 else -sums.total[:, 1, 0]
             if j == 0:
-                weight = found.weight[:, 0]
+                weight = sums.weight[:, 0]
             else:
-                total[:, j - 1] = found.total[:, 0, 0]
+                total[:, j - 1] = sums.total[:, 0, 0]
         return CountVectors(axis, weight, total, coefficient)
 
     def table(self, parameters: MultinomialParameters, j: int) -> dict[str, Float]:
-        """The share of the column in the draws of each class."""
+        """Share of the column in the draws of each class."""
         return {"share": np.exp(parameters.log_share[:, j])}

@@ -2,8 +2,8 @@
 
     p(x | k) = Π_j λ_kj^{x_j} e^{−λ_kj} / x_j!
 
-The prior of each rate is a gamma distribution worth ``smoothing`` rows with the mean of all rows (and half an event
-more in all of them, so that no rate is zero); its posterior predictive is the negative binomial.
+The prior of each rate is a gamma distribution worth ``smoothing`` pseudo-rows with the mean of all rows (and half an
+event more in total, so no rate is zero); its posterior predictive is the negative binomial distribution.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammaln, xlogy
@@ -29,7 +29,7 @@ from suffice.families.estimation import (
 from suffice.families.independent import IndependentColumns
 from suffice.families.linear import CellForm, Linear, linear_scores, row_blocks, row_sums, scores_of_cells
 from suffice.numerics.gamma_function import excess, log_rise
-from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
+from suffice.numerics.types import Array, Codes, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, ClassAxis, Membership
 from suffice.statistics.cell_sums import identity
 from suffice.statistics.count_vectors import log_factorial
@@ -37,16 +37,16 @@ from suffice.tables.table import is_sparse
 
 __all__ = ["Poisson", "PoissonParameters"]
 
-PRIOR_EVENTS = 0.5  # Jeffreys' prior of the common rate: a count that was always zero may be one some day
+PRIOR_EVENTS = 0.5  # Jeffreys' prior of the common rate: a count that was always zero may still become one
 
 
 @dataclass(frozen=True, eq=False)
 class PoissonParameters:
-    """Rates of each class, and what evaluating them needs; (K, d) but for the origin.
+    """Rates of each class and values for their evaluation (K, d), and an origin (d,).
 
-    Log-odds are evaluated about an ``origin`` (d,): the rate λ̄ of all rows where all classes are near it, so that large
-    counts cost no digits, and zero elsewhere. ``log_ratio`` is log λ/λ̄, or log λ. ``events`` and ``rows`` are what the
-    rates were made from.
+    Log-odds are evaluated relative to the ``origin``. It is the rate λ̄ of all rows if all classes are near it, so large
+    counts cost no digits, and zero otherwise. ``log_ratio`` is log λ/λ̄, or log λ. The rates were estimated from
+    ``events`` and ``rows``.
     """
 
     rate: Float
@@ -60,7 +60,7 @@ class PoissonParameters:
 
     @cached_property
     def relative_cells(self) -> CellForm:
-        """log p(x | k) against the origin, as it is evaluated."""
+        """log p(x | k) relative to the origin, prepared for evaluation."""
         return CellForm.of(self.origin - self.rate, self.log_ratio)
 
 
@@ -72,9 +72,9 @@ class Poisson(IndependentColumns):
     Parameters
     ----------
     estimation : {"map", "mle", "bayes"}
-        With ``bayes`` a count is negative binomial given the rows seen, and its log-odds are not linear.
+        With ``bayes`` a count has a negative binomial distribution, and its log-odds are not linear.
     smoothing : float
-        Rows that the prior is worth.
+        Number of pseudo-rows of the prior.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Poisson(IndependentColumns):
     # ------------------------------------------------------------------ summarize
 
     def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
-        """Raise unless each cell is a count or missing."""
+        """Raise `InputError` unless each cell is a count or missing."""
         check_cells(x, present, names, is_count, "a count is a whole number of at least 0")
 
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
@@ -110,14 +110,13 @@ class Poisson(IndependentColumns):
         return CellSums.summarize(x, members, (identity, log_factorial))
 
     def after_removal(self, before: CellSums, after: CellSums, columns: Sequence[object]) -> CellSums:
-        """What is left after rows were taken out, if rows can have it."""
-        found: CellSums = totals_after_removal(before, after, columns)
-        return found
+        """The statistic after rows were removed; raises `MergeError` if a sum would be impossible."""
+        return totals_after_removal(before, after, columns)
 
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: CellSums, columns: Sequence[object] | None = None) -> PoissonParameters:
-        """λ = events/rows, with those of the prior; a class that saw nothing takes the rate of all rows."""
+        """λ = events/rows, including the pseudo-rows; a class without values gets the rate of all rows."""
         pooled = statistic.pooled()
         if self.estimation != "mle" and self.smoothing > 0:
             statistic = statistic.merge(self._prior(statistic))
@@ -127,8 +126,9 @@ class Poisson(IndependentColumns):
         rate = events / np.where(rows > 0, rows, 1.0)
         common = pooled.total[0, 0] / np.where(pooled.weight[0] > 0, pooled.weight[0], 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # Where all rates are near the common one, log λ/λ̄ from the difference, which the logarithms of two large
-            # rates would have no digits of; elsewhere log λ, for about a far rate small ones would have none.
+            # If all rates are near the common one, log λ/λ̄ comes from their difference: the difference of two
+            # logarithms of large rates would have no digits. Otherwise log λ: about a distant common rate, small rates
+            # would have none.
             away = (rate - common) / common
             near = (common > 0) & (np.abs(away) < 0.5).all(axis=0)
             log_ratio = np.where(near, np.log1p(away), np.where(pooled.weight[0] > 0, np.log(rate), 0.0))
@@ -140,7 +140,7 @@ class Poisson(IndependentColumns):
     # ------------------------------------------------------------------ log-likelihood
 
     def cells(self, parameters: PoissonParameters, values: Float, columns: int | Index) -> Float:
-        """x log λ − λ − log x!, or the negative binomial of the posterior predictive."""
+        """x log λ − λ − log x!; for ``bayes`` the negative binomial posterior predictive."""
         p, v = parameters, values[:, None]
         if self.estimation == "bayes":
             a, b = p.events.T[columns], p.rows.T[columns]
@@ -151,7 +151,7 @@ class Poisson(IndependentColumns):
         return np.where(p.rows.T[columns] > 0, xlogy(v, rate) - rate - gammaln(v + 1), 0.0)
 
     def terms(self, parameters: PoissonParameters, x: Matrix) -> Float:
-        """The part of each column in `relative_log_likelihood` (n, K, d)."""
+        """Part of each column in `relative_log_likelihood` (n, K, d)."""
         if self.estimation == "bayes":
             return super().terms(parameters, x)
         p = parameters
@@ -171,7 +171,7 @@ class Poisson(IndependentColumns):
         return scores_of_cells(x, -p.rate, log_rate) - row_sums(x, log_factorial)[:, None]
 
     def relative_log_likelihood(self, parameters: PoissonParameters, x: Matrix) -> Float:
-        """`log_likelihood` less that of the rates of all rows, which all classes share."""
+        """`log_likelihood` minus that of the rates of all rows, which all classes share."""
         if self.estimation == "bayes":
             return super().log_likelihood(parameters, x)
         p = parameters
@@ -182,11 +182,16 @@ class Poisson(IndependentColumns):
         return p.relative_cells.scores(x)
 
     def leave_one_out(
-        self, statistic: Any, parameters: PoissonParameters, x: Matrix, members: Membership, columns: Sequence[object]
+        self,
+        statistic: CellSums,
+        parameters: PoissonParameters,
+        x: Matrix,
+        members: Membership,
+        columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given the others (n, K), less log x! that the classes share.
+        """log p(x | y) of each row given all other rows (n, K), without the term log x! that all classes share.
 
-        Each class has the prior of all rows, in which every row has a part.
+        Every row contributes to the prior of every class.
         """
         prior = self.estimation == "map" and self.smoothing > 0
         if is_sparse(x) or self.estimation == "bayes" or not prior or (statistic.weight == 0).any():
@@ -203,14 +208,14 @@ class Poisson(IndependentColumns):
             rest = pooled.weight[0] - w
             events = s * (pooled.total[0, 0] - w * seen + PRIOR_EVENTS) / np.where(rest > 0, rest, np.nan)
             for k in range(len(statistic.classes)):
-                gone = np.where((codes == k)[:, None], w, 0.0)
-                rate = (statistic.total[k, 0] - gone * seen + events) / (statistic.weight[k] - gone + s)
+                removed = np.where((codes == k)[:, None], w, 0.0)
+                rate = (statistic.total[k, 0] - removed * seen + events) / (statistic.weight[k] - removed + s)
                 cells = seen * np.log(rate) - rate
                 out[here, k] = np.where(missing, 0.0, cells).sum(axis=1)
         return out
 
     def _offset(self, parameters: PoissonParameters) -> Float:
-        """λ̄ log λ/λ̄ − (λ − λ̄) of each class and column, which nearly cancels; −λ about zero."""
+        """λ̄ log λ/λ̄ − (λ − λ̄) of each class and column, without cancellation; −λ if the origin is zero."""
         p = parameters
         near = p.origin > 0
         away = np.where(near, (p.rate - p.origin) / np.where(near, p.origin, 1.0), 0.0)
@@ -227,7 +232,7 @@ class Poisson(IndependentColumns):
         return poisson_draws(rate, rng)
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Counts of very different size, with holes; some columns are zero in a class."""
+        """Counts of very different sizes, with missing cells; some columns are zero in a class."""
         rate = rng.choice([0.0, 0.1, 3.0, 200.0], (int(codes.max(initial=0)) + 1, n_columns), p=[0.1, 0.4, 0.4, 0.1])
         rows = rng.poisson(rate[codes]).astype(np.float64)
         rows[rng.random(rows.shape) < 0.1] = np.nan
@@ -236,14 +241,14 @@ class Poisson(IndependentColumns):
     # ------------------------------------------------------------------ linear form, evidence, moments
 
     def linear_form(self, parameters: PoissonParameters) -> Linear:
-        """``coef = log λ``, or log λ/λ̄ about the rate λ̄ of all rows where the classes are near it."""
+        """``coef = log λ``; log λ/λ̄ relative to the rate λ̄ of all rows if all classes are near it."""
         if self.estimation == "bayes":
             raise NotLinearError("The log-odds of negative binomial counts (estimation='bayes') are not linear in x.")
         p = parameters
         return Linear(p.log_ratio, self._offset(p).sum(axis=1), p.origin)
 
     def log_prior(self, parameters: PoissonParameters, statistic: CellSums) -> float:
-        """Σ (events log λ − rows λ) with the events and rows of the prior, up to a constant."""
+        """Σ (events log λ − rows λ) over the pseudo-rows of the prior, up to a constant."""
         prior = self._prior(statistic)
         return float((xlogy(prior.total[:, 0], parameters.rate) - prior.weight * parameters.rate).sum())
 
@@ -262,16 +267,16 @@ class Poisson(IndependentColumns):
         """Mean and variance of each column (d,) of class k."""
         rate = parameters.rate[k]
         if self.estimation == "bayes":
-            return rate, (rate * (1 + 1 / np.where(parameters.rows[k] > 0, parameters.rows[k], np.inf)))
-        return rate, (rate)
+            return rate, rate * (1 + 1 / np.where(parameters.rows[k] > 0, parameters.rows[k], np.inf))
+        return rate, rate
 
     def table(self, parameters: PoissonParameters, j: int) -> dict[str, Float]:
-        """The rate of each class."""
+        """Rate of each class."""
         return {"rate": parameters.rate[:, j]}
 
 
 def poisson_draws(rate: Float, rng: np.random.Generator) -> Float:
-    """Poisson counts; of a rate beyond whole numbers in float64 the Gaussian that it is there."""
+    """Poisson counts; Gaussian draws for rates at which float64 has no exact whole numbers."""
     large = rate > 1e15
     drawn = rng.poisson(np.where(large, 1.0, rate)).astype(np.float64)
     return (
@@ -281,6 +286,6 @@ def poisson_draws(rate: Float, rng: np.random.Generator) -> Float:
     )
 
 
-def is_count(values: Any) -> Any:
+def is_count(values: Array) -> Mask:
     """Whether each value is a whole number of at least 0."""
-    return (values >= 0) & (values == np.floor(values)) & (values < np.inf)
+    return np.asarray((values >= 0) & (values == np.floor(values)) & (values < np.inf))

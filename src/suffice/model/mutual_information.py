@@ -58,7 +58,7 @@ def class_entropy(prior: Float) -> float:
     (1.0, 0.0)
     """
     p = prior[prior > 0] / prior.sum()
-    return max(float(-(p @ np.log2(p))), 0.0)
+    return float(p @ np.log2(1 / p))
 
 
 def column_information(estimate: Estimate, table: Table, codes: Codes) -> list[ColumnInformation]:

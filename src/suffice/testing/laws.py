@@ -1,9 +1,9 @@
-"""The laws, one function each; `check_family` tries them all."""
+"""The laws, one function each; `check_family` tests them all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ import numpy as np
 from suffice import bayes
 from suffice.exceptions import InputError, NotLinearError, SingularCovarianceError
 from suffice.families import Family
+from suffice.families.capabilities import BlockRows, FamilyStatistic, Parameters
 from suffice.families.estimation import Smoothed
-from suffice.numerics.types import Float, Index
+from suffice.numerics.types import Float, Index, Mask
 from suffice.statistics import ClassAxis, Membership, Statistic
 from suffice.tables import Coded
 from suffice.testing.rows import FORMS, Rows, are_texts, example_rows, plain_table
@@ -41,28 +42,30 @@ __all__ = [
 ]
 
 
-STATISTIC_TOLERANCE = 1e-12  # of the largest entry of an array
+Posterior = tuple[Float, Float]
+"""Posteriors (n, K), and a tolerance for each row (n,)."""
+STATISTIC_TOLERANCE = 1e-12  # relative to the largest entry of an array
 POSTERIOR_TOLERANCE = 1e-9
 
 
-# ---------------------------------------------------------------------- what is compared
+# ---------------------------------------------------------------------- comparisons
 
 
-def _summarize(family: Family, rows: Rows) -> Any:
+def _summarize(family: Family, rows: Rows) -> FamilyStatistic:
     return family.summarize(rows.batch(family), rows.members(), range(rows.x.shape[1]))
 
 
-def _scores(family: Family, parameters: Any, batch: Any) -> Float:
-    """log p(x | y) of each row and class, or what stands for it where that is no density."""
+def _scores(family: Family, parameters: Parameters, batch: BlockRows) -> Float:
+    """log p(x | y) of each row and class, or the relative scores if they are not densities."""
     return (family.log_likelihood if family.is_density else family.relative_log_likelihood)(parameters, batch)
 
 
 def assert_same(
     a: Statistic, b: Statistic, law: str, tolerance: float = STATISTIC_TOLERANCE, beside: Statistic | None = None
 ) -> None:
-    """Raise unless two statistics hold the same numbers on the same classes, up to rounding.
+    """Raise `AssertionError` unless two statistics hold the same numbers on the same classes, up to rounding.
 
-    The rounding is that of b, or of a larger statistic ``beside`` them.
+    The tolerance is relative to the size of b, or of a larger statistic ``beside`` it.
     """
     assert a.axes() == b.axes(), f"{law}: {a.axes()} are not {b.axes()}"
     ours, theirs, sizes = a.arrays(), b.arrays(), (beside or b).rounding()
@@ -71,20 +74,20 @@ def assert_same(
             continue
         difference = ours[name] - theirs[name]
         if f"{name}_low" in ours:
-            # The parts of an unevaluated sum may be split differently.
+            # Two equal sums of two doubles may be split differently.
             difference = difference + (ours[f"{name}_low"] - theirs[f"{name}_low"])
         size = sizes[name]
         if size.shape != ours[name].shape[1:]:
-            size = size.max(initial=0.0)  # beside them stand more levels
+            size = size.max(initial=0.0)  # the larger statistic has more levels
         off = ~(np.abs(difference) <= tolerance * size)
         assert not off.any(), f"{law}: {name} differs by {np.abs(difference)[off].max():.3g}"
 
 
-def _posterior(family: Family, statistic: Any, rows: Rows) -> tuple[Float, Float] | None:
-    """Posterior under a uniform prior, and what rounding may move it by, row by row.
+def _posterior(family: Family, statistic: FamilyStatistic, rows: Rows) -> Posterior | None:
+    """Posterior under a uniform prior, and a tolerance for rounding, row by row.
 
-    A log-likelihood of 1e8 has eight digits behind the point, and so have the log-odds. None where the rows
-    are too few for parameters.
+    A log-likelihood of 1e8 has eight decimals, and so have the log-odds. None if there are too few rows to estimate
+    parameters.
     """
     try:
         parameters = family.estimate(statistic, range(rows.x.shape[1]))
@@ -94,29 +97,29 @@ def _posterior(family: Family, statistic: Any, rows: Rows) -> tuple[Float, Float
     assert not np.isnan(log_likelihood).any(), "a log-likelihood is not a number"
     finite = np.where(np.isfinite(log_likelihood), log_likelihood, 0.0)
     rounding = POSTERIOR_TOLERANCE + 1e-13 * np.abs(finite).max(axis=1, initial=0.0)
-    # A row that no class can explain has no posterior; under another estimate it must have none either.
-    none = ~np.isfinite(log_likelihood.max(axis=1, initial=-np.inf))
-    log_likelihood[none] = np.arange(log_likelihood.shape[1]) * -1e3
+    # A row with zero density in every class has no posterior, and must have none under another estimate.
+    impossible = ~np.isfinite(log_likelihood.max(axis=1, initial=-np.inf))
+    log_likelihood[impossible] = np.arange(log_likelihood.shape[1]) * -1e3
     return bayes.posterior(log_likelihood), rounding
 
 
-def _explained(family: Family, statistic: Any, rows: Rows) -> Any:
-    """Which rows every class can explain."""
+def _explained(family: Family, statistic: FamilyStatistic, rows: Rows) -> Mask:
+    """Rows with a positive density in every class (n,); all rows if there are no parameters."""
     try:
         parameters = family.estimate(statistic, range(rows.x.shape[1]))
     except (SingularCovarianceError, InputError):
-        return slice(None)
-    return np.isfinite(_scores(family, parameters, rows.batch(family))).all(axis=1)
+        return np.ones(len(rows.x), dtype=bool)
+    return np.asarray(np.isfinite(_scores(family, parameters, rows.batch(family))).all(axis=1))
 
 
-def _assert_same_posterior(mine: Any, theirs: Any, law: str) -> None:
+def _assert_same_posterior(mine: Posterior | None, theirs: Posterior | None, law: str) -> None:
     assert (mine is None) == (theirs is None), f"{law}: only one of the two has parameters"
-    if mine is not None:
+    if mine is not None and theirs is not None:
         off = np.abs(mine[0] - theirs[0]).max(axis=1, initial=0.0)
         assert np.all(off <= theirs[1]), f"{law}: posteriors differ by {off.max():.3g}"
 
 
-def _assert_same_model(family: Family, a: Any, b: Any, rows: Rows, law: str) -> None:
+def _assert_same_model(family: Family, a: FamilyStatistic, b: FamilyStatistic, rows: Rows, law: str) -> None:
     assert_same(a, b, law)
     _assert_same_posterior(_posterior(family, a, rows), _posterior(family, b, rows), law)
 
@@ -125,7 +128,7 @@ def _assert_same_model(family: Family, a: Any, b: Any, rows: Rows, law: str) -> 
 
 
 def check_zero(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """The statistic of no rows is neutral in merge."""
+    """Merging with the statistic of no rows changes nothing."""
     d = rows.x.shape[1]
     whole = _summarize(family, rows)
     for zero in (
@@ -156,7 +159,7 @@ def check_subtract(family: Family, rows: Rows, rng: np.random.Generator) -> None
 
 
 def check_scale(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """scale(a) scale(b) = scale(ab); scale(0) is zero; scale(2) is merging with itself."""
+    """scale(a) scale(b) = scale(ab); scale(0) is zero; scale(2) equals merging with itself."""
     whole = _summarize(family, rows)
     assert_same(whole.scale(0.3).scale(0.7), whole.scale(0.3 * 0.7), "scale twice")
     assert_same(whole.scale(0.0), family.zero(whole.classes, rows.x.shape[1]), "scale by zero", 0.0)
@@ -182,7 +185,7 @@ def check_split(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 
 def check_classes(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Shards that saw other classes unite, whatever each knew of the other."""
+    """Shards with different classes merge into one model."""
     total = family.zero(ClassAxis.of([]), rows.x.shape[1])
     for k in rng.permutation(len(rows.labels)):
         here = rows.take(rows.codes == k)
@@ -192,13 +195,13 @@ def check_classes(family: Family, rows: Rows, rng: np.random.Generator) -> None:
 
 
 def check_columns(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Columns in another order, or some of them where they are independent: of the statistic as of the rows."""
+    """Reordering columns, or selecting independent ones, gives the same statistic before and after summarising."""
     n = rows.x.shape[1]
     order = rng.permutation(n)
     at_columns = family.statistic_columns(n)
     for at in (order, order[: 1 + n // 2]) if family.independent else (order,):
-        found = _summarize(family, rows).columns(at_columns[:, at].ravel())
-        _assert_same_model(family, found, _summarize(family, _columns_of(rows, at)), _columns_of(rows, at), "columns")
+        selected, some = _summarize(family, rows).columns(at_columns[:, at].ravel()), _columns_of(rows, at)
+        _assert_same_model(family, selected, _summarize(family, some), some, "columns")
     if family.independent and len(at_columns) == 1:
         single = [_summarize(family, _columns_of(rows, np.array([j]))) for j in range(n)]
         assert_same(type(single[0]).concatenate_columns(single), _summarize(family, rows), "columns beside each other")
@@ -211,12 +214,11 @@ def _columns_of(rows: Rows, at: Index) -> Rows:
 
 
 def check_weights(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Weight k is the row k times; weight 0 is its absence."""
+    """Weight k is the row k times; weight 0 is no row."""
     repeated = rows.take(np.repeat(np.arange(len(rows.x)), rows.weights.astype(int)))
     repeated = replace(repeated, weights=np.ones(len(repeated.x)))
     _assert_same_model(family, _summarize(family, rows), _summarize(family, repeated), rows, "weights")
-    strange: Any = "neverseen" if are_texts(rows.x) else 1e300  # as wrong as any
-    x = np.where(rows.weights[:, None] > 0, rows.x, strange)
+    x = np.where(rows.weights[:, None] > 0, rows.x, "neverseen" if are_texts(rows.x) else 1e300)
     assert_same(_summarize(family, replace(rows, x=x)), _summarize(family, rows), "weight zero", 0.0)
 
 
@@ -238,7 +240,7 @@ def check_soft_membership(family: Family, rows: Rows, rng: np.random.Generator) 
 
 
 def check_layout(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Memory order, strides, read-only arrays and float32 change nothing; nor does the form rows come in."""
+    """Memory order, strides, read-only arrays, float32 and the form of the rows change nothing."""
     dense = _summarize(family, replace(rows, form=plain_table))
     _assert_same_model(family, _summarize(family, rows), dense, rows, "form")
     rows = replace(rows, form=plain_table)
@@ -248,17 +250,17 @@ def check_layout(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     frozen = rows.x.copy()
     frozen.flags.writeable = False
     backward = np.ascontiguousarray(rows.x[::-1])[::-1]
-    for what, x in (
+    for layout, x in (
         ("column order", np.asfortranarray(rows.x)),
         ("strides", wide[::2, ::2]),
         ("negative strides", backward),
         ("read-only", frozen),
         ("byte order", rows.x.astype(rows.x.dtype.newbyteorder())),
     ):
-        assert_same(_summarize(family, replace(rows, x=x)), whole, what, 0.0)
+        assert_same(_summarize(family, replace(rows, x=x)), whole, layout, 0.0)
     if are_texts(rows.x):
         return
-    single: Any = rows.x.astype(np.float32)
+    single = rows.x.astype(np.float32)
     wider = single.astype(np.float64)
     assert_same(
         _summarize(family, replace(rows, x=single)),
@@ -276,7 +278,7 @@ def check_posterior(family: Family, rows: Rows, rng: np.random.Generator) -> Non
         try:
             family.check(far.batch(family), range(x.shape[1]))
         except InputError:
-            continue  # such rows the family refuses
+            continue  # the family refuses such rows
         found = _posterior(family, statistic, far)
         if found is not None and found[0].size:
             posterior = found[0]
@@ -286,7 +288,7 @@ def check_posterior(family: Family, rows: Rows, rng: np.random.Generator) -> Non
 
 
 def check_rescaling(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Rescaling a column moves no posterior. The factors are powers of two, which round nothing."""
+    """Rescaling a column changes no posterior. The factors are powers of two, so nothing is rounded."""
     if not family.scale_free:
         return
     factors = 2.0 ** rng.integers(-20, 21, rows.x.shape[1])
@@ -297,10 +299,10 @@ def check_rescaling(family: Family, rows: Rows, rng: np.random.Generator) -> Non
 
 
 def check_relative(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """The relative log-likelihood gives the posterior of the full one, and so do rows that are answered at once."""
+    """The relative log-likelihood, and posteriors written by the kernel, agree with the full log-likelihood."""
     if not len(rows.x):
         return
-    statistic: Any = _summarize(family, rows)
+    statistic = _summarize(family, rows)
     full = _posterior(family, statistic, rows)
     if full is None:
         return
@@ -314,11 +316,11 @@ def check_relative(family: Family, rows: Rows, rng: np.random.Generator) -> None
 
 
 def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """The terms of independent columns sum to the log-likelihood."""
+    """The terms of the columns sum to the relative log-likelihood."""
     if not len(rows.x):
         return
     try:
-        parameters: Any = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
+        parameters = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
     except (InputError, SingularCovarianceError):
         return  # rows that give no parameters
     batch = rows.batch(family)
@@ -327,21 +329,21 @@ def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
         return
     whole = family.relative_log_likelihood(parameters, batch)
     total = parts.sum(axis=2)
-    assert np.array_equal(np.isneginf(total), np.isneginf(whole)), "terms: what is impossible differs"
+    assert np.array_equal(np.isneginf(total), np.isneginf(whole)), "terms: different cells are impossible"
     finite = np.isfinite(whole)
     off, size = np.abs(total[finite] - whole[finite]), 1 + np.abs(parts).sum(axis=2)[finite]
     assert np.all(off <= 1e-12 * size), f"the terms miss the log-likelihood by {off.max():.3g}"
 
 
 def check_linear_form(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Where there is a linear form, it gives the log-odds of rows without holes."""
+    """The linear form, if there is one, gives the log-odds of rows without missing cells."""
     if isinstance(rows.x, Coded) or family.reads == "documents":
         return
     rows = rows.take(~np.isnan(rows.x).any(axis=1))
     if not len(rows.x):
         return
     try:
-        parameters: Any = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
+        parameters = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
         form = family.linear_form(parameters)
     except (NotLinearError, SingularCovarianceError, InputError):
         return
@@ -358,7 +360,7 @@ def check_linear_form(family: Family, rows: Rows, rng: np.random.Generator) -> N
 
 
 def _indicators(x: Float, levels: Sequence[Sequence[object]]) -> Float:
-    """One column for each level of each column; "(unseen)" is where no level is."""
+    """One indicator column for each level of each column; "(unseen)" marks values without a level."""
     columns = []
     for j, each in enumerate(levels):
         known = [x[:, j] == level for level in each]
@@ -369,45 +371,50 @@ def _indicators(x: Float, levels: Sequence[Sequence[object]]) -> Float:
 
 
 def check_estimation(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """Maximum likelihood is map with a flat prior; and as rows grow, the three estimates meet."""
-    if not {"estimation", "smoothing"} <= {each.name for each in fields(family)}:  # type: ignore[arg-type]
+    """Maximum likelihood is map with a flat prior; with many rows the three estimates agree."""
+    if not isinstance(family, Smoothed):
         return
-    made: Any = family
     try:
-        three = [replace(made, estimation=how) for how in ("mle", "map", "bayes")]
+        three = [_with_settings(family, estimation=how) for how in ("mle", "map", "bayes")]
     except InputError:
-        return  # settings that only one of them takes
+        return  # some settings are valid for one estimation only
     statistic = _summarize(family, rows)
     likely = _explained(three[0], statistic, rows)
-    flat = _posterior(replace(made, estimation="map", smoothing=0.0), statistic, rows)
+    flat = _posterior(_with_settings(family, estimation="map", smoothing=0.0), statistic, rows)
     _assert_same_posterior(flat, _posterior(three[0], statistic, rows), "a flat prior")
     seen = np.bincount(rows.codes[rows.weights > 0], minlength=len(rows.labels))
     if (seen < 4 * (rows.x.shape[1] + 1)).any():
         return
     many = statistic.scale(1e9)
-    found = [_posterior(each, many, rows) for each in three]
-    if all(each is not None for each in found):
+    found = [each for each in (_posterior(each, many, rows) for each in three) if each is not None]
+    if len(found) == len(three):
         for each in found[1:]:
-            off = np.abs(each[0] - found[0][0])[likely].max(axis=1, initial=0.0)  # type: ignore[index]
+            off = np.abs(each[0] - found[0][0])[likely].max(axis=1, initial=0.0)
             assert off.max(initial=0.0) <= 1e-4, f"with many rows, estimates differ by {off.max():.3g}"
 
 
-def check_sample(family: Family, rows: Rows, rng: np.random.Generator, n: int = 4000) -> None:
-    """A model fitted to rows it drew predicts them as well as itself.
+def _with_settings(family: Family, **settings: object) -> Family:
+    """The family with some settings changed; families are dataclasses."""
+    dataclass: Any = family
+    changed: Family = replace(dataclass, **settings)
+    return changed
 
-    The expected loss of log-likelihood per row is about half the number of parameters over n; ten times
-    that is an error and not chance. A family whose settings keep it from its parameters however many rows
-    there are (a fixed shrinkage) says so by ``consistent``, and is let off; so are classes of a few rows,
-    whose parameters are floors and stand-ins.
+
+def check_sample(family: Family, rows: Rows, rng: np.random.Generator, n: int = 4000) -> None:
+    """A model fitted to its own samples predicts them as well as the original.
+
+    The expected loss of log-likelihood per row is about half the number of parameters over n; a loss of ten times that
+    is an error and not chance. The law does not apply to families that are not ``consistent`` (a fixed shrinkage), nor
+    to classes of a few rows, whose parameters are floors or those of all rows.
     """
     k, d = len(rows.labels), rows.x.shape[1]
     seen = np.bincount(rows.codes[rows.weights > 0], minlength=k)
     if isinstance(family, Smoothed) and family.estimation == "bayes":
-        return  # a predictive is a mixture of the family's members, and none of them
+        return  # a posterior predictive is a mixture of members of the family, and not a member itself
     if not (family.consistent and family.is_density) or (seen < 4 * (d + 1)).any():
         return
     try:
-        parameters: Any = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
+        parameters = family.estimate(_summarize(family, rows), range(rows.x.shape[1]))
     except SingularCovarianceError:
         return
     codes = np.repeat(np.arange(k), n)
@@ -447,7 +454,7 @@ LAWS: tuple[Law, ...] = (
 
 
 def check_family(family: Family, *, seed: int = 0, n_rows: int = 200, n_columns: int = 3, n_classes: int = 3) -> None:
-    """Try every law on rows that the family calls examples, as a matrix, sparse, and as columns of a frame."""
+    """Test every law on the family's example rows, as a dense matrix, a sparse matrix, and columns of a frame."""
     for form in FORMS.values():
         for law in LAWS:
             rng = np.random.default_rng(seed)

@@ -1,17 +1,17 @@
-"""Rows to try laws on, in the forms that rows come in."""
+"""Rows to test laws on, in every form that a source may read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from suffice.families import Family
+from suffice.families.capabilities import BlockRows
 from suffice.model import Block
-from suffice.numerics.types import Array, Codes, Float, Matrix
+from suffice.numerics.types import Array, Codes, Float, Index, Mask, Matrix
 from suffice.sources.columns import ColumnTable, ObjectColumn
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import Coded, MatrixTable, Table
@@ -22,11 +22,11 @@ from suffice.text.texts import Texts
 
 __all__ = ["FORMS", "Form", "Rows", "are_texts", "example_rows", "plain_table"]
 
-Form = Callable[[Any], Table]
+Form = Callable[[Array], Table]
 
 
-def are_texts(x: Matrix) -> bool:
-    """Whether rows are of texts."""
+def are_texts(x: object) -> bool:
+    """Whether rows hold texts."""
     return isinstance(x, np.ndarray) and x.dtype.kind == "O"
 
 
@@ -42,28 +42,28 @@ class Rows:
     Parameters
     ----------
     x : array of shape (n, d), or a Coded batch
-        An array of numbers, or of one column of texts.
+        An array of numbers, or one column of texts.
     codes : array of shape (n,)
     weights : array of shape (n,)
-        Whole numbers, so that a row can be repeated as often.
+        Whole numbers, so a row can be repeated that often.
     labels : array of shape (K,)
-        Sorted class labels; a code is a position among them.
+        Sorted class labels; a code is a position on this axis.
     form : callable
-        Turns x into what a source would read: a matrix, a sparse one, a frame's columns. See `FORMS`.
+        Turns x into the table that a source would read: a matrix, a sparse matrix, columns of a frame. See `FORMS`.
     """
 
-    x: Matrix
+    x: BlockRows
     codes: Codes
     weights: Float
     labels: Array
     form: Form = plain_table
 
-    def take(self, index: Any) -> Rows:
+    def take(self, index: Index | Mask | slice) -> Rows:
         """Some of the rows."""
         x = self.x.take(index) if isinstance(self.x, Coded) else self.x[index]
         return replace(self, x=x, codes=self.codes[index], weights=self.weights[index])
 
-    def batch(self, family: Family) -> Any:
+    def batch(self, family: Family) -> BlockRows:
         """The rows as the family reads them."""
         if isinstance(self.x, Coded):
             return self.x
@@ -75,15 +75,15 @@ class Rows:
 
 
 def _sparse(x: Matrix) -> Table:
-    """A sparse matrix, in which only what is not zero is stored; rows and columns take turns at being first."""
+    """A sparse matrix; CSR for an odd number of rows, CSC for an even one."""
     if are_texts(x):
-        return TextTable(Texts.of(tuple(x[:, 0])))  # of texts there is no such matrix
+        return TextTable(Texts.of(tuple(x[:, 0])))  # texts have no sparse form
     kind = sparse.csr_array if len(x) % 2 else sparse.csc_array
     return MatrixTable(kind(np.asarray(x, dtype=np.float64)))
 
 
 def _frame(x: Matrix) -> Table:
-    """Columns of Python objects, with None for what is missing."""
+    """Columns of Python objects, with None for missing cells."""
     columns = [[None if is_missing(v) else v for v in column] for column in np.asarray(x).T.tolist()]
     return ColumnTable(len(x), [ObjectColumn(column) for column in columns])
 
@@ -99,7 +99,7 @@ def example_rows(
     n_classes: int = 3,
     form: Form = plain_table,
 ) -> Rows:
-    """Rows that a family can be fitted to, in labelled classes of unequal size, with weights 0 to 3."""
+    """Example rows of a family, in labelled classes of unequal size, with weights from 0 to 3."""
     share = rng.dirichlet(np.full(n_classes, 3.0))
     codes = rng.choice(n_classes, size=n_rows, p=share)
     labels = np.array([f"class {k}" for k in range(n_classes)])

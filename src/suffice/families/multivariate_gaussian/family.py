@@ -1,28 +1,26 @@
-"""A multivariate Gaussian: the columns of a block hang together by a covariance matrix.
+"""A multivariate Gaussian: the columns of a block depend on each other through a covariance matrix.
 
     p(x | k) = N(x; μ_k, Σ_k)
 
 With a shared Σ the quadratic terms cancel and the log-odds are linear in x; with an own Σ_k they are
 quadratic.
 
-The prior of mean and covariance is normal-inverse-Wishart, worth ``smoothing`` rows with the mean and covariance
-of all rows; its posterior predictive is the multivariate t.
+The prior of mean and covariance is normal-inverse-Wishart, worth ``smoothing`` pseudo-rows with the mean and covariance
+of all rows; its posterior predictive is the multivariate t distribution.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 
 from suffice import kernels
-from suffice.exceptions import (
-    InputError,
-    NotLinearError,
-)
+from suffice.exceptions import Argument, InputError, NotLinearError
 from suffice.families import covariance as matrices
+from suffice.families.capabilities import FamilyStatistic
 from suffice.families.contract import Family, register
 from suffice.families.covariance import discriminant_directions, whiten
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior
@@ -39,13 +37,14 @@ from suffice.families.multivariate_gaussian.singular import check_regular, warn_
 from suffice.families.multivariate_gaussian.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
 from suffice.numerics.compensated import divided
 from suffice.numerics.types import Codes, Float, Index, Matrix
-from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter
+from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter, Statistic
 from suffice.statistics.aggregation import Aggregation, Answer
-from suffice.statistics.folds import by_fold, of_folds
 from suffice.statistics.scatter_queries import scatter_by_class, scatter_of_answer
 from suffice.tables.table import is_sparse
 
 __all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
+
+Evaluate = Callable[[MultivariateGaussianParameters, Float], Float]
 
 
 @register
@@ -58,27 +57,26 @@ class MultivariateGaussian(Family):
     covariance : {"shared", "own"}
         One covariance matrix for all classes, or one for each.
     mix : float in [0, 1]
-        With own covariances, the share of the shared one (Friedman 1989, λ): scatter matrices and
+        With own covariances, the share of the shared covariance (Friedman 1989, λ): scatter matrices and
         divisors are mixed, ``((1−λ) S_k + λ S) / ((1−λ) n_k + λ n)``.
     shrinkage : float in [0, 1], "ledoit_wolf", "oas" or None
-        Share of the diagonal: ``(1−a) Σ + a diag(Σ)``, which is what shrinking toward the identity is
-        on standardised columns. Where a class has no variance in a column, the shared variance stands
-        in the target.
+        Share of the diagonal: ``(1−a) Σ + a diag(Σ)``, which on standardised columns shrinks toward the identity. If a
+        class has no variance in a column, the target has the shared variance.
     divisor : {"ml", "unbiased"}
         n_k and n (maximum likelihood), or n_k − 1 and n − K.
     missing : bool
-        Whether NaN is a cell that is not there. If not, it is an error. A row with a hole is left out of the
-        statistics, for a covariance has no closed form without it; for prediction the missing columns are
-        integrated out, which is exact.
+        Whether a NaN is read as a missing cell. If not, it is an error. The statistics skip rows with missing cells,
+        since a covariance has no closed form with them; for prediction the missing columns are integrated out, which is
+        exact.
     estimation : {"mle", "map", "bayes"}
-        With ``bayes`` a row is multivariate t distributed given the rows seen.
+        With ``bayes`` a row has a multivariate t distribution given the rows seen.
     smoothing : float
-        Rows that the prior is worth.
+        Number of pseudo-rows of the prior.
 
     Notes
     -----
-    A singular shared covariance is used in the subspace that the data span, with a warning that names
-    the columns. A singular own covariance is an error that names class and columns.
+    A singular shared covariance is used in the subspace that the data span, with a warning that names the columns. A
+    singular own covariance is an error that names class and columns.
 
     A class without rows has the mean of all rows and the shared covariance.
 
@@ -106,32 +104,52 @@ class MultivariateGaussian(Family):
 
     def __post_init__(self) -> None:
         if self.covariance not in ("shared", "own"):
-            raise InputError(f"covariance must be 'shared' or 'own', got {self.covariance!r}.")
+            raise InputError(f"covariance must be 'shared' or 'own', got {self.covariance!r}.", argument="covariance")
         if self.divisor not in ("ml", "unbiased"):
-            raise InputError(f"divisor must be 'ml' or 'unbiased', got {self.divisor!r}.")
+            raise InputError(f"divisor must be 'ml' or 'unbiased', got {self.divisor!r}.", argument="divisor")
         if not _is_share(self.mix):
-            raise InputError(f"mix is the share of the shared covariance, between 0 and 1; got {self.mix!r}.")
+            raise InputError(
+                Argument("mix"),
+                f" is the share of the shared covariance, between 0 and 1; got {self.mix!r}.",
+                argument="mix",
+            )
         if isinstance(self.shrinkage, str):
             if self.shrinkage not in ("ledoit_wolf", "oas"):
-                raise InputError(f"shrinkage must be a number, 'ledoit_wolf', 'oas' or None; got {self.shrinkage!r}.")
+                raise InputError(
+                    Argument("shrinkage"),
+                    f" must be a number, 'ledoit_wolf', 'oas' or None; got {self.shrinkage!r}.",
+                    argument="shrinkage",
+                )
         elif self.shrinkage is not None and not _is_share(self.shrinkage):
-            raise InputError(f"shrinkage is the share of the diagonal, between 0 and 1; got {self.shrinkage!r}.")
-
+            raise InputError(
+                Argument("shrinkage"),
+                f" is the share of the diagonal, between 0 and 1; got {self.shrinkage!r}.",
+                argument="shrinkage",
+            )
         check_estimation(self.estimation, self.smoothing)
         if self.estimation != "mle" and (self.divisor != "ml" or self.shrinkage is not None or self.mix not in (0, 1)):
             raise InputError(
-                f"estimation={self.estimation!r} has a prior of its own, and takes no other shrinkage, mix or unbiased "
-                "divisor beside it. Set smoothing for its strength, or estimation='mle'."
+                Argument("estimation", self.estimation),
+                " has its own prior and cannot be combined with ",
+                Argument("shrinkage"),
+                ", ",
+                Argument("mix"),
+                " or an unbiased divisor. Set ",
+                Argument("smoothing"),
+                " for the strength of the prior, or ",
+                Argument("estimation", "mle"),
+                ".",
+                argument="estimation",
             )
 
     @property
     def accepts_missing(self) -> bool:
-        """Whether NaN is a cell that is not there."""
+        """Whether a NaN is read as a missing cell."""
         return self.missing
 
     @property
     def consistent(self) -> bool:
-        """Whether more and more rows lead to the parameters that made them."""
+        """Whether estimates from more and more rows approach the true parameters."""
         return self.mix == 0 and (self.shrinkage in (None, 0) or isinstance(self.shrinkage, str))
 
     # ------------------------------------------------------------------ summarize
@@ -149,38 +167,37 @@ class MultivariateGaussian(Family):
     def summarize(
         self, x: Matrix, members: Membership, columns: Sequence[object] | None = None
     ) -> Scatter | PooledScatter:
-        """Class means, and scatter matrices in the least form that `estimate` needs."""
+        """Class means, and scatter matrices in the smallest form that `estimate` needs."""
         if is_sparse(x):
-            # The scatter is dense whatever the rows are; they become so a block at a time.
-            found: Any = self.zero(members.classes, x.shape[1])
+            # The scatter is dense anyway, so the rows are made dense, one block at a time.
+            total: FamilyStatistic = self.zero(members.classes, x.shape[1])
             for start, block in row_blocks(x):
-                found = found.merge(self.summarize(block, members.rows(start, start + len(block)), columns))
-            return cast("Scatter | PooledScatter", found)
+                total = total.merge(self.summarize(block, members.rows(start, start + len(block)), columns))
+            return total
         try:
             return self._statistic.summarize(x, members, columns)
         except InputError:
-            holes = rows_with_missing(x) if self.missing else np.zeros(0, dtype=bool)
-            if not holes.any():
+            incomplete = rows_with_missing(x) if self.missing else np.zeros(0, dtype=bool)
+            if not incomplete.any():
                 raise
-            return self._statistic.summarize(x, members.without(holes), columns)
+            return self._statistic.summarize(x, members.without(incomplete), columns)
 
     def summarize_folds(
         self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
-    ) -> list[Any]:
-        """The statistic of each fold of the rows, in one pass; a fold of −1 leaves a row out."""
+    ) -> Sequence[Statistic]:
+        """The statistic of each fold, in one pass over the rows; fold −1 excludes a row."""
         if self._statistic is not PooledScatter:
-            found = self.summarize(x, of_folds(members, folds, n_folds), columns)
-            return by_fold(found, members.classes, n_folds)
+            return super().summarize_folds(x, members, folds, n_folds, columns)
         if is_sparse(x):
-            parts: list[Any] = [self.zero(members.classes, x.shape[1])] * n_folds
+            parts: Sequence[FamilyStatistic] = [self.zero(members.classes, x.shape[1])] * n_folds
             for start, block in row_blocks(x):
                 here = slice(start, start + len(block))
                 more = self.summarize_folds(block, members.take(here), folds[here], n_folds, columns)
                 parts = [a.merge(b) for a, b in zip(parts, more, strict=True)]
             return parts
-        holes = rows_with_missing(x) if self.missing else np.zeros(0, dtype=bool)
-        if holes.any():
-            folds = np.where(holes, -1, folds)
+        incomplete = rows_with_missing(x) if self.missing else np.zeros(0, dtype=bool)
+        if incomplete.any():
+            folds = np.where(incomplete, -1, folds)
         return PooledScatter.summarize_folds(x, members, folds, n_folds, columns)
 
     # ------------------------------------------------------------------ estimate
@@ -195,18 +212,20 @@ class MultivariateGaussian(Family):
         return self._likeliest(statistic, names)
 
     def _posterior(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
-        """With the rows of the prior; and for ``bayes``, integrated over what mean and covariance may be."""
+        """Parameters with the pseudo-rows; for ``bayes`` those of the posterior predictive."""
         if self.smoothing > 0:
-            statistic = cast("Any", statistic).merge(pseudo_scatter(statistic, self.smoothing))
-        found = self._likeliest(statistic, names)
+            prior: FamilyStatistic = pseudo_scatter(statistic, self.smoothing)
+            statistic = statistic.merge(prior)
+        parameters = self._likeliest(statistic, names)
         if self.estimation == "map":
-            return found
+            return parameters
         whole = statistic.weight.sum()
         size = np.where(statistic.weight > 0, statistic.weight, self.smoothing if self.smoothing > 0 else whole)
-        freedom = np.full_like(size, whole) if found.covariance.ndim == 2 else size
-        return replace(found, freedom=freedom, spread=1 + 1 / size)
+        freedom = np.full_like(size, whole) if parameters.covariance.ndim == 2 else size
+        return replace(parameters, freedom=freedom, spread=1 + 1 / size)
 
     def _likeliest(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
+        """Maximum likelihood parameters, with shrinkage and mix."""
         origin, origin_low, _ = statistic.grand_mean()
         unseen = statistic.weight[:, None] == 0
         mean = np.where(unseen, origin, statistic.mean)
@@ -224,24 +243,25 @@ class MultivariateGaussian(Family):
         check_regular(self, factors, within, statistic, names)
         return MultivariateGaussianParameters(mean, low, own, factors, within, amounts, origin)
 
-    def _lost(self, weight: Float) -> Float:
-        """Degrees of freedom that the mean of each class takes."""
+    def _degrees_used(self, weight: Float) -> Float:
+        """Degrees of freedom that the estimated mean of each class uses up."""
         return np.where(weight > 0, 1.0 if self.divisor == "unbiased" else 0.0, 0.0)
 
     def _within(self, statistic: Scatter | PooledScatter) -> tuple[Float, Float]:
-        """Shared covariance (d, d), in two doubles."""
-        divisor = float((statistic.weight - self._lost(statistic.weight)).sum())
+        """Shared covariance (d, d), as the sum of two doubles."""
+        divisor = float((statistic.weight - self._degrees_used(statistic.weight)).sum())
         scatter, low = statistic.within()
         if divisor <= 0 and scatter.any():
             raise InputError(
-                f"The unbiased covariance divides by the number of rows less the number of classes, and there "
+                f"The unbiased covariance divides by the number of rows minus the number of classes, but there "
                 f"are rows of weight {statistic.weight.sum():.3g} in {len(statistic.classes)} classes. "
-                "Use divisor='ml', or weights that count rows."
+                "Use divisor='ml', or weights that count rows.",
+                argument="divisor",
             )
         return divided(scatter, low, divisor) if divisor > 0 else (scatter, low)
 
     def _amount(self, statistic: Scatter | PooledScatter, share: Float) -> float:
-        """How much to shrink the covariance of rows of which each class gives a share (K,)."""
+        """Amount of shrinkage of the covariance of rows, to which each class contributes a share (K,)."""
         if self.shrinkage is None or not isinstance(self.shrinkage, str):
             return 0.0 if self.shrinkage is None else float(self.shrinkage)
         n = float(share @ statistic.weight)
@@ -254,14 +274,16 @@ class MultivariateGaussian(Family):
             return matrices.oas(scatter / n, n)
         assert isinstance(statistic, FourthMoments)
         amount = matrices.ledoit_wolf(n, scatter, np.tensordot(share, statistic.quartic, 1))
-        # One row, or two, show no variation of their products: nothing to estimate an amount from, and all of it
-        # is the target.
+        # The products of one or two rows do not vary, so no amount can be estimated: use the target alone.
         return 1.0 if matrices.is_rank_one(scatter) else amount
 
     def _own(self, statistic: Scatter, within: Float, within_low: Float) -> tuple[Float, Float, Float]:
-        """Covariance of each class (K, d, d) in two doubles, mixed and shrunk, and the amounts of shrinkage (K,)."""
+        """Covariance of each class (K, d, d), mixed and shrunk, as the sum of two doubles.
+
+        Also the amounts of shrinkage (K,).
+        """
         weight = statistic.weight
-        lost = self._lost(weight)
+        used = self._degrees_used(weight)
         own, own_low = np.empty((2, *statistic.scatter.shape))
         amounts = np.zeros(len(weight))
         for k in range(len(weight)):
@@ -269,14 +291,15 @@ class MultivariateGaussian(Family):
             if weight[k] == 0:
                 own[k], own_low[k], share = within, within_low, np.ones(len(weight))
             else:
-                divisor = float(share @ (weight - lost))
+                divisor = float(share @ (weight - used))
                 scatter, low = statistic.scatter[k], statistic.scatter_low[k]
                 if self.mix > 0:
                     scatter, low = np.tensordot(share, statistic.scatter, 1), np.zeros_like(low)
                 if divisor <= 0 and scatter.any():
                     raise InputError(
-                        f"The unbiased covariance of class {statistic.classes.label(k)!r} divides by its rows "
-                        f"less one, and its rows weigh {weight[k]:.3g}. Use divisor='ml', or weights that count rows."
+                        f"The unbiased covariance of class {statistic.classes.label(k)!r} divides by its rows minus "
+                        f"one, but its rows weigh {weight[k]:.3g}. Use divisor='ml', or weights that count rows.",
+                        argument="divisor",
                     )
                 own[k], own_low[k] = divided(scatter, low, divisor) if divisor > 0 else (scatter, low)
             variance = np.diagonal(own[k])
@@ -292,16 +315,15 @@ class MultivariateGaussian(Family):
         """log p(x | y) of each row under each class (n, K); missing columns are integrated out."""
         return self._in_parts(parameters, x, self._log_density)
 
-    def _in_parts(self, parameters: MultivariateGaussianParameters, x: Matrix, evaluate: Any) -> Float:
-        """Rows that are sparse in blocks, and rows with holes by the columns they have."""
+    def _in_parts(self, parameters: MultivariateGaussianParameters, x: Matrix, evaluate: Evaluate) -> Float:
+        """Evaluate sparse rows in blocks, and rows with missing cells on the columns that they have."""
         if is_sparse(x):
             parts = [self._in_parts(parameters, block, evaluate) for _, block in row_blocks(x)]
             return np.vstack([np.zeros((0, len(parameters.mean))), *parts])
         out = np.asarray(evaluate(parameters, x))
         if not self.missing or not np.isnan(out).any():
             return out
-        holes = np.isnan(x)
-        patterns, which = np.unique(holes, axis=0, return_inverse=True)
+        patterns, which = np.unique(np.isnan(x), axis=0, return_inverse=True)
         for i, pattern in enumerate(patterns):
             known, rows = np.flatnonzero(~pattern), np.flatnonzero(which.ravel() == i)
             if not len(known):
@@ -315,14 +337,14 @@ class MultivariateGaussian(Family):
         if p.freedom is not None:
             return log_student(p, x)
         if p.covariance.ndim == 2:
-            # The density about the origin, which all classes share, and what is linear.
+            # The density about the origin, which all classes share, and a linear term.
             origin = p.origin[None]
             common = kernels.full_log_likelihood(x, origin, np.zeros_like(origin), p.triangles, p.log_norm)
             return linear_scores(x, p.linear) + common
         return kernels.full_log_likelihood(x, p.mean, p.mean_low, p.triangles, p.log_norm)
 
     def relative_log_likelihood(self, parameters: MultivariateGaussianParameters, x: Matrix) -> Float:
-        """`log_likelihood` up to a term common to the classes: linear where the covariance is shared."""
+        """`log_likelihood` up to a term that all classes share: linear if the covariance is shared."""
         if parameters.covariance.ndim == 3 or parameters.freedom is not None:
             return self.log_likelihood(parameters, x)
         return self._in_parts(parameters, x, lambda p, rows: linear_scores(rows, self.linear_form(p)))
@@ -330,15 +352,15 @@ class MultivariateGaussian(Family):
     def write_posterior(
         self, parameters: MultivariateGaussianParameters, x: Matrix, finish: kernels.PosteriorRequest
     ) -> int | None:
-        """What is asked of `relative_log_likelihood`, at once; the first row without an answer, or −1."""
+        """Write what ``finish`` asks of `relative_log_likelihood`; returns the first row without a posterior, or −1."""
         p = parameters
         if p.freedom is not None or is_sparse(x):
             return None
         if p.covariance.ndim == 2:
-            lost = linear_posterior(x, self.linear_form(p), finish)
+            impossible = linear_posterior(x, self.linear_form(p), finish)
         else:
-            lost = kernels.full_posterior(x, p.mean, p.mean_low, p.triangles, p.log_norm, request=finish)
-        return None if self.missing and lost >= 0 else lost  # perhaps for a hole
+            impossible = kernels.full_posterior(x, p.mean, p.mean_low, p.triangles, p.log_norm, request=finish)
+        return None if self.missing and impossible >= 0 else impossible  # the row may have a missing cell
 
     def leave_one_out(
         self,
@@ -348,30 +370,30 @@ class MultivariateGaussian(Family):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """log p(x | y) of each row given the others (n, K), by rank-one downdates; NaN where those lose digits.
+        """log p(x | y) of each row given all other rows (n, K), by rank-one downdates; NaN if they lose digits.
 
-        A shrunk covariance, or one with a prior, changes in all its entries: there is no closed form for it.
+        A covariance with shrinkage or a prior changes in all its entries, so it has no closed form.
         """
         weight = statistic.weight
         if self.estimation != "mle" or self.shrinkage not in (None, 0) or (weight == 0).any():
             return None
         if is_sparse(x):
-            found = [
+            parts = [
                 self.leave_one_out(statistic, parameters, block, members.rows(start, start + len(block)), columns)
                 for start, block in row_blocks(x)
             ]
-            return np.vstack([each for each in found if each is not None])
+            return np.vstack([each for each in parts if each is not None])
         shared = parameters.covariance.ndim == 2
         share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
-        divisor = share @ (weight - self._lost(weight))
-        holes = rows_with_missing(x) if self.missing else np.zeros(len(x), dtype=bool)
-        if not holes.any():
+        divisor = share @ (weight - self._degrees_used(weight))
+        incomplete = rows_with_missing(x) if self.missing else np.zeros(len(x), dtype=bool)
+        if not incomplete.any():
             return leave_one_out_log_density(parameters, weight, share, divisor, x, members)
-        # A row with a hole is in no covariance, and leaving it out changes none.
+        # A row with a missing cell is not in the statistics, so they do not change without it.
         out = np.empty((len(x), len(weight)))
-        out[holes] = self.relative_log_likelihood(parameters, x[holes])
-        whole = members.take(~holes)
-        out[~holes] = leave_one_out_log_density(parameters, weight, share, divisor, x[~holes], whole)
+        out[incomplete] = self.relative_log_likelihood(parameters, x[incomplete])
+        complete = members.take(~incomplete)
+        out[~incomplete] = leave_one_out_log_density(parameters, weight, share, divisor, x[~incomplete], complete)
         return out
 
     # ------------------------------------------------------------------ sample
@@ -392,7 +414,7 @@ class MultivariateGaussian(Family):
         return np.asarray(noise + parameters.mean[codes])
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
-        """Correlated columns of very different location and scale; with holes where those are allowed."""
+        """Correlated columns with very different locations and scales; with missing cells if those are allowed."""
         mixing = rng.standard_normal((n_columns, n_columns)) + 2 * np.eye(n_columns)
         scale = 10.0 ** rng.integers(-6, 7, n_columns)
         centre = rng.standard_normal((int(codes.max(initial=0)) + 1, n_columns))
@@ -406,18 +428,23 @@ class MultivariateGaussian(Family):
     # ------------------------------------------------------------------ linear form, evidence, moments
 
     def linear_form(self, parameters: MultivariateGaussianParameters) -> Linear:
-        """Linear log-likelihoods of a shared covariance: ``coef_k = Σ⁻¹(μ_k − origin)``."""
+        """Linear log-likelihoods with a shared covariance: ``coef_k = Σ⁻¹(μ_k − origin)``."""
         if parameters.covariance.ndim == 3:
             raise NotLinearError(
                 "With own covariances the log-odds are quadratic in x. Share the covariance between the classes "
                 "for a linear form."
             )
         if parameters.freedom is not None:
-            raise NotLinearError("The log-odds of a multivariate t (estimation='bayes') are not linear in x.")
+            raise NotLinearError(
+                "The log-odds of a multivariate t (",
+                Argument("estimation", "bayes"),
+                ") are not linear in x.",
+                argument="estimation",
+            )
         return parameters.linear
 
     def directions(self, parameters: MultivariateGaussianParameters, prior: Float) -> tuple[Float, Float]:
-        """Discriminant directions (d, r), and the share of between-class variance each explains."""
+        """Discriminant directions (d, r), and the share of between-class variance that each explains (r,)."""
         shared = parameters.covariance.ndim == 2
         whitening = parameters.whitening[0] if shared else whiten(parameters.within)
         deviation = np.sqrt(np.diagonal(parameters.within))
@@ -445,7 +472,7 @@ class MultivariateGaussian(Family):
         return at, out
 
     def log_prior(self, parameters: MultivariateGaussianParameters, statistic: Scatter | PooledScatter) -> float:
-        """The log-density of the rows of the prior, up to a constant."""
+        """Log-density of the pseudo-rows of the prior, up to a constant."""
         return log_wishart(parameters, pseudo_scatter(statistic, self.smoothing))
 
     def log_evidence(self, statistic: Scatter | PooledScatter) -> float:
@@ -453,25 +480,28 @@ class MultivariateGaussian(Family):
         if self.smoothing == 0:
             raise no_proper_prior(self.name)
         if self.shrinkage is not None or self.mix not in (0, 1):
-            raise InputError("A covariance that is shrunk or mixed has no evidence; its prior is not conjugate.")
+            raise InputError("A covariance with shrinkage or mix has no evidence: its prior is not conjugate.")
         return wishart_evidence(statistic, self.smoothing, shared=self.covariance == "shared" or self.mix == 1)
 
     # ------------------------------------------------------------------ query engines
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
-        """What a query engine would compute: class means, and sums of products about them."""
+        """Aggregates that a query engine must compute: class means, and sums of products about them."""
         return [scatter_by_class(columns)]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Scatter | PooledScatter:
-        """The statistic of the rows that were aggregated."""
+        """The statistic of the aggregated rows."""
         if self.shrinkage == "ledoit_wolf":
-            raise InputError("Ledoit and Wolf's shrinkage needs products of four columns, which no query is made for.")
-        return scatter_of_answer(answers[0], columns, self._statistic)
+            raise InputError(
+                "Ledoit-Wolf shrinkage needs products of four columns, which a query engine does not compute.",
+                argument="shrinkage",
+            )
+        return cast("Scatter | PooledScatter", scatter_of_answer(answers[0], columns, self._statistic))
 
-    def block_table(self, parameters: MultivariateGaussianParameters, names: Sequence[object]) -> dict[str, Any]:
-        """Means, deviations and correlations of each class."""
+    def block_table(self, parameters: MultivariateGaussianParameters, names: Sequence[object]) -> dict[str, Float]:
+        """Means, standard deviations and correlations of each class."""
         p = parameters
-        shown: dict[str, Any] = {f"mean of {name}": p.mean[:, j] for j, name in enumerate(names)}
+        shown: dict[str, Float] = {f"mean of {name}": p.mean[:, j] for j, name in enumerate(names)}
         covariances = np.array([p.covariance_of(k) for k in range(len(p.mean))])
         deviations = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
         shown |= {f"deviation of {name}": deviations[:, j] for j, name in enumerate(names)}

@@ -1,50 +1,54 @@
-"""Multivariate Gaussians without one of their rows: rank-one downdates.
+"""Leave-one-out scores of multivariate Gaussians, by rank-one downdates.
 
-A class of weight n that loses a row x of weight w keeps the scatter ``S − n w/(n − w) u uᵀ``, where u = x − μ, about a
-mean that is n/(n − w) times as far from x. For a covariance Σ = A/D made of a sum A of scatters, of which A loses
-``γ u uᵀ`` and D becomes D′,
+A class of weight n without its row x of weight w has the scatter ``S − n w/(n − w) u uᵀ``, where u = x − μ, about a
+mean that is n/(n − w) times as far from x. For a covariance Σ = A/D, where A is a sum of scatters that loses ``γ u uᵀ``
+and D becomes D′,
 
     h = 1 − γ uᵀA⁻¹u,    |A − γuuᵀ| = |A| h,    vᵀ(A − γuuᵀ)⁻¹v = vᵀA⁻¹v + γ (vᵀA⁻¹u)²/h
 
-(Sherman and Morrison), so that each row costs no more than its prediction.
+(Sherman and Morrison), so a row costs no more than its prediction.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from suffice.families.linear import centred_blocks
-from suffice.numerics.types import Float
+from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
+from suffice.numerics.types import Codes, Float
 from suffice.statistics import Membership
 
 __all__ = ["leave_one_out_log_density"]
 
 
-LEAST_VOLUME = 1e-4  # of the volume that a row may leave; with less, digits are lost, and the row is left out by hand
+LEAST_VOLUME = 1e-4  # share of the volume that must remain without the row; below it, digits are lost
 
 
 def leave_one_out_log_density(
-    parameters: Any, weight: Float, share: Float, divisor: Float, x: Float, members: Membership
+    parameters: MultivariateGaussianParameters,
+    weight: Float,
+    share: Float,
+    divisor: Float,
+    x: Float,
+    members: Membership,
 ) -> Float:
-    """log p(x | y) of each row under the classes without it (n, K), up to a term that classes of one covariance share.
+    """log p(x | y) of each row given all other rows (n, K), up to a term that classes with one covariance share.
 
     Parameters
     ----------
     parameters : MultivariateGaussianParameters
-        Of all rows.
+        Parameters of all rows.
     weight : array of shape (K,)
         Weight of the rows of each class.
     share : array of shape (K, K)
-        The share of class c's scatter in the covariance of class k.
+        Share of the scatter of class c in the covariance of class k.
     divisor : array of shape (K,)
-        What the scatter of each class's covariance was divided by.
+        Divisor of the scatter of each covariance.
 
     Returns
     -------
     array of shape (n, K)
-        NaN in rows without which a class has no rows left, or too little volume.
+        A row is NaN if its class has no other rows, or too little volume without it.
     """
     assert members.codes is not None
     codes = members.codes
@@ -52,15 +56,24 @@ def leave_one_out_log_density(
     rest = weight[codes] - w
     safe = np.where(rest > 1e-9 * weight[codes], rest, np.nan)
     stretch = weight[codes] / safe
-    lost = w * stretch  # times the share, what multiplies u uᵀ
+    lost = w * stretch  # times the share, the factor of u uᵀ
     evaluate = _shared if parameters.covariance.ndim == 2 else _own
     out = evaluate(parameters, share, divisor, x, codes, w, stretch, lost)
     out[np.isnan(out).any(axis=1)] = np.nan
     return out
 
 
-def _shared(p: Any, share: Float, divisor: Float, x: Float, codes: Any, w: Float, stretch: Float, lost: Float) -> Float:
-    """One covariance, which every row has a part in."""
+def _shared(
+    p: MultivariateGaussianParameters,
+    share: Float,
+    divisor: Float,
+    x: Float,
+    codes: Codes,
+    w: Float,
+    stretch: Float,
+    lost: Float,
+) -> Float:
+    """Scores with one covariance, to which every row contributes."""
     out = np.empty((len(x), len(p.mean)))
     matrix, full = p.whitening[0].matrix, divisor[0]
     means = p.away @ matrix
@@ -80,12 +93,21 @@ def _shared(p: Any, share: Float, divisor: Float, x: Float, codes: Any, w: Float
     return out
 
 
-def _own(p: Any, share: Float, divisor: Float, x: Float, codes: Any, w: Float, stretch: Float, lost: Float) -> Float:
-    """A covariance for each class, in which a class has a share."""
+def _own(
+    p: MultivariateGaussianParameters,
+    share: Float,
+    divisor: Float,
+    x: Float,
+    codes: Codes,
+    w: Float,
+    stretch: Float,
+    lost: Float,
+) -> Float:
+    """Scores with a covariance for each class, in which every class may have a share."""
     out = np.empty((len(x), len(p.mean)))
     for k, each in enumerate(p.whitening):
         rank, full = each.matrix.shape[1], divisor[k]
-        means = (p.away[k] - p.away) @ each.matrix  # from u about μ_c to about μ_k
+        means = (p.away[k] - p.away) @ each.matrix  # from u relative to μ_c to u relative to μ_k
         for rows, block in centred_blocks(x, p.mean[k], p.mean_low[k]):
             c = codes[rows]
             mine, part = c == k, share[k, c]

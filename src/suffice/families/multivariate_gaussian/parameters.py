@@ -1,4 +1,4 @@
-"""What is known of a multivariate Gaussian, or t, of each class."""
+"""Parameters of a multivariate Gaussian or t distribution for each class."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class MultivariateGaussianParameters:
     Attributes
     ----------
     mean, mean_low : array of shape (K, d)
-        The mean is the unevaluated sum of the two.
+        Mean, stored as the sum ``mean + mean_low``.
     covariance : array of shape (d, d), or (K, d, d) if each class has its own
     whitening : list of one Whitening, or of K
     within : array of shape (d, d)
-        The shared covariance; also where each class has its own.
+        The shared covariance, also if each class has its own.
     shrinkage : array of shape () or (K,)
-        The amount of shrinkage that was applied.
+        Amount of shrinkage that was applied.
     origin : array of shape (d,)
         Mean of all rows.
     freedom, spread : array of shape (K,), or None
-        Degrees of freedom of a multivariate t, and the factors of its scale matrices beyond the covariance.
+        Degrees of freedom of a multivariate t, and the factor of its scale matrix relative to the covariance.
     """
 
     mean: Float
@@ -52,26 +52,26 @@ class MultivariateGaussianParameters:
 
     @property
     def away(self) -> Float:
-        """Class means less the origin (K, d)."""
+        """Class means minus the origin (K, d)."""
         return (self.mean - self.origin) + self.mean_low
 
     @cached_property
     def log_norm(self) -> Float:
-        """Logarithm of the density at the mean of each class, or of all of them (1,)."""
+        """Logarithm of the density at the mean, for each class (K,) or for all (1,)."""
         rank = np.array([each.matrix.shape[1] for each in self.whitening])
         return np.asarray(-0.5 * (rank * np.log(2 * np.pi) + np.array([each.log_det for each in self.whitening])))
 
     @cached_property
     def triangles(self) -> Float:
-        """The whitening of each class as a triangular map, which halves the work, as the kernel reads it (K, size).
+        """The whitening of each class as a packed triangular map (K, size), which halves the work of the kernel.
 
-        A `Whitening` that Cholesky's factor gave is triangular; of any other one a rotation of z makes one.
+        A `Whitening` from a Cholesky factor is triangular; a rotation of z makes any other triangular.
         """
         return np.stack([kernels.packed_triangle(_triangle(each.matrix)) for each in self.whitening])
 
     @cached_property
     def linear(self) -> Linear:
-        """Log-likelihoods of a shared covariance, up to a common term: ``coef_k = Σ⁻¹(μ_k − origin)``."""
+        """Log-likelihoods with a shared covariance, up to a common term: ``coef_k = Σ⁻¹(μ_k − origin)``."""
         return Linear(*_linear(self.away, self.whitening[0].matrix), self.origin)
 
     def covariance_of(self, k: int) -> Float:
@@ -79,7 +79,7 @@ class MultivariateGaussianParameters:
         return self.covariance if self.covariance.ndim == 2 else self.covariance[k]
 
     def marginal(self, known: Index) -> MultivariateGaussianParameters:
-        """The parameters of some of the columns."""
+        """Parameters of the marginal distribution of some columns."""
         square = np.ix_(known, known)
         covariance = self.covariance[..., known[:, None], known]
         return replace(
@@ -109,7 +109,7 @@ def _triangle(whitening: Float) -> Float:
     d, rank = whitening.shape
     if d == rank and not np.tril(whitening, -1).any():
         return whitening.T
-    # Q R of Wᵀ with its columns turned around: R, turned around in both ways, is lower triangular.
+    # QR of Wᵀ with its columns reversed: R, reversed along both axes, is lower triangular.
     out = np.zeros((d, d))
     upper = np.linalg.qr(whitening[::-1].T, mode="r")
     out[: len(upper)] = upper

@@ -1,13 +1,20 @@
-"""Covariance matrices that have no inverse: which columns are at fault, and what would mend it."""
+"""Errors and warnings about singular covariance matrices: the columns at fault, and remedies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
-from suffice.exceptions import SingularCovarianceError, SingularCovarianceWarning, columns_at, warn_user
+from suffice.exceptions import (
+    Argument,
+    Sentence,
+    SingularCovarianceError,
+    SingularCovarianceWarning,
+    columns_at,
+    warn_user,
+)
 from suffice.families.covariance import Whitening, whiten
 from suffice.numerics.types import Float
 from suffice.statistics import PooledScatter, Scatter
@@ -15,60 +22,90 @@ from suffice.statistics import PooledScatter, Scatter
 __all__ = ["check_regular", "warn_if_singular"]
 
 
+class Regularised(Protocol):
+    """Settings of `MultivariateGaussian` that make a covariance regular."""
+
+    @property
+    def mix(self) -> float:
+        """Share of the shared covariance."""
+
+    @property
+    def shrinkage(self) -> float | str | None:
+        """Share of the diagonal."""
+
+    @property
+    def estimation(self) -> str:
+        """How parameters are estimated."""
+
+
 def warn_if_singular(
     whitening: Whitening, within: Float, statistic: Scatter | PooledScatter, names: Sequence[object]
 ) -> None:
-    """Say which columns are at fault when a covariance is used in a subspace."""
+    """Warn about a shared covariance of less than full rank, naming the columns at fault.
+
+    Raises `SingularCovarianceError` if no column varies.
+    """
     if not len(whitening.dependent):
         return
     d, rank = whitening.matrix.shape
     if rank == 0:
         raise SingularCovarianceError(
-            f"No column varies within any class, so that there is no covariance to estimate: rows of weight "
+            f"No column varies within any class, so there is no covariance to estimate: rows of weight "
             f"{statistic.weight.sum():.6g} in {len(statistic.classes)} classes. Give more rows for each class."
         )
     constant = np.flatnonzero(np.diagonal(within) == 0)
     collinear = np.setdiff1d(whitening.dependent, constant)
     away = statistic.grand_mean().away
-    telling = constant[np.abs(away[statistic.weight > 0][:, constant]).max(axis=0, initial=0.0) > 0]
+    separating = constant[np.abs(away[statistic.weight > 0][:, constant]).max(axis=0, initial=0.0) > 0]
     parts = [
         f"{what} {columns_at(names, which)}"
         for what, which in (
             ("there is no variation within any class in", constant),
             ("there is linear dependence among", collinear),
-            ("the classes are told apart perfectly, but without a density, by", telling),
+            ("the classes are separated perfectly, but without a density, by", separating),
         )
         if len(which)
     ]
     warn_user(
-        f"The covariance of {d} columns has rank {rank}: {'; '.join(parts)}. The model works in the "
-        "subspace that the rows span; fewer columns would make it regular.",
+        f"The covariance of {d} columns has rank {rank}: {'; '.join(parts)}. The model uses the subspace that the rows "
+        "span; remove columns to make the covariance regular.",
         SingularCovarianceWarning,
     )
 
 
 def check_regular(
-    family: Any, factors: list[Whitening], within: Float, statistic: Scatter, names: Sequence[object]
+    family: Regularised, factors: list[Whitening], within: Float, statistic: Scatter, names: Sequence[object]
 ) -> None:
-    """Refuse a singular own covariance, unless it is one only by columns that vary in no class."""
-    dead = np.flatnonzero(np.diagonal(within) == 0)
+    """Raise `SingularCovarianceError` for a singular own covariance, unless only columns that never vary make it so."""
+    constant = np.flatnonzero(np.diagonal(within) == 0)
     regularised = family.shrinkage is not None or family.mix > 0
     for k, each in enumerate(factors):
-        if not len(each.dependent) or (regularised and np.array_equal(each.dependent, dead)):
+        if not len(each.dependent) or (regularised and np.array_equal(each.dependent, constant)):
             continue
         d, rank = each.matrix.shape
-        cures = ["shrink it toward its diagonal (shrinkage=0.1, or shrinkage='oas' to choose the amount)"]
-        if family.mix == 0 and np.array_equal(whiten(within).dependent, dead):
-            cures.append("mix in the shared covariance (mix=0.1)")
+        remedies: list[Sentence] = [
+            (
+                *("shrink it toward its diagonal (", Argument("shrinkage", 0.1), ", or "),
+                *(Argument("shrinkage", "oas"), " to choose the amount)"),
+            )
+        ]
+        if family.mix == 0 and np.array_equal(whiten(within).dependent, constant):
+            remedies.append(("mix in the shared covariance (", Argument("mix", 0.1), ")"))
         if family.estimation != "mle":
-            # The prior is like all rows together, and those span no more.
-            cures = ["leave out columns that hang together", "use estimation='mle' with shrinkage=0.1"]
-        cures.append("share it (covariance='shared')")
+            # The pseudo-rows look like all rows together, which span the same subspace.
+            remedies = [
+                ("remove dependent columns",),
+                ("use ", Argument("estimation", "mle"), " with ", Argument("shrinkage", 0.1)),
+            ]
+        remedies.append(("share it (", Argument("covariance", "shared"), ")"))
+        advice = [piece for remedy in remedies for piece in (", or ", *remedy)][1:]
         raise SingularCovarianceError(
             f"The covariance of class {statistic.classes.label(k)!r} has rank {rank} of {d}: its rows"
-            f"{'' if family.estimation == 'mle' else ', with those of the prior,'} "
-            f"weigh {statistic.weight[k]:.6g}, and they do not vary, or only together, in "
-            f"{columns_at(names, each.dependent)}. To mend it, {', or '.join(cures)}."
+            f"{'' if family.estimation == 'mle' else ', including the pseudo-rows of the prior,'} "
+            f"weigh {statistic.weight[k]:.6g}, and they are constant or linearly dependent in "
+            f"{columns_at(names, each.dependent)}. To fix this, ",
+            *advice,
+            ".",
         )
     singular = [each for each in factors if len(each.dependent)]
     if singular:

@@ -1,20 +1,20 @@
 """The normal-inverse-Wishart prior of a mean and a covariance matrix.
 
-It is worth s rows with the mean and covariance of all rows: κ = s, and ν = s + d − 1 degrees of freedom, which makes
-any s > 0 a proper prior. The posterior predictive is the multivariate t with as many degrees of freedom as there are
+It is worth s pseudo-rows with the mean and covariance of all rows: κ = s, and ν = s + d − 1 degrees of freedom, so any
+s > 0 is a proper prior. The posterior predictive is the multivariate t with as many degrees of freedom as there are
 rows and pseudo-rows.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import multigammaln
 
 from suffice.exceptions import SingularCovarianceError
+from suffice.families.capabilities import FamilyStatistic
 from suffice.families.covariance import whiten
 from suffice.families.linear import centred_blocks
+from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
 from suffice.numerics.compensated import add, divided
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Float
@@ -23,8 +23,11 @@ from suffice.statistics import ClassAxis, PooledScatter, Scatter
 __all__ = ["log_student", "log_wishart", "pseudo_scatter", "wishart_evidence"]
 
 
-def pseudo_scatter(statistic: Scatter | PooledScatter, s: float) -> Any:
-    """For each class, ``s`` rows like all rows together; what is shared has none of a class without rows."""
+def pseudo_scatter(statistic: Scatter | PooledScatter, s: float) -> Scatter | PooledScatter:
+    """``s`` pseudo-rows like all rows together, for each class.
+
+    A class without rows adds none to a shared covariance.
+    """
     k, every = len(statistic.classes), _as_one_class(statistic)
     size = float(every.weight[0])
     total, low = divided(every.scatter[0], every.scatter_low[0], size / s) if size > 0 else (every.scatter[0],) * 2
@@ -39,7 +42,7 @@ def pseudo_scatter(statistic: Scatter | PooledScatter, s: float) -> Any:
 
 
 def _as_one_class(statistic: Scatter | PooledScatter) -> Scatter:
-    """The mean and scatter of all rows, whatever their class, with the digits that merging keeps."""
+    """Mean and scatter of all rows, whatever their class, with the digits that merging keeps."""
     one, d = ClassAxis.of([0]), statistic.shape[0]
     every = Scatter.zero(one, d)
     for k in range(len(statistic.classes)):
@@ -58,12 +61,13 @@ def _as_one_class(statistic: Scatter | PooledScatter) -> Scatter:
 
 
 def wishart_evidence(statistic: Scatter | PooledScatter, s: float, *, shared: bool) -> float:
-    """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ; of a covariance that is shared there is one."""
-    prior, rows = pseudo_scatter(statistic, s), statistic
-    after: Any = prior.merge(rows)
+    """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ, with one Σ if it is shared."""
+    prior: FamilyStatistic = pseudo_scatter(statistic, s)
+    rows: FamilyStatistic = statistic
+    after = prior.merge(rows)
     d = rows.shape[0]
-    there = prior.weight > 0
-    total = 0.5 * d * float((np.log(prior.weight[there]) - np.log(after.weight[there])).sum())
+    known = prior.weight > 0
+    total: float = 0.5 * d * float((np.log(prior.weight[known]) - np.log(after.weight[known])).sum())
     total -= 0.5 * d * float(rows.weight.sum()) * float(np.log(np.pi))
     if shared:
         parts = [(each.weight.sum(), each.within()[0]) for each in (prior, after)]
@@ -78,16 +82,19 @@ def _wishart_ratio(d: int, n0: float, scatter0: Float, n1: float, scatter1: Floa
     before, after = whiten(scatter0), whiten(scatter1)
     if len(before.dependent) or len(after.dependent):
         raise SingularCovarianceError(
-            "The covariance of all rows together is singular, and the prior that it makes has no density. Leave out "
-            "the columns that are constant or hang together."
+            "The covariance of all rows together is singular, so the prior has no density. Remove the columns that are "
+            "constant or linearly dependent."
         )
     v0, v1 = n0 + d - 1, n1 + d - 1
     ratio = 0.5 * (v0 * before.log_det - v1 * after.log_det)
     return float(ratio + multigammaln(v1 / 2, d) - multigammaln(v0 / 2, d))
 
 
-def log_wishart(parameters: Any, rows: Any) -> float:
-    """Log-likelihood of rows by their scatter: −½ Σ (n log|Σ| + tr Σ⁻¹(S + n (mean − μ)(mean − μ)ᵀ)) and a constant."""
+def log_wishart(parameters: MultivariateGaussianParameters, rows: Scatter | PooledScatter) -> float:
+    """Log-likelihood of rows from their scatter, up to a constant.
+
+    −½ Σ (n log|Σ| + tr Σ⁻¹(S + n (mean − μ)(mean − μ)ᵀ))
+    """
     p, total = parameters, 0.0
     for k in range(len(p.mean)):
         white = p.whitening[0 if p.covariance.ndim == 2 else k]
@@ -107,9 +114,11 @@ def _white_trace(scatter: Float, whitening: Float) -> float:
     return float(np.einsum("ir,ij,jr->", whitening, scatter, whitening, optimize=True))
 
 
-def log_student(parameters: Any, x: Float) -> Float:
+def log_student(parameters: MultivariateGaussianParameters, x: Float) -> Float:
     """Log-density of a multivariate t of each row under each class (n, K)."""
     p = parameters
+    assert p.freedom is not None
+    assert p.spread is not None
     out = np.empty((len(x), len(p.mean)))
     for k in range(len(p.mean)):
         white = p.whitening[0 if p.covariance.ndim == 2 else k]

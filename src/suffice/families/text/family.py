@@ -6,21 +6,21 @@ With x_j the number of times that a document has word j,
     bernoulli     p(x | k) = Π_j φ_kj^{[x_j > 0]} (1 − φ_kj)^{[x_j = 0]},    φ_kj = (d_kj + α) / (n_k + 2α)
     complement    score_k = −Σ_j x_j log( (T_j − t_kj + α) / Σ_j (T_j − t_kj + α) ),    T_j = Σ_k t_kj
 
-over the M most frequent words, with t_kj the count of word j in class k, d_kj the documents that have it, and n_k the
-documents of the class. Words may be weighted by their inverse document frequency, and documents by their length.
-All of it is chosen in `estimate`, from the same sums.
+over the M most frequent words, where t_kj is the count of word j in class k, d_kj the number of its documents that have
+the word, and n_k the number of its documents. Words may be weighted by their inverse document frequency, and documents
+by their length. `estimate` makes all these choices from the same sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from suffice.exceptions import InputError, columns_at
+from suffice.exceptions import Argument, InputError, columns_at
 from suffice.families.capabilities import Reads
 from suffice.families.complement import outside_weights
 from suffice.families.contract import Family, register
@@ -28,10 +28,10 @@ from suffice.families.estimation import Estimation, check_estimation, weighted_l
 from suffice.families.linear import CellForm, Linear
 from suffice.families.multinomial_draws import drawn_shares, log_shares, predictive
 from suffice.families.poisson import poisson_draws
-from suffice.families.text.leave_one_out import left_out_text
+from suffice.families.text.leave_one_out import leave_one_out_text
 from suffice.families.text.linear_form import linear_words
 from suffice.families.text.parameters import TextParameters, document_weights, word_chances, words_used
-from suffice.numerics.types import Codes, Float, Mask
+from suffice.numerics.types import Array, Codes, Float, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
 from suffice.statistics.word_sums import counted_directly
@@ -49,39 +49,40 @@ Event = Literal["multinomial", "bernoulli", "complement"]
 @register
 @dataclass(frozen=True)
 class Text(Family):
-    """A column of documents, each of them a bag of words.
+    """A column of documents, each a bag of words.
 
     Parameters
     ----------
     event : {"multinomial", "bernoulli", "complement"}
-        Words are drawn one after another; or each word is there or not; or a class is scored by how little the other
-        classes use the words of a document, which is no distribution.
+        Words are drawn one after another; or each word is present or absent; or a class is scored by how rarely the
+        other classes use the words of a document, which is no distribution.
     estimation : {"map", "mle", "bayes"}
-        With ``bayes`` the words of a document are Dirichlet-multinomial: a word that came once surprises less when it
-        comes again. Of Bernoulli words it equals ``map``, and the complement has none.
+        With ``bayes`` the words of a document have a Dirichlet-multinomial distribution: a second occurrence of a word
+        is more likely than the first. For Bernoulli words it equals ``map``; the complement has none.
     smoothing : float
-        Draws of each word that the prior is worth; of Bernoulli words, documents with it and without it.
+        Pseudo-draws of each word that the prior is worth; for Bernoulli words, documents with and without the word.
     max_words : int or None
-        The most frequent words that are used; None for all. Of words of one count the first in the alphabet.
+        How many of the most frequent words are used; None for all. Of words with equal counts, the first in
+        alphabetical order.
     binary : bool
         Whether a document counts each of its words once.
     idf : bool
         Whether each word is weighted by ``1 + log (1 + n)/(1 + d_j)``, with d_j of all n documents having it.
     length : float
-        From 0 to 1. A document of L words counts as one of ``L (L̄/L)^length`` words, with L̄ the mean length: at 1 all
-        documents weigh the same.
+        From 0 to 1. A document of L words counts as one of ``L (L̄/L)^length`` words, where L̄ is the mean length: with 1
+        all documents weigh the same.
     analyzer, lowercase, min_length, ngram_range, strip_accents, stop_words, punctuation
-        What words are; see `suffice.text.analysis.Analysis`.
+        How words are read; see `suffice.text.analysis.Analysis`.
     slots : int
-        Words are hashed to so many slots, whose memory does not grow; 0 keeps the words.
+        Number of slots that words are hashed to, which bounds the memory; 0 keeps the words.
 
     Notes
     -----
-    A document without any of the words says nothing (of Bernoulli words it says that it has none of them), and neither
-    does a missing one. Words that were not chosen, or never met, are passed over.
+    A missing document has no effect, and neither has one without any used word (with Bernoulli words, the absence of
+    words has an effect). Words that are not used, or were never seen, are ignored.
 
-    With ``idf``, ``length`` or the complement the scores are no log-densities: they tell classes apart, and there is no
-    log-likelihood and nothing to sample from.
+    With ``idf``, ``length`` or the complement the scores are not log-densities: they separate classes, but there is no
+    log-likelihood and no sampling.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class Text(Family):
     binary: bool = False
     idf: bool = False
     length: float = 0.0
-    analyzer: Any = "word"
+    analyzer: str | Callable[[str], Sequence[str]] = "word"
     lowercase: bool = True
     min_length: int = 2
     ngram_range: tuple[int, int] = (1, 1)
@@ -118,12 +119,12 @@ class Text(Family):
     def __post_init__(self) -> None:
         check_estimation(self.estimation, self.smoothing)
         _check_settings(self)
-        _ = self.analysis  # raises for settings that are none
+        _ = self.analysis  # raises for invalid settings
 
     @cached_property
     def analysis(self) -> Analysis:
-        """What the words of a document are."""
-        return Analysis(**{each.name: getattr(self, each.name) for each in fields(Analysis)})
+        """How the words of a document are read."""
+        return Analysis(**{each.name: vars(self)[each.name] for each in fields(Analysis)})
 
     @property
     def is_density(self) -> bool:
@@ -132,15 +133,15 @@ class Text(Family):
 
     @property
     def consistent(self) -> bool:
-        """Whether samples have the parameters they were drawn with: words that come twice may not count twice."""
+        """Whether estimates from samples approach the true parameters; not if repeated words count once."""
         return not self.binary
 
     # ------------------------------------------------------------------ summarize
 
     def check(self, x: Texts, names: Sequence[object], present: Mask | None = None) -> None:
-        """Raise unless there is one column; texts are looked at where they are made."""
+        """Raise `InputError` unless there is one column; `Texts` have checked their values."""
         if len(names) != 1:
-            raise InputError(f"The family 'text' is of one column, and got {len(names)}.")
+            raise InputError(f"The family 'text' takes one column, got {len(names)}.")
 
     def zero(self, classes: ClassAxis, n_columns: int = 1) -> WordSums:
         """The statistic of no rows."""
@@ -155,17 +156,21 @@ class Text(Family):
 
     @cached_property
     def _settings(self) -> tuple[str, ...]:
-        """How documents are read where it is not by default, for comparison.
+        """Settings of the analysis that are not defaults, as texts for comparison.
 
-        A model file holds them. What is by default has no name here, so that a new setting leaves old files readable.
+        A model file holds them. Defaults are not named, so a file stays readable if a setting is added.
         """
-        named = [each.name for each in fields(Analysis) if getattr(self.analysis, each.name) != each.default]
-        return tuple(f"{name}={_told(getattr(self.analysis, name))}" for name in named)
+        values = vars(self.analysis)
+        return tuple(
+            f"{each.name}={_setting_text(values[each.name])}"
+            for each in fields(Analysis)
+            if values[each.name] != each.default
+        )
 
     @property
-    def _told_settings(self) -> str:
-        """How documents are read, in words."""
-        return ", ".join(f"{each.name}={_told(getattr(self.analysis, each.name))}" for each in fields(Analysis))
+    def _reading_text(self) -> str:
+        """All settings of the analysis, for a message."""
+        return ", ".join(f"{each.name}={_setting_text(vars(self.analysis)[each.name])}" for each in fields(Analysis))
 
     # ------------------------------------------------------------------ estimate
 
@@ -174,13 +179,16 @@ class Text(Family):
         return 0.0 if self.estimation == "mle" else float(self.smoothing)
 
     def estimate(self, statistic: WordSums, columns: Sequence[object] | None = None) -> TextParameters:
-        """The most frequent words, and their shares in each class; a class without any takes those of all documents."""
+        """The most frequent words and their shares in each class; a class without words gets those of all documents."""
         words, used, at = words_used(statistic, self.max_words)
         if not len(at) and statistic.weight.any():
             where = "Column" if columns is None else columns_at(columns, [0]).capitalize()
             raise InputError(
-                f"{where}: no document has a word, as words are read here ({self._told_settings}). Give "
-                "documents with words, or read shorter ones (min_length), or fewer stop words."
+                f"{where}: no document has a word with these settings ({self._reading_text}). Give documents with "
+                "words, or allow shorter words (",
+                Argument("min_length"),
+                ") or fewer stop words.",
+                column=None if columns is None else columns[0],
             )
         count = statistic.count[:, at]
         tally = statistic.documents[:, at] if self.binary or self.event == "bernoulli" else count
@@ -193,15 +201,15 @@ class Text(Family):
             slope = outside_weights(tally if idf is None else idf * tally, self._alpha)
         else:
             draws, slope = log_shares(tally if idf is None else idf * tally, self._alpha)
-        there = np.where(documents > 0, documents, 1.0)
+        divisor = np.where(documents > 0, documents, 1.0)
         lengths = tally.sum(axis=1)
         mean = float(lengths.sum() / max(documents.sum(), np.finfo(float).tiny)) if len(at) else 0.0
-        return TextParameters(self.event, words, used, slope, zero, draws, count, idf, lengths / there, mean)
+        return TextParameters(self.event, words, used, slope, zero, draws, count, idf, lengths / divisor, mean)
 
     # ------------------------------------------------------------------ log-likelihood
 
     def relative_log_likelihood(self, parameters: TextParameters, x: Texts) -> Float:
-        """What a document says of the classes, up to a term that all classes share (n, K)."""
+        """Score of each document and class, up to a term that all classes share (n, K)."""
         if self._is_predictive:
             return self._predictive(parameters, x)
         documents = x.documents(self.analysis)
@@ -214,7 +222,7 @@ class Text(Family):
         return scores
 
     def log_likelihood(self, parameters: TextParameters, x: Texts) -> Float:
-        """log p(x | y) of the words that are used (n, K), given how many they are where words are drawn."""
+        """log p(x | y) of the used words (n, K); for multinomial words given their number."""
         self._check_density("log-likelihood")
         if self.event == "bernoulli":
             return self.relative_log_likelihood(parameters, x)
@@ -232,21 +240,22 @@ class Text(Family):
             return
         setting = "event='complement'" if self.event == "complement" else "idf=True" if self.idf else "length above 0"
         raise InputError(
-            f"There is no {what} of text with {setting}: its scores tell classes apart, and are no log-densities. Use "
-            "event='multinomial' or 'bernoulli', without idf and with length=0."
+            f"Text with {setting} has no {what}: its scores separate classes, but are not log-densities. Use ",
+            Argument("event", "multinomial"),
+            " or 'bernoulli', without idf and with length=0.",
         )
 
-    def _rows(self, parameters: TextParameters, x: Texts) -> Any:
-        """Counts of the words that are used, as they are drawn (n, M); a sparse array."""
+    def _rows(self, parameters: TextParameters, x: Texts) -> Matrix:
+        """Counts of the used words (n, M), as a sparse array; 1 for each word if ``binary``."""
         rows = parameters.rows(word_rows(x, self.analysis, self.slots))
         return same_cells(rows, np.ones_like(rows.data)) if self.binary else rows
 
-    def length_factor(self, length: Float, mean: Any) -> Float:
-        """What the counts of a document of some length are multiplied by (n,)."""
+    def length_factor(self, length: Float, mean: Float | float) -> Float:
+        """Factor of the counts of documents of some length (n,)."""
         return np.asarray(np.where(length > 0, mean / np.where(length > 0, length, 1.0), 1.0) ** self.length)
 
     def _predictive(self, parameters: TextParameters, x: Texts) -> Float:
-        """Dirichlet-multinomial of the words as they are weighted, without its coefficient (n, K)."""
+        """Dirichlet-multinomial log-probability of the weighted words, without its coefficient (n, K)."""
         draws = parameters.draws
         assert draws is not None
         rows = self._rows(parameters, x)
@@ -264,17 +273,17 @@ class Text(Family):
         members: Membership,
         columns: Sequence[object],
     ) -> Float | None:
-        """The relative log-likelihood of each document given the others (n, K), also in which words are used."""
-        return left_out_text(self, statistic, word_rows(x, self.analysis, self.slots), members)
+        """Relative log-likelihood of each document given all other documents (n, K), including the choice of words."""
+        return leave_one_out_text(self, statistic, word_rows(x, self.analysis, self.slots), members)
 
     def terms(self, parameters: TextParameters, x: Texts) -> Float:
-        """The part of the column in `relative_log_likelihood` (n, K, 1)."""
+        """The only part of `relative_log_likelihood`, that of the column (n, K, 1)."""
         return self.relative_log_likelihood(parameters, x)[:, :, None]
 
     # ------------------------------------------------------------------ sample
 
-    def sample(self, parameters: TextParameters, codes: Codes, rng: np.random.Generator) -> Any:
-        """A document drawn from p(x | y = code) for each code (n, 1): its words in a random order, or those there."""
+    def sample(self, parameters: TextParameters, codes: Codes, rng: np.random.Generator) -> Array:
+        """A document drawn from p(x | y = code) for each code (n, 1); its words are in random order."""
         self._check_density("sample")
         self._check_words()
         p, words = parameters, np.array([*parameters.words, ""], dtype=object)[:-1]
@@ -296,17 +305,17 @@ class Text(Family):
         return out
 
     def _check_words(self) -> None:
-        """Raise unless a document can be made of words in any order."""
+        """Raise `InputError` unless a document can be written from single words."""
         plain = self.analyzer == "word" and tuple(self.ngram_range) == (1, 1)
         if self.slots or not plain:
             setting = f"slots={self.slots}" if self.slots else f"analyzer={self.analyzer!r}, {self.ngram_range=}"
             raise InputError(
-                f"A document cannot be sampled with {setting.replace('self.', '')}: it is made of single words, whose "
-                "letters are known (analyzer='word', ngram_range=(1, 1), slots=0)."
+                f"A document cannot be sampled with {setting.replace('self.', '')}: only single words can be written "
+                "(analyzer='word', ngram_range=(1, 1), slots=0)."
             )
 
-    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int = 1) -> Any:
-        """Documents of common and rare words of several scripts; some are empty, and some are not there."""
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int = 1) -> Array:
+        """Documents of common and rare words in several scripts; some are empty, and some are missing."""
         words = np.array(
             ["the", "The", "cheap", "pills", "straße", "день", "日本語", "x1", "a", "über_all", "no", "42"]
         )
@@ -320,7 +329,7 @@ class Text(Family):
     # ------------------------------------------------------------------ linear form, prior, table
 
     def linear_form(self, parameters: TextParameters) -> Linear:
-        """``coef`` on how often a document has each word; of Bernoulli words, and with ``binary``, on whether it does.
+        """``coef`` for the count of each word; for Bernoulli words, and with ``binary``, for its presence.
 
         >>> axis = ClassAxis.of(["ham", "spam"])
         >>> texts = Texts(["hello you", "cheap pills, cheap"])
@@ -332,7 +341,7 @@ class Text(Family):
         return linear_words(self, parameters)
 
     def indicators(self, parameters: TextParameters) -> list[list[str]]:
-        """The words of the column that ``coef`` of `linear_form` follows."""
+        """The used words, in the order of ``coef`` of `linear_form`."""
         return [parameters.words]
 
     def log_prior(self, parameters: TextParameters, statistic: WordSums) -> float:
@@ -341,46 +350,72 @@ class Text(Family):
         return total if parameters.zero is None else total + weighted_logs(self.smoothing, parameters.zero)
 
     def level_table(self, parameters: TextParameters, j: int = 0) -> tuple[list[str], Float]:
-        """The words, and the share or probability of each in each class (M, K); of the complement, in all others."""
+        """The words, and the share or probability of each in each class (M, K).
+
+        For the complement, those in all other classes.
+        """
         sign = -1.0 if self.event == "complement" else 1.0
         return parameters.words, np.exp(sign * parameters.slope).T
 
 
 def _check_settings(family: Text) -> None:
-    """Raise unless settings are ones that a model can be made by."""
+    """Raise `InputError` unless all settings are valid."""
     if family.event not in ("multinomial", "bernoulli", "complement"):
-        raise InputError(f"event must be 'multinomial', 'bernoulli' or 'complement', got {family.event!r}.")
+        raise InputError(
+            Argument("event"),
+            f" must be 'multinomial', 'bernoulli' or 'complement', got {family.event!r}.",
+            argument="event",
+        )
     most, slots, length = family.max_words, family.slots, family.length
     if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1):
-        raise InputError(f"max_words is a number of words, at least 1, or None for all; got {most!r}.")
+        raise InputError(
+            Argument("max_words"),
+            f" is a number of words, at least 1, or None for all; got {most!r}.",
+            argument="max_words",
+        )
     if isinstance(slots, bool) or not isinstance(slots, int | np.integer) or not 0 <= slots <= MOST_SLOTS:
-        raise InputError(f"slots is a number of places to hash words to, or 0 to keep the words; got {slots!r}.")
-    for name in ("binary", "idf"):
-        if not isinstance(getattr(family, name), bool | np.bool_):
-            raise InputError(f"{name} must be True or False, got {getattr(family, name)!r}.")
+        raise InputError(
+            Argument("slots"),
+            f" is the number of slots that words are hashed to, or 0 to keep the words; got {slots!r}.",
+            argument="slots",
+        )
+    for name, value in (("binary", family.binary), ("idf", family.idf)):
+        if not isinstance(value, bool | np.bool_):
+            raise InputError(f"{name} must be True or False, got {value!r}.", argument=name)
     if isinstance(length, bool) or not (isinstance(length, int | float | np.number) and 0 <= float(length) <= 1):
-        raise InputError(f"length is a number from 0 to 1, got {length!r}.")
+        raise InputError(f"length is a number from 0 to 1, got {length!r}.", argument="length")
     if family.event == "bernoulli" and (family.binary or family.idf or length):
         setting = "binary=True" if family.binary else "idf=True" if family.idf else f"length={length!r}"
         raise InputError(
-            f"{setting} does not apply to event='bernoulli', where a word is there or not, and has no weight. Use "
-            "event='multinomial' or 'complement', or leave it out."
+            f"{setting} does not apply to ",
+            Argument("event", "bernoulli"),
+            ", in which a word is present or absent and has no weight. Use ",
+            Argument("event", "multinomial"),
+            " or 'complement', or drop the setting.",
+            argument="event",
         )
     if family.event == "complement" and family.estimation == "bayes":
-        raise InputError("event='complement' is no distribution, and has no estimation='bayes'. Use 'map' or 'mle'.")
+        raise InputError(
+            Argument("event", "complement"),
+            " is not a distribution, so it has no ",
+            Argument("estimation", "bayes"),
+            ". Use 'map' or 'mle'.",
+            argument="estimation",
+        )
 
 
-def _told(value: Any) -> str:
-    """A setting, so that equal ones are equal texts."""
+def _setting_text(value: object) -> str:
+    """A setting as text; equal settings have equal texts."""
     if callable(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
     if value is None or isinstance(value, str | bool | int | tuple):
         return repr(value)
+    assert isinstance(value, Iterable)
     return repr(sorted(map(str, value)))
 
 
 def _steps(parameters: TextParameters) -> Float:
-    """Where the shares of the words of each class end (K, M), up to the largest number below one."""
+    """Cumulative shares of the words of each class (K, M), for drawing words; the last is infinite."""
     ends = np.cumsum(np.exp(parameters.slope), axis=1)
     ends /= ends[:, -1:]
     ends[:, -1] = np.inf

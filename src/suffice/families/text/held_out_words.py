@@ -1,8 +1,8 @@
-"""Which words are used when a document is left out: its own lose counts, some fall out, and the next come in.
+"""The words that a model uses without one document: the document's own words lose counts and may fall below others.
 
-Words are ranked by their counts. Those that a document has fall to other ranks without it; the others keep their order
-among themselves, so that those of them that are used are all up to some rank. A sum over the words that are used is
-then a cumulative sum up to that rank, put right by the few words of the document.
+Words are ranked by their counts. Without a document, its own words may fall to lower ranks. All other words keep their
+order, so those of them that are used are exactly the ones up to some rank. A sum over the used words is then a
+cumulative sum up to that rank, corrected for the few words of the document.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from suffice.numerics.types import Codes, Float, Mask, Matrix
 from suffice.statistics.subtraction import subtract_part
 from suffice.tables.sparse_cells import cell_rows
 
-__all__ = ["LeftOutWords"]
+__all__ = ["HeldOutWords"]
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOutWords:
-    """The words that are used without each document.
+class HeldOutWords:
+    """The words that a model uses without each document.
 
     Attributes
     ----------
     order : array of shape (V,)
         All words, the most frequent first.
     rank : array of shape (V,)
-        The place of each word in that order.
+        Position of each word in that order.
     cut : array of shape (n,)
-        Of the words that a document has not, those of a rank below are used without it.
+        Words that the document does not have are used without it if their rank is below this.
     used : array of bool of shape (nnz,)
-        Whether the word of each cell, which its document has, is used without that document.
+        Whether the word of each stored cell is used without the document of the cell.
     size : array of shape (n,)
-        How many words are used.
+        Number of used words.
     """
 
     order: Codes
@@ -44,13 +44,13 @@ class LeftOutWords:
     size: Codes
 
     @classmethod
-    def of(cls, x: Matrix, weights: Float, count: Float, documents: Float, most: int | None) -> LeftOutWords:
-        """By the cells x (n, V) of documents of some weights, and the counts of all documents together (V,).
+    def of(cls, x: Matrix, weights: Float, count: Float, documents: Float, most: int | None) -> HeldOutWords:
+        """From counts x (n, V) of documents with weights, and the counts of all documents together (V,).
 
         >>> from scipy.sparse import csr_array
         >>> x = csr_array(np.array([[2.0, 0.0, 0.0], [1.0, 2.0, 1.0], [0.0, 0.0, 1.0]]))
-        >>> found = LeftOutWords.of(x, np.ones(3), np.array([3.0, 2.0, 2.0]), np.array([2.0, 1.0, 2.0]), 2)
-        >>> found.used, found.size
+        >>> words = HeldOutWords.of(x, np.ones(3), np.array([3.0, 2.0, 2.0]), np.array([2.0, 1.0, 2.0]), 2)
+        >>> words.used, words.size
         (array([False,  True, False,  True, False]), array([2, 2, 2]))
         """
         (n, v), columns = x.shape, x.indices.astype(np.int64)
@@ -61,13 +61,13 @@ class LeftOutWords:
         rows = cell_rows(x)
         w = weights[rows]
         used = subtract_part(documents[columns], w) > 0
-        gone = np.bincount(rows, ~used, minlength=n).astype(np.int64)
+        dropped = np.bincount(rows, ~used, minlength=n).astype(np.int64)
         if most is None or v <= most:
-            return cls(order, rank, np.full(n, v), used, v - gone)
-        cut, size = np.full(n, most), np.minimum(v - gone, most)
+            return cls(order, rank, np.full(n, v), used, v - dropped)
+        cut, size = np.full(n, most), np.minimum(v - dropped, most)
         left = rounded_sums(subtract_part(count[columns], w * x.data))
         before = rank[columns] < most
-        # A word that keeps more than the most frequent of those that are not used has nothing to fear.
+        # A word that keeps more than the most frequent unused word stays in use.
         doubtful = np.zeros(n, dtype=bool)
         doubtful[rows[before & ~(left > total[order[most]])]] = True
         used &= before
@@ -81,7 +81,7 @@ class LeftOutWords:
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Words of some documents, with the counts that are left without these."""
+    """Words of some documents, with their counts without the document."""
 
     rows: Codes
     columns: Codes
@@ -89,10 +89,10 @@ class _Cells:
     used: Mask
 
     def chosen(self, order: Codes, rank: Codes, count: Float, size: Codes) -> tuple[Mask, Codes]:
-        """Which of the words are used, and the cut of each document (n,)."""
+        """Whether each word is used, and the cut of each document (n,)."""
         v, n = len(order), len(size)
         starts = np.searchsorted(self.rows, np.arange(n))
-        # By row and old rank: how many of a document's own words are above any rank.
+        # Sorted by row and old rank, to count how many of a document's own words are above a rank.
         old = np.sort(self.rows * (v + 1) + rank[self.columns])
         above = _ranks(-count[order], order, -self.left, self.columns)
         own = np.searchsorted(old, self.rows * (v + 1) + above) - starts[self.rows]
@@ -101,14 +101,14 @@ class _Cells:
         among[by_new] = np.arange(len(by_new)) - starts[self.rows[by_new]]
         used = self.used & (above - own + among < size[self.rows])
         others = size - np.bincount(self.rows, used, minlength=n).astype(np.int64)
-        # A word of the document that has fewer others above it than are used lies above the cut.
+        # A word of the document lies above the cut if fewer other words are above it than are used.
         row, place = np.divmod(old, v + 1)
         higher = place - (np.arange(len(old)) - starts[row]) < others[row]
         return used, others + np.bincount(row, higher, minlength=n).astype(np.int64)
 
 
 def _ranks(keys: Float, ties: Codes, key: Float, tie: Codes) -> Codes:
-    """How many of some sorted pairs ``(keys, ties)`` come before each pair ``(key, tie)``."""
+    """Number of the sorted pairs ``(keys, ties)`` that come before each pair ``(key, tie)``."""
     group = np.cumsum(np.diff(keys, prepend=keys[:1]) > 0)
     width = len(keys) + 1
     first, last = np.searchsorted(keys, key, "left"), np.searchsorted(keys, key, "right")

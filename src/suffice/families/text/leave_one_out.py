@@ -1,16 +1,15 @@
-"""Scores of each document by all the others, in closed form: its words are counted less, and so is the document."""
+"""Leave-one-out scores of documents in closed form: the words of the document lose counts, and so do the documents."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from suffice.families.text.held_out_words import LeftOutWords
-from suffice.families.text.parameters import document_weights
+from suffice.families.text.held_out_words import HeldOutWords
+from suffice.families.text.parameters import TextSettings, document_weights
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Mask, Matrix
 from suffice.statistics import Membership, WordSums
@@ -18,25 +17,25 @@ from suffice.statistics.subtraction import subtract_part
 from suffice.tables import WordRows
 from suffice.tables.word_rows import some_columns
 
-__all__ = ["left_out_text"]
+__all__ = ["leave_one_out_text"]
 
 
 BLOCK_CELLS = 1 << 20
-# Which words are used does not depend on smoothing, nor on weights of words and documents: tuning asks for it again.
-_KEPT: weakref.WeakKeyDictionary[WordRows, tuple[weakref.ref[WordSums], int | None, Float, Any, LeftOutWords]] = (
+# The used words do not depend on smoothing or on weights of words and lengths, so tuning reuses them.
+_CACHE: weakref.WeakKeyDictionary[WordRows, tuple[weakref.ref[WordSums], int | None, Float, Matrix, HeldOutWords]] = (
     weakref.WeakKeyDictionary()
 )
-MOST_WEIGHTS = 64  # different ones, for each of which the words that a document has not are summed
+MOST_WEIGHTS = 64  # different document weights; each needs its own sums over absent words
 
 
-def left_out_text(family: Any, statistic: WordSums, rows: WordRows, members: Membership) -> Float | None:
-    """The relative log-likelihood of each document given the others (n, K); NaN where it has no closed form.
+def leave_one_out_text(family: TextSettings, statistic: WordSums, rows: WordRows, members: Membership) -> Float | None:
+    """Relative log-likelihood of each document given all other documents (n, K); NaN if it has no closed form.
 
     Parameters
     ----------
     family : Text
     rows : WordRows
-        The documents, each of which is in the statistic with its code and a weight above zero.
+        The documents. Each is in the statistic, with its class code and a weight above zero.
     """
     assert members.codes is not None
     weights = np.ones(len(rows)) if members.weights is None else members.weights
@@ -44,7 +43,7 @@ def left_out_text(family: Any, statistic: WordSums, rows: WordRows, members: Mem
     count, documents = statistic.count[:, held], statistic.documents[:, held]
     alpha = 0.0 if family.estimation == "mle" else float(family.smoothing)
     x, words = _words_used(statistic, rows, weights, held, family.max_words)
-    each = _Left(x, words, np.asarray(members.codes), weights, count, documents, statistic.weight, alpha)
+    each = _Documents(x, words, np.asarray(members.codes), weights, count, documents, statistic.weight, alpha)
     if family.event == "bernoulli":
         out = _bernoulli(each)
         if out is not None:
@@ -55,28 +54,28 @@ def left_out_text(family: Any, statistic: WordSums, rows: WordRows, members: Mem
 
 def _words_used(
     statistic: WordSums, rows: WordRows, weights: Float, held: Codes, most: int | None
-) -> tuple[Any, LeftOutWords]:
-    """The rows of the words that there are, and those that are used without each; the last ones are kept."""
-    kept = _KEPT.get(rows)
-    if kept is not None and kept[0]() is statistic and kept[1] == most and np.array_equal(kept[2], weights):
-        return kept[3], kept[4]
+) -> tuple[Matrix, HeldOutWords]:
+    """Counts of the words that occur, and the used words without each document; the last result is cached."""
+    cached = _CACHE.get(rows)
+    if cached is not None and cached[0]() is statistic and cached[1] == most and np.array_equal(cached[2], weights):
+        return cached[3], cached[4]
     x = rows.on(statistic.vocabulary)
     if len(held) < len(statistic.vocabulary):
         where = np.full(len(statistic.vocabulary), -1, dtype=np.int64)
         where[held] = np.arange(len(held))
         x = some_columns(x, where, len(held))
     count, documents = (each[:, held].sum(axis=0) for each in (statistic.count, statistic.documents))
-    words = LeftOutWords.of(x, weights, count, documents, most)
-    _KEPT[rows] = weakref.ref(statistic), most, weights, x, words
+    words = HeldOutWords.of(x, weights, count, documents, most)
+    _CACHE[rows] = weakref.ref(statistic), most, weights, x, words
     return x, words
 
 
 @dataclass(frozen=True, eq=False)
-class _Left:
-    """Documents, the words that are used without each, and the sums of all."""
+class _Documents:
+    """Documents, the used words without each, and the sums of all documents."""
 
     x: Matrix
-    words: LeftOutWords
+    words: HeldOutWords
     codes: Codes
     weights: Float
     count: Float
@@ -85,7 +84,7 @@ class _Left:
     alpha: float
 
     def blocks(self) -> Iterator[_Block]:
-        """Cells of some rows after others."""
+        """Blocks of rows with their cells."""
         n, bounds = self.x.shape[0], self.x.indptr.astype(np.int64)
         start = 0
         while start < n:
@@ -101,7 +100,7 @@ class _Left:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Cells of some rows: row, word, count, whether the word is used, and whether it is above the cut."""
+    """Cells of a block of rows: row, word, count, whether the word is used, and whether it is above the cut."""
 
     here: slice
     rows: Codes
@@ -115,10 +114,10 @@ class _Block:
         return np.bincount(self.rows, each, minlength=self.here.stop - self.here.start).astype(np.float64)
 
 
-def cumulated(values: Float, order: Codes) -> Float:
+def cumulative_sums(values: Float, order: Codes) -> Float:
     """Sums of the first 0, 1, 2, … values in an order, along the last axis.
 
-    >>> cumulated(np.array([1.0, 2.0, 4.0]), np.array([2, 0, 1]))
+    >>> cumulative_sums(np.array([1.0, 2.0, 4.0]), np.array([2, 0, 1]))
     array([0., 4., 5., 7.])
     """
     out = np.zeros((*values.shape[:-1], len(order) + 1))
@@ -126,37 +125,37 @@ def cumulated(values: Float, order: Codes) -> Float:
     return out
 
 
-# ---------------------------------------------------------------------- words that are drawn
+# ---------------------------------------------------------------------- multinomial and complement
 
 
-def _drawn(family: Any, left: _Left) -> Float:
-    """Of multinomial words, and of their complement."""
-    tally = left.documents if family.binary else left.count
-    n = float(left.present.sum())
-    idf = document_weights(n, left.documents.sum(axis=0)) if family.idf else np.ones(tally.shape[1])
-    weighted, plain = (cumulated(each, left.words.order) for each in (idf * tally, tally))
-    out = np.empty((len(left.codes), len(tally)))
-    for block in left.blocks():
-        out[block.here] = _drawn_block(family, left, block, tally, idf, (weighted, plain))
+def _drawn(family: TextSettings, data: _Documents) -> Float:
+    """Scores of multinomial words, and of their complement."""
+    tally = data.documents if family.binary else data.count
+    n = float(data.present.sum())
+    idf = document_weights(n, data.documents.sum(axis=0)) if family.idf else np.ones(tally.shape[1])
+    weighted, plain = (cumulative_sums(each, data.words.order) for each in (idf * tally, tally))
+    out = np.empty((len(data.codes), len(tally)))
+    for block in data.blocks():
+        out[block.here] = _drawn_block(family, data, block, tally, idf, (weighted, plain))
     return out
 
 
 def _drawn_block(
-    family: Any, left: _Left, block: _Block, tally: Float, idf: Float, totals: tuple[Float, Float]
+    family: TextSettings, data: _Documents, block: _Block, tally: Float, idf: Float, totals: tuple[Float, Float]
 ) -> Float:
     here, row, j, used = block.here, block.rows, block.columns, block.used
-    w, codes, cut = left.weights[here], left.codes[here], left.words.cut[here]
+    w, codes, cut = data.weights[here], data.codes[here], data.words.cut[here]
     weighted, plain = totals
-    n = float(left.present.sum())
+    n = float(data.present.sum())
     drawn = np.ones_like(block.values) if family.binary else block.values
     taken = w[row] * drawn
     everyone = tally.sum(axis=0)
     length = block.sums(np.where(used, drawn, 0.0))
-    # All words are met a little more often when there is a document less; those of the document more so.
+    # With one document less, all words have a slightly different inverse document frequency.
     shift = np.log1p(n - w) - np.log1p(n) if family.idf else np.zeros(len(w))
     own_idf = np.ones(len(j))
     if family.idf:
-        own_idf = document_weights(n - w[row], subtract_part(left.documents.sum(axis=0)[j], w[row]))
+        own_idf = document_weights(n - w[row], subtract_part(data.documents.sum(axis=0)[j], w[row]))
     draws = np.where(used, own_idf * drawn, 0.0)
     if family.length:
         rest = np.where(used, everyone[j] - taken, 0.0) - np.where(block.above, everyone[j], 0.0)
@@ -169,7 +168,7 @@ def _drawn_block(
         cells = np.where(used, own_idf * (each[j] - mine), 0.0)
         cells -= np.where(block.above, (idf[j] + shift[row]) * each[j], 0.0)
         sizes[k] = weighted[k, cut] + shift * plain[k, cut] + block.sums(cells)
-    prior = left.alpha * left.words.size[here]
+    prior = data.alpha * data.words.size[here]
     out = np.empty((len(w), len(tally)))
     empty = np.zeros(len(w), dtype=bool)
     whole = sizes.sum(axis=0)
@@ -182,17 +181,17 @@ def _drawn_block(
             counts, size, before = subtract_part(each[j], mine), sizes[k], weighted[k, cut]
         size = np.where(size <= 1e-12 * before, 0.0, size) + prior
         empty |= size <= 0
-        out[:, k] = _scored(family, block, draws, own_idf * counts + left.alpha, np.where(size > 0, size, 1.0))
+        out[:, k] = _scored(family, block, draws, own_idf * counts + data.alpha, np.where(size > 0, size, 1.0))
     if family.event == "complement":
         out = -out
         empty |= ~np.isfinite(out).all(axis=1)
-    out[empty] = np.nan  # without the document a class has no word, and takes the shares of all documents
+    out[empty] = np.nan  # without the document a class has no words and gets the shares of all documents
     out[length == 0] = 0.0
     return out
 
 
-def _scored(family: Any, block: _Block, draws: Float, counts: Float, size: Float) -> Float:
-    """Σ x log of the shares, or the Dirichlet-multinomial of the draws (n,)."""
+def _scored(family: TextSettings, block: _Block, draws: Float, counts: Float, size: Float) -> Float:
+    """Σ x log share of each row, or the Dirichlet-multinomial log-probability of its draws (n,)."""
     known = draws > 0
     possible = np.where(counts > 0, counts, 1.0)
     total = block.sums(draws)
@@ -204,45 +203,46 @@ def _scored(family: Any, block: _Block, draws: Float, counts: Float, size: Float
     return np.asarray(block.sums(np.where(known, each, 0.0)) - norm)
 
 
-# ---------------------------------------------------------------------- words that are there or not
+# ---------------------------------------------------------------------- Bernoulli
 
 
-def _bernoulli(left: _Left) -> Float | None:
-    a, n, d = left.alpha, left.present, left.documents
-    different = np.unique(left.weights)
+def _bernoulli(data: _Documents) -> Float | None:
+    """Scores of Bernoulli words; None if there are too many weights, or a class has no documents."""
+    a, n, d = data.alpha, data.present, data.documents
+    different = np.unique(data.weights)
     if len(different) > MOST_WEIGHTS or (n + 2 * a <= 0).any():
         return None
-    out = np.empty((len(left.codes), len(n)))
-    order, cut = left.words.order, left.words.cut
+    out = np.empty((len(data.codes), len(n)))
+    order, cut = data.words.order, data.words.cut
     with np.errstate(divide="ignore"):
         yes, no = (np.log(each + a) - np.log(n + 2 * a)[:, None] for each in (d, subtract_part(n[:, None], d)))
-    for block in left.blocks():
-        out[block.here] = _there(block, yes, no, order, cut[block.here])
+    for block in data.blocks():
+        out[block.here] = _presence_scores(block, yes, no, order, cut[block.here])
     for w in different.tolist():
         for k in range(len(n)):
-            here = (left.codes == k) & (left.weights == w)
+            here = (data.codes == k) & (data.weights == w)
             if not here.any():
                 continue
             rest = n[k] - w if n[k] - w > 1e-12 * n[k] else 0.0
             if rest + 2 * a <= 0:
-                out[here] = np.nan  # without the document the class takes the chances of all documents
+                out[here] = np.nan  # without the document the class gets the probabilities of all documents
                 continue
             with np.errstate(divide="ignore"):
                 less = np.log(subtract_part(d[k], np.full_like(d[k], w)) + a) - np.log(rest + 2 * a)
                 none = np.log(subtract_part(np.full_like(d[k], rest), d[k]) + a) - np.log(rest + 2 * a)
-            for block in left.blocks():
+            for block in data.blocks():
                 some = here[block.here]
                 if some.any():
-                    found = _there(block, less[None], none[None], order, cut[block.here])[:, 0]
-                    out[block.here, k] = np.where(some, found, out[block.here, k])
+                    scores = _presence_scores(block, less[None], none[None], order, cut[block.here])[:, 0]
+                    out[block.here, k] = np.where(some, scores, out[block.here, k])
     return out
 
 
-def _there(block: _Block, yes: Float, no: Float, order: Codes, cut: Codes) -> Float:
-    """Σ log φ of the words that are there, and log(1 − φ) of those that are not, of each row and class (n, K)."""
+def _presence_scores(block: _Block, yes: Float, no: Float, order: Codes, cut: Codes) -> Float:
+    """Σ log φ over present words plus Σ log(1 − φ) over absent words, of each row and class (n, K)."""
     never = np.isneginf(no)
     finite = np.where(never, 0.0, no)
-    sums, counts = cumulated(finite, order), cumulated(never.astype(np.float64), order)
+    sums, counts = cumulative_sums(finite, order), cumulative_sums(never.astype(np.float64), order)
     out = np.empty((len(cut), len(yes)))
     j = block.columns
     for k in range(len(yes)):

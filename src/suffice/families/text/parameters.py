@@ -1,53 +1,88 @@
-"""Words and their weights in each class: what a column of texts is scored by."""
+"""Words and their weights in each class, by which documents are scored."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from suffice.families.contract import read_only
 from suffice.families.text.word_form import WordForm
 from suffice.numerics.rounded_sums import rounded_sums
-from suffice.numerics.types import Codes, Float
+from suffice.numerics.types import Codes, Float, Matrix
 from suffice.statistics import WordSums
 from suffice.statistics.subtraction import subtract_part
 from suffice.tables import Vocabulary, WordRows
 from suffice.tables.word_rows import some_columns
 
-__all__ = ["TextParameters", "document_weights", "most_frequent", "word_chances", "words_used"]
+__all__ = ["TextParameters", "TextSettings", "document_weights", "most_frequent", "word_chances", "words_used"]
 
 
 LARGE = 1 << 16
 
 
+class TextSettings(Protocol):
+    """Settings of `Text` that its helpers read."""
+
+    @property
+    def event(self) -> str:
+        """The distribution of words."""
+
+    @property
+    def estimation(self) -> str:
+        """How parameters are estimated."""
+
+    @property
+    def smoothing(self) -> float:
+        """Pseudo-draws of each word."""
+
+    @property
+    def max_words(self) -> int | None:
+        """Number of words that are used."""
+
+    @property
+    def binary(self) -> bool:
+        """Whether a document counts each of its words once."""
+
+    @property
+    def idf(self) -> bool:
+        """Whether words are weighted by their inverse document frequency."""
+
+    @property
+    def length(self) -> float:
+        """How strongly the length of a document is normalised."""
+
+    def length_factor(self, length: Float, mean: Float | float) -> Float:
+        """Factor of the counts of documents of some length (n,)."""
+
+
 @dataclass(frozen=True, eq=False)
 class TextParameters:
-    """Words, and what each says of each class.
+    """Words, and the score of each in each class.
 
     Attributes
     ----------
     event : str
     vocabulary : Vocabulary
-        The M words that are used; of slots, all.
+        The M words that the model uses; with slots, all slots.
     used : array of shape (M,)
-        Where the words that are used are in it.
+        Positions of the used words in the vocabulary.
     slope : array of shape (K, M)
-        Logarithm of the share or of the probability of each word; of the complement, less that.
+        Logarithm of the share or of the probability of each word; for the complement, minus that.
     zero : array of shape (K, M), or None
-        Of Bernoulli words, the logarithm of the probability that one is not there.
+        For Bernoulli words, the logarithm of the probability that a document does not have the word.
     draws : array of shape (K, M), or None
         Draws and pseudo-draws of multinomial words.
     count : array of shape (K, M)
-        How often each word was there, as it was counted.
+        Number of occurrences of each word.
     idf : array of shape (M,), or None
         Weight of each word.
     length : array of shape (K,)
-        Mean number of words of a document of each class.
+        Mean number of words of a document in each class.
     mean_length : float
-        That of all documents.
+        Mean number of words over all documents.
     """
 
     event: str
@@ -64,22 +99,22 @@ class TextParameters:
     def __post_init__(self) -> None:
         read_only(self)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone, without what was made of them."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+    def __getstate__(self) -> dict[str, object]:
+        """The fields, without cached values."""
+        return {each.name: vars(self)[each.name] for each in fields(self)}
 
     @property
     def words(self) -> list[str]:
-        """The words that are used."""
+        """The words that the model uses."""
         if not self.vocabulary.slots:
             return self.vocabulary.words
         return [self.vocabulary.word(at) for at in self.used.tolist()]
 
     @cached_property
     def relative_slope(self) -> Float:
-        """``slope`` by the weight of each word; of multinomial words against their mean share in all classes (K, M).
+        """``slope`` times the weight of each word (K, M).
 
-        All classes have that in common, and long documents then cost no digits.
+        Slopes of multinomial words are relative to the mean share over all classes, so long documents cost no digits.
         """
         slope = self.slope
         if self.event == "multinomial":
@@ -91,11 +126,11 @@ class TextParameters:
 
     @cached_property
     def form(self) -> WordForm:
-        """The scores as they are evaluated."""
+        """The scores, prepared for evaluation."""
         return WordForm.of(self.vocabulary, self.used, self.zero, self.relative_slope)
 
-    def rows(self, rows: WordRows) -> Any:
-        """The counts of the words that are used (n, M), a sparse array."""
+    def rows(self, rows: WordRows) -> Matrix:
+        """Counts of the used words (n, M), as a sparse array."""
         if not self.vocabulary.slots:
             return rows.on(self.vocabulary)
         where = np.full(len(self.vocabulary), -1, dtype=np.int64)
@@ -104,7 +139,7 @@ class TextParameters:
 
 
 def most_frequent(total: Float, most: int | None) -> Codes:
-    """Codes of the ``most`` largest totals above zero, in rising order; of equal ones, but for rounding, the first.
+    """Positions of the ``most`` largest totals above zero, ascending; of equal ones, up to rounding, the first.
 
     >>> most_frequent(np.array([1.0, 5.0, 2.0, 2.0, 0.0]), 2)
     array([1, 2])
@@ -113,10 +148,10 @@ def most_frequent(total: Float, most: int | None) -> Codes:
     if most is None or most >= len(total) or np.count_nonzero(held) <= most:
         return np.asarray(np.flatnonzero(held))
     total = rounded_sums(total)
-    # Most words are rare, and many as rare as each other: by whole numbers it is soon known which few are in question.
+    # Most words are rare and many have equal totals: whole numbers quickly narrow down the few words in question.
     whole = np.minimum(total, LARGE).astype(np.int64)
     sizes = np.bincount(whole[held] if (whole == 0).any() else whole)
-    over = np.cumsum(sizes[::-1])[::-1]  # of at least each whole number
+    over = np.cumsum(sizes[::-1])[::-1]  # number of totals of at least each whole number
     least = int(np.flatnonzero(over >= most)[-1])
     used = whole > least
     doubtful = np.flatnonzero((whole == least) & held)
@@ -132,7 +167,7 @@ def most_frequent(total: Float, most: int | None) -> Codes:
 
 
 def words_used(statistic: WordSums, max_words: int | None) -> tuple[Vocabulary, Codes, Codes]:
-    """The vocabulary to look words up in, which of it are used, and where those are in the statistic (M,)."""
+    """The vocabulary for lookups, the positions of the used words in it, and their positions in the statistic (M,)."""
     at = most_frequent(statistic.count.sum(axis=0), max_words)
     if statistic.vocabulary.slots:
         return statistic.vocabulary, at, at
@@ -140,17 +175,17 @@ def words_used(statistic: WordSums, max_words: int | None) -> tuple[Vocabulary, 
     return words, np.arange(len(at)), at
 
 
-def document_weights(n_documents: Any, with_word: Any) -> Any:
-    """``1 + log (1 + n)/(1 + d_j)``: a word that few documents have weighs more.
+def document_weights(n_documents: Float | float, with_word: Float | float) -> Float:
+    """``1 + log (1 + n)/(1 + d_j)``: rare words weigh more.
 
     >>> float(document_weights(9.0, 9.0)), float(document_weights(np.e - 1, 0.0))
     (1.0, 2.0)
     """
-    return 1.0 + np.log1p(n_documents) - np.log1p(with_word)
+    return np.asarray(1.0 + np.log1p(n_documents) - np.log1p(with_word))
 
 
 def word_chances(yes: Float, documents: Float, alpha: float) -> tuple[Float, Float]:
-    """Logarithms of the probabilities that words are there, and that they are not (K, M)."""
+    """Logarithms of the probabilities that a document has each word, and that it does not (K, M)."""
     weight = documents[:, None] + 2 * alpha
     empty = weight <= 0
     pooled = float(documents.sum())

@@ -1,9 +1,8 @@
-"""Scores of documents that are sums over their words, straight from the texts; no matrix is made."""
+"""Scores of documents as sums over their words, straight from the texts, without a matrix of counts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,21 +15,21 @@ __all__ = ["WordForm"]
 
 @dataclass(frozen=True, eq=False)
 class WordForm:
-    """``Σ_j zero_kj + x_j slope_kj`` over some words, as it is evaluated.
+    """``Σ_j zero_kj + x_j slope_kj`` over some words, prepared for evaluation.
 
-    What a sum of finite numbers cannot say is counted beside them, in further columns of the slope: words that are
-    impossible, or that must be there, or that are a class's own; and words that have a slot, and were not chosen.
+    Further columns of the slope count words whose scores are infinite: impossible words, words that every document of a
+    class has, and words that only one class has. With slots they also count the words that the model uses.
 
     Attributes
     ----------
     vocabulary : Vocabulary
     total : array of shape (K,)
-        Σ_j zero_kj, of those that are finite.
+        Σ_j zero_kj over finite values.
     slope : array of shape (V, C)
     extra : dict
-        Where the further columns begin, by name.
+        First of the further columns, by name.
     needed : array of shape (K,)
-        How many words must be there.
+        Number of words that every document of the class has.
     """
 
     vocabulary: Vocabulary
@@ -41,17 +40,17 @@ class WordForm:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, used: Codes, zero: Float | None, slope: Float) -> WordForm:
-        """By ``zero`` (K, M), None if it is nothing, and ``slope`` (K, M), of the words ``used`` of the vocabulary.
+        """From ``zero`` (K, M), None for zeros, and ``slope`` (K, M), of the words ``used`` of the vocabulary.
 
-        Where ``slope`` is −∞ a word is impossible, where it is +∞ all other classes are impossible with it, and where
-        ``zero`` is −∞ no document is without the word.
+        A ``slope`` of −∞ makes a word impossible, a ``slope`` of +∞ makes all other classes impossible with it, and a
+        ``zero`` of −∞ makes a document without the word impossible.
         """
         parts = {"slope": np.where(np.isfinite(slope), slope, 0.0)}
         total, needed = np.zeros((2, len(slope)))
         if zero is not None:
             must = np.isneginf(zero)
             total, needed = np.where(must, 0.0, zero).sum(axis=1), must.sum(axis=1).astype(np.float64)
-            # A word that must be there adds its log-probability alone: its slope is against nothing.
+            # The slope of a word that every document has is its log-probability, not a difference.
             parts["must"] = must
         parts["never"] = np.isneginf(slope)
         parts["own"] = np.isposinf(slope) if zero is None else np.zeros_like(parts["never"])
@@ -64,21 +63,21 @@ class WordForm:
         return cls(vocabulary, total, wide, dict(zip(kept, starts, strict=False)), needed)
 
     def scores(self, documents: Documents, reading: TokenRules, *, distinct: bool) -> tuple[Float, Float]:
-        """The sums of each document and class (n, K), and how many of the words it has (n,)."""
+        """Sums of each document and class (n, K), and the number of used words in each document (n,)."""
         n, k = len(documents), len(self.total)
         if not self.slope.size:
             out, length = np.zeros((n, self.slope.shape[1])), np.zeros(n)
         else:
             out, length = score_words(documents, reading, self.vocabulary.lookup, self.slope, distinct=distinct)
         scores = np.array(out[:, :k] + self.total)
-        found: dict[str, Any] = {name: out[:, at : at + k] for name, at in self.extra.items()}
-        if "used" in found:
-            length = found["used"][:, 0]
-        if "never" in found:
-            scores[found["never"] > 0] = -np.inf
-        if "own" in found:
-            own = found["own"] > 0
+        counts: dict[str, Float] = {name: out[:, at : at + k] for name, at in self.extra.items()}
+        if "used" in counts:
+            length = counts["used"][:, 0]
+        if "never" in counts:
+            scores[counts["never"] > 0] = -np.inf
+        if "own" in counts:
+            own = counts["own"] > 0
             scores[own.any(axis=1, keepdims=True) & ~own] = -np.inf
-        if "must" in found:
-            scores[found["must"] < self.needed] = -np.inf
+        if "must" in counts:
+            scores[counts["must"] < self.needed] = -np.inf
         return scores, length
