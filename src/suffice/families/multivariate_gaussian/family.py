@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -496,7 +496,7 @@ class MultivariateGaussian(Family):
                 "Ledoit-Wolf shrinkage needs products of four columns, which a query engine does not compute.",
                 argument="shrinkage",
             )
-        return cast("Scatter | PooledScatter", scatter_of_answer(answers[0], columns, self._statistic))
+        return scatter_of_answer(answers[0], columns, self._statistic)
 
     def block_table(self, parameters: MultivariateGaussianParameters, names: Sequence[object]) -> dict[str, Float]:
         """Means, standard deviations and correlations of each class."""
