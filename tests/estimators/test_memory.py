@@ -3,18 +3,20 @@
 In a process of its own for each form of the rows, since what another test left in the allocator would hide some.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+PATHS = [Path(__file__).parents[1] / folder for folder in ("support", "learning")]
 SPARE = 64  # MB
 SCRIPT = """
-import pickle, sys
+import os, pickle, sys
 import numpy as np
 from scipy import sparse
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1].split(os.pathsep)
 from test_passes import FORMS, MODELS, SPARSE, drawn, verbs
 from watching import resident
 
@@ -44,7 +46,7 @@ RUNS = [*FORMS.items(), ("rows", COUNTS)]
 
 @pytest.mark.parametrize(("form", "names"), RUNS, ids=[*FORMS, "rows of counts"])
 def test_rows_need_little_beyond_themselves(form, names):
-    command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parents[1] / "support"), form, ",".join(names)]
+    command = [sys.executable, "-c", SCRIPT, os.pathsep.join(map(str, PATHS)), form, ",".join(names)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     taken = {tuple(line.split()[:2]): float(line.split()[2]) for line in run.stdout.splitlines()}

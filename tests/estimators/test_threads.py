@@ -1,20 +1,30 @@
 """Every estimator gives the same bits with one thread, with two and with seven, in its statistics and its answers."""
 
+import copy
 import hashlib
 import os
+import pickle
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from every_estimator import ESTIMATORS, example
+from suffice import GaussianDiscriminant, NaiveBayes
+from suffice.discriminant_analysis import LinearDiscriminantAnalysis
+from suffice.naive_bayes import GaussianNB, MultinomialNB
 from suffice.statistics import Statistic
 
+SUPPORT = Path(__file__).parents[1] / "support"
 THREADS = (1, 2, 7)
 COPIES = 17  # of the few columns that an example has
 ROWS = 20_000  # several blocks for every kernel, and more products than are summed exactly
@@ -125,10 +135,95 @@ def test_the_environment_decides_how_many_threads_there_are_and_nothing_else():
         environment = os.environ | {
             "OMP_NUM_THREADS": str(threads),
             "OPENBLAS_NUM_THREADS": str(threads),
-            "PYTHONPATH": os.path.join(os.path.dirname(os.path.dirname(__file__)), "support"),
+            "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), str(SUPPORT)]),
         }
         run = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True)
         assert run.returncode == 0, run.stderr
         printed.add(run.stdout)
     first, *others = (dict(line.split(" ", 1) for line in each.splitlines()) for each in printed)
     assert [name for other in others for name in first if other[name] != first[name]] == []
+
+
+# ---------------------------------------------------------------------- threads that learn
+
+
+def in_threads(actions):
+    """Run actions at the same time, each in its own thread; an error in one is an error of the test."""
+    barrier = threading.Barrier(len(actions))
+
+    def run(action):
+        barrier.wait()
+        action()
+
+    with ThreadPoolExecutor(len(actions)) as pool:
+        for future in [pool.submit(run, action) for action in actions]:
+            future.result()
+
+
+LEARNERS = [NaiveBayes(), GaussianDiscriminant(), GaussianNB(), MultinomialNB(), LinearDiscriminantAnalysis()]
+
+
+@pytest.mark.parametrize("estimator", LEARNERS, ids=repr)
+def test_rows_learned_by_several_threads_are_all_learned(estimator):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(1, 9, (2000, 3)).astype(float), np.arange(2000) % 2
+    model = clone(estimator).partial_fit(X[:2], y[:2], classes=[0, 1])
+
+    def learn(part):
+        for i in part:
+            model.partial_fit(X[i : i + 1], y[i : i + 1])
+
+    in_threads([lambda part=part: learn(part) for part in np.array_split(np.arange(2000), 4)])
+    whole = clone(estimator).partial_fit(X[:2], y[:2], classes=[0, 1]).partial_fit(X, y)
+    assert model.fitted_.model.weights.weight.sum() == 2002
+    np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
+
+
+def test_merging_removing_and_decaying_in_several_threads():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 2)), np.arange(400) % 2
+    parts = [NaiveBayes().fit(X[i : i + 4], y[i : i + 4]) for i in range(0, 400, 4)]
+    model = NaiveBayes().fit(X, y)
+    in_threads(
+        [
+            lambda: [model.merge(part) for part in parts[:50]],
+            lambda: [model.merge(part) for part in parts[50:]],
+            lambda: [model.remove(X[i : i + 1], y[i : i + 1]) for i in range(100)],
+            lambda: [model.decay(1.0) for _ in range(100)],
+        ]
+    )
+    assert model.class_count_.sum() == pytest.approx(400 + 400 - 100)
+
+
+def test_predictions_while_another_thread_learns():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 3)), np.arange(600) % 3
+    model, asked = GaussianNB().fit(X[:300], y[:300]), X[:5]
+    batches = [(X[i : i + 3], y[i : i + 3]) for i in range(300, 600, 3)]
+    expected = [model.predict_proba(asked), *(model.partial_fit(*batch).predict_proba(asked) for batch in batches)]
+    model, seen = GaussianNB().fit(X[:300], y[:300]), []
+    in_threads(
+        [
+            lambda: [model.partial_fit(*batch) for batch in batches],
+            lambda: seen.extend(model.predict_proba(asked) for _ in range(300)),
+        ]
+    )
+    whole = np.array(expected)
+    for answer in seen:
+        assert (np.abs(whole - answer).max(axis=(1, 2)) < 1e-12).any()
+
+
+def test_the_lock_stays_with_its_estimator():
+    model = NaiveBayes().fit([[1.0], [2.0]], ["a", "b"])
+    lock = vars(model)["_learning_lock"]
+    for other in (clone(model), copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert vars(other).get("_learning_lock") is not lock
+        other.fit([[1.0], [2.0]], ["a", "b"])
+
+
+def test_a_failed_update_releases_the_lock():
+    model = NaiveBayes().fit([[1.0], [2.0]], ["a", "b"])
+    with pytest.raises(ValueError, match="inf"):
+        model.partial_fit([[np.inf]], ["a"])
+    in_threads([lambda: model.partial_fit([[1.0]], ["a"])])
+    assert model.class_count_.sum() == 3

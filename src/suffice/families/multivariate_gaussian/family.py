@@ -170,9 +170,10 @@ class MultivariateGaussian(Family):
         """Class means, and scatter matrices in the smallest form that `estimate` needs."""
         if is_sparse(x):
             # The scatter is dense anyway, so the rows are made dense, one block at a time.
-            total: FamilyStatistic = self.zero(members.classes, x.shape[1])
+            total = self.zero(members.classes, x.shape[1])
             for start, block in row_blocks(x):
-                total = total.merge(self.summarize(block, members.rows(start, start + len(block)), columns))
+                part = self.summarize(block, members.rows(start, start + len(block)), columns)
+                total = total.merge(part)  # type: ignore[arg-type]  # both have the statistic of the settings
             return total
         try:
             return self._statistic.summarize(x, members, columns)
