@@ -9,6 +9,7 @@ from suffice.bayes import Prior
 from suffice.estimators import TunableClassifier
 from suffice.families import Family
 from suffice.families.gaussian import GaussianParameters
+from suffice.model.explanation import Explanation, explain_columns
 from suffice.model.parameter_tables import parameter_table
 from suffice.naive_bayes.specification import NaiveBayesSpecification
 from suffice.numerics.types import Float
@@ -159,6 +160,26 @@ class NaiveBayes(TunableClassifier):
         b        12          2
         """
         return parameter_table(self.fitted_.estimate, column)
+
+    def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
+        """Explain predictions: the parts of the log-odds of each column, or block of dependent columns.
+
+        Parameters
+        ----------
+        X : rows
+        label, against : optional
+            The classes to compare. By default the second of two classes against the first; of more than two the most
+            probable class of each row against the next.
+
+        Returns
+        -------
+        Explanation
+            ``parts`` as an array, and `Explanation.to_frame` with the largest parts first. They sum to the log-odds.
+        """
+        fitted = self.fitted_
+        table, classes = fitted.reader.rows(X, fitted.layout), fitted.classes
+        first, second = (None if each is None else classes.position(each) for each in (label, against))
+        return explain_columns(fitted.estimate, table, first, second)
 
     @property
     def families_(self) -> dict[Any, Family]:
