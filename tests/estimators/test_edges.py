@@ -39,16 +39,22 @@ ALL = [
 
 
 @pytest.mark.parametrize("estimator", ALL, ids=repr)
-def test_a_fit_that_fails_is_forgotten(estimator):
+def test_a_fit_that_fails_leaves_the_model_as_it_was(estimator):
     model = clone(estimator).fit(X, Y)
+    before, fitted = model.predict_proba(X), model.fitted_
     wide = np.column_stack([X, X])
     wide[0, 0] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         model.fit(wide, Y)
-    for rows in (X, wide):
-        with pytest.raises(NotFittedError):
-            model.predict(rows)
-    assert model.fit(X, Y).score(X, Y) > 0.9
+    assert model.fitted_ is fitted
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    with pytest.raises(ValueError, match="8 features"):
+        model.predict(wide)
+    never = clone(estimator)
+    with pytest.raises(ValueError, match="infinity"):
+        never.fit(wide, Y)
+    with pytest.raises(NotFittedError):
+        never.predict(X)
 
 
 @pytest.mark.parametrize("estimator", ALL, ids=repr)

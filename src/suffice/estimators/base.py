@@ -55,6 +55,24 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
                 return known
         return self._specification_type(**parameters)
 
+    def _checked_specification(self) -> Specification:
+        """The specification; raises by the rules of a subclass that has its own parameter constraints."""
+        specification = self.specification()
+        if self._fitted is None or specification is not self._fitted.specification:
+            constraints = getattr(type(self), "_parameter_constraints", specification.constraints)
+            if constraints is not specification.constraints:
+                self._validate_params()
+        return specification
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters. They are used when the model learns again, or computes its parameters for the first time."""
+        with self._lock:
+            super().set_params(**params)
+            fitted = self._fitted
+            if fitted is not None and not fitted.is_solved and not fitted.specification.solves_late:
+                self._fitted = fitted.with_specification(self.specification())
+        return self
+
     @property
     def fitted_(self) -> Fitted:
         """What was learned, as a value."""
@@ -120,7 +138,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         """
         with self._lock:
             self._fitted = fitting.fit(
-                self.specification(),
+                self._checked_specification(),
                 training_rows(X, y, sample_weight),
                 unlabelled=unlabelled,
                 unlabelled_weight=unlabelled_weight,
@@ -158,7 +176,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         rows = training_rows(X, y, sample_weight)
         named = None if classes is None else declared_classes(classes)
         with self._lock:
-            self._fitted = fitting.update(self._fitted, self.specification(), rows, classes=named, decay=decay)
+            self._fitted = fitting.update(self._fitted, self._checked_specification(), rows, classes=named, decay=decay)
         return self
 
     def merge(self, other: Self) -> Self:
