@@ -245,9 +245,10 @@ def merge(models: Iterable[E]) -> E:
             merged.add(model.fitted_)
     if first is None:
         raise MergeError("There is no model to merge: the iterable is empty.")
-    if not len(merged):
+    total = merged.total()
+    if total is None:
         unfitted: E = clone(first)
         return unfitted
     if first.__sklearn_is_fitted__():
-        return type(first).from_fitted(merged.total().with_specification(first.specification()))
-    return type(first).from_fitted(updating.merge(None, first.specification(), merged.total()))
+        return type(first).from_fitted(total.with_specification(first.specification()))
+    return type(first).from_fitted(updating.merge(None, first.specification(), total))

@@ -235,6 +235,7 @@ def columns_at(names: Sequence[object], at: Iterable[int]) -> str:
 def warn_user(message: str | Warning, category: type[Warning] = SufficeWarning) -> None:
     """Warn at the line outside this library from which it was called."""
     level, frame = 0, inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "suffice":
+    # A cached property of the library is called by functools.
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("suffice", "functools"):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level + 1)

@@ -73,9 +73,10 @@ def summarize(rows: TrainingRows, expected: Expected) -> tuple[Model, LabelledBa
         tree.add(batch.model)
         first = batch if first is None else first
         layout = batch.layout
-    if first is None or layout is None:
+    model = tree.total()
+    if model is None or first is None or layout is None:
         return None
-    return tree.total(), first if first.layout is layout else replace(first, layout=layout)
+    return model, first if first.layout is layout else replace(first, layout=layout)
 
 
 # ---------------------------------------------------------------------- fit

@@ -159,8 +159,8 @@ class Specification(ABC):
         """Raise if a model cannot be fitted to so many rows and columns of these classes."""
         if len(classes) < 2:
             raise ClassError(
-                f"{self.estimator} needs at least two classes; y holds only one: {listed(classes.labels.tolist())}. "
-                "Add rows of another class.",
+                f"{self.estimator} needs at least two classes, but y holds only one class: "
+                f"{listed(classes.labels.tolist())}. Add rows of another class.",
                 argument="y",
             )
 

@@ -39,9 +39,9 @@ class MergeTree(Generic[T]):
     def __len__(self) -> int:
         return sum(size for size, _ in self._parts)
 
-    def total(self) -> T:
-        """The merge of all items; there must be at least one."""
+    def total(self) -> T | None:
+        """The merge of all items; None if there are none."""
         while len(self._parts) > 1:
             size, last = self._parts.pop()
             self._parts[-1] = self._parts[-1][0] + size, self._merge(self._parts[-1][1], last)
-        return self._parts[0][1]
+        return self._parts[0][1] if self._parts else None

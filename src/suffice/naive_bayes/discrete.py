@@ -14,13 +14,13 @@ from suffice.exceptions import InputError, warn_user
 from suffice.families import Family
 from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
-from suffice.model import Estimate
+from suffice.model import Estimate, Model
 from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.naive_bayes.drop_in import DropInSpecification, NaiveBayesDropIn
 from suffice.numerics.types import Float, Matrix
 from suffice.sources.arrays import MatrixReader
 from suffice.sources.row_reader import ReadRows, RowLayout
-from suffice.statistics import Membership
+from suffice.statistics import ClassAxis, Membership
 from suffice.statistics.class_sums import value_flags
 from suffice.tables import MatrixTable, Table
 from suffice.tables.sparse_cells import cell_rows
@@ -29,6 +29,14 @@ from suffice.tables.table import is_sparse
 __all__ = ["CountReader", "DiscreteDropIn", "DiscreteSpecification", "check_not_negative", "negative_values"]
 
 LEAST_ALPHA = 1e-10
+
+
+class PriorLengthError(ValueError):
+    """scikit-learn's error for a prior that has not one number for each class of the rows."""
+
+    def __init__(self, classes: ClassAxis) -> None:
+        super().__init__("Number of priors must match number of classes.")
+        self.classes = classes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,13 +61,24 @@ class DiscreteSpecification(DropInSpecification):
 
     def check_settings(self, n_classes: int, n_columns: int) -> None:
         """Raise scikit-learn's errors for ``alpha`` and ``class_prior``, and its warning for a small alpha."""
+        self.checked_alpha(n_columns)
+        self.log_prior(np.ones(n_classes))
+
+    def checked_alpha(self, n_columns: int) -> Any:
+        """The alpha that is used, with scikit-learn's errors and its warning for a small one."""
         if np.min(self._raw_alpha(n_columns)) < LEAST_ALPHA and not self.force_alpha:
             warn_user(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
                 "`force_alpha=True` to keep alpha unchanged.",
                 UserWarning,
             )
-        self.log_prior(np.ones(n_classes))
+        return self.smoothing(n_columns)
+
+    def check_fit(self, n_rows: int, classes: ClassAxis, n_columns: int) -> None:
+        """Raise for parameters that do not fit the data."""
+        if self.class_prior is not None and len(self.class_prior) != len(classes):
+            raise PriorLengthError(classes)
+        super().check_fit(n_rows, classes, n_columns)
 
     def _raw_alpha(self, n_columns: int) -> Any:
         alpha = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
@@ -126,10 +145,44 @@ class DiscreteSpecification(DropInSpecification):
 class DiscreteDropIn(NaiveBayesDropIn):
     """Fitted attributes that scikit-learn's discrete models share."""
 
+    alpha: Any
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0
+    ) -> Self:
+        """Learn from these rows alone; see `GenerativeClassifier.fit`.
+
+        If ``class_prior`` has not one number for each class, a fitted model keeps the classes of these rows and no rows
+        at all, as scikit-learn's tests ask.
+        """
+        try:
+            return super().fit(X, y, sample_weight, unlabelled=unlabelled, unlabelled_weight=unlabelled_weight)
+        except PriorLengthError as error:
+            if self._fitted is not None:
+                self._fitted = self._fitted.with_model(Model.zero(self._fitted.blocks, error.classes))
+            raise
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        given: int | None = self.__dict__.get("n_features_in_")
+        return super().n_features_in_ if given is None else given
+
+    @n_features_in_.setter
+    def n_features_in_(self, n_columns: int) -> None:
+        # scikit-learn's tests set it before they call `_check_alpha` of an estimator that is not fitted.
+        self.__dict__["n_features_in_"] = n_columns
+
+    def _check_alpha(self) -> Any:
+        """The alpha that is used, under scikit-learn's name."""
+        specification = self.specification()
+        assert isinstance(specification, DiscreteSpecification)
+        return specification.checked_alpha(0 if np.ndim(self.alpha) == 0 else self.n_features_in_)
 
     @property
     def class_count_(self) -> Float:
