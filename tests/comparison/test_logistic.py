@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 
-from suffice.comparison.labelled_rows import LabelledRows
+from suffice.comparison.compared_rows import ComparedRows
 from suffice.comparison.logistic import PENALTIES, LogisticTwin, logistic_regression
 
 
@@ -45,7 +45,7 @@ def test_few_rows_of_a_class(cancer, rows):
 def test_missing_cells_categories_and_documents_become_columns():
     words = ["red cheap pills now please", "lunch is at noon today", "buy the cheap pills now", "see you at the lunch"]
     rows = [[1.0, "a", words[0]], [None, "b", words[1]], [3.0, "a", words[2]], [2.5, None, words[3]]]
-    data = LabelledRows(rows * 3, ["x", "y"] * 6, text=[2])
+    data = ComparedRows(rows * 3, ["x", "y"] * 6, text=[2])
     pipeline = logistic_regression(data.roles).fit(data.features, data.labels)
     made = pipeline[:-1].transform(data.features)
     n_words = len(pipeline[0].named_transformers_["document 0"].vocabulary_)

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from suffice import ClassError, InputError, NaiveBayes
 from suffice.comparison import compare
 from suffice.comparison.candidates import candidates
-from suffice.comparison.labelled_rows import LabelledRows, take
+from suffice.comparison.compared_rows import ComparedRows, take
 
 NO_CURVES = {"repeats": 0, "cv": 2}
 
@@ -40,7 +40,7 @@ def texts(n=60):
 
 
 def names_of(X, y, **options):
-    found, notes = candidates(LabelledRows(X, y, **options))
+    found, notes = candidates(ComparedRows(X, y, **options))
     return [each.name for each in found], notes
 
 
@@ -62,7 +62,7 @@ def test_numbers():
 def test_counts_and_binary_columns_have_their_own_naive_bayes():
     rng = np.random.default_rng(0)
     X, y = np.column_stack([rng.poisson(2.0, 50), rng.integers(0, 2, 50), rng.normal(size=50)]), np.arange(50) % 2
-    found, _ = candidates(LabelledRows(X, y))
+    found, _ = candidates(ComparedRows(X, y))
     assert found[1].name == "naive Bayes (Poisson and Bernoulli)"
     assert found[1].estimator.families == {0: "poisson", 1: "bernoulli"}
     assert "naive Bayes (Poisson)" in names_of(X[:, [0, 2]], y)[0]
@@ -80,12 +80,12 @@ def test_empty_and_constant_columns():
             "x": np.random.default_rng(0).normal(size=40),
         }
     )
-    data = LabelledRows(X, np.arange(40) % 2)
+    data = ComparedRows(X, np.arange(40) % 2)
     assert data.roles.numbers == [2, 3, 4, 5]
     assert data.roles.counts == data.roles.binary == data.roles.categories == data.roles.with_missing == []
     assert "GDA (shared covariance)" in [each.name for each in candidates(data)[0]]
     with pytest.raises(InputError, match="All columns are empty"):
-        LabelledRows(X[["none", "nan"]], np.arange(40) % 2)
+        ComparedRows(X[["none", "nan"]], np.arange(40) % 2)
 
 
 def test_a_mixed_table_notes_why_gda_is_not_compared():
@@ -154,7 +154,7 @@ def test_documents(form):
 def test_documents_beside_other_columns():
     mails, y = texts()
     X = pd.DataFrame({"body": mails, "length": [len(mail) for mail in mails], "code": ["a", "b"] * 30})
-    found, notes = candidates(LabelledRows(X, y))
+    found, notes = candidates(ComparedRows(X, y))
     assert [each.name for each in found] == ["naive Bayes", "naive Bayes (Poisson)", "logistic regression"]
     assert found[0].estimator.families == {"body": "text"}
     assert "'code', 'body'" in notes[0]
@@ -164,11 +164,11 @@ def test_documents_beside_other_columns():
 def test_the_columns_of_documents_can_be_given():
     mails, y = texts()
     X = pd.DataFrame({"body": mails, "word": [mail.split()[0] for mail in mails]})
-    assert LabelledRows(X, y).roles.documents == [0]
-    assert LabelledRows(X, y, ["word"]).roles.documents == [1]
-    assert LabelledRows(X, y, ()).roles.documents == []
+    assert ComparedRows(X, y).roles.documents == [0]
+    assert ComparedRows(X, y, ["word"]).roles.documents == [1]
+    assert ComparedRows(X, y, ()).roles.documents == []
     with pytest.raises(InputError, match="text names 'boby', which is not a column") as caught:
-        LabelledRows(X, y, "boby")
+        ComparedRows(X, y, "boby")
     assert (caught.value.argument, caught.value.column) == ("text", "boby")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from suffice.comparison.labelled_rows import LabelledRows, Rows
+from suffice.comparison.compared_rows import ComparedRows, Rows
 from suffice.comparison.logistic import logistic_regression
 from suffice.discriminant_analysis import GaussianDiscriminant
 from suffice.exceptions import InputError, columns_at
@@ -49,7 +49,7 @@ class Candidate:
     generative: bool = True
 
 
-def candidates(data: LabelledRows) -> tuple[list[Candidate], list[str]]:
+def candidates(data: ComparedRows) -> tuple[list[Candidate], list[str]]:
     """Return the models for these columns, and a sentence for each kind of model that does not suit them."""
     roles = data.roles
     models, notes = _naive_bayes(data), []
@@ -68,7 +68,7 @@ def candidates(data: LabelledRows) -> tuple[list[Candidate], list[str]]:
     return models, notes
 
 
-def given_candidates(models: Mapping[str, Classifier], data: LabelledRows) -> list[Candidate]:
+def given_candidates(models: Mapping[str, Classifier], data: ComparedRows) -> list[Candidate]:
     """Return the user's models, which take the rows unchanged, and logistic regression."""
     from suffice.estimators.base import GenerativeClassifier
 
@@ -86,7 +86,7 @@ def given_candidates(models: Mapping[str, Classifier], data: LabelledRows) -> li
     return [*given, Candidate(LOGISTIC, logistic_regression(data.roles), data.features, generative=False)]
 
 
-def _naive_bayes(data: LabelledRows) -> list[Candidate]:
+def _naive_bayes(data: ComparedRows) -> list[Candidate]:
     roles = data.roles
     if roles.documents and not roles.numbers and not roles.categories and len(roles.documents) == 1:
         texts = data.documents(roles.documents[0])
@@ -104,7 +104,7 @@ def _naive_bayes(data: LabelledRows) -> list[Candidate]:
     return models
 
 
-def _discriminant(data: LabelledRows) -> list[Candidate]:
+def _discriminant(data: ComparedRows) -> list[Candidate]:
     return [
         Candidate("GDA (shared covariance)", GaussianDiscriminant(), data.matrix),
         Candidate("GDA (own covariances)", GaussianDiscriminant("own"), data.matrix),

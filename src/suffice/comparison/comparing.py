@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from suffice.comparison.candidates import Candidate, Classifier, candidates, given_candidates
+from suffice.comparison.compared_rows import ComparedRows, Rows
 from suffice.comparison.curves import LearningCurves, checked_sizes, learning_curves, stratified
 from suffice.comparison.fits import FAILURES, held_out, seconds_to_fit, shortened
-from suffice.comparison.labelled_rows import LabelledRows, Rows
 from suffice.comparison.result import Comparison
 from suffice.comparison.scores import scored
 from suffice.exceptions import Argument, InputError, short
@@ -75,7 +75,7 @@ def compare(
     >>> comparison.verdict[0].split(",")[0]
     'In 5 folds of 150 rows'
     """
-    data = LabelledRows(X, y, text)
+    data = ComparedRows(X, y, text)
     rare = _checked_folds(data, cv)
     if not isinstance(repeats, int | np.integer) or repeats < 0:
         raise InputError(
@@ -107,7 +107,7 @@ def compare(
 
 def _cross_validated(
     compared: Sequence[Candidate],
-    data: LabelledRows,
+    data: ComparedRows,
     splits: Sequence[tuple[Index, Index]],
     steps: _Steps,
     notes: list[str],
@@ -141,7 +141,7 @@ class _Steps:
             self.progress(self.done, self.n)
 
 
-def _checked_folds(data: LabelledRows, cv: int) -> list[str]:
+def _checked_folds(data: ComparedRows, cv: int) -> list[str]:
     """Check the number of folds, and return a sentence for each class that some folds lack."""
     if not isinstance(cv, int | np.integer) or cv < 2:
         raise InputError(f"cv must be an integer of at least 2, the number of folds; got {cv!r}.", argument="cv")

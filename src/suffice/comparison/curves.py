@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from suffice.comparison.candidates import Candidate
+from suffice.comparison.compared_rows import ComparedRows
 from suffice.comparison.fits import FAILURES, probabilities, shortened
-from suffice.comparison.labelled_rows import LabelledRows
 from suffice.comparison.scores import mean_and_error, row_losses
 from suffice.exceptions import InputError
 from suffice.numerics.types import Codes, Float, Index
@@ -134,7 +134,7 @@ def stratified(codes: Codes, n_folds: int, seed: int) -> list[tuple[Index, Index
         return list(folds.split(np.zeros(len(codes)), codes))
 
 
-def _draws(data: LabelledRows, n_folds: int, repeats: int, rng: np.random.Generator) -> Iterator[tuple[Index, Index]]:
+def _draws(data: ComparedRows, n_folds: int, repeats: int, rng: np.random.Generator) -> Iterator[tuple[Index, Index]]:
     """Yield ordered training rows and test rows: each fold in turn, then new folds once all were used."""
     splits: list[tuple[Index, Index]] = []
     for _ in range(repeats):
@@ -146,7 +146,7 @@ def _draws(data: LabelledRows, n_folds: int, repeats: int, rng: np.random.Genera
 
 def learning_curves(
     compared: Sequence[Candidate],
-    data: LabelledRows,
+    data: ComparedRows,
     sizes: list[int],
     n_folds: int,
     repeats: int,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from suffice.comparison.candidates import Candidate
-from suffice.comparison.labelled_rows import LabelledRows, take
+from suffice.comparison.compared_rows import ComparedRows, take
 from suffice.estimators.base import GenerativeClassifier
 from suffice.exceptions import SufficeWarning
 from suffice.model_selection import cross_val_predict
@@ -23,7 +23,7 @@ FAILURES = (ValueError, ArithmeticError)  # raised by a fit to too few rows or t
 MIN_REASON, MAX_REASON = 30, 160  # characters
 
 
-def probabilities(candidate: Candidate, data: LabelledRows, train: Index, test: Index) -> Float:
+def probabilities(candidate: Candidate, data: ComparedRows, train: Index, test: Index) -> Float:
     """Return p(y | x) of the test rows (n, K) from a fit to the training rows; zero for classes without rows there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small samples may be singular, separable or lack a class
@@ -35,7 +35,7 @@ def probabilities(candidate: Candidate, data: LabelledRows, train: Index, test: 
 
 
 def held_out(
-    candidate: Candidate, data: LabelledRows, splits: Sequence[tuple[Index, Index]], count_step: Callable[[], None]
+    candidate: Candidate, data: ComparedRows, splits: Sequence[tuple[Index, Index]], count_step: Callable[[], None]
 ) -> tuple[Float, list[str]]:
     """Return p(y | x) of each row from a fit without its fold (n, K), and the first warning of the model.
 
@@ -56,7 +56,7 @@ def held_out(
     return out, []
 
 
-def seconds_to_fit(candidate: Candidate, data: LabelledRows) -> float:
+def seconds_to_fit(candidate: Candidate, data: ComparedRows) -> float:
     """Return the time of a fit to all rows."""
     model = clone(candidate.estimator)
     with warnings.catch_warnings():

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from suffice.comparison.labelled_rows import ColumnRoles
+from suffice.comparison.compared_rows import ColumnRoles
 from suffice.numerics.types import Array, Float, Matrix
 
 __all__ = ["LogisticTwin", "logistic_regression"]
@@ -82,7 +82,7 @@ class LogisticTwin(ClassifierMixin, BaseEstimator):
 
 
 def logistic_regression(roles: ColumnRoles, penalty: str | None = "chosen") -> Pipeline:
-    """Return logistic regression for `LabelledRows.features`.
+    """Return logistic regression for `ComparedRows.features`.
 
     Numbers: missing cells become the mean, with an indicator column; then columns are standardised. Categories: one
     column for each level, including one for missing cells; levels unseen in training are ignored. Documents: word

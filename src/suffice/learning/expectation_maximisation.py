@@ -25,7 +25,7 @@ from suffice.numerics.types import Float, Mask
 from suffice.statistics import ClassAxis, Membership, Sums
 from suffice.tables import Table
 
-__all__ = ["BlockRows", "EMTrace", "memberships", "read_unlabelled_weight", "run_em"]
+__all__ = ["EMRows", "EMTrace", "memberships", "read_unlabelled_weight", "run_em"]
 
 MOST_STEPS = 500
 CLOSE = 1e-6  # a step that gains less, in nats per row, is the last
@@ -34,18 +34,18 @@ ROUNDING = 1e-11  # a decrease by less, relative to the sum of the absolute term
 
 
 @dataclass(frozen=True)
-class BlockRows:
+class EMRows:
     """Rows as the families of a model read them, taken from their table once for all steps."""
 
     blocks: tuple[Block, ...]
     parts: tuple[Any, ...]
 
     @classmethod
-    def of(cls, blocks: tuple[Block, ...], table: Table) -> BlockRows:
+    def of(cls, blocks: tuple[Block, ...], table: Table) -> EMRows:
         """The rows of a table."""
         return cls(blocks, tuple(block.take(table) for block in blocks))
 
-    def check(self, present: Mask) -> BlockRows:
+    def check(self, present: Mask) -> EMRows:
         """The rows; raises if a row that is present has a value outside the domain of its family."""
         for block, rows in zip(self.blocks, self.parts, strict=True):
             block.family.check(rows, block.names, present)
@@ -125,9 +125,9 @@ def memberships(joint: Float, prior: Float) -> Float:
 
 def run_em(
     labelled: Model,
-    rows: BlockRows,
+    rows: EMRows,
     members: Membership,
-    unlabelled: BlockRows,
+    unlabelled: EMRows,
     weights: Float,
     first: Model,
     solve: Callable[[Model], Estimate],
@@ -182,7 +182,7 @@ def run_em(
 
 
 def _objective(
-    rows: BlockRows, members: Membership, joint: Float, weights: Float, estimate: Estimate, density: float
+    rows: EMRows, members: Membership, joint: Float, weights: Float, estimate: Estimate, density: float
 ) -> tuple[float, float]:
     """The objective, and the sum of the absolute values of its terms, which bounds its rounding."""
     assert members.codes is not None

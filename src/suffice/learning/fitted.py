@@ -103,7 +103,7 @@ class Fitted:
         """The same settings and columns, with other statistics."""
         if model is self.model:
             return self
-        out = replace(self, model=model, trace=None, report=None)
+        out = replace(self, model=model, report=None)
         out.__dict__["blocks"] = self.blocks  # they depend on settings and columns only
         return out
 
@@ -111,7 +111,7 @@ class Fitted:
         """The fitted model after it has learned more."""
         if layout is self.layout and declared is self.declared:
             return self.with_model(model)
-        return replace(self, model=model, layout=layout, declared=declared, trace=None, report=None)
+        return replace(self, model=model, layout=layout, declared=declared, report=None)
 
     def with_specification(self, specification: Specification) -> Fitted:
         """The same statistics, with other settings."""

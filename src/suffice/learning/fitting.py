@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from suffice.exceptions import ClassError, InputError, SufficeWarning, listed
-from suffice.learning.expectation_maximisation import BlockRows, memberships, read_unlabelled_weight, run_em
+from suffice.learning.expectation_maximisation import EMRows, memberships, read_unlabelled_weight, run_em
 from suffice.learning.fitted import Fitted
 from suffice.learning.kept_rows import MOST_ROWS, KeptRows
 from suffice.learning.prediction import usable
@@ -30,7 +30,7 @@ from suffice.model.merge_tree import MergeTree
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import Table
 
-__all__ = ["Prepared", "check_row_count", "decayed", "fit", "prepare", "scaled", "summarize", "update"]
+__all__ = ["Prepared", "check_row_count", "decayed", "fit", "no_rows", "prepare", "scaled", "summarize", "update"]
 
 FADED = 1e-280  # a class with less weight has lost the digits of its moments
 NOT_SCORED = "Scores were not requested; suffice.fit scores a model on held-out rows."
@@ -116,7 +116,7 @@ def fit(
     )
     found = summarize(rows, expected)
     if found is None:
-        raise InputError(f"{_name(rows)} holds no rows.")
+        raise no_rows(rows)
     model, first = found
     if isinstance(rows, LabelledSource):
         rows.labels.check_all()
@@ -174,7 +174,7 @@ def _with_unlabelled(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SufficeWarning)  # the last model warns again
         start = fitted.estimate
-        own, others = (BlockRows.of(model.blocks, each) for each in (table, rows))
+        own, others = (EMRows.of(model.blocks, each) for each in (table, rows))
         joint = usable(fitted, others.check(weights > 0).joint(start), rows)
         soft = Membership(model.classes, soft=memberships(joint, start.prior), weights=weights)
         first = summarize_batch(specification.reader, fitted.blocks, layout, rows, soft)
@@ -217,8 +217,10 @@ def _reported(
     return out
 
 
-def _name(rows: TrainingRows) -> str:
-    return rows.name if isinstance(rows, LabelledSource) else "X"
+def no_rows(rows: TrainingRows) -> InputError:
+    """The error for a source without rows."""
+    source = rows.source.name if isinstance(rows, LabelledSource) else "X"
+    return InputError(f"{source or 'The source'} holds no rows.")
 
 
 # ---------------------------------------------------------------------- update
@@ -259,7 +261,7 @@ def update(
     found = summarize(rows, expected)
     if found is None:
         if fitted is None:
-            raise InputError(f"{_name(rows)} holds no rows.")
+            raise no_rows(rows)
         return fitted
     model, first = found
     model = rows.present(model, known, weightless=specification.keeps_weightless_classes)

@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.learning.fitted import Fitted
 from suffice.learning.held_out import closed_form, held_out_joint, joint, only_rows
-from suffice.learning.splits import fold_models
+from suffice.learning.splits import fold_training_models
 from suffice.model import Model
 from suffice.numerics.types import Float, Index
 from suffice.statistics import Membership
@@ -100,5 +100,5 @@ class HoldOut:
         self._folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % N_FOLDS
         n_folds = int(self._folds.max()) + 1
         whole = None if self._is_whole else self.model
-        self._training = list(fold_models(fitted, self.table, self.members, self._folds, n_folds, whole))
+        self._training = list(fold_training_models(fitted, self.table, self.members, self._folds, n_folds, whole))
         self.name = f"{n_folds} folds"

@@ -11,13 +11,19 @@ from suffice.exceptions import InputError
 from suffice.learning.fitted import Fitted
 from suffice.learning.held_out import without_empty_classes
 from suffice.model import Block, Model
-from suffice.model.folds import fold_models as models_of_folds
-from suffice.model.folds import training_models
+from suffice.model.folds import fold_models, training_models
 from suffice.numerics.types import Codes, Index
 from suffice.statistics import Membership
 from suffice.tables import Table
 
-__all__ = ["Split", "fold_models", "folds_of", "most_folds_at_once", "split_models", "stratified_folds"]
+__all__ = [
+    "Split",
+    "fold_training_models",
+    "folds_of",
+    "most_folds_at_once",
+    "split_training_models",
+    "stratified_folds",
+]
 
 Split = tuple[Index, Index]
 
@@ -50,7 +56,7 @@ def stratified_folds(codes: Codes, n_splits: int) -> Codes | None:
     return out
 
 
-def fold_models(
+def fold_training_models(
     fitted: Fitted, table: Table, members: Membership, folds: Codes, n_folds: int, whole: Model | None = None
 ) -> Iterator[Model]:
     """For each fold, the model of the rows of all other folds, on the classes that those have.
@@ -84,7 +90,9 @@ def folds_of(splits: Iterable[Split], n: int) -> tuple[Codes, int] | None:
     return (folds, size) if size > 1 and folds.min() >= 0 else None
 
 
-def split_models(fitted: Fitted, table: Table, members: Membership, splits: Sequence[Split]) -> Iterator[Model]:
+def split_training_models(
+    fitted: Fitted, table: Table, members: Membership, splits: Sequence[Split]
+) -> Iterator[Model]:
     """The model of the training rows of each split, on the classes that have a row there.
 
     Splits whose test sets are disjoint, each trained on all other rows, are merged from the statistics of their folds.
@@ -153,7 +161,7 @@ def _of_rows(blocks: Sequence[Block], table: Table, members: Membership, train: 
         return Model.summarize(blocks, table.take(train), members.take(train))
     folds = np.full(len(table), -1, dtype=np.int64)
     folds[train] = 0
-    return models_of_folds(blocks, table, members, folds, 1)[0]
+    return fold_models(blocks, table, members, folds, 1)[0]
 
 
 def most_folds_at_once(blocks: Sequence[Block], members: Membership) -> int:
@@ -174,11 +182,11 @@ def _all_but_one(
     """For each fold the model of all others: merged from their models, or all rows minus the fold if there are many."""
     several = most_folds_at_once(blocks, members)
     if 2 < n_folds <= several and whole is None:
-        yield from training_models(models_of_folds(blocks, table, members, folds, n_folds))
+        yield from training_models(fold_models(blocks, table, members, folds, n_folds))
         return
     whole = Model.summarize(blocks, table, members) if whole is None else whole.with_blocks(blocks)
     for start in range(0, n_folds, several):
         stop = min(start + several, n_folds)
         here = np.where((folds >= start) & (folds < stop), folds - start, -1)
-        for part in models_of_folds(blocks, table, members, here, stop - start):
+        for part in fold_models(blocks, table, members, here, stop - start):
             yield whole.subtract(part)

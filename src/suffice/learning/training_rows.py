@@ -246,7 +246,7 @@ class LabelledSource(TrainingRows):
     @property
     def name(self) -> str:
         """What messages call the source."""
-        return self.source.name or "The source"
+        return self.source.name or "the source"
 
     def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
         """The batches that have a good row."""

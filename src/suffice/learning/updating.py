@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from suffice import bayes
-from suffice.exceptions import InputError, MergeError, listed
+from suffice.exceptions import MergeError, listed
 from suffice.learning.fitted import Fitted
-from suffice.learning.fitting import check_row_count, summarize, unknown_labels
+from suffice.learning.fitting import check_row_count, no_rows, summarize, unknown_labels
 from suffice.learning.prediction import joint
 from suffice.learning.prior_shift import Shares, estimate_shares, shift_test
 from suffice.learning.specification import Specification
-from suffice.learning.training_rows import Expected, LabelledSource, TrainingRows
+from suffice.learning.training_rows import Expected, TrainingRows
 from suffice.model import Model
 from suffice.model.merge_tree import MergeTree
 from suffice.numerics.types import Float
@@ -62,7 +62,7 @@ def remove(fitted: Fitted, rows: TrainingRows) -> Fitted:
 
     found = summarize(rows, Expected(specification, fitted, known, check=check))
     if found is None:
-        raise InputError(f"{rows.name if isinstance(rows, LabelledSource) else 'X'} holds no rows.")
+        raise no_rows(rows)
     removed = rows.present(found[0], None, weightless=False)
     left = model.subtract(removed)
     stays = (left.weights.weight > 0) | (model.weights.weight == 0)

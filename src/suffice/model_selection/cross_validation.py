@@ -21,7 +21,13 @@ from suffice.estimators import GenerativeClassifier
 from suffice.learning.fitted import Fitted
 from suffice.learning.fitting import Prepared, prepare
 from suffice.learning.prediction import answer
-from suffice.learning.splits import fold_models, folds_of, most_folds_at_once, split_models, stratified_folds
+from suffice.learning.splits import (
+    fold_training_models,
+    folds_of,
+    most_folds_at_once,
+    split_training_models,
+    stratified_folds,
+)
 from suffice.learning.training_rows import LabelledRows
 from suffice.model import Model
 from suffice.model_selection.class_columns import METHODS, on_all_classes, warn_of_missing_classes
@@ -137,13 +143,13 @@ def _folds_and_models(prepared: Prepared, X: Any, y: Any, groups: Any, cv: Any) 
         assert members.codes is not None
         stratified = stratified_folds(members.codes, n_splits)
         if stratified is not None:
-            return stratified, fold_models(fitted, table, members, stratified, n_splits)
+            return stratified, fold_training_models(fitted, table, members, stratified, n_splits)
     splitter, n = check_cv(cv, y, classifier=True), len(table)
     once = splitter.split(X, y, groups)
     splits = list(once) if not _is_repeatable(splitter) else []
     partition = folds_of(splits or once, n)
     if partition is not None:
-        return partition[0], fold_models(fitted, table, members, *partition)
+        return partition[0], fold_training_models(fitted, table, members, *partition)
     splits = splits or list(splitter.split(X, y, groups))
     tested = np.concatenate([test for _, test in splits])
     if len(tested) != n or not (np.bincount(tested, minlength=n) == 1).all():
@@ -151,7 +157,7 @@ def _folds_and_models(prepared: Prepared, X: Any, y: Any, groups: Any, cv: Any) 
     folds = np.empty(n, dtype=np.int64)
     for fold, (_, test) in enumerate(splits):
         folds[test] = fold
-    return folds, split_models(fitted, table, members, splits)
+    return folds, split_training_models(fitted, table, members, splits)
 
 
 def _is_repeatable(splitter: Any) -> bool:
@@ -235,7 +241,7 @@ def _validated(
     try:
         prepared = prepare(estimator.specification(), LabelledRows(X, y, (params or {}).get("sample_weight")))
         template, n_columns = prepared.fitted, prepared.fitted.layout.n_columns
-        models = list(split_models(template, prepared.table, prepared.members, splits))
+        models = list(split_training_models(template, prepared.table, prepared.members, splits))
         shared = (time.perf_counter() - began) / len(splits)
         rows: list[dict[str, Any]] = []
         for (train, test), model in zip(splits, models, strict=True):

@@ -22,7 +22,7 @@ from suffice.tables import MatrixTable, Table
 from suffice.tables.levels import is_missing
 from suffice.tables.table import Kind, Schema, is_sparse
 
-__all__ = ["ColumnRoles", "LabelledRows", "Rows", "take"]
+__all__ = ["ColumnRoles", "ComparedRows", "Rows", "take"]
 
 Rows: TypeAlias = Any
 """Rows as a user gives them: a data frame of any engine, an array, or a list."""
@@ -47,7 +47,7 @@ class ColumnRoles:
     with_missing: list[int]  # those of the numbers that have missing cells
 
 
-class LabelledRows:
+class ComparedRows:
     """Rows with their labels.
 
     Parameters
