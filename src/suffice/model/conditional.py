@@ -24,6 +24,10 @@ UserRows: TypeAlias = Any
 """Rows in the form that the user works with: an array, a data frame, a sparse matrix, a list."""
 
 
+# From NumPy 2.2 on a generator shares the state of a RandomState; before, it is seeded by one.
+SHARES_STATE = tuple(map(int, np.__version__.split(".")[:2])) >= (2, 2)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Conditional:
     """p(x | y) of one class, with the method names of ``scipy.stats``.
@@ -128,8 +132,8 @@ def row_count(value: object, name: str) -> int:
     return int(value)
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: object) -> np.random.Generator:
     """A random generator from a seed, a generator, NumPy's older ``RandomState``, or None."""
-    if isinstance(random_state, np.random.RandomState):
+    if isinstance(random_state, np.random.RandomState) and not SHARES_STATE:
         return np.random.default_rng(random_state.randint(1 << 32, size=8, dtype=np.uint32))
-    return np.random.default_rng(random_state)
+    return np.random.default_rng(random_state)  # type: ignore[arg-type]
