@@ -221,10 +221,10 @@ def test_labels_of_every_form():
         np.testing.assert_array_equal(axis.labels[codes], texts)
     for missing in (None, np.nan, pd.NA):
         with pytest.raises(ValueError, match="row 3"):
-            read_labels(NaiveBayes(), pd.Series([*texts[:3], missing, *texts[4:]], dtype=object), N)
+            read_labels(pd.Series([*texts[:3], missing, *texts[4:]], dtype=object), N, "NaiveBayes")
     with pytest.raises(ValueError, match="row 3"):
-        read_labels(NaiveBayes(), pa.array([*texts[:3], None, *texts[4:]]), N)
-    assert read_labels(NaiveBayes(), pa.array([True, False]), 2).tolist() == [True, False]
+        read_labels(pa.array([*texts[:3], None, *texts[4:]]), N, "NaiveBayes")
+    assert read_labels(pa.array([True, False]), 2, "NaiveBayes").tolist() == [True, False]
 
 
 @pytest.mark.parametrize("dtype", ["i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "f8", "f4", ">i4", ">f8"])

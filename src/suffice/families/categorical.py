@@ -80,7 +80,7 @@ class LevelShares:
         values = [value for value in self.levels.values if isinstance(value, int) and abs(value) < EXACT]
         if len(values) < len(self.levels):
             return None
-        low, high = (int(values[0]), int(values[-1])) if values else (0, -1)
+        low, high = (int(min(values)), int(max(values))) if values else (0, -1)  # a forged file may not sort levels
         if high - low > MOST_NUMBERS + 4 * len(values):
             return None
         where = np.full(high - low + 3, -2, dtype=np.int64)

@@ -48,8 +48,8 @@ def test_a_bad_row(bad, problem, small_blocks):
     read = Read(data, head=200, bad_rows="skip")
     assert read.cells["a"] == [*range(100), *range(100)]
     assert read.skipped.count == 1
-    assert len(read.skipped.messages) == 1
-    assert problem in read.skipped.messages[0]
+    assert len(read.skipped.errors) == 1
+    assert problem in str(read.skipped.errors[0])
     lines = [*range(2, 102), *range(103, 203)]
     assert read.locations == [f"data.csv, line {line}" for line in lines]
 
@@ -63,7 +63,7 @@ def test_the_first_bad_row_is_reported_for_any_problem():
     data = b"a,b,c\n" + b"1,2,x\n" * 50 + b"1,abc,x\n" + b"1,2\n" + b"1,2,\xe9\n" + b"z,2,3\n"
     fails(data, "line 52", "'abc'", head=100)
     read = Read(data, head=100, bad_rows="skip")
-    assert [message.split("line ")[1][:2] for message in read.skipped.messages] == ["52", "53", "54", "55"]
+    assert [message.split("line ")[1][:2] for message in map(str, read.skipped.errors)] == ["52", "53", "54", "55"]
 
 
 def test_the_first_of_two_bad_cells_is_reported():
@@ -140,12 +140,12 @@ def test_skipping_keeps_the_rows_that_python_reads(small_blocks):
         found = list(zip(map(float, read.cells["n"]), read.cells["word"], read.locations, strict=True))
         assert found == expected
         assert read.skipped.count == bad
-        assert len(read.skipped.messages) == min(bad, 20)
+        assert len(read.skipped.errors) == min(bad, 20)
 
 
 def test_a_block_of_bad_rows():
     read = Read(b"a,b\n" + b"1,2\n" * 20 + b"1\n" * 100, bad_rows="skip", head=80)
-    assert (read.n_rows, read.skipped.count, len(read.skipped.messages)) == (20, 100, 20)
+    assert (read.n_rows, read.skipped.count, len(read.skipped.errors)) == (20, 100, 20)
     read = Read(b"a,b\n" + b"1,2\n", bad_rows="skip", layout=Read(b"a,b\n" + b"1,2\n").layout)
     assert read.n_rows == 1
     assert Read(b"a\n" + b"1\n" * 20 + b"x\n" * 30, bad_rows="skip", head=40).skipped.count == 30

@@ -127,7 +127,7 @@ def test_a_bad_line(bad, problem):
     assert problem in str(error.value)
     rows = read(data, head=500, bad_rows="skip")
     assert rows.cells["a"] == [*range(40)] * 2
-    assert (rows.skipped.count, len(rows.skipped.messages)) == (1, 1)
+    assert (rows.skipped.count, len(rows.skipped.errors)) == (1, 1)
     assert rows.locations[40] == "data.jsonl, line 42"
 
 
