@@ -13,6 +13,7 @@ import suffice
 from every_estimator import example
 from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.learning import fitting
 from suffice.learning.scores import calibration_error
 from suffice.naive_bayes import GaussianNB
 from suffice.sources.files import open_source
@@ -220,9 +221,7 @@ def test_settings_of_texts_are_chosen():
 
 
 def test_settings_by_a_sample(monkeypatch):
-    import suffice.estimators.streaming as estimators
-
-    monkeypatch.setattr(estimators, "MOST_ROWS", 300)
+    monkeypatch.setattr(fitting, "MOST_ROWS", 300)
     X, y = data(3000, d=2)
     table = pa.Table.from_pandas(X.assign(label=y))
     for estimator in (NaiveBayes(calibrate=True), GaussianDiscriminant("own", mix="auto", shrinkage="auto")):
