@@ -273,7 +273,7 @@ def test_scores_that_are_no_densities(settings, named):
     _, parameters = fitted(family, docs, codes)
     with pytest.raises(InputError, match=f"Text with {named} has no log-likelihood"):
         family.log_likelihood(parameters, Texts(docs))
-    with pytest.raises(InputError, match=f"no sample of text with {named}"):
+    with pytest.raises(InputError, match=f"Text with {named} has no sample"):
         family.sample(parameters, codes, np.random.default_rng(0))
 
 
@@ -371,7 +371,7 @@ def test_a_model_of_texts():
 
 def test_numbers_where_text_is_due():
     for names, sentence in (
-        (["a"], "Column 'a' holds numbers, where text is due"),
+        (["a"], "Column 'a' holds numbers; expected text"),
         (["a", "b"], "takes one column of texts, got 2"),
     ):
         with pytest.raises(InputError, match=sentence):

@@ -69,7 +69,7 @@ def test_a_sparse_zero_is_no_positive_number():
 
 def test_a_column_that_is_all_missing():
     for values in ([np.nan] * 4, [None] * 4, pd.array([pd.NA] * 4, dtype="Int64"), pd.Categorical([None] * 4)):
-        with pytest.warns(EmptyColumnWarning, match="no value at all in column 'x'"):
+        with pytest.warns(EmptyColumnWarning, match="no values in column 'x', so it has no effect"):
             model = NaiveBayes().fit(frame(x=values), Y)
         expected = NaiveBayes().fit(frame(), Y).predict_proba(frame())
         np.testing.assert_array_equal(model.predict_proba(frame(x=values)), expected)
@@ -81,14 +81,14 @@ def test_a_column_that_is_all_missing():
 @pytest.mark.parametrize(
     ("families", "words"),
     [
-        ({"y": "gaussian"}, "column 'y', which is not there. The columns are 'other', 'x'"),
+        ({"y": "gaussian"}, "column 'y', which does not exist. The columns are 'other', 'x'"),
         ({("x", "y"): "joint_table"}, "column 'y'"),
         ({"x": "gauss"}, "no family 'gauss'"),
         ({"x": 3}, "3 is not a family"),
         ({"x": Gaussian}, "is not a family"),
         ({"x": "gaussian", ("other", "x"): "joint_table"}, "'x' more than once"),
         ({("x", "x"): "joint_table"}, "'x' more than once"),
-        ({"x": None, "other": None}, "leaves out every column"),
+        ({"x": None, "other": None}, "families ignores every column, so there is nothing to learn from"),
         ("gauss", "no family 'gauss'"),
         (3, "3 is not a family"),
     ],
@@ -117,7 +117,7 @@ def test_other_columns_at_predict():
 def test_frames_that_are_no_table():
     for bad, words in (
         (pl.DataFrame({"a": [1.0] * 4}).lazy(), "collect"),
-        (pd.DataFrame(np.ones((4, 2)), columns=["a", "a"]), "name of its own"),
+        (pd.DataFrame(np.ones((4, 2)), columns=["a", "a"]), "column names of the frame must be unique"),
         (pd.DataFrame({"a": [[1], [2], [3], [4]]}), "not hashable"),
         (pd.DataFrame({"a": []}), "0 sample"),
         (pd.DataFrame(index=range(4)), "0 feature"),

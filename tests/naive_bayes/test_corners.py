@@ -186,7 +186,7 @@ def test_evidence_with_a_share_for_the_unseen():
 
 def test_a_block_of_which_no_row_is_whole():
     frame = pd.DataFrame({"a": [np.nan] * 6, "c": list("xxxyyy")})
-    with pytest.warns(EmptyColumnWarning, match="no value at all in column 'a'.*No row of"):
+    with pytest.warns(EmptyColumnWarning, match="no values in column 'a'.*No row of"):
         NaiveBayes({("a", "c"): "joint_table"}).fit(frame, Y)
 
 
@@ -204,7 +204,7 @@ def test_settings_that_change_after_a_fit_change_nothing_shown():
 def test_a_column_that_was_empty_at_first():
     empty = pd.DataFrame({"a": pd.Series([None, None], dtype=object)})
     numbers = pd.DataFrame({"a": pd.Series([1.5, 2.5], dtype=object)})
-    with pytest.raises(InputError, match=r"'a' held no value in the first batch.*families=\{'a': 'gaussian'\}"):
+    with pytest.raises(InputError, match=r"'a' held no values in the first batch.*families=\{'a': 'gaussian'\}"):
         NaiveBayes().partial_fit(empty, [0, 1]).partial_fit(numbers, [0, 1])
     named = NaiveBayes({"a": "gaussian"}).partial_fit(empty, [0, 1]).partial_fit(numbers, [0, 1])
     np.testing.assert_allclose(named.means_, [[1.5], [2.5]])
@@ -295,12 +295,12 @@ def test_kinds_are_checked_in_merge_as_in_a_stream():
     dates = NaiveBayes().fit(pd.DataFrame({"a": pd.date_range("2020", periods=6)}), Y)
     numbers = NaiveBayes().fit(pd.DataFrame({"a": [1.0, 2, 3, 7, 8, 9]}), Y)
     lengths = pd.DataFrame({"a": pd.to_timedelta([1, 2, 3, 4, 5, 6], unit="s")})
-    with pytest.raises(MergeError, match="'a' is a time here and a number there"):
+    with pytest.raises(MergeError, match="'a' is a time in the first model and a number in the second"):
         dates.merge(numbers)
-    with pytest.raises(InputError, match=r"held times .* lengths of time"):
+    with pytest.raises(InputError, match=r"held times .* holds durations from row 0 on"):
         dates.predict(lengths)
     texts, codes = (NaiveBayes("categorical").fit(pd.DataFrame({"a": v}), Y) for v in (list("xyxyxy"), [1, 2] * 3))
-    with pytest.raises(MergeError, match="levels such as 'x' here and 1 there"):
+    with pytest.raises(MergeError, match="levels such as 'x' in the first model and 1 in the second"):
         texts.merge(codes)
 
 

@@ -159,7 +159,7 @@ def test_settings_are_changed_without_reading_again(settings):
 
 def test_settings_that_read_otherwise_need_another_fit():
     model = TextNaiveBayes().fit(X, Y).set_params(lowercase=False)
-    with pytest.raises(MergeError, match=r"lowercase=False. Set the settings back, or call fit again"):
+    with pytest.raises(MergeError, match=r"lowercase=False. Restore the settings, or call fit again"):
         model.predict(NEW)
     assert model.set_params(lowercase=True).score(X, Y) > 0.5
     with pytest.raises(MergeError, match="ngram_range"):

@@ -19,7 +19,7 @@ def fitted(**settings):
     [
         ("cheap pills", r"Put the text into a list"),
         (b"cheap", r"Put the text into a list"),
-        ([], "There are no documents"),
+        ([], "X holds no documents"),
         (5, "Expected a list, an array or a column of texts; got int"),
         (None, "got NoneType"),
         ({"a": 1}, "got dict"),
@@ -55,7 +55,7 @@ def test_bytes_that_are_no_utf8():
 
 
 def test_labels():
-    with pytest.raises(ClassError, match="y holds 1 class only: 'spam'"):
+    with pytest.raises(ClassError, match="y holds only one class: 'spam'"):
         TextNaiveBayes().fit(X, ["spam"] * 4)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         TextNaiveBayes().fit(X, Y[:3])
@@ -97,7 +97,7 @@ def test_no_word_at_all():
 
 
 def test_all_documents_are_missing():
-    with pytest.warns(EmptyColumnWarning, match="no value at all in column 'text', which says nothing. Leave it out"):
+    with pytest.warns(EmptyColumnWarning, match="no values in column 'text', so it has no effect. Ignore it"):
         model = TextNaiveBayes().fit([None, None, None], ["a", "a", "b"])
     assert_allclose(model.predict_proba(["anything", None]), [[2 / 3, 1 / 3]] * 2)
     assert model.vocabulary_ == []

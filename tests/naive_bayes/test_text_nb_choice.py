@@ -11,6 +11,7 @@ import suffice
 from suffice import InputError, TextNaiveBayes
 from suffice.learning import tuning
 from suffice.model_selection import leave_one_out
+from suffice.statistics import Membership
 
 
 def documents(n=80, n_words=60, n_classes=2, seed=0, burst=1):
@@ -83,12 +84,15 @@ def test_too_many_combinations_are_searched_in_steps():
 def test_steps_find_the_least_of_a_sum(monkeypatch):
     target = {"a": 3, "b": 6, "c": 1}
 
-    def distance(rule, candidate, calibrated):
-        return float(sum(abs(value - target[name]) for name, value in candidate.fitted_.tuning.chosen.items()))
+    def distance(hold_out, candidate, offset_precision):
+        return float(sum(abs(value - target[name]) for name, value in candidate.tuning.chosen.items()))
 
-    monkeypatch.setattr(tuning, "_log_loss", distance)
+    monkeypatch.setattr(tuning, "held_out_log_loss", distance)
     paths = {name: tuple(range(8)) for name in target}
-    found = tuning.tune_in_steps(TextNaiveBayes(), None, [], None, paths, dict.fromkeys(target, 0))
+    X, y = documents()
+    fitted = TextNaiveBayes().fit(X, y).fitted_
+    table, members = fitted.reader.rows(X, fitted.layout), Membership(fitted.classes, codes=y)
+    found = tuning.tune_in_steps(fitted, table, members, paths, dict.fromkeys(target, 0))
     assert found.chosen == target
     assert len(found.tried) < 8**3 / 2
 
@@ -96,7 +100,7 @@ def test_steps_find_the_least_of_a_sum(monkeypatch):
 def test_what_was_chosen_holds(tmp_path):
     X, y = documents()
     settings = {"event": "auto", "max_words": "auto", "smoothing": "auto"}
-    with pytest.raises(InputError, match=r"'max_words', 'event', 'smoothing': 'auto' is chosen by rows"):
+    with pytest.raises(InputError, match=r"'max_words', 'event', 'smoothing': 'auto' is chosen on held-out rows"):
         TextNaiveBayes(**settings).partial_fit(X, y)
     model = TextNaiveBayes(**settings).fit(X[:60], y[:60])
     chosen = model.settings_
@@ -114,7 +118,8 @@ def test_what_was_chosen_holds(tmp_path):
 def test_what_was_chosen_is_dropped_where_it_does_not_apply():
     X, y = documents()
     model = TextNaiveBayes(idf="auto", length="auto", binary="auto", estimation="auto").fit(X, y)
-    model.fitted_.tuning = replace(model.fitted_.tuning, best=len(model.fitted_.tuning.tried) - 1)
+    last = replace(model.fitted_.tuning, best=len(model.fitted_.tuning.tried) - 1)
+    model = TextNaiveBayes.from_fitted(replace(model.fitted_, tuning=last))
     assert model.settings_["idf"] or model.settings_["length"] or model.settings_["binary"]
     plain = TextNaiveBayes("bernoulli").fit(X, y)
     assert_array_equal(model.set_params(event="bernoulli").predict_proba(X), plain.predict_proba(X))

@@ -99,7 +99,7 @@ def test_telling_words():
 
 
 def test_one_class_has_nothing_to_be_told_from():
-    with pytest.raises(InputError, match="there is one class only"):
+    with pytest.raises(InputError, match="but the model has only one"):
         TextNaiveBayes().partial_fit(["cheap pills"], ["spam"]).telling_words("spam")
 
 
@@ -157,7 +157,7 @@ def test_pruning():
     kept = model.prune(2).vocabulary_
     assert kept == ["at", "cheap", "lunch", "noon", "pills"]
     assert model.prune(0).vocabulary_ == kept
-    with pytest.raises(InputError, match="the most frequent 3 times"):
+    with pytest.raises(InputError, match="the most frequent word occurred 3 times"):
         model.prune(50)
     assert model.vocabulary_ == kept
     with pytest.raises(InputError, match="min_count"):

@@ -74,11 +74,12 @@ def warn_about_empty(model: Model, table: Table) -> None:
         empty = _empty_columns(statistic, block, table)
         if len(empty):
             alone = block.independent or len(block.names) == 1
+            effect, which = ("it has no effect", "it") if len(empty) == 1 else ("they have no effect", "them")
             no_rows = "" if alone else f" No row of {tuple(block.names)} is complete, so none counts."
             warn_user(
                 EmptyColumnWarning(
-                    f"There are no values in {columns_at(block.names, empty)}, so it has no effect.{no_rows} "
-                    "Ignore it, or check how the data were read.",
+                    f"There are no values in {columns_at(block.names, empty)}, so {effect}.{no_rows} Ignore {which}, "
+                    "or check how the data were read.",
                     column=block.names[int(empty[0])],
                 )
             )
@@ -95,7 +96,8 @@ def _empty_columns(statistic: Statistic, block: Block, table: Table) -> Index:
     if isinstance(statistic, WordSums):
         return np.flatnonzero([len(table) > 0 and not statistic.weight.any()])
     # In a block of dependent columns only complete rows count; if there are none, the table shows why.
-    if block.independent or not len(table) or statistic.class_weights().any():
+    complete = statistic.count if isinstance(statistic, JointCounts) else statistic.class_weights()
+    if block.independent or not len(table) or complete.any():
         return none
     rows = block.take(table)
     if isinstance(statistic, JointCounts):

@@ -80,7 +80,8 @@ def _codec(charset: str) -> str | None:
         return None
     try:
         codec = codecs.lookup(charset)
-        b"".decode(charset)  # raises for names such as zlib and rot13, which are codecs but not for text
+        # Raises for names such as zlib and rot13, which are codecs but not for text; no bytes would not be decoded.
+        b"a".decode(charset, "replace")
     except (LookupError, ValueError):
         return None
     if codec.name in REFUSED:
