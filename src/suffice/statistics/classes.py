@@ -49,7 +49,7 @@ class ClassAxis:
 
     def union(self, other: ClassAxis) -> ClassAxis:
         """Return the axis of the labels of both."""
-        if self == other or len(other) == 0:
+        if self is other or self == other or len(other) == 0:
             return self
         if len(self) == 0:
             return other
@@ -77,7 +77,8 @@ class ClassAxis:
 
     def positions(self, labels: Array) -> Codes:
         """Return the position of each label on this axis; −1 for a label that is not on it."""
-        if len(self) == 0 or len(labels) == 0:
+        k = len(self.labels)
+        if k == 0 or len(labels) == 0:
             return np.full(len(labels), -1, dtype=np.int64)
         try:
             at = np.searchsorted(self.labels, labels)
@@ -86,7 +87,7 @@ class ClassAxis:
                 f"Cannot compare labels {listed(labels.tolist(), 3)} with the classes "
                 f"{listed(self.labels.tolist(), 3)}. Pass labels of the type that the model was fitted with."
             ) from None
-        at[at == len(self)] = 0
+        at[at == k] = 0
         return np.where(self.labels[at] == labels, at, -1)
 
     def label(self, k: int) -> object:
@@ -145,6 +146,7 @@ class Membership:
 
     Attributes
     ----------
+    n_classes : int
     row_counts : array of shape (K,)
         Number of rows with each code.
     """
@@ -153,6 +155,7 @@ class Membership:
     codes: Codes | None = None
     soft: Float | None = None
     weights: Float | None = None
+    n_classes: int = field(init=False, repr=False, compare=False)
     row_counts: Codes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -161,14 +164,14 @@ class Membership:
         if self.weights is not None and len(self.weights) != len(self):
             raise InputError(f"Got {len(self.weights)} weights for {len(self)} rows.")
         codes = np.empty(0, dtype=np.int64) if self.codes is None else self.codes
-        counts, beyond = kernels.code_counts(codes, len(self.classes))
+        k = len(self.classes.labels)
+        counts, beyond = kernels.code_counts(codes, k)
         if beyond >= 0:
-            raise InputError(f"Code {beyond} is out of range for {len(self.classes)} classes.")
-        object.__setattr__(self, "row_counts", counts)
-        if self.soft is not None and self.soft.shape[1:] != (len(self.classes),):
-            shape = len(self), len(self.classes)
+            raise InputError(f"Code {beyond} is out of range for {k} classes.")
+        vars(self).update(n_classes=k, row_counts=counts)
+        if self.soft is not None and self.soft.shape[1:] != (k,):
             raise InputError(
-                f"soft has shape {self.soft.shape}; expected {shape} for {len(self.classes)} classes.", argument="soft"
+                f"soft has shape {self.soft.shape}; expected {(len(self), k)} for {k} classes.", argument="soft"
             )
 
     def __len__(self) -> int:

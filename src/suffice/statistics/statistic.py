@@ -224,11 +224,10 @@ class Statistic(ABC):
         return self
 
     def __post_init__(self) -> None:
-        values = self._values()
+        values = vars(self)  # at this point the fields alone
         for name, value in values.items():
             if value is None:  # the low part of a sum stored in one double
-                value = np.zeros_like(values[name.removesuffix("_low")])
-                object.__setattr__(self, name, value)
+                value = values[name] = np.zeros_like(values[name.removesuffix("_low")])
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 
