@@ -342,17 +342,17 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """The most probable class of each row (n,)."""
         fitted = self.fitted_
-        return prediction.answer(fitted, fitted.reader.rows(X, fitted.layout), "predict")
+        return prediction.answer(fitted, fitted.specification.reader.rows(X, fitted.layout), "predict")
 
     def predict_proba(self, X: Any) -> Float:
         """p(y | x) of each row and class (n, K), in the order of ``classes_``."""
         fitted = self.fitted_
-        return prediction.answer(fitted, fitted.reader.rows(X, fitted.layout), "predict_proba")
+        return prediction.answer(fitted, fitted.specification.reader.rows(X, fitted.layout), "predict_proba")
 
     def predict_log_proba(self, X: Any) -> Float:
         """log p(y | x) of each row and class (n, K)."""
         fitted = self.fitted_
-        return prediction.answer(fitted, fitted.reader.rows(X, fitted.layout), "predict_log_proba")
+        return prediction.answer(fitted, fitted.specification.reader.rows(X, fitted.layout), "predict_log_proba")
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K)."""

@@ -64,16 +64,19 @@ def prepare(specification: Specification, rows: LabelledRows) -> Prepared:
 
 def summarize(rows: TrainingRows, expected: Expected) -> tuple[Model, LabelledBatch] | None:
     """The statistics of all rows, and the first batch; None if there are no rows."""
-    tree: MergeTree[Model] = MergeTree(Model.merge)
     first: LabelledBatch | None = None
     layout = None
+    tree: MergeTree[Model] | None = None
     for batch in rows.batches(expected):
         if expected.fitted is not None:
             expected.specification.check_batch(expected.fitted, batch.model, batch.table)
+        if rows.at_once:
+            return batch.model, batch
+        tree = MergeTree(Model.merge) if tree is None else tree
         tree.add(batch.model)
         first = batch if first is None else first
         layout = batch.layout
-    if first is None or layout is None:
+    if first is None or tree is None:
         return None
     return tree.total(), first if first.layout is layout else replace(first, layout=layout)
 
@@ -127,6 +130,8 @@ def fit(
     fitted = Fitted(
         specification, first.layout, model, given=specification.given_covariances(first.table, first.members)
     )
+    if rows.at_once:
+        fitted.__dict__["blocks"] = model.blocks  # made from this layout
     if isinstance(rows, LabelledSource):
         sample = rows.kept(fitted)
         table, members = (first.table, None) if sample is None else sample

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,11 +19,11 @@ from suffice.tables.levels import Levels, coded_values, is_missing
 from suffice.tables.table import ColumnSelection, Kind
 from suffice.text.texts import Texts
 
-FEW_CELLS = 1 << 12  # with fewer, copying columns into one array is faster than reading them one by one
+__all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "numbers_of"]
+
+FEW_CELLS = 1 << 12  # copying so few cells into one array is faster than reading columns in place
 PLAIN_NUMBERS = frozenset((bool, int, float))
 KIND_OF_TYPE: dict[type, Kind] = {str: "text", bool: "bool", int: "number"}  # types without missing values
-
-__all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "numbers_of"]
 
 
 class Column(ABC):
@@ -70,6 +71,8 @@ class Column(ABC):
 class ColumnTable(Table):
     """Rows that are stored column by column."""
 
+    dtype: ClassVar[np.dtype[np.float64]] = np.dtype(np.float64)
+
     n_rows: int
     columns: Sequence[Column]
     names: Sequence[object] | None = None
@@ -78,7 +81,7 @@ class ColumnTable(Table):
         return self.n_rows
 
     @cached_property
-    def kinds(self) -> Sequence[Kind]:  # type: ignore[override]
+    def kinds(self) -> Sequence[Kind]:
         """The kind of each column."""
         return [column.kind for column in self.columns]
 
@@ -188,9 +191,7 @@ def numbers_of(values: Sequence[object], name: object) -> Float:
     """Python objects as float64: numbers, booleans, times as seconds since 1970; NaN for missing values."""
     out = np.empty(len(values))
     for row, value in enumerate(values):
-        if type(value) is float:
-            out[row] = value
-        elif value is None or (type(value) not in PLAIN_NUMBERS and is_missing(value)):
+        if value is None or (type(value) not in PLAIN_NUMBERS and is_missing(value)):
             out[row] = np.nan
         elif isinstance(value, bool | int | float | np.number | np.bool_):
             try:

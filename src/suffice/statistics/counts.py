@@ -122,7 +122,7 @@ class Counts(Statistic):
     @cached_property
     def offsets(self) -> Codes:
         """Start of the levels of each column among all levels, and the end of the last (d + 1,)."""
-        return np.concatenate([[0], np.cumsum(list(map(len, self.levels)))]).astype(np.int64)
+        return np.concatenate([[0], np.cumsum([len(each.values) for each in self.levels])]).astype(np.int64)
 
     def of_column(self, j: int) -> Float:
         """Return the counts of the levels of one column (K, L)."""
