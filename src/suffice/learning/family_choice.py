@@ -49,7 +49,7 @@ def family_of(given: object, settings: Mapping[str, object]) -> Family:
 @lru_cache(maxsize=256, typed=True)
 def _made(kind: type[Family], **settings: Hashable) -> Family:
     """A family with those of the settings that it has."""
-    defaults = {each.name: each.default for each in fields(kind)} if is_dataclass(kind) else {}
+    defaults: dict[str, object] = {each.name: each.default for each in fields(kind)} if is_dataclass(kind) else {}
     # A policy is a string; a field of the same name with another type is something else.
     takes = {name for name, default in defaults.items() if name not in POLICIES or isinstance(default, str)}
     return kind(**{name: value for name, value in settings.items() if name in takes})

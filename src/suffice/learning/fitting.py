@@ -76,7 +76,7 @@ def summarize(rows: TrainingRows, expected: Expected) -> tuple[Model, LabelledBa
         tree.add(batch.model)
         first = batch if first is None else first
         layout = batch.layout
-    if first is None or tree is None:
+    if first is None or layout is None or tree is None:
         return None
     return tree.total(), first if first.layout is layout else replace(first, layout=layout)
 

@@ -136,15 +136,15 @@ class TableReader(RowReader):
     def _read_training(self, X: object, y: object, layout: RowLayout | None, min_rows: int) -> ReadRows:
         frame = as_frame(X)
         if frame is not None:
-            table, feature_names = self._of_frame(X, frame, layout)
-            names = list(table.names or ())
+            table, names = self._of_frame(X, frame, layout)
+            columns = list(table.names or ())
             n_rows = len(frame)
-            _check_size(n_rows, len(names), min_rows)
+            _check_size(n_rows, len(columns), min_rows)
             labels = read_labels(y, n_rows, self.estimator)
             if layout is not None:
                 return table, labels, layout
-            schema = Schema(names, table.kinds, named=True)
-            return table, labels, RowLayout(schema, feature_names, form=FrameForm(frame.head(0).to_native()))
+            schema = Schema(columns, table.kinds, named=True)
+            return table, labels, RowLayout(schema, names, form=FrameForm(frame.head(0).to_native()))
         values = _objects(X)
         if values is not None:
             self._count_columns(values, layout)

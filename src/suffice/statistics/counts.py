@@ -229,8 +229,9 @@ def _column_counts(x: Coded, members: Membership) -> list[ColumnCounts]:
         if isinstance(column, NumberColumn) and (span is None or not _fits(np.array([span.size]), members)):
             ranges[j] = code_range(CodedColumn(column.levels, column.codes))
     dense = [span for span in ranges if span is not None]
-    stored, low, size, _ = zip(*dense, strict=True) if dense else ((), (), (), ())
-    some = iter(_split(list(stored), np.array(low, dtype=np.int64), np.array(size, dtype=np.int64), members))
+    low = np.array([span.low for span in dense], dtype=np.int64)
+    size = np.array([span.size for span in dense], dtype=np.int64)
+    some = iter(_split([span.stored for span in dense], low, size, members) if dense else ())
     counted: list[ColumnCounts] = []
     for column, span in zip(x.columns, ranges, strict=True):
         if span is None:
@@ -251,7 +252,7 @@ def _split(x: Matrix, low: Codes, size: Codes, members: Membership) -> list[tupl
     """Return the counts of the range of each column (K, size + 2), in two doubles."""
     high, rest = kernels.class_counts(x, low, size, members.n_classes, **members.arrays)
     ends = np.cumsum(size + 2)[:-1]
-    return list(zip(np.split(high, ends, axis=1), np.split(rest, ends, axis=1), strict=True)) if len(size) else []
+    return list(zip(np.split(high, ends, axis=1), np.split(rest, ends, axis=1), strict=True))
 
 
 def _of_numbers(first: int, high: Float, low: Float) -> ColumnCounts:
