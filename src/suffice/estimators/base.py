@@ -30,6 +30,8 @@ from suffice.tables.listing import Listing
 
 __all__ = ["GenerativeClassifier"]
 
+_PARAMETERS: dict[type, tuple[str, ...]] = {}  # of each class; scikit-learn inspects the constructor for each call
+
 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that learns p(x | y) and p(y).
@@ -47,11 +49,16 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     def specification(self) -> Specification:
         """The parameters as a value: how to learn."""
-        parameters = self.get_params(deep=False)
+        names = _PARAMETERS.get(type(self))
+        if names is None:
+            names = _PARAMETERS[type(self)] = tuple(self.get_params(deep=False))
+        parameters = {name: getattr(self, name) for name in names}
         if self._fitted is not None:
             known = self._fitted.specification
-            same = (getattr(known, name) is value and type(value) in PLAIN for name, value in parameters.items())
-            if all(same):
+            for name, value in parameters.items():
+                if getattr(known, name) is not value or type(value) not in PLAIN:
+                    break
+            else:
                 return known
         return self._specification_type(**parameters)
 

@@ -194,7 +194,7 @@ class LabelledRows(TrainingRows):
 
 def _fixed_codes(axis: ClassAxis, labels: Array) -> Codes:
     codes = axis.positions(labels)
-    if (codes < 0).any():
+    if codes.min(initial=0) < 0:
         unknown = np.unique(labels[codes < 0])
         raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {axis.labels}")
     return codes

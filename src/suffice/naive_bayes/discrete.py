@@ -53,13 +53,15 @@ class DiscreteSpecification(DropInSpecification):
 
     def check_settings(self, n_classes: int, n_columns: int) -> None:
         """Raise scikit-learn's errors for ``alpha`` and ``class_prior``, and its warning for a small alpha."""
-        if np.min(self._raw_alpha(n_columns)) < LEAST_ALPHA and not self.force_alpha:
+        alpha = self._raw_alpha(n_columns)
+        if not self.force_alpha and np.min(alpha) < LEAST_ALPHA:
             warn_user(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
                 "`force_alpha=True` to keep alpha unchanged.",
                 UserWarning,
             )
-        self.log_prior(np.ones(n_classes))
+        if self.class_prior is not None:
+            self.log_prior(np.ones(n_classes))
 
     def _raw_alpha(self, n_columns: int) -> Any:
         alpha = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
