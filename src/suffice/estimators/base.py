@@ -82,8 +82,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     @property
     def _lock(self) -> threading.RLock:
         """Held by every method that learns; `clone`, `copy` and `pickle` do not take it along."""
-        lock: threading.RLock = self.__dict__.setdefault("_learning_lock", threading.RLock())
-        return lock
+        lock: threading.RLock | None = self.__dict__.get("_learning_lock")
+        return self.__dict__.setdefault("_learning_lock", threading.RLock()) if lock is None else lock
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
