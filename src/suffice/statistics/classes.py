@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypedDict
 
 import numpy as np
@@ -146,7 +147,6 @@ class Membership:
 
     Attributes
     ----------
-    n_classes : int
     row_counts : array of shape (K,)
         Number of rows with each code.
     """
@@ -155,7 +155,6 @@ class Membership:
     codes: Codes | None = None
     soft: Float | None = None
     weights: Float | None = None
-    n_classes: int = field(init=False, repr=False, compare=False)
     row_counts: Codes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -168,7 +167,7 @@ class Membership:
         counts, beyond = kernels.code_counts(codes, k)
         if beyond >= 0:
             raise InputError(f"Code {beyond} is out of range for {k} classes.")
-        vars(self).update(n_classes=k, row_counts=counts)
+        object.__setattr__(self, "row_counts", counts)
         if self.soft is not None and self.soft.shape[1:] != (k,):
             raise InputError(
                 f"soft has shape {self.soft.shape}; expected {(len(self), k)} for {k} classes.", argument="soft"
@@ -176,6 +175,11 @@ class Membership:
 
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else len(self.soft)  # type: ignore[arg-type]
+
+    @cached_property
+    def n_classes(self) -> int:
+        """Number of classes on the axis."""
+        return len(self.classes.labels)
 
     @property
     def arrays(self) -> MembershipArrays:
