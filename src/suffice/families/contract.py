@@ -12,7 +12,6 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
-from functools import lru_cache
 from typing import ClassVar, NoReturn, Self, TypeVar
 
 import numpy as np
@@ -322,7 +321,6 @@ F = TypeVar("F", bound=type[Family])
 def register(family: F) -> F:
     """Class decorator that registers a family under its name, and shortens its repr to settings that were changed."""
     _REGISTERED[family.name] = family
-    family_type.cache_clear()
     family.__repr__ = _short_repr  # type: ignore[assignment]
     return family
 
@@ -343,7 +341,6 @@ def family_names() -> list[str]:
     return sorted(_REGISTERED)
 
 
-@lru_cache
 def family_type(name: str) -> type[Family]:
     """The class of the family with this name."""
     if name not in _REGISTERED and name not in family_names():

@@ -40,15 +40,19 @@ def family_of(given: object, settings: Mapping[str, object]) -> Family:
                 argument="families",
             )
         return given
+    return _with_settings(family_type(given), settings)
+
+
+def _with_settings(kind: type[Family], settings: Mapping[str, Any]) -> Family:
+    """A family with those of the settings that it has; one object for equal settings."""
     try:
-        return _made(family_type(given), **settings)
+        return _made(kind, **settings)
     except TypeError:  # a setting that cannot be hashed
-        return _made.__wrapped__(family_type(given), **settings)
+        return _made.__wrapped__(kind, **settings)
 
 
 @lru_cache(maxsize=256, typed=True)
 def _made(kind: type[Family], **settings: Hashable) -> Family:
-    """A family with those of the settings that it has."""
     defaults: dict[str, object] = {each.name: each.default for each in fields(kind)} if is_dataclass(kind) else {}
     # A policy is a string; a field of the same name with another type is something else.
     takes = {name for name, default in defaults.items() if name not in POLICIES or isinstance(default, str)}
@@ -106,7 +110,10 @@ def _families_at(
     if given is None:
         return []
     if isinstance(given, str) and given == "auto":
-        return [([j], family_of(AUTO[schema.kinds[j]], settings)) for j in at]
+        kinds = list(map(schema.kinds.__getitem__, at))
+        types = {kind: family_type(AUTO[kind]) for kind in dict.fromkeys(kinds)}
+        made = {kind: _with_settings(family, settings) for kind, family in types.items()}
+        return [([j], made[kind]) for j, kind in zip(at, kinds, strict=True)]
     family = family_of(given, settings)
     return [([j], family) for j in at] if family.reads == "documents" else [(list(at), family)]
 
