@@ -30,6 +30,8 @@ from suffice.tables.listing import Listing
 
 __all__ = ["GenerativeClassifier"]
 
+_PARAMETERS: dict[type, tuple[str, ...]] = {}  # of each class; scikit-learn inspects the constructor for each call
+
 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that learns p(x | y) and p(y).
@@ -47,11 +49,16 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     def specification(self) -> Specification:
         """The parameters as a value: how to learn."""
-        parameters = self.get_params(deep=False)
+        names = _PARAMETERS.get(type(self))
+        if names is None:
+            names = _PARAMETERS[type(self)] = tuple(self.get_params(deep=False))
+        parameters = {name: getattr(self, name) for name in names}
         if self._fitted is not None:
             known = self._fitted.specification
-            same = (getattr(known, name) is value and type(value) in PLAIN for name, value in parameters.items())
-            if all(same):
+            for name, value in parameters.items():
+                if getattr(known, name) is not value or type(value) not in PLAIN:
+                    break
+            else:
                 return known
         return self._specification_type(**parameters)
 
@@ -93,8 +100,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     @property
     def _lock(self) -> threading.RLock:
         """Held by every method that learns; `clone`, `copy` and `pickle` do not take it along."""
-        lock: threading.RLock = self.__dict__.setdefault("_learning_lock", threading.RLock())
-        return lock
+        lock: threading.RLock | None = self.__dict__.get("_learning_lock")
+        return self.__dict__.setdefault("_learning_lock", threading.RLock()) if lock is None else lock
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
@@ -360,17 +367,17 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """The most probable class of each row (n,)."""
         fitted = self.fitted_
-        return prediction.answer(fitted, fitted.reader.rows(X, fitted.layout), "predict")
+        return prediction.answer(fitted, fitted.specification.reader.rows(X, fitted.layout), "predict")
 
     def predict_proba(self, X: Any) -> Float:
         """p(y | x) of each row and class (n, K), in the order of ``classes_``."""
         fitted = self.fitted_
-        return prediction.answer(fitted, fitted.reader.rows(X, fitted.layout), "predict_proba")
+        return prediction.answer(fitted, fitted.specification.reader.rows(X, fitted.layout), "predict_proba")
 
     def predict_log_proba(self, X: Any) -> Float:
         """log p(y | x) of each row and class (n, K)."""
         fitted = self.fitted_
-        return prediction.answer(fitted, fitted.reader.rows(X, fitted.layout), "predict_log_proba")
+        return prediction.answer(fitted, fitted.specification.reader.rows(X, fitted.layout), "predict_log_proba")
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K)."""

@@ -99,9 +99,9 @@ class Tables(NamedTuple):
     @classmethod
     def of(cls, parts: Sequence[tuple[int, Float]]) -> Tables:
         """From the least number of each column, and its entries (size + 2, K)."""
-        low = np.array([part[0] for part in parts], dtype=np.int64)
-        size = np.array([len(part[1]) - 2 for part in parts], dtype=np.int64)
-        return cls(low, size, kernels.padded_table(np.vstack([part[1] for part in parts])))
+        low, entries = zip(*parts, strict=True)
+        size = np.array(list(map(len, entries)), dtype=np.int64) - 2
+        return cls(np.array(low, dtype=np.int64), size, kernels.padded_table(np.vstack(entries)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,11 +230,11 @@ class Categorical(Family):
             count = statistic.count[:, bounds[j] : bounds[j + 1]]
             missing = statistic.missing[:, [j]] if self.missing == "category" else None
             shares.append(self._column(levels, count, missing, alpha, self._n_levels(levels, j)))
-        return CategoricalParameters(tuple(shares), len(statistic.classes))
+        return CategoricalParameters(tuple(shares), len(statistic.count))
 
     def _n_levels(self, levels: Levels, j: int) -> int:
         """Number of levels that the prior has pseudo-rows of."""
-        return len(levels)
+        return len(levels.values)
 
     def _stays(self, levels: Levels, j: int) -> Mask:
         """Whether each level is known without any row that has it (L,)."""
@@ -271,11 +271,11 @@ class Categorical(Family):
         """Rows as codes of the model's levels; raises `InputError` for unseen levels if those are an error."""
         if isinstance(x, NumberRows) and all(_takes_numbers(each.levels, self.unseen) for each in parameters.columns):
             return x
-        columns = (
-            check_unseen(column, shares.levels, name, self.unseen, len(x))
+        columns = [
+            check_unseen(column, shares.levels, name, self.unseen, x.n_rows)
             for column, shares, name in zip(x.columns, parameters.columns, names, strict=True)
-        )
-        return Coded(len(x), tuple(columns))
+        ]
+        return Coded(x.n_rows, tuple(columns))
 
     def log_likelihood(self, parameters: CategoricalParameters, x: Coded) -> Float:
         """log p(x | y) of each row under each class (n, K); a missing cell adds nothing unless it is a level."""
@@ -317,16 +317,16 @@ class Categorical(Family):
             place = code_ranges([coded])[0] if not isinstance(coded, NumberColumn) else code_range(coded)
             assert place is not None
             assert place.where is not None
-            if place.size > MOST_NUMBERS + len(x):
+            if place.size > MOST_NUMBERS + x.n_rows:
                 many.append((coded, shares.every))  # a table of all levels would be longer than the rows
             else:
                 stored.append(place.stored)
                 parts.append((place.low, shares.every[np.concatenate([place.where, [-2, -1]])]))
         if not stored:
-            out = np.zeros((len(x), parameters.n_classes))
+            out = np.zeros((x.n_rows, parameters.n_classes))
         else:
             out = kernels.table_sums(stored, *Tables.of(parts), parameters.n_classes)
-        for start in range(0, len(x) if many else 0, BLOCK_ROWS):
+        for start in range(0, x.n_rows if many else 0, BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             for coded, every in many:
                 out[rows] += every.take(coded.codes[rows], axis=0)

@@ -39,7 +39,7 @@ from suffice.statistics import ClassAxis, Membership, Statistic
 from suffice.statistics.aggregation import Aggregation, Answer
 from suffice.statistics.folds import by_fold, of_folds
 
-__all__ = ["Family", "family_named", "family_names", "read_only", "register"]
+__all__ = ["Family", "family_named", "family_names", "family_type", "read_only", "register"]
 
 
 class Family(
@@ -341,15 +341,20 @@ def family_names() -> list[str]:
     return sorted(_REGISTERED)
 
 
+def family_type(name: str) -> type[Family]:
+    """The class of the family with this name."""
+    if name not in _REGISTERED and name not in family_names():
+        raise InputError(f"There is no family {name!r}. The families are {listed(family_names())}.")
+    return _REGISTERED[name]
+
+
 def family_named(name: str) -> Family:
     """The family with this name, with its default settings.
 
     >>> family_named("gaussian").name
     'gaussian'
     """
-    if name not in _REGISTERED and name not in family_names():
-        raise InputError(f"There is no family {name!r}. The families are {listed(family_names())}.")
-    return _REGISTERED[name]()
+    return family_type(name)()
 
 
 def read_only(parameters: object) -> None:

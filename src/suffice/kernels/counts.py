@@ -91,7 +91,7 @@ def class_counts(
 def padded_table(table: Float) -> Float:
     """A table (cells, n_classes) padded for `table_sums`: each row has 1, 2, 4, 8 or a multiple of 16 entries."""
     rows, n_classes = table.shape
-    width = next((w for w in (1, 2, 4, 8) if w >= n_classes), -(-n_classes // 16) * 16)
+    width = 1 << max(n_classes - 1, 0).bit_length() if n_classes <= 8 else -(-n_classes // 16) * 16
     out = np.zeros((rows, width))
     out[:, :n_classes] = table
     return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.kernels import _core
-from suffice.kernels.posterior import PosteriorRequest
+from suffice.kernels.posterior import OUTPUT_CODES, PosteriorRequest
 from suffice.kernels.reading import Codes, Float, Numbers, readable, shape_of
 
 __all__ = [
@@ -29,9 +29,10 @@ def diagonal_log_likelihood(
     >>> diagonal_log_likelihood(np.array([[0.0, 3.0]]), one, 0 * one, one, 0 * one)
     array([[-2.5]])
     """
-    request = PosteriorRequest.of("score", shape_of(x)[0], len(mean))
-    diagonal_posterior(x, mean, mean_low, scale, log_norm, missing=missing, request=request)
-    return request.out
+    out = np.empty((shape_of(x)[0], len(mean)))
+    rows = readable(x, bits=True)
+    _core.diagonal_log_likelihood(rows, mean, mean_low, scale, log_norm, missing, OUTPUT_CODES["score"], None, out)
+    return out
 
 
 def diagonal_posterior(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np  # noqa: F401 (the examples use it)
+import numpy as np
 
 from suffice.kernels import _core
-from suffice.kernels.posterior import PosteriorRequest
+from suffice.kernels.posterior import OUTPUT_CODES, PosteriorRequest
 from suffice.kernels.reading import Float, Numbers, readable, shape_of
 from suffice.kernels.value_flags import ValueFlags
 
@@ -45,9 +45,10 @@ def linear_scores(
     >>> linear_scores(np.array([[2.0, 3.0]]), np.array([[1.0, 2.0]]), np.array([0.5]), origin=np.ones(2))
     (array([[5.5]]), ValueFlags(negative=False, missing=False, infinite=False))
     """
-    request = PosteriorRequest.of("score", shape_of(x)[0], len(coef))
-    flags, _ = linear_posterior(x, coef, offset, origin=origin, zero=zero, threshold=threshold, request=request)
-    return request.out, flags
+    out = np.empty((shape_of(x)[0], len(coef)))
+    score = OUTPUT_CODES["score"]
+    flags, _ = _core.linear_scores(readable(x), coef, offset, origin, zero, threshold, score, None, out)
+    return out, ValueFlags.of(flags)
 
 
 def linear_posterior(

@@ -86,7 +86,7 @@ def class_moments(
     >>> m.mean.ravel(), m.m2.ravel()
     (array([1., 4.]), array([0., 8.]))
     """
-    out = MomentSums(*(np.zeros((n_classes, shape_of(x)[1])) for _ in range(5)))
+    out = MomentSums(*np.zeros((5, n_classes, shape_of(x)[1])))
     _core.class_moments(readable(x, bits=True), codes, soft, weights, missing, *out)
     return out
 

@@ -62,7 +62,7 @@ def readable(x: Numbers, *, bits: bool = False) -> KernelRows:
     With ``bits``, columns with validity bits are passed in place. Only some C++ functions read those.
     """
     if isinstance(x, np.ndarray):
-        return _aligned(x)
+        return x if x.flags.carray and x.dtype.isnative else _aligned(x)
     if isinstance(x, list):
         return [_aligned(column) for column in x]
     in_place = x.lying if bits else None
@@ -74,7 +74,9 @@ def _column(column: Array | BitColumn) -> KernelColumn:
 
 
 def _aligned(x: Array) -> Array:
-    whole_steps = all(step % x.itemsize == 0 for step in x.strides)
+    whole_steps = True
+    for step in x.strides:
+        whole_steps &= step % x.itemsize == 0
     if whole_steps and x.flags.aligned and x.dtype.isnative:
         return x
     return x.astype(x.dtype.newbyteorder("="), order="C")

@@ -117,7 +117,7 @@ def warn_about_levels(model: Model, schema: Schema, given: Collection[object]) -
     position = {name: j for j, name in enumerate(schema.names)}
     for block, statistic in zip(model.blocks, model.statistics, strict=True):
         for name, levels in zip(block.names, _levels_of(statistic), strict=False):
-            if name not in given and schema.kinds[position[name]] == "text" and len(levels) > MANY_LEVELS:
+            if name not in given and schema.kinds[position[name]] == "text" and len(levels.values) > MANY_LEVELS:
                 warn_user(
                     SufficeWarning(
                         f"Column {name!r} holds {len(levels)} different strings and is read as a category. If it is "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any
 
 from suffice.exceptions import InputError, listed
-from suffice.families import Family, family_named, family_names
+from suffice.families import Family, family_names
+from suffice.families.contract import family_type
 from suffice.model import Block
 from suffice.sources.tables import columns_of
 from suffice.tables.table import Kind, Schema
@@ -38,12 +40,23 @@ def family_of(given: object, settings: Mapping[str, object]) -> Family:
                 argument="families",
             )
         return given
-    made: Any = family_named(given)
-    defaults = {each.name: each.default for each in fields(made)} if is_dataclass(made) else {}
+    return _with_settings(family_type(given), settings)
+
+
+def _with_settings(kind: type[Family], settings: Mapping[str, Any]) -> Family:
+    """A family with those of the settings that it has; one object for equal settings."""
+    try:
+        return _made(kind, **settings)
+    except TypeError:  # a setting that cannot be hashed
+        return _made.__wrapped__(kind, **settings)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _made(kind: type[Family], **settings: Hashable) -> Family:
+    defaults: dict[str, object] = {each.name: each.default for each in fields(kind)} if is_dataclass(kind) else {}
     # A policy is a string; a field of the same name with another type is something else.
     takes = {name for name, default in defaults.items() if name not in POLICIES or isinstance(default, str)}
-    family: Family = replace(made, **{name: value for name, value in settings.items() if name in takes})
-    return family
+    return kind(**{name: value for name, value in settings.items() if name in takes})
 
 
 def chosen_blocks(families: Families, schema: Schema, settings: Mapping[str, object]) -> list[Block]:
@@ -52,8 +65,7 @@ def chosen_blocks(families: Families, schema: Schema, settings: Mapping[str, obj
     if isinstance(families, Mapping):
         return _mapped_blocks(families, schema, settings)
     if isinstance(families, str) and families == "auto":
-        made = {kind: family_of(AUTO[kind], settings) for kind in dict.fromkeys(schema.kinds)}
-        return _grouped([([j], made[kind]) for j, kind in enumerate(schema.kinds)], names)
+        return _grouped(_families_at("auto", range(len(names)), schema, settings), names)
     family = family_of(families, settings)
     if family.reads == "documents":  # each column of documents is a block of its own
         return _grouped([([j], family) for j in range(len(names))], names)
@@ -98,19 +110,23 @@ def _families_at(
     if given is None:
         return []
     if isinstance(given, str) and given == "auto":
-        return [([j], family_of(AUTO[schema.kinds[j]], settings)) for j in at]
+        kinds = list(map(schema.kinds.__getitem__, at))
+        types = {kind: family_type(AUTO[kind]) for kind in dict.fromkeys(kinds)}
+        made = {kind: _with_settings(family, settings) for kind, family in types.items()}
+        return [([j], made[kind]) for j, kind in zip(at, kinds, strict=True)]
     family = family_of(given, settings)
     return [([j], family) for j in at] if family.reads == "documents" else [(list(at), family)]
 
 
 def _grouped(chosen: list[tuple[list[int], Family]], names: list[object]) -> list[Block]:
-    groups: list[tuple[list[int], Family]] = []
+    families: list[Family] = []
+    columns: list[list[int]] = []
     for at, family in chosen:
-        same = next((group for group in groups if group[1] is family or group[1] == family), None)
-        if same is not None and family.independent:
-            same[0].extend(at)
+        if family.independent and family in families:
+            columns[families.index(family)].extend(at)
         else:
-            groups.append((list(at), family))
-    if len(groups) == 1 and groups[0][0] == list(range(len(names))):
-        return [Block(groups[0][1], slice(None), names)]
-    return [Block(family, at, [names[j] for j in at]) for at, family in groups]
+            families.append(family)
+            columns.append(list(at))
+    if len(families) == 1 and columns[0] == list(range(len(names))):
+        return [Block(families[0], slice(None), names)]
+    return [Block(family, at, list(map(names.__getitem__, at))) for family, at in zip(families, columns, strict=True)]

@@ -61,7 +61,7 @@ class Fitted:
     @property
     def classes(self) -> ClassAxis:
         """The classes that were declared or seen."""
-        return self.model.classes
+        return self.model.weights.classes
 
     @property
     def reader(self) -> RowReader:

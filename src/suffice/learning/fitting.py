@@ -70,6 +70,8 @@ def summarize(rows: TrainingRows, expected: Expected) -> tuple[Model, LabelledBa
     for batch in rows.batches(expected):
         if expected.fitted is not None:
             expected.specification.check_batch(expected.fitted, batch.model, batch.table)
+        if rows.at_once:
+            return batch.model, batch
         tree.add(batch.model)
         first = batch if first is None else first
         layout = batch.layout
@@ -128,6 +130,8 @@ def fit(
     fitted = Fitted(
         specification, first.layout, model, given=specification.given_covariances(first.table, first.members)
     )
+    if rows.at_once:
+        fitted.__dict__["blocks"] = model.blocks  # made from this layout
     if isinstance(rows, LabelledSource):
         sample = rows.kept(fitted)
         table, members = (first.table, None) if sample is None else sample

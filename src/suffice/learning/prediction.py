@@ -51,7 +51,7 @@ def answer(fitted: Fitted, table: Table, method: str) -> Array:
         return specification.present(method, known, classes, dtype)
 
     try:
-        return evaluate_in_blocks(table, len(classes), evaluate)
+        return evaluate_in_blocks(table, len(classes.labels), evaluate)
     except ValueError:
         # A row has no answer. The joint densities of all rows tell which row, and whether one of its values is invalid.
         return answer_of_joint(fitted, method, joint(fitted, table), classes, dtype)
@@ -65,7 +65,8 @@ def answer_of_joint(
     The answer may be written to ``out``, which has its shape and type.
     """
     asked = _asked(fitted, method)
-    scores = fitted.calibrated(scores, classes)
+    if fitted.specification.calibrates:
+        scores = fitted.calibrated(scores, classes)
     if asked == "predict":
         return np.take(classes.labels, bayes.decide(scores), out=out)
     place = scores if out is None or out.dtype != np.float64 else out

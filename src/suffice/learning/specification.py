@@ -157,7 +157,7 @@ class Specification(ABC):
 
     def check_fit(self, n_rows: int, classes: ClassAxis, n_columns: int) -> None:
         """Raise if a model cannot be fitted to so many rows and columns of these classes."""
-        if len(classes) < 2:
+        if len(classes.labels) < 2:
             raise ClassError(
                 f"{self.estimator} needs at least two classes, but y holds only one class: "
                 f"{listed(classes.labels.tolist())}. Add rows of another class.",

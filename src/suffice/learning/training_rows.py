@@ -171,15 +171,15 @@ class LabelledRows(TrainingRows):
             axis, codes = expected.classes, _fixed_codes(expected.classes, labels)
         else:
             axis, codes = encode(labels) if len(labels) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
-        may_be_zero = expected.min_rows == 0
+        n_rows, may_be_zero = len(labels), expected.min_rows == 0
         if not specification.keeps_weightless_classes:
-            weights = read_weights(self.sample_weight, len(table), may_be_zero=may_be_zero)
+            weights = read_weights(self.sample_weight, n_rows, may_be_zero=may_be_zero)
             members = seen_classes(Membership(axis, codes=codes, weights=weights))
             axis = members.classes
         if expected.check is not None:
-            expected.check(len(table), axis, layout.n_columns)
+            expected.check(n_rows, axis, layout.n_columns)
         if specification.keeps_weightless_classes:
-            weights = read_weights(self.sample_weight, len(table), may_be_zero=may_be_zero)
+            weights = read_weights(self.sample_weight, n_rows, may_be_zero=may_be_zero)
             members = Membership(axis, codes=codes, weights=weights)
         if expected.classes is not None and not expected.fixed and expected.classes.holds(members.classes):
             members = members.on(expected.classes)  # then no statistic has to be moved from axis to axis
@@ -194,7 +194,7 @@ class LabelledRows(TrainingRows):
 
 def _fixed_codes(axis: ClassAxis, labels: Array) -> Codes:
     codes = axis.positions(labels)
-    if (codes < 0).any():
+    if codes.min(initial=0) < 0:
         unknown = np.unique(labels[codes < 0])
         raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {axis.labels}")
     return codes

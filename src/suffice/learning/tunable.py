@@ -86,7 +86,7 @@ class TunableSpecification(Specification):
 
     # ------------------------------------------------------------------ calibration
 
-    @property
+    @cached_property
     def calibrates(self) -> bool:
         """Whether probabilities are calibrated on held-out rows."""
         return self._calibrator is not None

@@ -37,6 +37,8 @@ def aligned(
 
 def _same_layout(blocks: Sequence[Block], theirs: Sequence[Block]) -> bool:
     """Whether blocks have the same families and columns, in the same order."""
+    if blocks is theirs:
+        return True
     return len(blocks) == len(theirs) and all(
         a is b or (a.family.name == b.family.name and (a.names is b.names or list(a.names) == list(b.names)))
         for a, b in zip(blocks, theirs, strict=True)

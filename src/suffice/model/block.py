@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from suffice.exceptions import InputError, listed
 from suffice.families import Family
 from suffice.families.capabilities import BlockRows
 from suffice.numerics.types import Matrix
-from suffice.tables.column_matrix import ColumnMatrix
-from suffice.tables.table import ColumnSelection, Table, as_table
+from suffice.tables.table import ColumnSelection, MatrixTable, Table
 
 __all__ = ["Block"]
 
@@ -36,7 +33,7 @@ class Block:
 
     def take(self, x: Table | Matrix) -> BlockRows:
         """The block's part of the rows, as its family reads them: a matrix of numbers, codes of levels, or texts."""
-        table = as_table(x)
+        table = x if isinstance(x, Table) else MatrixTable(x)
         if self.family.reads == "categories":
             return table.categories(self.columns, self.names)
         if self.family.reads == "documents":
@@ -46,8 +43,7 @@ class Block:
                     f"{listed(self.names)}. Name the column with the texts, and give the other columns other families."
                 )
             return table.documents(self.columns, self.names)
-        rows = table.numbers(self.columns, self.names)
-        return np.asarray(rows) if isinstance(rows, ColumnMatrix) and not self.family.reads_columns else rows
+        return table.numbers(self.columns, self.names, copy=None if self.family.reads_columns else True)
 
     def positions(self, n_columns: int) -> list[int]:
         """Positions of the block's columns in a row."""

@@ -62,17 +62,21 @@ class DiscreteSpecification(DropInSpecification):
     def check_settings(self, n_classes: int, n_columns: int) -> None:
         """Raise scikit-learn's errors for ``alpha`` and ``class_prior``, and its warning for a small alpha."""
         self.checked_alpha(n_columns)
-        self.log_prior(np.ones(n_classes))
+        if self.class_prior is not None:
+            self.log_prior(np.ones(n_classes))
 
     def checked_alpha(self, n_columns: int) -> Any:
         """The alpha that is used, with scikit-learn's errors and its warning for a small one."""
-        if np.min(self._raw_alpha(n_columns)) < LEAST_ALPHA and not self.force_alpha:
+        alpha = self._raw_alpha(n_columns)
+        if self.force_alpha:
+            return alpha
+        if np.min(alpha) < LEAST_ALPHA:
             warn_user(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
                 "`force_alpha=True` to keep alpha unchanged.",
                 UserWarning,
             )
-        return self.smoothing(n_columns)
+        return np.maximum(alpha, LEAST_ALPHA)
 
     def check_fit(self, n_rows: int, classes: ClassAxis, n_columns: int) -> None:
         """Raise for parameters that do not fit the data."""

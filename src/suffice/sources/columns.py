@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from suffice.exceptions import InputError
-from suffice.numerics.types import Float, Index
+from suffice.numerics.types import Float, Index, Matrix
 from suffice.tables import Coded, CodedColumn, Table
 from suffice.tables.column_matrix import ColumnMatrix, Part
 from suffice.tables.levels import Levels, coded_values, is_missing
@@ -19,6 +20,10 @@ from suffice.tables.table import ColumnSelection, Kind
 from suffice.text.texts import Texts
 
 __all__ = ["Column", "ColumnTable", "NoColumn", "ObjectColumn", "kind_of_values", "numbers_of"]
+
+FEW_CELLS = 1 << 12  # copying so few cells into one array is faster than reading columns in place
+PLAIN_NUMBERS = frozenset((bool, int, float))
+KIND_OF_TYPE: dict[type, Kind] = {str: "text", bool: "bool", int: "number"}  # types without missing values
 
 
 class Column(ABC):
@@ -66,6 +71,8 @@ class Column(ABC):
 class ColumnTable(Table):
     """Rows that are stored column by column."""
 
+    dtype: ClassVar[np.dtype[np.float64]] = np.dtype(np.float64)
+
     n_rows: int
     columns: Sequence[Column]
     names: Sequence[object] | None = None
@@ -73,7 +80,7 @@ class ColumnTable(Table):
     def __len__(self) -> int:
         return self.n_rows
 
-    @property
+    @cached_property
     def kinds(self) -> Sequence[Kind]:
         """The kind of each column."""
         return [column.kind for column in self.columns]
@@ -87,13 +94,20 @@ class ColumnTable(Table):
         """The rows at these positions."""
         return ColumnTable(len(index), [column.take(index) for column in self.columns], self.names)
 
-    def _chosen(self, columns: ColumnSelection) -> list[Column]:
-        return list(self.columns[columns] if isinstance(columns, slice) else [self.columns[j] for j in columns])
+    def _chosen(self, columns: ColumnSelection) -> Sequence[Column]:
+        if isinstance(columns, slice):
+            return self.columns[columns]
+        return list(map(self.columns.__getitem__, columns))
 
-    def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> ColumnMatrix:
-        """These columns as a matrix, without copying them where possible."""
-        chosen = zip(self._chosen(columns), names, strict=True)
-        return ColumnMatrix(self.n_rows, [column.part(name) for column, name in chosen])
+    def numbers(self, columns: ColumnSelection, names: Sequence[object], *, copy: bool | None = False) -> Matrix:
+        """These columns as a matrix, without copying them where possible, unless ``copy`` asks for one array."""
+        chosen = self._chosen(columns)
+        if copy or (copy is None and self.n_rows * len(chosen) <= FEW_CELLS):
+            out = np.empty((len(chosen), self.n_rows))
+            for row, column, name in zip(out, chosen, names, strict=True):
+                row[:] = column.numbers(name)
+            return out.T
+        return ColumnMatrix(self.n_rows, [column.part(name) for column, name in zip(chosen, names, strict=True)])
 
     def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
         """These columns as codes of levels."""
@@ -177,7 +191,7 @@ def numbers_of(values: Sequence[object], name: object) -> Float:
     """Python objects as float64: numbers, booleans, times as seconds since 1970; NaN for missing values."""
     out = np.empty(len(values))
     for row, value in enumerate(values):
-        if is_missing(value):
+        if value is None or (type(value) not in PLAIN_NUMBERS and is_missing(value)):
             out[row] = np.nan
         elif isinstance(value, bool | int | float | np.number | np.bool_):
             try:
@@ -209,6 +223,8 @@ def kind_of_values(values: Sequence[object]) -> Kind:
     ('number', 'bool', 'text')
     """
     kinds = set(map(type, values)) - {type(None)}
+    if len(kinds) == 1 and not kinds.isdisjoint(KIND_OF_TYPE):
+        return KIND_OF_TYPE[kinds.pop()]
     if any(issubclass(kind, str) for kind in kinds):
         return "text"
     if not kinds or all(map(is_missing, values)):

@@ -25,7 +25,7 @@ from suffice.tables.levels import is_missing
 from suffice.tables.table import Kind
 from suffice.text.texts import Texts
 
-__all__ = ["DrawnColumn", "Frame", "FrameColumn", "as_frame", "column_names", "frame_of", "in_seconds"]
+__all__ = ["DrawnColumn", "Frame", "FrameColumn", "as_frame", "frame_of", "in_seconds"]
 
 Frame: TypeAlias = nw.DataFrame[NativeFrame]
 DrawnColumn: TypeAlias = Array | CodedColumn | None
@@ -50,16 +50,11 @@ def as_frame(data: object) -> Frame | None:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def column_names(frame: Frame) -> list[str]:
-    """Names of the columns."""
-    return list(frame.columns)
-
-
 class FrameColumn(Column):
     """A column of a data frame, or some rows of it."""
 
     def __init__(self, series: Series | SeriesReader, start: int = 0, stop: int | None = None) -> None:
-        self._reader = series if isinstance(series, SeriesReader) else SeriesReader(series)
+        self._reader = series if isinstance(series, SeriesReader) else SeriesReader(series, series.dtype)
         self._start = start
         self._stop = len(self._reader.series) if stop is None else stop
 
@@ -98,11 +93,11 @@ class FrameColumn(Column):
     def numbers(self, name: object) -> Float:
         """The column as float64; times become seconds since 1970."""
         dtype = self._reader.dtype
-        if self._reader.array is not None:
-            return self._reader.array[self._start : self._stop].astype(np.float64, copy=False)
-        if self._reader.nullable is not None:
-            return self._reader.nullable.rows(self._start, self._stop).numbers()
         if dtype.is_numeric() or dtype == nw.Boolean:
+            if self._reader.array is not None:
+                return self._reader.array[self._start : self._stop].astype(np.float64, copy=False)
+            if self._reader.nullable is not None:
+                return self._reader.nullable.rows(self._start, self._stop).numbers()
             numbers = self.series.cast(nw.Float64)
             if not numbers.implementation.is_pandas_like():
                 numbers = numbers.fill_null(np.nan)  # faster than exporting a column with nulls

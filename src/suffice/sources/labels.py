@@ -55,7 +55,7 @@ def check_not_missing(y: object) -> None:
     """Raise if a label is missing, naming the row."""
     array = _array_of(y) if not isinstance(y, list) else None
     if array is None or array.ndim != 1 or array.dtype.kind != "O":
-        array = np.array(y, dtype=object) if isinstance(y, list) and any(value is None for value in y) else None
+        array = np.array(y, dtype=object) if isinstance(y, list) and type(None) in set(map(type, y)) else None
     if array is None or _types_of(array) <= NEVER_MISSING:
         return
     rows = [row for row, value in enumerate(array) if is_missing(value)]

@@ -52,7 +52,7 @@ class RowLayout:
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return len(self.schema)
+        return len(self.schema.names)
 
     @property
     def names(self) -> Sequence[object]:

@@ -6,6 +6,7 @@ No data-frame library is imported unless the caller passed one of its frames.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -29,16 +30,19 @@ FIRST_ROWS = 4096  # contain most categories of a column
 FEW = 32  # categories that are searched for one by one
 
 
+@dataclass(frozen=True, eq=False)
 class SeriesReader:
-    """Conversions of a column of a frame, each computed when it is first needed and then kept."""
+    """Conversions of a column of a frame, each computed when it is first needed and then kept.
 
-    def __init__(self, series: Series) -> None:
-        self.series = series
+    Attributes
+    ----------
+    series : narwhals.Series
+    dtype : narwhals.DType
+        Type of the column; kept because the engine takes a while to tell.
+    """
 
-    @cached_property
-    def dtype(self) -> nw.dtypes.DType:
-        """Type of the column; cached because the engine takes a while to tell."""
-        return self.series.dtype
+    series: Series
+    dtype: nw.dtypes.DType
 
     @cached_property
     def array(self) -> Array | None:

@@ -22,7 +22,7 @@ from suffice.sources.arrays import (
 from suffice.sources.columns import ColumnTable, NoColumn, ObjectColumn
 from suffice.sources.engine_types import NativeFrame as Frame
 from suffice.sources.forms import ArrayForm, Form, FrameForm, SparseForm
-from suffice.sources.frames import FrameColumn, as_frame, column_names, in_seconds
+from suffice.sources.frames import FrameColumn, as_frame, in_seconds
 from suffice.sources.labels import read_labels
 from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, SampledColumn, stand_in
 from suffice.tables import MatrixTable, Table
@@ -137,11 +137,13 @@ class TableReader(RowReader):
         frame = as_frame(X)
         if frame is not None:
             table, names = self._of_frame(X, frame, layout)
-            _check_size(len(table), len(table.kinds), min_rows)
-            labels = read_labels(y, len(table), self.estimator)
+            columns = list(table.names or ())
+            n_rows = len(frame)
+            _check_size(n_rows, len(columns), min_rows)
+            labels = read_labels(y, n_rows, self.estimator)
             if layout is not None:
                 return table, labels, layout
-            schema = Schema(list(table.names or ()), table.kinds, named=True)
+            schema = Schema(columns, table.kinds, named=True)
             return table, labels, RowLayout(schema, names, form=FrameForm(frame.head(0).to_native()))
         values = _objects(X)
         if values is not None:
@@ -174,17 +176,24 @@ class TableReader(RowReader):
 
     def _of_frame(self, X: object, frame: Frame, layout: RowLayout | None) -> tuple[Table, tuple[str, ...] | None]:
         """The columns of a data frame, and their names if all are strings."""
-        names = column_names(frame)
+        names = list(frame.columns)
         if layout is None or not layout.schema.named:
             checked = stand_in(self.estimator, layout)
             _check_feature_names(checked, X, reset=layout is None)  # warns if the model knows no names
             _check_n_features(checked, X, reset=layout is None)
             columns = [FrameColumn(frame.get_column(name)) for name in names]
             return ColumnTable(len(frame), columns, names), feature_names_of(checked)
-        expected, here = list(layout.names), set(names)
-        ignored = self.ignored(layout)
-        missing = [name for name in expected if name not in here and name not in ignored]
-        extra = sorted(here.difference(expected), key=names.index)
+        expected, here = list(layout.schema.names), set(names)
+        if here != set(expected):
+            ignored = self.ignored(layout)
+            missing = [name for name in expected if name not in here and name not in ignored]
+            extra = sorted(here.difference(expected), key=names.index)
+            self._check_names(missing, extra)
+        every = [FrameColumn(frame.get_column(name)) if name in here else NoColumn(len(frame)) for name in expected]
+        return ColumnTable(len(frame), every, expected), layout.feature_names
+
+    def _check_names(self, missing: list[object], extra: list[str]) -> None:
+        """Raise if a frame lacks columns or has others."""
         if missing or extra:
             parts = [f"the frame has no column {listed(missing)}"] if missing else []
             parts += [f"{listed(extra)} was not there at fit time"] if extra else []
@@ -193,8 +202,6 @@ class TableReader(RowReader):
                 f"{'; '.join(parts)}. Columns may come in any order, but must be the same.",
                 column=(missing or extra)[0],
             )
-        every = [FrameColumn(frame.get_column(name)) if name in here else NoColumn(len(frame)) for name in expected]
-        return ColumnTable(len(frame), every, expected), layout.feature_names
 
     def _count_columns(self, values: Array, layout: RowLayout | None) -> None:
         if layout is not None:
@@ -220,7 +227,7 @@ _PLURAL = {
 def check_kinds(table: Table, schema: Schema) -> None:
     """Raise if a column of numbers has become one of times, or the other way round."""
     for name, before, now in zip(schema.names, schema.kinds, table.kinds, strict=True):
-        if not same_kind(before, now):
+        if before != now and not same_kind(before, now):
             raise InputError(
                 f"Column {name!r} held {_PLURAL[before]} when the model was fitted, but holds {_PLURAL[now]} from "
                 "row 0 on. Convert it to its former type.",

@@ -28,6 +28,7 @@ from suffice.tables.thresholded import ThresholdedMatrix, thresholded
 __all__ = ["CellSums", "identity"]
 
 Function = Callable[[Array], Array]
+ONE_CLASS = ClassAxis(np.array([0]))
 SPARSE_CELLS = 1 << 19  # cells that functions are evaluated on at a time
 
 
@@ -106,8 +107,10 @@ class CellSums(Statistic):
     @classmethod
     def _of_blocks(cls, x: Matrix, members: Membership, functions: Sequence[Function]) -> CellSums:
         # Blocks of rows need no copy of x, neither for the functions nor to count the missing cells.
-        sums = cls.zero(members.classes, x.shape[1], len(functions))
         step = max(1024, (1 << 18) // max(x.shape[1], 1))
+        if x.shape[0] <= step:
+            return cls._of_block(np.ascontiguousarray(x, dtype=np.float64), members, functions)
+        sums = cls.zero(members.classes, x.shape[1], len(functions))
         for start in range(0, len(x), step):
             part = np.ascontiguousarray(x[start : start + step], dtype=np.float64)
             sums = sums.merge(cls._of_block(part, members.rows(start, start + step), functions))
@@ -122,7 +125,8 @@ class CellSums(Statistic):
         for function in functions:
             with np.errstate(all="ignore"):  # excluded rows may hold any value
                 values = function(x)
-            total.append(_class_sums(np.where(missing, 0.0, values) if holes else values, members))
+            known = np.asarray(np.where(missing, 0.0, values) if holes else values, dtype=np.float64)
+            total.append(kernels.class_sums(known, members.n_classes, **members.arrays))
         return cls(members.classes, weight, np.stack(total, axis=1), weight_low=low)
 
     @classmethod
@@ -159,7 +163,7 @@ class CellSums(Statistic):
 
     def pooled(self) -> CellSums:
         """Return the statistic of all classes as one, on an axis of one unnamed class."""
-        return CellSums(ClassAxis.of([0]), self.weight.sum(axis=0)[None], self.total.sum(axis=0)[None])
+        return CellSums(ONE_CLASS, self.weight.sum(axis=0)[None], self.total.sum(axis=0)[None])
 
     def _merged(self, other: CellSums) -> CellSums:
         weight, low = add(self.weight, self.weight_low, other.weight, other.weight_low)
@@ -185,9 +189,3 @@ def _known_weights(x: Matrix, members: Membership, *, missing: bool) -> tuple[Fl
         return weight, low
     weight = subtract_part(weight, class_sums(x, members, missing=True)[0])
     return weight, np.where(weight > 0, low, 0.0)
-
-
-def _class_sums(x: Matrix, members: Membership) -> Float:
-    x = x if isinstance(x, ColumnMatrix) else np.asarray(x)
-    x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
-    return kernels.class_sums(x, len(members.classes), codes=members.codes, soft=members.soft, weights=members.weights)

@@ -23,8 +23,8 @@ def class_sums(
     """
     if is_sparse(x):
         cells = kernels.Cells.of(x)
-        return kernels.sparse_sums(cells, len(members.classes), above=above, missing=missing, **members.arrays)
-    return kernels.class_sums_with_flags(x, len(members.classes), above=above, missing=missing, **members.arrays)
+        return kernels.sparse_sums(cells, members.n_classes, above=above, missing=missing, **members.arrays)
+    return kernels.class_sums_with_flags(x, members.n_classes, above=above, missing=missing, **members.arrays)
 
 
 def value_flags(x: Matrix) -> ValueFlags:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypedDict
 
 import numpy as np
@@ -49,7 +50,7 @@ class ClassAxis:
 
     def union(self, other: ClassAxis) -> ClassAxis:
         """Return the axis of the labels of both."""
-        if self == other or len(other) == 0:
+        if self is other or self == other or len(other) == 0:
             return self
         if len(self) == 0:
             return other
@@ -77,7 +78,8 @@ class ClassAxis:
 
     def positions(self, labels: Array) -> Codes:
         """Return the position of each label on this axis; −1 for a label that is not on it."""
-        if len(self) == 0 or len(labels) == 0:
+        k = len(self.labels)
+        if k == 0 or len(labels) == 0:
             return np.full(len(labels), -1, dtype=np.int64)
         try:
             at = np.searchsorted(self.labels, labels)
@@ -86,7 +88,7 @@ class ClassAxis:
                 f"Cannot compare labels {listed(labels.tolist(), 3)} with the classes "
                 f"{listed(self.labels.tolist(), 3)}. Pass labels of the type that the model was fitted with."
             ) from None
-        at[at == len(self)] = 0
+        at[at == k] = 0
         return np.where(self.labels[at] == labels, at, -1)
 
     def label(self, k: int) -> object:
@@ -161,18 +163,23 @@ class Membership:
         if self.weights is not None and len(self.weights) != len(self):
             raise InputError(f"Got {len(self.weights)} weights for {len(self)} rows.")
         codes = np.empty(0, dtype=np.int64) if self.codes is None else self.codes
-        counts, beyond = kernels.code_counts(codes, len(self.classes))
+        k = len(self.classes.labels)
+        counts, beyond = kernels.code_counts(codes, k)
         if beyond >= 0:
-            raise InputError(f"Code {beyond} is out of range for {len(self.classes)} classes.")
+            raise InputError(f"Code {beyond} is out of range for {k} classes.")
         object.__setattr__(self, "row_counts", counts)
-        if self.soft is not None and self.soft.shape[1:] != (len(self.classes),):
-            shape = len(self), len(self.classes)
+        if self.soft is not None and self.soft.shape[1:] != (k,):
             raise InputError(
-                f"soft has shape {self.soft.shape}; expected {shape} for {len(self.classes)} classes.", argument="soft"
+                f"soft has shape {self.soft.shape}; expected {(len(self), k)} for {k} classes.", argument="soft"
             )
 
     def __len__(self) -> int:
         return len(self.codes) if self.codes is not None else len(self.soft)  # type: ignore[arg-type]
+
+    @cached_property
+    def n_classes(self) -> int:
+        """Number of classes on the axis."""
+        return len(self.classes.labels)
 
     @property
     def arrays(self) -> MembershipArrays:

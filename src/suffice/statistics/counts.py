@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 
@@ -72,14 +72,22 @@ class Counts(Statistic):
     @classmethod
     def summarize(cls, x: Coded, members: Membership) -> Counts:
         """Return the statistic of a batch of rows."""
-        k = len(members.classes)
-        counted = _column_counts(x, members)
-        parts = {}
-        for at, end in enumerate(("", "_low")):
-            some = [counts[at] for _, counts in counted]
-            parts[f"count{end}"] = np.hstack([np.zeros((k, 0)), *(each[:, :-1] for each in some)])
-            parts[f"missing{end}"] = np.hstack([np.zeros((k, 0)), *(each[:, -1:] for each in some)])
-        return cls(members.classes, levels=tuple(levels for levels, _ in counted), **parts).without_empty()
+        none = np.zeros((members.n_classes, 0))
+        all_levels, count, missing, count_low, missing_low = [], [none], [none], [none], [none]
+        for levels, (high, low) in _column_counts(x, members):
+            all_levels.append(levels)
+            count.append(high[:, :-1])
+            missing.append(high[:, -1:])
+            count_low.append(low[:, :-1])
+            missing_low.append(low[:, -1:])
+        return cls(
+            members.classes,
+            np.hstack(count),
+            np.hstack(missing),
+            tuple(all_levels),
+            count_low=np.hstack(count_low),
+            missing_low=np.hstack(missing_low),
+        ).without_empty()
 
     @classmethod
     def concatenate_columns(cls, parts: Sequence[Counts]) -> Counts:
@@ -114,7 +122,7 @@ class Counts(Statistic):
     @cached_property
     def offsets(self) -> Codes:
         """Start of the levels of each column among all levels, and the end of the last (d + 1,)."""
-        return np.concatenate([[0], np.cumsum([len(each) for each in self.levels])]).astype(np.int64)
+        return np.concatenate([[0], np.cumsum([len(each.values) for each in self.levels])]).astype(np.int64)
 
     def of_column(self, j: int) -> Float:
         """Return the counts of the levels of one column (K, L)."""
@@ -240,12 +248,11 @@ def _fits(size: Codes, members: Membership) -> bool:
     return int(size.sum()) * len(members.classes) <= MOST_CELLS
 
 
-def _split(x: Matrix, low: Codes, size: Codes, members: Membership) -> Iterator[tuple[Float, Float]]:
-    """Yield the counts of the range of each column (K, size + 2), in two doubles."""
-    high, rest = kernels.class_counts(x, low, size, len(members.classes), **members.arrays)
-    ends = np.cumsum(size + 2).tolist()
-    for start, stop in zip([0, *ends[:-1]], ends, strict=True):
-        yield high[:, start:stop], rest[:, start:stop]
+def _split(x: Matrix, low: Codes, size: Codes, members: Membership) -> list[tuple[Float, Float]]:
+    """Return the counts of the range of each column (K, size + 2), in two doubles."""
+    high, rest = kernels.class_counts(x, low, size, members.n_classes, **members.arrays)
+    ends = np.cumsum(size + 2)[:-1]
+    return list(zip(np.split(high, ends, axis=1), np.split(rest, ends, axis=1), strict=True))
 
 
 def _of_numbers(first: int, high: Float, low: Float) -> ColumnCounts:
@@ -257,9 +264,10 @@ def _of_numbers(first: int, high: Float, low: Float) -> ColumnCounts:
 
 def _of_levels(levels: Levels, where: Codes, high: Float, low: Float) -> ColumnCounts:
     """Return the counts of levels from the counts of stored codes; codes without a level count as missing."""
+    n_levels = len(levels.values)
     to = np.concatenate([where, [-1, -1]])
-    to[to < 0] = len(levels)
-    out, out_low = np.zeros((2, len(high), len(levels) + 1))
+    to[to < 0] = n_levels
+    out, out_low = np.zeros((2, len(high), n_levels + 1))
     if len(np.unique(to[:-2])) == len(to) - 2:
         out[:, to[:-2]], out_low[:, to[:-2]] = high[:, :-2], low[:, :-2]
         extra = [len(to) - 2, len(to) - 1]

@@ -33,14 +33,15 @@ def class_moments(x: Matrix, members: Membership, *, missing: bool) -> tuple[ker
     NaN is a missing cell if ``missing`` is true.
     """
     holes = missing and bool(np.isnan(x[:FIRST_ROWS]).any())  # usually there are others in the first rows
-    moments = kernels.class_moments(x, len(members.classes), missing=holes, **members.arrays)
+    arrays = members.arrays
+    moments = kernels.class_moments(x, members.n_classes, missing=holes, **arrays)
     if missing and not holes and np.isnan(moments.mean).any():
         # There is a NaN after the first rows. Only data with missing cells pay for counting them one by one.
-        moments, holes = kernels.class_moments(x, len(members.classes), missing=True, **members.arrays), True
+        moments, holes = kernels.class_moments(x, members.n_classes, missing=True, **arrays), True
     weight, low = moments.weight, np.zeros_like(moments.weight)
     if members.weights is not None or members.soft is not None:  # otherwise the weight is a count, which is exact
         weight, low = _known_weights(x, members) if holes else cell_weights(members, x.shape[1])
-    if x.shape[0] * x.shape[1] * (1 if members.soft is None else len(members.classes)) > EXACT_CELLS:
+    if x.shape[0] * x.shape[1] * (1 if members.soft is None else members.n_classes) > EXACT_CELLS:
         return moments._replace(weight=weight), low
-    kernels.refine_moments(x, moments, weight, low, missing=holes, **members.arrays)
+    kernels.refine_moments(x, moments, weight, low, missing=holes, **arrays)
     return moments._replace(weight=weight), low

@@ -71,12 +71,12 @@ class Moments(Statistic):
         cls, x: Matrix, members: Membership, columns: Sequence[object] | None = None, *, missing: bool = True
     ) -> Moments:
         """Return the statistic of a batch of rows (n, d); NaN is a missing cell unless ``missing`` is false."""
-        if is_sparse(x) and x.shape[0] * x.shape[1] <= EXACT_CELLS:
-            x = x.toarray().astype(np.float64, copy=False)
         if is_sparse(x):
-            with np.errstate(over="ignore", invalid="ignore"):
-                return cls._of_sparse(x, members, missing=missing).check(columns)
-        if isinstance(x, ColumnMatrix) and not x.is_stored and not _is_read_indescribe_position(x, members):
+            if x.shape[0] * x.shape[1] > EXACT_CELLS:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    return cls._of_sparse(x, members, missing=missing).check(columns)
+            x = x.toarray().astype(np.float64, copy=False)
+        if isinstance(x, ColumnMatrix) and not x.is_stored and not _is_read_in_place(x, members):
             total = cls.zero(members.classes, x.shape[1])
             for start, part in x.blocks():
                 some = members.rows(start, start + len(part))
@@ -155,7 +155,7 @@ class Moments(Statistic):
 
     @cached_property
     def _pooled(self) -> Moments:
-        weight, mean, low, m2 = (row[None] for row in self._pool[0])
+        weight, mean, low, m2 = self._pool[0][:, None]
         return Moments(ONE_CLASS, weight, mean, low, m2, np.zeros_like(m2))
 
     @cached_property
@@ -202,7 +202,7 @@ class Moments(Statistic):
         return Moments(self.classes, weight, self.mean, self.mean_low, *m2, weight_low=low)
 
 
-def _is_read_indescribe_position(x: ColumnMatrix, members: Membership) -> bool:
+def _is_read_in_place(x: ColumnMatrix, members: Membership) -> bool:
     """Whether one pass over columns with validity bitmaps is enough; weights and small tables need a second one."""
     plain = members.weights is None and members.soft is None
     return plain and x.lying is not None and x.shape[0] * x.shape[1] > EXACT_CELLS

@@ -81,7 +81,7 @@ class RowMoments(Moments):
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)
         if self.is_unweighted and other.is_unweighted:
-            return self._with(self.rows.merge(other.rows))
+            return self._with(super()._merged(other))
         return self._with(self.weighted().merge(other.weighted()), self.rows.merge(other.rows))
 
     def _subtracted(self, other: Moments, columns: Sequence[object]) -> RowMoments:

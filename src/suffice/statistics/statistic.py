@@ -69,9 +69,10 @@ class Statistic(ABC):
     def merge(self, other: Self) -> Self:
         """Return the statistic of the rows of both."""
         self.check_joins(other)
-        axis = self.classes.union(other.classes)
-        if not (axis == self.classes and axis == other.classes):
-            return self.on(axis).merge(other.on(axis))
+        if self.classes is not other.classes:
+            axis = self.classes.union(other.classes)
+            if not (axis == self.classes and axis == other.classes):
+                return self.on(axis).merge(other.on(axis))
         with np.errstate(over="ignore", invalid="ignore"):  # the caller calls `check` on the result
             return self._merged(other)
 
@@ -213,7 +214,8 @@ class Statistic(ABC):
 
     def arrays(self) -> dict[str, Float]:
         """Return the arrays by name."""
-        return {name: value for name, value in self._values().items() if isinstance(value, np.ndarray)}
+        names = _fields_of(type(self))
+        return {name: value for name in names if isinstance(value := getattr(self, name), np.ndarray)}
 
     def check(self, columns: Sequence[object] | None = None) -> Self:
         """Return the statistic; raises `InputError` naming the columns if numbers overflowed or underflowed."""
@@ -224,11 +226,10 @@ class Statistic(ABC):
         return self
 
     def __post_init__(self) -> None:
-        values = self._values()
+        values = vars(self)  # at this point the fields alone
         for name, value in values.items():
             if value is None:  # the low part of a sum stored in one double
-                value = np.zeros_like(values[name.removesuffix("_low")])
-                object.__setattr__(self, name, value)
+                value = values[name] = np.zeros_like(values[name.removesuffix("_low")])
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 

@@ -70,7 +70,7 @@ class Sums(Statistic):
     def of_classes(cls, members: Membership) -> Sums:
         """Return the statistic without columns: the class weights alone."""
         weight, low = class_weights(members)
-        return cls(members.classes, weight, np.zeros((len(members.classes), 0)), weight_low=low)
+        return cls(members.classes, weight, np.zeros((members.n_classes, 0)), weight_low=low)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -45,31 +45,33 @@ def class_weights(members: Membership) -> tuple[Float, Float]:
 
 def cell_weights(members: Membership, n_columns: int, missing: Mask | None = None) -> tuple[Float, Float]:
     """Return the sum of the weights of the cells that are not ``missing`` (n, d), for each class and column (K, d)."""
-    high, low = (np.repeat(part[:, None], n_columns, axis=1) for part in class_weights(members))
+    by_class = _by_class(members, None)
+    high, low = np.repeat(by_class[0][:, None], n_columns, axis=1), np.repeat(by_class[1][:, None], n_columns, axis=1)
     if missing is None:
         return high, low
     for j in np.flatnonzero(missing.any(axis=0)):
         lost = _by_class(members, missing[:, j])
-        left = add(high[:, j], low[:, j], -lost[0], -lost[1])
+        left, left_low = add(high[:, j], low[:, j], -lost[0], -lost[1])
         # If all cells are missing, the two sums of the same weights may differ in their last digit.
-        none = left[0] <= 1e-20 * high[:, j]
-        high[:, j], low[:, j] = (np.where(none, 0.0, part) for part in left)
+        none = left <= 1e-20 * high[:, j]
+        high[:, j], low[:, j] = np.where(none, 0.0, left), np.where(none, 0.0, left_low)
     return high, low
 
 
 def _by_class(members: Membership, where: Mask | None) -> tuple[Float, Float]:
-    k = len(members.classes)
-    some = members if where is None else members.take(where)
-    if some.codes is not None:
-        codes, weights = some.codes, some.weights
-        if weights is None:
-            return some.row_counts.astype(np.float64), np.zeros(k)
+    k, codes, soft, weights = members.n_classes, members.codes, members.soft, members.weights
+    if codes is not None and weights is None and where is None:
+        return members.row_counts.astype(np.float64), np.zeros(k)
+    weights = weights if weights is None or where is None else weights[where]
+    if codes is not None:
+        codes = codes if where is None else codes[where]
         if codes.min(initial=0) < 0:
             here = codes >= 0
-            codes, weights = codes[here], weights[here]
+            codes, weights = codes[here], None if weights is None else weights[here]
         return weighted_counts(codes, weights, k)
-    assert some.soft is not None
-    soft = some.soft if some.weights is None else some.soft * some.weights[:, None]
+    assert soft is not None
+    soft = soft if where is None else soft[where]
+    soft = soft if weights is None else soft * weights[:, None]
     one = np.zeros(len(soft), dtype=np.int64)
     parts = [weighted_counts(one, np.ascontiguousarray(soft[:, i]), 1) for i in range(k)]
     return np.array([part[0][0] for part in parts]), np.array([part[1][0] for part in parts])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ class Levels:
     @cached_property
     def place(self) -> dict[Hashable, int]:
         """Position of each level."""
-        return {value: i for i, value in enumerate(self.values)}
+        return dict(zip(self.values, range(len(self.values)), strict=True))
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -105,6 +106,9 @@ def level_kind(value: object) -> str:
 def in_order(values: Iterable[Hashable]) -> list[Hashable]:
     """Sort levels: numbers, then strings, then other values by type; values without an order by their string."""
     groups: dict[str, list[Any]] = {}
+    values = list(values)
+    if set(map(type, values)) <= {str}:
+        return sorted(values)  # type: ignore[type-var]
     for value in values:
         groups.setdefault(level_kind(value), []).append(value)
     rank = {"number": "0", "text": "1"}
@@ -261,6 +265,9 @@ def level_positions(distinct: Sequence[Hashable], *, declared: bool = False) -> 
     >>> levels.values, positions
     (('a', 'b'), array([ 1, -1,  0, -1]))
     """
-    values = [None if is_missing(value) else _whole(value) for value in distinct]
-    levels = Levels.of((value for value in values if value is not None), declared=declared)
-    return levels, np.array([-1 if value is None else levels.place[value] for value in values] + [-1], dtype=np.int64)
+    if set(map(type, distinct)) <= {str}:  # never missing
+        values, levels = distinct, Levels.of(distinct, declared=declared)
+    else:
+        values = [None if is_missing(value) else _whole(value) for value in distinct]
+        levels = Levels.of((value for value in values if value is not None), declared=declared)
+    return levels, np.array([*map(levels.place.get, values, repeat(-1)), -1], dtype=np.int64)

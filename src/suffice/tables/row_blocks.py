@@ -27,6 +27,8 @@ def evaluate_in_blocks(table: Table, n_classes: int, evaluate: Callable[[Table, 
            [4.]])
     """
     n = len(table)
+    if n <= LEAST_ROWS:
+        return evaluate(table, None)
     step = max(LEAST_ROWS, BLOCK_CELLS // max(table.cells_of_row, 4 * n_classes, 1))
     if n <= step or not table.divisible:
         return evaluate(table, None)

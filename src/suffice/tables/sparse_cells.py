@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 
@@ -19,9 +21,8 @@ __all__ = [
 ]
 
 
-def is_sparse(x: object) -> bool:
-    """Whether x is a SciPy sparse matrix or array."""
-    return bool(sparse.issparse(x))
+is_sparse: Callable[[object], bool] = sparse.issparse
+"""Whether an object is a SciPy sparse matrix or array."""
 
 
 def is_canonical(x: SparseMatrix) -> bool:

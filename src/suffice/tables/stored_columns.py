@@ -157,9 +157,12 @@ def countable(ranges: kernels.Ranges, n_rows: int) -> Mask:
 def code_ranges(columns: Sequence[CodedColumn]) -> list[CodeRange | None]:
     """Return the code range of each column; None for a sparse column and for numbers that must be sorted."""
     out: list[CodeRange | None] = [None] * len(columns)
-    numbers = {j: column.stored for j, column in enumerate(columns) if isinstance(column, NumberColumn)}
-    if numbers:
-        at, stored = list(numbers), list(numbers.values())
+    at, stored = [], []
+    for j, column in enumerate(columns):
+        if isinstance(column, NumberColumn):
+            at.append(j)
+            stored.append(column.stored)
+    if stored:
         ranges = kernels.value_ranges(stored)
         few = countable(ranges, len(stored[0]))
         for i in np.flatnonzero(few).tolist():

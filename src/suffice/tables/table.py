@@ -76,8 +76,12 @@ class Table(ABC):
         """Return the rows at these positions."""
 
     @abstractmethod
-    def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> Matrix:
-        """Return columns as a matrix of float64 or float32, dense or sparse (CSR or CSC), or as a `ColumnMatrix`."""
+    def numbers(self, columns: ColumnSelection, names: Sequence[object], *, copy: bool | None = False) -> Matrix:
+        """Return columns as a matrix of float64 or float32, dense or sparse (CSR or CSC), or as a `ColumnMatrix`.
+
+        Separate columns become a `ColumnMatrix`, which reads them in place; with ``copy=True`` they become one array,
+        with ``copy=None`` only if they have so few cells that copying them is faster.
+        """
 
     @abstractmethod
     def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
@@ -154,7 +158,7 @@ class MatrixTable(Table):
         x = self._by_row[index] if is_sparse(self.x) else np.take(self.x, index, axis=0)
         return replace(self, x=x, exact=None if self.exact is None else self.exact[index])
 
-    def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> Matrix:
+    def numbers(self, columns: ColumnSelection, names: Sequence[object], *, copy: bool | None = False) -> Matrix:
         """Return columns, a view if they are a slice; as `ThresholdedMatrix` if there is a threshold."""
         x = self.x if columns == slice(None) else self.x[:, columns]
         return x if self.above is None else ThresholdedMatrix(x, self.above)

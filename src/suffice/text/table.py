@@ -51,7 +51,7 @@ class TextTable(Table):
         """The rows at these positions."""
         return TextTable(self.texts.take(index), self.names)
 
-    def numbers(self, columns: ColumnSelection, names: Sequence[object]) -> NoReturn:
+    def numbers(self, columns: ColumnSelection, names: Sequence[object], *, copy: bool | None = False) -> NoReturn:
         """Raise `InputError`: texts are not numbers."""
         raise InputError(
             f"Column {names[0]!r} holds texts, which are not numbers. Give it the family 'text'.", column=names[0]
