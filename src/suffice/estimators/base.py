@@ -331,7 +331,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         class  trained     share  standard error
         ill        0.5  0.112201       0.0164036
         well       0.5  0.887799       0.0164036
-        The shares have shifted: χ² = 169, p = 1.25e-38
+        The class prior has shifted: χ² = 169, p = 1.25e-38
         """
         number = isinstance(level, int | float | np.floating) and not isinstance(level, bool)
         if not (number and 0 < level < 1):
