@@ -37,8 +37,18 @@ CASES = {
     "negative draws": (lambda: MultinomialNB(), "count", -1.0, "Negative values"),
     "negative category": (lambda: CategoricalNB(), "count", -1.0, "Negative values"),
     "infinite drop-in": (lambda: GaussianNB(), "x", np.inf, "contains infinity"),
-    "weight": (lambda: NaiveBayes(), "weight", -1.0, r"holds -1(\.0)?, which is no weight"),
-    "no weight": (lambda: NaiveBayes(), "weight", np.nan, "no weight"),
+    "weight": (
+        lambda: NaiveBayes(),
+        "weight",
+        -1.0,
+        r"column \'weight\' holds -1(\.0)?; a weight is a finite number of at least 0",
+    ),
+    "no weight": (
+        lambda: NaiveBayes(),
+        "weight",
+        np.nan,
+        "column 'weight' is missing; a weight is a finite number of at least 0",
+    ),
 }
 
 
@@ -87,17 +97,17 @@ def test_many_bad_rows_cost_few_passes(monkeypatch):
 
 def test_columns_of_no_use_to_a_matrix():
     table = pa.table(rows() | {"kind": ["red"] * 1000, "day": pa.array([1] * 1000, pa.date32())})
-    with pytest.raises(InputError, match=r"GaussianDiscriminant takes numbers, and 'kind', 'day' hold texts, times"):
+    with pytest.raises(InputError, match=r"GaussianDiscriminant takes numbers, but 'kind', 'day' hold texts, times"):
         GaussianDiscriminant().fit(table, "label")
     found = GaussianDiscriminant().fit(open_source(table, ignore=["kind", "day"]), "label")
     assert found.feature_names_in_.tolist() == ["x", "count"]
 
 
 def test_columns_of_texts():
-    with pytest.raises(InputError, match="reads one column of texts, and none of 'x', 'count' holds any"):
+    with pytest.raises(InputError, match="reads one column of texts, but none of 'x', 'count' holds texts"):
         TextNaiveBayes().fit(pa.table(rows()), "label")
     two = pa.table({"a": ["x", "y"], "b": ["u", "v"], "label": [0, 1]})
-    with pytest.raises(InputError, match="reads one column of texts, and 'a', 'b' hold texts"):
+    with pytest.raises(InputError, match="reads one column of texts, but 'a', 'b' hold texts"):
         TextNaiveBayes().fit(two, "label")
     assert TextNaiveBayes(min_length=1).fit(open_source(two, columns=["b", "label"]), "label").vocabulary_ == ["u", "v"]
 
@@ -143,7 +153,7 @@ def test_settings_that_need_all_rows():
         NaiveBayes().fit(table, "label", unlabelled=[[1.0, 2.0]])
     with pytest.raises(InputError, match="give its name"):
         NaiveBayes().fit(table, "label", np.ones(1000))
-    with pytest.raises(InputError, match="values of the type string, and weights are numbers"):
+    with pytest.raises(InputError, match="Column 'w' holds values of type string, but weights must be numbers"):
         NaiveBayes().fit(table.append_column("w", [["1"] * 1000]), "label", "w")
     with pytest.raises(InputError, match="no weight above zero"):
         NaiveBayes().fit(table.append_column("w", [np.zeros(1000)]), "label", "w")
@@ -158,6 +168,6 @@ def test_a_source_without_a_good_row_says_why(tmp_path):
     (tmp_path / "data.csv").write_text("x,label\n1\n2\n")
     source = open_source(tmp_path / "data.csv", bad_rows="skip")
     with pytest.raises(
-        InputError, match=r"No row of .*data.csv is good. The first fault: .*line 2 has 1 field; expected 2"
+        InputError, match=r"No row of .*data.csv can be used. The first problem: .*line 2 has 1 field; expected 2"
     ):
         NaiveBayes().fit(source, "label")

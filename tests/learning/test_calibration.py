@@ -225,10 +225,10 @@ def test_class_names_do_not_matter():
 def test_a_missing_map_asks_for_a_fit():
     X, y = load_iris(return_X_y=True)
     model = NaiveBayes().fit(X, y).set_params(calibrate=True)
-    with pytest.raises(InputError, match="call fit again"):
+    with pytest.raises(InputError, match="Call fit again"):
         model.predict_proba(X)
     merged = NaiveBayes(calibrate=True).merge(NaiveBayes().fit(X, y))
-    with pytest.raises(InputError, match="call fit again"):
+    with pytest.raises(InputError, match="Call fit again"):
         merged.predict(X)
 
 

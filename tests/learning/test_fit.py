@@ -64,7 +64,7 @@ def test_weights_and_columns(path):
     np.testing.assert_allclose(found.means_, whole.means_, rtol=1e-12)
     with pytest.raises(InputError, match="'label' cannot be ignored"):
         fit(path, "label", ignore=["label"])
-    with pytest.raises(InputError, match="'columns', 'bad_rows': the source is open already"):
+    with pytest.raises(InputError, match="The source is open already; give 'columns', 'bad_rows' when you open it"):
         fit(open_source(path), "label", columns=["x"], bad_rows="skip")
     with pytest.raises(InputError, match="validate is True, False"):
         fit(path, "label", validate=-1)

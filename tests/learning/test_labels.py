@@ -70,7 +70,7 @@ def test_missing_labels(labels):
     left = [each for each in labels if each is not None and each == each]
     source = open_source(table(labels), bad_rows="skip")
     if not left:
-        with pytest.raises(InputError, match=r"No row .* is good. The first fault: .*no label"):
+        with pytest.raises(InputError, match=r"No row .* can be used. The first problem: .*no label"):
             NaiveBayes().fit(source, "label")
         return
     found = NaiveBayes().fit(source, "label")
@@ -86,7 +86,7 @@ def test_an_unknown_target():
         NaiveBayes().fit(table(["a", "b"]), "label", "w")
     with pytest.raises(InputError, match="no column to learn from"):
         NaiveBayes().fit(table(["a", "b"]).select(["label"]), "label")
-    with pytest.raises(InputError, match="cannot be the target and the weights"):
+    with pytest.raises(InputError, match="Column 'label' cannot be both the target and the weights"):
         NaiveBayes().fit(table([1, 2]), "label", "label")
 
 
@@ -145,7 +145,7 @@ def test_classes_new_to_a_model():
     theirs = GaussianNB().fit(table(["a", "b"] * 2), "label")
     with pytest.raises(ClassError, match="holds 'new', not among the classes of the model, 'a', 'b'"):
         theirs.partial_fit(more, "label")
-    with pytest.raises(MergeError, match="Rows of class 'new' cannot be taken out: there are none"):
+    with pytest.raises(MergeError, match="Rows of class 'new' cannot be removed: the model has none"):
         theirs.remove(more, "label")
     with pytest.raises(ClassError, match="labels of different types"):
         own.partial_fit(table([0, 1]), "label")

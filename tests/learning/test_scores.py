@@ -183,7 +183,7 @@ def test_no_scores_where_there_are_none():
     assert found.report_.scores is None
     assert "only 1 sample" in found.report_.why_no_scores
     assert suffice.fit(table, "label", validate=False).report_.scores is None
-    assert "not asked for" in NaiveBayes().fit(table, "label").report_.why_no_scores
+    assert "not requested" in NaiveBayes().fit(table, "label").report_.why_no_scores
 
 
 # ---------------------------------------------------------------------- settings that are chosen
@@ -239,7 +239,7 @@ def test_nothing_is_said_twice():
     assert len(said) == 1
     assert said[0].category is suffice.EmptyColumnWarning
     levels = pa.table({"x": [f"level {i}" for i in range(90)] * 2, "label": list("ab") * 90})
-    with pytest.warns(suffice.SufficeWarning, match="holds 90 different texts") as caught:
+    with pytest.warns(suffice.SufficeWarning, match="holds 90 different strings") as caught:
         suffice.fit(levels, "label", batch_rows=7)
     assert len(caught) == 1
 

@@ -238,7 +238,7 @@ def test_models_that_cannot_merge_say_why():
         NaiveBayes({("a", "b"): "multivariate_gaussian", ("c", "d"): "multivariate_gaussian"}).fit(frame, Y).merge(
             NaiveBayes({("a", "b", "c"): "multivariate_gaussian", "d": "multivariate_gaussian"}).fit(frame, Y)
         )
-    with pytest.raises(MergeError, match="'a' is a time here and a number there"):
+    with pytest.raises(MergeError, match="Column 'a' is a time in the first model and a number in the second"):
         NaiveBayes().fit(pd.DataFrame({"b": NUMBERS[:, 1], "a": pd.date_range("2020", periods=N)}), Y).merge(
             NaiveBayes().fit(frame[["a", "b"]], Y)
         )
@@ -267,8 +267,8 @@ def test_rows_that_were_not_there_are_named():
         ({"income": 1e200}, "class 'c', column 'income'"),
         ({"tries": 10**6}, "class 'c', column 'tries'"),
         ({"m1": 10**6}, "Cannot remove more than there is: class 'c', column 'm1'"),
-        ({"g2": 1e6}, "the classes together, column 'g2'"),
-        ({"j2": 9}, r"Rows with '.', 9 in columns 'j1', 'j2' cannot be taken out"),
+        ({"g2": 1e6}, "the mean of all classes, column 'g2'"),
+        ({"j2": 9}, r"Cannot remove rows with '.', 9 in columns 'j1', 'j2': there are none"),
     ):
         with pytest.raises(MergeError, match=words):
             removed(model, row.assign(**changed), ["c"])
@@ -340,7 +340,7 @@ def test_merge_of_what_is_no_model():
         suffice.merge([])
     with pytest.raises(MergeError, match="at position 1 is 'model'"):
         suffice.merge([NaiveBayes(), "model"])
-    with pytest.raises(MergeError, match="NaiveBayes at position 0, and GaussianNB at position 1"):
+    with pytest.raises(MergeError, match="position 0 is a NaiveBayes, position 1 is a GaussianNB"):
         suffice.merge([NaiveBayes(), GaussianNB()])
 
 
