@@ -59,7 +59,7 @@ def test_tables_and_sentences_for_people(folder):
         "naive Bayes (Poisson)",
         "Log-loss by number of training rows (mean of 2 training sets)",
         "against logistic regression, by log-loss:",
-        "Note: GDA (own covariances) could not be fitted in all draws of 12 rows",
+        "Note: GDA (own covariances) could not be fitted in every draw of 12 rows",
         "The learning curves are plotted in c.svg.",
     ):
         assert words in printed
@@ -123,8 +123,8 @@ def test_rows_without_a_label(folder):
         (["train.csv", "--target", "species", "--columns", "species"], "no column other than the target"),
         (["nothing.csv", "--target", "species"], "nothing.csv"),
         (["train.csv", "--target", "petal width"], "not a whole number"),
-        (["train.csv", "--target", "species", "--sizes", "10000"], "sizes must lie between 6"),
-        (["train.csv", "--target", "species", "--text", "odour"], "text names 'odour', which is no column"),
+        (["train.csv", "--target", "species", "--sizes", "10000"], "sizes must be between 6"),
+        (["train.csv", "--target", "species", "--text", "odour"], "text names 'odour', which is not a column"),
         (["train.csv", "--target", "species", "--plot", "no/where.svg"], "Cannot write to 'no/where.svg'"),
         (["train.csv", "--target", "species", "--cv", "60"], "Give more rows, or fewer folds (--cv)."),
     ],

@@ -103,7 +103,7 @@ def test_kept_columns_of_no_rows(folder, kept):
 
 def test_a_feature_is_no_target(folder):
     said = refused("evaluate", "flowers.suffice", "test.csv", "-t", "visits")
-    assert "The model reads column 'visits' as a feature" in said
+    assert "The model uses column 'visits' as a feature" in said
 
 
 def test_a_column_of_lists_is_left_out_by_an_option(folder):

@@ -115,7 +115,7 @@ def test_full_disk(folder, name):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
-    assert f"Cannot write to '{name}': file too large. Nothing was changed there" in said
+    assert f"Cannot write to '{name}': file too large. Nothing was changed;" in said
     assert "cannot be saved to 'flowers.suffice': file too large" in saved
     assert left(folder) == before
 
