@@ -246,7 +246,8 @@ def test_models_of_arrays_take_columns_by_position(folder):
         model.save("array.suffice")
         found = read_csv(ran("predict", "array.suffice", "four.csv"))
         assert [float(row["p(setosa)"]) for row in found] == model.predict_proba(rows)[:, 0].tolist()
-        assert "fitted without column names and reads 4 columns in order" in refused("predict", "array.suffice", "five.csv")
+        said = refused("predict", "array.suffice", "five.csv")
+        assert "fitted without column names and reads 4 columns in order" in said
         for choice in (("--ignore", "id"), ("--columns", "c0,c1,c2,c3"), ("--keep", "id")):
             again = read_csv(ran("predict", "array.suffice", "five.csv", *choice))
             assert [row["label"] for row in again] == [row["label"] for row in found]
