@@ -138,7 +138,7 @@ def test_nothing_is_known_before_a_fit():
         NaiveBayes().mutual_information()
 
 
-@pytest.mark.parametrize("n_samples", [-3, 2.5, "many"])
+@pytest.mark.parametrize("n_samples", [0, -3, 2.5, "many"])
 def test_a_number_of_rows_that_is_none(n_samples):
     with pytest.raises(InputError, match="n_samples") as caught:
         NaiveBayes().fit(NUMBERS, Y).mutual_information(n_samples)

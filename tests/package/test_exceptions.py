@@ -197,9 +197,10 @@ def test_a_warning_warns_with_its_facts_at_the_line_of_the_caller():
 
 
 def test_a_warning_may_become_an_error():
-    with warnings.catch_warnings(), pytest.raises(EmptyColumnWarning):
+    with warnings.catch_warnings():
         warnings.simplefilter("error", SufficeWarning)
-        NaiveBayes().fit([[1.0, np.nan], [2.0, np.nan], [5.0, np.nan]], ["a", "a", "b"])
+        with pytest.raises(EmptyColumnWarning):
+            NaiveBayes().fit([[1.0, np.nan], [2.0, np.nan], [5.0, np.nan]], ["a", "a", "b"])
 
 
 # ---------------------------------------------------------------------- names in messages

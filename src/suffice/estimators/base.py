@@ -19,7 +19,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.information import N_SAMPLES, mutual_information
 from suffice.learning.prior_shift import AdaptedPrior
 from suffice.learning.report import FitReport
-from suffice.learning.specification import PLAIN, SPECIFICATIONS, Specification
+from suffice.learning.specification import SPECIFICATIONS, Specification, is_plain
 from suffice.learning.training_rows import training_rows
 from suffice.model import Conditional, LinearForm, row_count
 from suffice.model.explanation import Explanation, explain
@@ -56,7 +56,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         if self._fitted is not None:
             known = self._fitted.specification
             for name, value in parameters.items():
-                if getattr(known, name) is not value or type(value) not in PLAIN:
+                if getattr(known, name) is not value or not is_plain(value):
                     break
             else:
                 return known

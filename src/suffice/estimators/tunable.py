@@ -44,7 +44,7 @@ class TunableClassifier(GenerativeClassifier):
     def tuning_(self) -> Tuning:
         """The settings that were tried for parameters that are "auto", with the log-loss of each."""
         if self.fitted_.tuning is None:
-            raise AttributeError("No parameter was 'auto' in the last fit, so there is no tuning_.")
+            raise AttributeError("No parameter was chosen in the last fit, so there is no tuning_.")
         return self.fitted_.tuning
 
     @property

@@ -19,6 +19,8 @@ def mutual_information(fitted: Fitted, n_samples: int = N_SAMPLES, random_state:
 
     It is estimated from rows that are drawn from the model, so it needs p(x | y) and two classes.
     """
+    if n_samples < 1:
+        raise InputError(f"n_samples must be at least 1; got {n_samples}.", argument="n_samples")
     if not fitted.has_density:
         raise InputError("Mutual information needs p(x | y), and the scores of this model are not densities.")
     estimate, rng = fitted.estimate, generator(random_state)

@@ -28,7 +28,7 @@ from suffice.tables.table import Schema
 if TYPE_CHECKING:
     from suffice.learning.fitted import Fitted
 
-__all__ = ["SPECIFICATIONS", "Solution", "Specification", "specification_named"]
+__all__ = ["SPECIFICATIONS", "Solution", "Specification", "is_plain", "specification_named"]
 
 
 class Solution(Protocol):
@@ -53,6 +53,12 @@ SPECIFICATIONS: dict[str, type[Specification]] = {}
 
 PLAIN = frozenset((bool, float, int, str, type(None)))
 _VALID: dict[type, tuple[object, ...]] = {}  # the plain parameters of each class that were valid last
+
+
+def is_plain(value: object) -> bool:
+    """Whether a parameter cannot change unnoticed: a number, a string, a boolean, None, or a tuple of them."""
+    return type(value) in PLAIN or (type(value) is tuple and all(type(each) in PLAIN for each in value))
+
 
 S = TypeVar("S", bound="type[Specification]")
 
