@@ -219,7 +219,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         """Rows projected on the discriminant directions (n, n_components), about the mean of the classes."""
         fitted = self.fitted_
         directions, _ = self._directions()
-        table = fitted.reader.rows(X, fitted.layout)
+        table = self._rows(fitted, X)
         assert isinstance(table, MatrixTable)
         centre = self.class_prior_ @ self.means_
         with np.errstate(over="ignore", invalid="ignore"):

@@ -309,7 +309,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _scores(self, X: Any, form: Linear) -> Float:
         fitted = self.fitted_
-        table = fitted.reader.rows(X, fitted.layout)
+        table = self._rows(fitted, X)
         assert isinstance(table, MatrixTable)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = linear_scores(table.x, form).astype(np.result_type(table.dtype, fitted.layout.dtype), copy=False)

@@ -223,6 +223,6 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
     def decision_function(self, X: Any) -> Float:
         """Log-odds of two classes (n,), or log-posteriors up to a constant (n, K)."""
         fitted = self.fitted_
-        scores = prediction.joint(fitted, fitted.reader.rows(X, fitted.layout))
+        scores = prediction.joint(fitted, self._rows(fitted, X))
         scores += 0.5 * self.n_features_in_ * np.log(2 * np.pi)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores

@@ -26,6 +26,7 @@ from suffice.model.explanation import Explanation, explain
 from suffice.model_file import write_model
 from suffice.numerics.types import Array, Float
 from suffice.sources.labels import declared_classes
+from suffice.tables import Table
 from suffice.tables.listing import Listing
 
 __all__ = ["GenerativeClassifier"]
@@ -76,7 +77,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         with self._lock:
             super().set_params(**params)
             fitted = self._fitted
-            if fitted is not None and not fitted.is_solved and not fitted.specification.solves_late:
+            if fitted is not None and not fitted.is_solved and not fitted.settled:
                 self._fitted = fitted.with_specification(self.specification())
         return self
 
@@ -341,7 +342,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         fitted = self.fitted_
         fitted.specification.check_density("adapt_prior")
         fitting.check_row_count(X, "X")
-        shift = updating.prior_shift(fitted, fitted.reader.rows(X, fitted.layout))
+        shift = updating.prior_shift(fitted, self._rows(fitted, X))
         return AdaptedPrior(
             self._with_fitted(shift.fitted),
             fitted.classes.labels,
@@ -364,30 +365,34 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ predictions
 
+    def _rows(self, fitted: Fitted, X: Any) -> Table:
+        """Rows to predict for, as a table; ``fitted`` is read once for rows and predictions."""
+        return fitted.specification.reader.rows(X, fitted.layout)
+
     def predict(self, X: Any) -> Array:
         """The most probable class of each row (n,)."""
         fitted = self.fitted_
-        return prediction.answer(fitted, fitted.specification.reader.rows(X, fitted.layout), "predict")
+        return prediction.answer(fitted, self._rows(fitted, X), "predict")
 
     def predict_proba(self, X: Any) -> Float:
         """p(y | x) of each row and class (n, K), in the order of ``classes_``."""
         fitted = self.fitted_
-        return prediction.answer(fitted, fitted.specification.reader.rows(X, fitted.layout), "predict_proba")
+        return prediction.answer(fitted, self._rows(fitted, X), "predict_proba")
 
     def predict_log_proba(self, X: Any) -> Float:
         """log p(y | x) of each row and class (n, K)."""
         fitted = self.fitted_
-        return prediction.answer(fitted, fitted.specification.reader.rows(X, fitted.layout), "predict_log_proba")
+        return prediction.answer(fitted, self._rows(fitted, X), "predict_log_proba")
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K)."""
         fitted = self.fitted_
-        return prediction.joint(fitted, fitted.reader.rows(X, fitted.layout), relative=False)
+        return prediction.joint(fitted, self._rows(fitted, X), relative=False)
 
     def score_samples(self, X: Any) -> Float:
         """log p(x) of each row (n,): how likely the row is, whatever its class."""
         fitted = self.fitted_
-        return bayes.log_evidence(prediction.joint(fitted, fitted.reader.rows(X, fitted.layout), relative=False))
+        return bayes.log_evidence(prediction.joint(fitted, self._rows(fitted, X), relative=False))
 
     def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Log-likelihood of a data set.
@@ -404,7 +409,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         float
         """
         fitted = self.fitted_
-        return prediction.log_likelihood(fitted, fitted.reader.rows(X, fitted.layout), y, sample_weight)
+        return prediction.log_likelihood(fitted, self._rows(fitted, X), y, sample_weight)
 
     def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> tuple[Any, Array]:
         """Draw rows from the model.
@@ -441,7 +446,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         """
         fitted = self.fitted_
         fitted.specification.check_density("explain")
-        table, classes = fitted.reader.rows(X, fitted.layout), fitted.classes
+        table, classes = self._rows(fitted, X), fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
         return explain(fitted.estimate, table, first, second, prediction.joint(fitted, table))
 

@@ -45,6 +45,9 @@ class Fitted:
         How learning from unlabelled rows went.
     report : FitReport, optional
         What was read from a source.
+    settled : bool
+        Whether a fit has settled the parameters, even if they are not computed yet. After a stream, a merge or a load
+        they follow from the settings at the first prediction.
     """
 
     specification: Specification
@@ -57,6 +60,7 @@ class Fitted:
     given: object = None
     trace: EMTrace | None = None
     report: FitReport | None = None
+    settled: bool = False
 
     @property
     def classes(self) -> ClassAxis:
@@ -103,7 +107,7 @@ class Fitted:
         """The same settings and columns, with other statistics."""
         if model is self.model:
             return self
-        out = replace(self, model=model, report=None)
+        out = replace(self, model=model, report=None, settled=False)
         out.__dict__["blocks"] = self.blocks  # they depend on settings and columns only
         return out
 
@@ -111,7 +115,7 @@ class Fitted:
         """The fitted model after it has learned more."""
         if layout is self.layout and declared is self.declared:
             return self.with_model(model)
-        return replace(self, model=model, layout=layout, declared=declared, report=None)
+        return replace(self, model=model, layout=layout, declared=declared, report=None, settled=False)
 
     def with_specification(self, specification: Specification) -> Fitted:
         """The same statistics, with other settings."""

@@ -127,9 +127,8 @@ def fit(
             raise InputError(f"Column {rows.weights!r} holds no weight above zero.", column=rows.weights)
         specification.check_fit(rows.n_rows, model.classes, first.layout.n_columns)
     specification.warn_about_columns(model, first.table, first.layout)
-    fitted = Fitted(
-        specification, first.layout, model, given=specification.given_covariances(first.table, first.members)
-    )
+    given = specification.given_covariances(first.table, first.members)
+    fitted = Fitted(specification, first.layout, model, given=given, settled=True)
     if rows.at_once:
         fitted.__dict__["blocks"] = model.blocks  # made from this layout
     if isinstance(rows, LabelledSource):
@@ -183,7 +182,7 @@ def _with_unlabelled(
         soft = Membership(model.classes, soft=memberships(joint, start.prior), weights=weights)
         first = summarize_batch(specification.reader, fitted.blocks, layout, rows, soft)
         trace = run_em(model, own, members, others, weights, first, solve, specification.log_parameter_prior)
-    return replace(fitted.with_model(trace.model), trace=trace)
+    return replace(fitted.with_model(trace.model), trace=trace, settled=True)
 
 
 def _reported(

@@ -15,6 +15,7 @@ from suffice.families import Bernoulli, Family
 from suffice.families.bernoulli import BernoulliParameters
 from suffice.families.estimation import weighted_logs
 from suffice.families.linear import PosteriorRequest
+from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, Model
@@ -22,7 +23,7 @@ from suffice.naive_bayes.discrete import DiscreteDropIn, DiscreteSpecification
 from suffice.numerics.types import Float, Mask, Matrix
 from suffice.sources.arrays import MatrixReader
 from suffice.statistics import CellSums, Membership
-from suffice.tables import MatrixTable
+from suffice.tables import MatrixTable, Table
 from suffice.tables.table import Schema
 from suffice.tables.thresholded import ThresholdedMatrix
 
@@ -184,6 +185,10 @@ class BernoulliNB(DiscreteDropIn):
         self.binarize = binarize
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+
+    def _rows(self, fitted: Fitted, X: Any) -> Table:
+        """Rows to predict for, with the present threshold as in scikit-learn."""
+        return self.specification().reader.rows(X, fitted.layout)
 
     @property
     def feature_log_prob_(self) -> Float:

@@ -208,7 +208,7 @@ class DiscreteDropIn(NaiveBayesDropIn):
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K), up to terms that all classes share, as in scikit-learn."""
         fitted = self.fitted_
-        return prediction.joint(fitted, fitted.reader.rows(X, fitted.layout))
+        return prediction.joint(fitted, self._rows(fitted, X))
 
 
 # ---------------------------------------------------------------------- counts

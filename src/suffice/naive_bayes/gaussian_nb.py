@@ -159,6 +159,6 @@ class GaussianNB(NaiveBayesDropIn):
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K), in the type of the rows."""
         fitted = self.fitted_
-        table = fitted.reader.rows(X, fitted.layout)
+        table = self._rows(fitted, X)
         scores = prediction.joint(fitted, table, relative=False)
         return scores.astype(np.result_type(table.dtype, fitted.layout.dtype), copy=False)

@@ -177,7 +177,7 @@ class NaiveBayes(TunableClassifier):
             ``parts`` as an array, and `Explanation.to_frame` with the largest parts first. They sum to the log-odds.
         """
         fitted = self.fitted_
-        table, classes = fitted.reader.rows(X, fitted.layout), fitted.classes
+        table, classes = self._rows(fitted, X), fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
         return explain_columns(fitted.estimate, table, first, second)
 
