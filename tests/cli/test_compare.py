@@ -59,7 +59,7 @@ def test_tables_and_sentences_for_people(folder):
         "naive Bayes (Poisson)",
         "Log-loss by number of training rows (mean of 2 training sets)",
         "against logistic regression, by log-loss:",
-        "Note: GDA (own covariances) could not be fitted in every draw of 12 rows",
+        "Note: GDA (own covariances) could not be fitted in some draws of 12 rows",
         "The learning curves are plotted in c.svg.",
     ):
         assert words in printed

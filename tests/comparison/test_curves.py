@@ -106,7 +106,7 @@ def test_a_model_that_cannot_be_fitted_has_no_point_and_a_reason():
     with pytest.raises(InputError, match="score must be 'log_loss' or 'accuracy'; got 'brier'"):
         found.curves.points("own", "brier")
     assert any(
-        "own could not be fitted in every draw of 12 rows: The covariance of class" in each for each in found.notes
+        "own could not be fitted in some draws of 12 rows: The covariance of class" in each for each in found.notes
     )
     listing = found.curves.listing
     assert listing["rows"] == [12, 120] * 3

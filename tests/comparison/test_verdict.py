@@ -67,7 +67,7 @@ def test_a_clear_winner_is_compared_with_the_next_model():
     found = comparison(losses, [score("A", 0.1), score("logistic regression", 0.2, 0.1, 0.02)]).verdict
     assert found[0].endswith("A has the lowest log-loss, 0.100; next is logistic regression, 0.100 ± 0.020 behind.")
     assert found[1].endswith(
-        "level from 20 rows on (0.200 against 0.200 with 80, ± 0.010); not fitted in every draw of 10 rows."
+        "level from 20 rows on (0.200 against 0.200 with 80, ± 0.010); not fitted in some draws of 10 rows."
     )
 
 

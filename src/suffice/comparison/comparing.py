@@ -168,4 +168,4 @@ def _rows(count: int) -> str:
 
 def _not_fitted(name: str, reasons: dict[int, str]) -> str:
     sizes = ", ".join(f"{size:,}" for size in sorted(reasons))
-    return f"{name} could not be fitted in every draw of {sizes} rows: {reasons[min(reasons)]}."
+    return f"{name} could not be fitted in some draws of {sizes} rows: {reasons[min(reasons)]}."

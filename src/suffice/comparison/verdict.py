@@ -61,7 +61,7 @@ def _against(curves: LearningCurves, name: str, other: str) -> str:
         parts.append(f"{outcome} {where} ({figures})")
     missing = [size for i, size in enumerate(curves.sizes) if i not in known]
     if missing:
-        parts.append(f"not fitted in every draw of {_and([f'{size:,}' for size in missing])} rows")
+        parts.append(f"not fitted in some draws of {_and([f'{size:,}' for size in missing])} rows")
     return f"{name} against {other}, by log-loss: {'; '.join(parts)}." if parts else ""
 
 

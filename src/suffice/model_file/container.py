@@ -166,7 +166,7 @@ def _digest_position(header: bytearray) -> int | None:
 def _not_a_model_file(path: str, reason: str) -> ModelFileError:
     return ModelFileError(
         f"The file {path!r} is not a model file (did you swap MODEL and DATA?), or it is damaged: {reason}. Give the "
-        "path of a file that save() wrote.",
+        "path of a saved model.",
         file=path,
     )
 
