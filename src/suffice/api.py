@@ -86,10 +86,10 @@ def fit(
     estimator = _estimator(model)
     n_scored = _rows_to_score(validate)
     rows = LabelledSource(source, target, weights, progress=progress)
-    specification = estimator.specification()
+    specification = estimator.specification(validate=True)
     if not estimator.__sklearn_is_fitted__():
-        return type(estimator).from_fitted(fitting.fit(specification, rows, n_scored=n_scored))
-    return type(estimator).from_fitted(fitting.update(estimator.fitted_, specification, rows, n_scored=n_scored))
+        return clone(estimator).with_fitted(fitting.fit(specification, rows, n_scored=n_scored))
+    return estimator.with_fitted(fitting.update(estimator.fitted_, specification, rows, n_scored=n_scored))
 
 
 def _opened(
@@ -246,9 +246,8 @@ def merge(models: Iterable[E]) -> E:
     if first is None:
         raise MergeError("There is no model to merge: the iterable is empty.")
     total = merged.total()
-    if total is None:
-        unfitted: E = clone(first)
-        return unfitted
     if first.__sklearn_is_fitted__():
-        return type(first).from_fitted(total.with_specification(first.specification()))
-    return type(first).from_fitted(updating.merge(None, first.specification(), total))
+        assert total is not None
+        return first.with_fitted(total.with_specification(first.specification()))
+    unfitted: E = clone(first)
+    return unfitted if total is None else unfitted.with_fitted(updating.merge(None, first.specification(), total))

@@ -26,7 +26,14 @@ from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatt
 from suffice.tables import MatrixTable, Table
 from suffice.tables.table import Schema
 
-__all__ = ["DiscriminantDropIn", "DiscriminantSpecification", "SolvedDiscriminant", "given_covariance"]
+__all__ = [
+    "DiscriminantDropIn",
+    "DiscriminantSpecification",
+    "SolvedDiscriminant",
+    "given_covariance",
+    "in_row_type",
+    "solved",
+]
 
 
 class CovarianceEstimator(Protocol):
@@ -190,21 +197,24 @@ def solved(fitted: Fitted) -> Any:
 class DiscriminantDropIn(GenerativeClassifier):
     """Fitted attributes that linear and quadratic discriminant analysis share."""
 
-    def _in_row_type(self, values: Float | None) -> Float:
-        """A fitted array in the type of the rows it was fitted to; None is a missing attribute."""
-        if values is None:
-            raise AttributeError("This solver does not set the attribute.")
-        return values.astype(self.fitted_.layout.dtype, copy=False)
-
     @property
     def priors_(self) -> Float:
         """Class prior (K,)."""
-        return self._in_row_type(solved(self.fitted_).priors)
+        fitted = self.fitted_
+        return in_row_type(fitted, solved(fitted).priors)
 
     @property
     def means_(self) -> Float:
         """Class means (K, d)."""
-        return self._in_row_type(solved(self.fitted_).means)
+        fitted = self.fitted_
+        return in_row_type(fitted, solved(fitted).means)
+
+
+def in_row_type(fitted: Fitted, values: Float | None) -> Float:
+    """A fitted array in the type of the rows it was fitted to; None is a missing attribute."""
+    if values is None:
+        raise AttributeError("This solver does not set the attribute.")
+    return values.astype(fitted.layout.dtype, copy=False)
 
 
 def given_covariance(estimator: CovarianceEstimator, X: Float) -> Float:

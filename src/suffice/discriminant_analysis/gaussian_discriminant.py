@@ -149,8 +149,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         return self._setting("smoothing", 1.0)
 
     def _setting(self, name: str, default: float) -> Any:
-        tuning = self.fitted_.tuning if self.__sklearn_is_fitted__() else None
-        return GaussianDiscriminantSpecification(**self.get_params(deep=False)).setting(name, default, tuning)
+        fitted = self._fitted
+        specification = self.specification() if fitted is None else fitted.specification
+        assert isinstance(specification, GaussianDiscriminantSpecification)
+        return specification.setting(name, default, None if fitted is None else fitted.tuning)
 
     @property
     def shrinkage_(self) -> Any:

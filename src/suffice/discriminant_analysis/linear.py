@@ -17,6 +17,7 @@ from suffice.discriminant_analysis.drop_in import (
     DiscriminantSpecification,
     SolvedDiscriminant,
     given_covariance,
+    in_row_type,
     solved,
 )
 from suffice.discriminant_analysis.solvers import LinearSolution, solve_eigen, solve_lsqr, solve_svd
@@ -247,48 +248,50 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _form(self) -> Linear:
-        """One row for each class, or for two classes their difference."""
-        form: Linear = solved(self.fitted_).form
-        if len(form.offset) == 2:
-            return Linear(form.coef[1:] - form.coef[:1], form.offset[1:] - form.offset[:1], form.origin)
-        return form
-
     @property
     def coef_(self) -> Float:
         """Weights (K, d), or (1, d) for two classes."""
-        return self._in_row_type(self._form().coef)
+        fitted = self.fitted_
+        return in_row_type(fitted, _differences(fitted).coef)
 
     @property
     def intercept_(self) -> Float:
         """Intercepts (K,), or (1,) for two classes."""
-        form = self._form()
-        return self._in_row_type(form.offset - form.coef @ form.origin)
+        fitted = self.fitted_
+        form = _differences(fitted)
+        return in_row_type(fitted, form.offset - form.coef @ form.origin)
 
     @property
     def covariance_(self) -> Float:
         """Within-class covariance (d, d); with ``solver="svd"`` only if ``store_covariance``."""
-        return self._in_row_type(solved(self.fitted_).covariance)
+        fitted = self.fitted_
+        return in_row_type(fitted, solved(fitted).covariance)
 
     @property
     def scalings_(self) -> Float:
         """Scaling of the columns in the space of the class means; not with ``solver="lsqr"``."""
-        return self._in_row_type(solved(self.fitted_).scalings)
+        fitted = self.fitted_
+        return in_row_type(fitted, solved(fitted).scalings)
 
     @property
     def xbar_(self) -> Float:
         """Mean of the class means (d,); with ``solver="svd"``."""
-        return self._in_row_type(solved(self.fitted_).xbar)
+        fitted = self.fitted_
+        return in_row_type(fitted, solved(fitted).xbar)
 
     @property
     def explained_variance_ratio_(self) -> Float:
         """Share of the between-class variance of each component; not with ``solver="lsqr"``."""
-        return self._in_row_type(solved(self.fitted_).explained_variance_ratio)
+        fitted = self.fitted_
+        return in_row_type(fitted, solved(fitted).explained_variance_ratio)
 
     @property
     def _n_features_out(self) -> int:
-        components: int = min(len(self.classes_) - 1, self.n_features_in_)
-        return components if self.n_components is None else self.n_components
+        return self._n_components(self.fitted_)
+
+    def _n_components(self, fitted: Fitted) -> int:
+        most = min(len(fitted.classes) - 1, fitted.layout.n_columns)
+        return most if self.n_components is None else self.n_components
 
     # ------------------------------------------------------------------ scores
 
@@ -296,21 +299,31 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Rows projected on the most discriminative directions (n, n_components)."""
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
-        solution = solved(self.fitted_)
+        fitted = self.fitted_
+        solution = solved(fitted)
         if solution.scalings is None:
             raise NotImplementedError("The model was fitted with solver='lsqr', which finds no directions. Fit again.")
-        scalings = solution.scalings[:, : self._n_features_out].T
-        return self._scores(X, Linear(scalings, np.zeros(len(scalings)), solution.form.origin))
+        scalings = solution.scalings[:, : self._n_components(fitted)].T
+        form = Linear(scalings, np.zeros(len(scalings)), solution.form.origin)
+        return _scores(fitted, self._rows(fitted, X), form)
 
     def decision_function(self, X: Any) -> Float:
         """Log-odds of two classes (n,), or log-posteriors up to a constant (n, K)."""
-        scores = self._scores(X, self._form())
-        return np.asarray(scores[:, 0] if len(self.classes_) <= 2 else scores)
-
-    def _scores(self, X: Any, form: Linear) -> Float:
         fitted = self.fitted_
-        table = self._rows(fitted, X)
-        assert isinstance(table, MatrixTable)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = linear_scores(table.x, form).astype(np.result_type(table.dtype, fitted.layout.dtype), copy=False)
-        return usable(fitted, scores, table)
+        scores = _scores(fitted, self._rows(fitted, X), _differences(fitted))
+        return np.asarray(scores[:, 0] if len(fitted.classes) <= 2 else scores)
+
+
+def _differences(fitted: Fitted) -> Linear:
+    """One row for each class, or for two classes their difference."""
+    form: Linear = solved(fitted).form
+    if len(form.offset) == 2:
+        return Linear(form.coef[1:] - form.coef[:1], form.offset[1:] - form.offset[:1], form.origin)
+    return form
+
+
+def _scores(fitted: Fitted, table: Table, form: Linear) -> Float:
+    assert isinstance(table, MatrixTable)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = linear_scores(table.x, form).astype(np.result_type(table.dtype, fitted.layout.dtype), copy=False)
+    return usable(fitted, scores, table)

@@ -14,6 +14,7 @@ from suffice.discriminant_analysis.drop_in import (
     DiscriminantDropIn,
     DiscriminantSpecification,
     SolvedDiscriminant,
+    in_row_type,
     solved,
 )
 from suffice.discriminant_analysis.solvers import QuadraticSolution, solve_quadratic
@@ -208,21 +209,24 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
         """Covariance of each class, if ``store_covariance``."""
         if not self.store_covariance:
             raise AttributeError("covariance_ is provided with store_covariance=True")
-        return [self._in_row_type(each) for each in solved(self.fitted_).covariances]
+        fitted = self.fitted_
+        return [in_row_type(fitted, each) for each in solved(fitted).covariances]
 
     @property
     def rotations_(self) -> list[Float]:
         """Principal axes of each class."""
-        return [self._in_row_type(each) for each in solved(self.fitted_).rotations]
+        fitted = self.fitted_
+        return [in_row_type(fitted, each) for each in solved(fitted).rotations]
 
     @property
     def scalings_(self) -> list[Float]:
         """Variances along the principal axes of each class."""
-        return [self._in_row_type(each) for each in solved(self.fitted_).scalings]
+        fitted = self.fitted_
+        return [in_row_type(fitted, each) for each in solved(fitted).scalings]
 
     def decision_function(self, X: Any) -> Float:
         """Log-odds of two classes (n,), or log-posteriors up to a constant (n, K)."""
         fitted = self.fitted_
         scores = prediction.joint(fitted, self._rows(fitted, X))
-        scores += 0.5 * self.n_features_in_ * np.log(2 * np.pi)
+        scores += 0.5 * fitted.layout.n_columns * np.log(2 * np.pi)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores

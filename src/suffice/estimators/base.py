@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from copy import copy
+from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,12 +49,19 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ values
 
-    def specification(self) -> Specification:
-        """The parameters as a value: how to learn."""
-        names = _PARAMETERS.get(type(self))
+    def specification(self, *, validate: bool = False) -> Specification:
+        """The parameters as a value: how to learn.
+
+        ``validate`` raises for invalid parameters, also by the rules of a subclass that has its own
+        ``_parameter_constraints``.
+        """
+        kind = self._specification_type
+        names = _PARAMETERS.get(kind)
         if names is None:
-            names = _PARAMETERS[type(self)] = tuple(self.get_params(deep=False))
+            names = _PARAMETERS[kind] = tuple(field.name for field in fields(kind))
         parameters = {name: getattr(self, name) for name in names}
+        if validate and getattr(type(self), "_parameter_constraints", kind.constraints) is not kind.constraints:
+            self._validate_params()
         if self._fitted is not None:
             known = self._fitted.specification
             for name, value in parameters.items():
@@ -61,16 +69,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
                     break
             else:
                 return known
-        return self._specification_type(**parameters)
-
-    def _checked_specification(self) -> Specification:
-        """The specification; raises by the rules of a subclass that has its own parameter constraints."""
-        specification = self.specification()
-        if self._fitted is None or specification is not self._fitted.specification:
-            constraints = getattr(type(self), "_parameter_constraints", specification.constraints)
-            if constraints is not specification.constraints:
-                self._validate_params()
-        return specification
+        return kind(**parameters)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters. They are used when the model learns again, or computes its parameters for the first time."""
@@ -144,10 +143,11 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         self
             After a source, ``report_`` describes what was read. If an error is raised, the model stays as it was.
         """
+        rows = training_rows(X, y, sample_weight)
         with self._lock:
             self._fitted = fitting.fit(
-                self._checked_specification(),
-                training_rows(X, y, sample_weight),
+                self.specification(validate=True),
+                rows,
                 unlabelled=unlabelled,
                 unlabelled_weight=unlabelled_weight,
             )
@@ -184,7 +184,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         rows = training_rows(X, y, sample_weight)
         named = None if classes is None else declared_classes(classes)
         with self._lock:
-            self._fitted = fitting.update(self._fitted, self._checked_specification(), rows, classes=named, decay=decay)
+            self._fitted = fitting.update(
+                self._fitted, self.specification(validate=True), rows, classes=named, decay=decay
+            )
         return self
 
     def merge(self, other: Self) -> Self:
@@ -300,7 +302,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         >>> model.with_prior({"a": 0.9, "b": 0.1}).predict_proba([[3.0]]).round(3)
         array([[0.971, 0.029]])
         """
-        return self._with_fitted(updating.with_prior(self.fitted_, prior))
+        return self.with_fitted(updating.with_prior(self.fitted_, prior))
 
     def adapt_prior(self, X: Any, *, level: float = 0.05) -> AdaptedPrior:
         """Estimate the class prior of unlabelled rows, and adopt it in a copy of the model (Saerens et al. 2002).
@@ -344,7 +346,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         fitting.check_row_count(X, "X")
         shift = updating.prior_shift(fitted, self._rows(fitted, X))
         return AdaptedPrior(
-            self._with_fitted(shift.fitted),
+            self.with_fitted(shift.fitted),
             fitted.classes.labels,
             shift.shares.shares,
             shift.shares.standard_errors,
@@ -357,7 +359,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             shift.log_likelihood,
         )
 
-    def _with_fitted(self, fitted: Fitted) -> Self:
+    def with_fitted(self, fitted: Fitted) -> Self:
         """A copy of this estimator that has learned ``fitted``."""
         other = copy(self)
         other.__dict__.update(fitted.specification.parameters(), _fitted=fitted)
@@ -549,9 +551,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     @property
     def report_(self) -> FitReport:
         """What the last fit has read from a source."""
-        if self.fitted_.report is None:
+        report = self.fitted_.report
+        if report is None:
             raise AttributeError("The model has learned from rows in memory last, so it has no report_.")
-        return self.fitted_.report
+        return report
 
     @property
     def log_likelihoods_(self) -> Float:
@@ -574,9 +577,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         return self._trace("stop_reason_").reason
 
     def _trace(self, name: str) -> EMTrace:
-        if self.fitted_.trace is None:
+        trace = self.fitted_.trace
+        if trace is None:
             raise AttributeError(f"The last fit had no unlabelled rows, so there is no {name}.")
-        return self.fitted_.trace
+        return trace
 
     # ------------------------------------------------------------------ scikit-learn
 

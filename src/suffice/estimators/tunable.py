@@ -9,6 +9,8 @@ import numpy as np
 from suffice import bayes
 from suffice.estimators.base import GenerativeClassifier
 from suffice.learning.calibration import Calibration
+from suffice.learning.fitted import Fitted
+from suffice.learning.tunable import TunableSpecification
 from suffice.learning.tuning_result import Tuning
 from suffice.numerics.types import Float
 
@@ -38,21 +40,23 @@ class TunableClassifier(GenerativeClassifier):
     def class_prior_(self) -> Float:
         """p(y) of each class (K,)."""
         fitted = self.fitted_
-        return np.asarray(fitted.estimate.prior) if fitted.is_solved else fitted.model.class_prior(self.prior)
+        return np.asarray(fitted.estimate.prior) if fitted.is_solved else fitted.model.class_prior(_prior(fitted))
 
     @property
     def tuning_(self) -> Tuning:
         """The settings that were tried for parameters that are "auto", with the log-loss of each."""
-        if self.fitted_.tuning is None:
+        tuning = self.fitted_.tuning
+        if tuning is None:
             raise AttributeError("No parameter was chosen in the last fit, so there is no tuning_.")
-        return self.fitted_.tuning
+        return tuning
 
     @property
     def calibration_(self) -> Calibration:
         """The map from the posteriors of the model to those of `predict_proba`."""
-        if self.fitted_.calibration is None:
+        calibration = self.fitted_.calibration
+        if calibration is None:
             raise AttributeError("The model was fitted without calibrate, so there is no calibration_.")
-        return self.fitted_.calibration
+        return calibration
 
     @property
     def means_(self) -> Float:
@@ -68,4 +72,12 @@ class TunableClassifier(GenerativeClassifier):
         is; it is centred on the rows themselves. With ``prior="data"`` the class prior is integrated out under a flat
         prior.
         """
-        return self.fitted_.current_model.log_marginal_likelihood(self.prior)
+        fitted = self.fitted_
+        return fitted.current_model.log_marginal_likelihood(_prior(fitted))
+
+
+def _prior(fitted: Fitted) -> bayes.Prior:
+    """The class prior of the settings that the model uses."""
+    specification = fitted.specification
+    assert isinstance(specification, TunableSpecification)
+    return specification.prior

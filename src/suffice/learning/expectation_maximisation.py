@@ -75,12 +75,10 @@ class EMRows:
 
 @dataclass(frozen=True, eq=False)
 class EMTrace:
-    """The result of the steps.
+    """How the steps went.
 
     Attributes
     ----------
-    model : Model
-        Statistics of the labelled rows and of the unlabelled rows with their memberships.
     log_likelihoods : array
         The objective after each step; it never decreases.
     converged : bool
@@ -88,7 +86,6 @@ class EMTrace:
         Why the steps ended.
     """
 
-    model: Model
     log_likelihoods: Float
     converged: bool
     reason: str
@@ -132,8 +129,8 @@ def run_em(
     first: Model,
     solve: Callable[[Model], Estimate],
     prior_density: Callable[[Estimate, Model], float],
-) -> EMTrace:
-    """Take steps until they gain nothing more.
+) -> tuple[Model, EMTrace]:
+    """Take steps until they gain nothing more; returns the last model and how the steps went.
 
     Parameters
     ----------
@@ -161,12 +158,11 @@ def run_em(
         try:
             estimate = solve(option)
         except SufficeError as error:
-            return EMTrace(model, np.array(trace), False, f"The next step has no parameters: {error}")
+            return model, EMTrace(np.array(trace), False, f"The next step has no parameters: {error}")
         joint = unlabelled.joint(estimate)
         now, size = _objective(rows, members, joint, weights, estimate, prior_density(estimate, option))
         if not np.isfinite(now) or now < reached - ROUNDING * size:
-            return EMTrace(
-                model,
+            return model, EMTrace(
                 np.array(trace),
                 False,
                 f"The next step would lower the log-likelihood by {reached - now:.3g}: with these settings the "
@@ -177,8 +173,8 @@ def run_em(
             model, reached = option, now
             trace.append(now)
         if gain <= CLOSE * total:
-            return EMTrace(model, np.array(trace), True, "Converged: another step gains nothing.")
-    return EMTrace(model, np.array(trace), False, f"The log-likelihood still increases after {MOST_STEPS} steps.")
+            return model, EMTrace(np.array(trace), True, "Converged: another step gains nothing.")
+    return model, EMTrace(np.array(trace), False, f"The log-likelihood still increases after {MOST_STEPS} steps.")
 
 
 def _objective(

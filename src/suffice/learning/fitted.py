@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from suffice import bayes
 from suffice.exceptions import InputError
@@ -108,7 +109,14 @@ class Fitted:
         if model is self.model:
             return self
         out = replace(self, model=model, report=None, settled=False)
-        out.__dict__["blocks"] = self.blocks  # they depend on settings and columns only
+        if "blocks" in self.__dict__:
+            out.__dict__["blocks"] = self.blocks  # they depend on settings and columns only
+        return out
+
+    def with_parts(self, **parts: Any) -> Fitted:
+        """The same model with another calibration, trace or report; what was computed from it stays."""
+        out = replace(self, **parts)
+        out.__dict__.update({name: self.__dict__[name] for name in ("blocks", "solution") if name in self.__dict__})
         return out
 
     def updated(self, model: Model, layout: RowLayout, declared: ClassAxis | None) -> Fitted:

@@ -68,8 +68,6 @@ def summarize(rows: TrainingRows, expected: Expected) -> tuple[Model, LabelledBa
     first: LabelledBatch | None = None
     layout = None
     for batch in rows.batches(expected):
-        if expected.fitted is not None:
-            expected.specification.check_batch(expected.fitted, batch.model, batch.table)
         if rows.at_once:
             return batch.model, batch
         tree.add(batch.model)
@@ -157,9 +155,7 @@ def _solved(
         assert members is not None
         # Unlabelled rows are in no fold.
         calibration = specification.fit_calibration(fitted, table, members, folds=unlabelled is None)
-        solution = fitted.solution
-        fitted = replace(fitted, calibration=calibration)
-        fitted.__dict__["solution"] = solution
+        fitted = fitted.with_parts(calibration=calibration)
     return fitted
 
 
@@ -181,8 +177,8 @@ def _with_unlabelled(
         joint = usable(fitted, others.check(weights > 0).joint(start), rows)
         soft = Membership(model.classes, soft=memberships(joint, start.prior), weights=weights)
         first = summarize_batch(specification.reader, fitted.blocks, layout, rows, soft)
-        trace = run_em(model, own, members, others, weights, first, solve, specification.log_parameter_prior)
-    return replace(fitted.with_model(trace.model), trace=trace, settled=True)
+        reached, trace = run_em(model, own, members, others, weights, first, solve, specification.log_parameter_prior)
+    return replace(fitted.with_model(reached), trace=trace, settled=True)
 
 
 def _reported(
@@ -215,9 +211,7 @@ def _reported(
         why,
         tuple(source.problems),
     )
-    out = replace(fitted, report=report)
-    out.__dict__.update({name: value for name, value in fitted.__dict__.items() if name in ("blocks", "solution")})
-    return out
+    return fitted.with_parts(report=report)
 
 
 def no_rows(rows: TrainingRows) -> InputError:
@@ -250,8 +244,7 @@ def update(
         Factor of the weight of all rows seen before.
     """
     started = time.perf_counter()
-    if fitted is None or specification is not fitted.specification:
-        specification.check()
+    specification.check()
     specification.check_update(fitted)
     if isinstance(rows, LabelledSource):
         specification.check_verb("learning from a source", fitted)
@@ -273,7 +266,8 @@ def update(
         model = model.on(model.classes.union(classes))
         declared = classes if declared is None else declared.union(classes)
     merged = model if before is None else before.merge(model)
-    specification.check_updated(merged, first.layout.n_columns)
+    if expected.check is None or not rows.at_once:  # otherwise it was checked before the rows were summarised
+        specification.check_updated(merged, first.layout.n_columns)
     if fitted is None:
         specification.warn_about_first_batch(merged, first.layout)
         out = Fitted(specification, first.layout, merged, declared)
@@ -300,12 +294,14 @@ def _expected(
     allowed = known if classes is None or known is None else known.union(classes)
     allowed = classes if allowed is None else allowed
 
+    target = f"Column {rows.target!r}" if isinstance(rows, LabelledSource) else "y"
+
     def check(n_rows: int, axis: ClassAxis, n_columns: int) -> None:
         others = [] if allowed is None else unknown_labels(allowed, axis)
         if others:
             assert allowed is not None
             raise ClassError(
-                f"The target holds {listed(others)}, not among the classes of the model, "
+                f"{target} holds {listed(others)}, which is not among the classes of the model, "
                 f"{listed(allowed.labels.tolist())}."
             )
 

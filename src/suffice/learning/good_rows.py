@@ -51,7 +51,7 @@ def of_good_rows(
 
 
 def _located(error: ValueError, locations: RowLocations, used: Index | None) -> SufficeError | None:
-    """The error with the place of its first row in the source; None for an error that is about no rows."""
+    """The error with the place of its first row in the source; None for an error that names no rows."""
     if isinstance(error, MergeError):
         return None
     if not isinstance(error, SufficeError):

@@ -35,7 +35,7 @@ def held_out_joint(
 
 
 def closed_form(fitted: Fitted, table: Table, members: Membership) -> Float:
-    """The same with NaN in rows without a closed form.
+    """log p(x, y) of each row under the model without it (n, K), with NaN in rows without a closed form.
 
     A row of weight zero, or of no class, is not in the model, so the model itself scores it; unless the specification
     counts rows whatever their weight.
@@ -57,7 +57,7 @@ def closed_form(fitted: Fitted, table: Table, members: Membership) -> Float:
 
 
 def _by_subtraction(fitted: Fitted, row: Table, member: Membership, n_rows: int) -> Float:
-    """The same for one row, from the statistics of all other rows."""
+    """log p(x, y) of one row and each class (K,), from the statistics of all other rows."""
     model = fitted.model
     rest = model.subtract(summarize_batch(fitted.reader, fitted.blocks, fitted.layout, row, member))
     rest = rest.taking(np.flatnonzero((rest.weights.weight > 0) | ~(model.weights.weight > 0)))

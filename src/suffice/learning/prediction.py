@@ -60,7 +60,7 @@ def answer(fitted: Fitted, table: Table, method: str) -> Array:
 def answer_of_joint(
     fitted: Fitted, method: str, scores: Float, classes: ClassAxis, dtype: np.dtype, out: Array | None = None
 ) -> Array:
-    """The same from joint densities of the rows with these classes (n, K), up to a term of each row.
+    """The answer to a prediction method from log p(x, y) of the rows (n, K), up to a term of each row.
 
     The answer may be written to ``out``, which has its shape and type.
     """
@@ -129,7 +129,9 @@ def linear_form(fitted: Fitted) -> LinearForm:
         return fitted.specification.linear_form(fitted)
     calibration = fitted.calibration
     if calibration is None:
-        raise AttributeError("The model was fitted without calibrate, so it has no calibration.")
+        raise InputError(
+            "calibrate was set after the fit, so there is no calibration yet. Call fit again.", argument="calibrate"
+        )
     if calibration.knots:
         raise NotLinearError(
             "The log-odds of an isotonic calibration are not linear in x. Use ", Argument("calibrate", True), "."

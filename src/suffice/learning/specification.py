@@ -1,7 +1,8 @@
 """`Specification`: how to learn, as a value.
 
 An estimator's parameters become a specification: which blocks of which families a schema has, how parameters are
-computed from statistics, and what rows must fulfil. All functions of this room take one; no estimator is passed around.
+computed from statistics, and what rows must satisfy. All functions of this room take one; no estimator is passed
+around.
 """
 
 from __future__ import annotations

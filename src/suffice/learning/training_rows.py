@@ -57,6 +57,8 @@ class Expected:
         Whether no other classes may come.
     min_rows : int
         Rows that must be there at least.
+    removes : bool
+        Whether the rows are to be removed.
     check : callable, optional
         Takes the number of rows, their classes and the number of columns; raises before anything is summarised if all
         rows are there at once.
@@ -67,6 +69,7 @@ class Expected:
     classes: ClassAxis | None = None
     fixed: bool = False
     min_rows: int = 0
+    removes: bool = False
     check: Callable[[int, ClassAxis, int], None] | None = None
 
     @property
@@ -77,6 +80,13 @@ class Expected:
     def blocks(self, layout: RowLayout) -> tuple[Block, ...]:
         """The blocks of a batch."""
         return self.specification.blocks(layout.schema) if self.fitted is None else self.fitted.blocks
+
+    def summarize(self, table: Table, members: Membership, layout: RowLayout) -> Model:
+        """Statistics of a batch, which must go with what was learned before."""
+        model = summarize_batch(self.specification.reader, self.blocks(layout), layout, table, members)
+        if self.fitted is not None:
+            self.specification.check_batch(self.fitted, model, table)
+        return model
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,16 +181,13 @@ class LabelledRows(TrainingRows):
             axis, codes = expected.classes, _fixed_codes(expected.classes, labels)
         else:
             axis, codes = encode(labels) if len(labels) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
-        n_rows, may_be_zero = len(labels), expected.min_rows == 0
-        if not specification.keeps_weightless_classes:
-            weights = read_weights(self.sample_weight, n_rows, may_be_zero=may_be_zero)
-            members = seen_classes(Membership(axis, codes=codes, weights=weights))
-            axis = members.classes
+        n_rows = len(labels)
+        weights = read_weights(self.sample_weight, n_rows, may_be_zero=expected.min_rows == 0)
+        members = Membership(axis, codes=codes, weights=weights)
+        if expected.removes or not specification.keeps_weightless_classes:
+            members = seen_classes(members)
         if expected.check is not None:
-            expected.check(n_rows, axis, layout.n_columns)
-        if specification.keeps_weightless_classes:
-            weights = read_weights(self.sample_weight, n_rows, may_be_zero=may_be_zero)
-            members = Membership(axis, codes=codes, weights=weights)
+            expected.check(n_rows, members.classes, layout.n_columns)
         if expected.classes is not None and not expected.fixed and expected.classes.holds(members.classes):
             members = members.on(expected.classes)  # then no statistic has to be moved from axis to axis
         return table, members, layout
@@ -188,8 +195,7 @@ class LabelledRows(TrainingRows):
     def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
         """The one batch there is."""
         table, members, layout = self.read(expected)
-        model = summarize_batch(expected.specification.reader, expected.blocks(layout), layout, table, members)
-        yield LabelledBatch(table, members, model, layout)
+        yield LabelledBatch(table, members, expected.summarize(table, members, layout), layout)
 
 
 def _fixed_codes(axis: ClassAxis, labels: Array) -> Codes:
@@ -213,8 +219,6 @@ class LabelledSource(TrainingRows):
         The column of labels.
     weights : str, optional
         The column of row weights.
-    keep : KeptRows, optional
-        Keeps a sample of the rows.
     progress : callable, optional
         Called with the source after each batch.
     """
@@ -225,10 +229,10 @@ class LabelledSource(TrainingRows):
         target: str,
         weights: object = None,
         *,
-        keep: KeptRows | None = None,
         progress: Callable[[Source], None] | None = None,
     ) -> None:
-        self.source, self.target, self.keep, self.progress = source, target, keep, progress
+        self.source, self.target, self.progress = source, target, progress
+        self.keep: KeptRows | None = None
         source.check_column(target)
         if weights is not None:
             if not isinstance(weights, str):
@@ -254,15 +258,15 @@ class LabelledSource(TrainingRows):
         others = [name for name in self.source.names if name not in (self.target, self.weights)]
         columns = expected.specification.reader.source_columns(self.source, others, expected.layout)
         read = list(dict.fromkeys([*columns, self.target, *([] if self.weights is None else [self.weights])]))
-        first = _SourceBatch(self, expected, columns)
+        reader = _BatchReader(self, expected, columns)
         with closing(self.source.batches(read, coded=[self.target])) as batches:
             for batch in batches:
-                found = first.read(batch)
-                if found is not None:
-                    self.n_rows += len(found.members)
+                labelled = reader.read(batch)
+                if labelled is not None:
+                    self.n_rows += len(labelled.members)
                     if self.keep is not None:
-                        self.keep.add(found.arrow, found.members)
-                    yield found
+                        self.keep.add(labelled.arrow, labelled.members)
+                    yield labelled
                 if self.progress is not None:
                     self.progress(self.source)
         problems = self.source.problems
@@ -305,7 +309,7 @@ def columns_by_position(layout: RowLayout | None) -> Iterator[None]:
         yield
 
 
-class _SourceBatch:
+class _BatchReader:
     """Reads the batches of a source; the first batch sets the layout unless one is expected."""
 
     def __init__(self, rows: LabelledSource, expected: Expected, columns: list[str]) -> None:
@@ -325,7 +329,7 @@ class _SourceBatch:
         known, reader = rows.select(self.columns), self.expected.specification.reader
         with columns_by_position(self.layout):
             table, _, layout = reader.training(reader.from_arrow(known), codes, self.layout, 0)
-        model = summarize_batch(reader, self.expected.blocks(layout), layout, table, members)
+        model = self.expected.summarize(table, members, layout)
         self.layout = _with_known_kinds(layout, table)
         if self.expected.check is not None:
             self.expected.check(len(members), labels.axis, layout.n_columns)

@@ -26,7 +26,6 @@ from suffice.tables import Table
 
 __all__ = ["SMOOTHING_PATH", "TunableSpecification"]
 
-CALIBRATIONS = ("temperature", "isotonic")
 FitCalibration = Callable[..., Calibration]
 
 SMOOTHING_PATH = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
@@ -78,10 +77,10 @@ class TunableSpecification(Specification):
 
     def tuned(self, fitted: Fitted, table: Table, members: Membership | None) -> Fitted:
         """The fitted model with chosen parameters."""
-        precision = self.offset_precision if self._calibrator is not None else None
         if not self.paths():
             return fitted
         assert members is not None
+        precision = self.offset_precision if self.calibrates else None
         return replace(fitted, tuning=self.choose(_with_data_prior(fitted), table, members, precision))
 
     # ------------------------------------------------------------------ calibration
@@ -125,7 +124,7 @@ class TunableSpecification(Specification):
     # ------------------------------------------------------------------ the contract
 
     def check(self) -> None:
-        """Raise for a value of ``calibrate`` that does not exist."""
+        """Raise for an invalid value of ``calibrate``."""
         self._calibrator  # noqa: B018
 
     def check_update(self, fitted: Fitted | None) -> None:

@@ -1,4 +1,4 @@
-"""Change what was learned without new rows to learn: merge, remove, another class prior."""
+"""Change what was learned without learning new rows: merge, remove, another class prior."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from suffice import bayes
 from suffice.exceptions import MergeError, listed
 from suffice.learning.fitted import Fitted
-from suffice.learning.fitting import check_row_count, no_rows, summarize, unknown_labels
+from suffice.learning.fitting import no_rows, summarize, unknown_labels
 from suffice.learning.prediction import joint
 from suffice.learning.prior_shift import Shares, estimate_shares, shift_test
 from suffice.learning.specification import Specification
@@ -60,7 +60,7 @@ def remove(fitted: Fitted, rows: TrainingRows) -> Fitted:
                 f"{listed(known.labels.tolist())}."
             )
 
-    found = summarize(rows, Expected(specification, fitted, known, check=check))
+    found = summarize(rows, Expected(specification, fitted, known, removes=True, check=check))
     if found is None:
         raise no_rows(rows)
     removed = rows.present(found[0], None, weightless=False)
@@ -96,10 +96,8 @@ class PriorShift:
 
 def prior_shift(fitted: Fitted, table: Table) -> PriorShift:
     """Estimate the class prior of unlabelled rows (Saerens et al. 2002)."""
-    fitted.specification.check_density("adapt_prior")
     counts, trained = fitted.model.weights.weight, fitted.estimate.prior
     trained = trained / trained.sum()
-    check_row_count(table, "X")
     ratios = log_ratios(fitted, table)
     shares = estimate_shares(ratios, trained, counts)
     statistic, p_value = shift_test(ratios, shares, trained, counts)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import BaseCrossValidator, LeaveOneOut, check_cv
 from sklearn.model_selection import cross_val_predict as their_cross_val_predict
@@ -247,7 +247,7 @@ def _validated(
         for (train, test), model in zip(splits, models, strict=True):
             began = time.perf_counter()
             template.specification.check_fit(len(train), model.classes, n_columns)
-            fitted = type(estimator).from_fitted(template.with_model(model))
+            fitted = clone(estimator).with_fitted(template.with_model(model))
             fitted.fitted_.solution  # noqa: B018  (computed within the time of the fit)
             fit_time, began = shared + time.perf_counter() - began, time.perf_counter()
             scores = _named(scorer(fitted, _safe_indexing(X, test), _safe_indexing(y, test)), "test")

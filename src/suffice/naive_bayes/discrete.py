@@ -14,13 +14,13 @@ from suffice.exceptions import InputError, warn_user
 from suffice.families import Family
 from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
-from suffice.model import Estimate, Model
+from suffice.model import Estimate
 from suffice.model.leave_one_out import leave_one_out_log_prior
 from suffice.naive_bayes.drop_in import DropInSpecification, NaiveBayesDropIn
 from suffice.numerics.types import Float, Matrix
 from suffice.sources.arrays import MatrixReader
 from suffice.sources.row_reader import ReadRows, RowLayout
-from suffice.statistics import ClassAxis, Membership
+from suffice.statistics import Membership
 from suffice.statistics.class_sums import value_flags
 from suffice.tables import MatrixTable, Table
 from suffice.tables.sparse_cells import cell_rows
@@ -29,14 +29,6 @@ from suffice.tables.table import is_sparse
 __all__ = ["CountReader", "DiscreteDropIn", "DiscreteSpecification", "check_not_negative", "negative_values"]
 
 LEAST_ALPHA = 1e-10
-
-
-class PriorLengthError(ValueError):
-    """scikit-learn's error for a prior that has not one number for each class of the rows."""
-
-    def __init__(self, classes: ClassAxis) -> None:
-        super().__init__("Number of priors must match number of classes.")
-        self.classes = classes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,12 +69,6 @@ class DiscreteSpecification(DropInSpecification):
                 UserWarning,
             )
         return np.maximum(alpha, LEAST_ALPHA)
-
-    def check_fit(self, n_rows: int, classes: ClassAxis, n_columns: int) -> None:
-        """Raise for parameters that do not fit the data."""
-        if self.class_prior is not None and len(self.class_prior) != len(classes):
-            raise PriorLengthError(classes)
-        super().check_fit(n_rows, classes, n_columns)
 
     def _raw_alpha(self, n_columns: int) -> Any:
         alpha = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
@@ -155,21 +141,6 @@ class DiscreteDropIn(NaiveBayesDropIn):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, unlabelled: Any = None, unlabelled_weight: Any = 1.0
-    ) -> Self:
-        """Learn from these rows alone; see `GenerativeClassifier.fit`.
-
-        If ``class_prior`` has not one number for each class, a fitted model keeps the classes of these rows and no rows
-        at all, as scikit-learn's tests ask.
-        """
-        try:
-            return super().fit(X, y, sample_weight, unlabelled=unlabelled, unlabelled_weight=unlabelled_weight)
-        except PriorLengthError as error:
-            if self._fitted is not None:
-                self._fitted = self._fitted.with_model(Model.zero(self._fitted.blocks, error.classes))
-            raise
 
     @property
     def n_features_in_(self) -> int:

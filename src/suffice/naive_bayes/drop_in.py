@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from suffice.estimators import GenerativeClassifier
 from suffice.learning.specification import Specification
@@ -48,6 +50,21 @@ class DropInSpecification(Specification):
 
 class NaiveBayesDropIn(GenerativeClassifier):
     """A classifier with the parameters, attributes, numbers and errors of ``sklearn.naive_bayes``."""
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, decay: float | None = None
+    ) -> Self:
+        """Learn from these rows in addition to those already seen; see `GenerativeClassifier.partial_fit`.
+
+        The first call declares all ``classes`` that will ever come, unless it reads a source; a later call may repeat
+        them.
+        """
+        fitted = self._fitted
+        if classes is not None and fitted is not None and len(np.unique(classes)) < len(classes):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {fitted.classes.labels!r}"
+            )
+        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight, decay=decay)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

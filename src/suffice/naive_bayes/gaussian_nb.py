@@ -136,25 +136,26 @@ class GaussianNB(NaiveBayesDropIn):
     @property
     def class_count_(self) -> Float:
         """Weight of the rows of each class (K,)."""
-        return self._in_row_type(self.fitted_.model.weights.weight)
+        fitted = self.fitted_
+        return _in_row_type(fitted, fitted.model.weights.weight)
 
     @property
     def class_prior_(self) -> Float:
         """Class prior (K,)."""
-        return self._in_row_type(self.fitted_.estimate.prior)
+        fitted = self.fitted_
+        return _in_row_type(fitted, fitted.estimate.prior)
 
     @property
     def theta_(self) -> Float:
         """Mean of each class and column (K, d)."""
-        return self._in_row_type(self.fitted_.estimate.parameters[0].mean)
+        fitted = self.fitted_
+        return _in_row_type(fitted, fitted.estimate.parameters[0].mean)
 
     @property
     def var_(self) -> Float:
         """Variance of each class and column (K, d), with ``epsilon_`` added."""
-        return self._in_row_type(self.fitted_.estimate.parameters[0].variance)
-
-    def _in_row_type(self, values: Float) -> Float:
-        return values.astype(self.fitted_.layout.dtype, copy=False)
+        fitted = self.fitted_
+        return _in_row_type(fitted, fitted.estimate.parameters[0].variance)
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K), in the type of the rows."""
@@ -162,3 +163,8 @@ class GaussianNB(NaiveBayesDropIn):
         table = self._rows(fitted, X)
         scores = prediction.joint(fitted, table, relative=False)
         return scores.astype(np.result_type(table.dtype, fitted.layout.dtype), copy=False)
+
+
+def _in_row_type(fitted: Fitted, values: Float) -> Float:
+    """A fitted array in the type of the rows it was fitted to."""
+    return values.astype(fitted.layout.dtype, copy=False)

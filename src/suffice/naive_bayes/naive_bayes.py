@@ -184,9 +184,10 @@ class NaiveBayes(TunableClassifier):
     @property
     def families_(self) -> dict[Any, Family]:
         """The family of each column, or of each tuple of dependent columns."""
+        fitted = self.fitted_
         families: list[tuple[int, Any, Family]] = []
-        for block in self.fitted_.blocks:
-            at = block.positions(self.n_features_in_)
+        for block in fitted.estimate.blocks if fitted.is_solved else fitted.model.blocks:
+            at = block.positions(fitted.layout.n_columns)
             if block.by_column:
                 families += [(at[i], name, block.family) for i, name in enumerate(block.names)]
             else:
@@ -196,7 +197,9 @@ class NaiveBayes(TunableClassifier):
     @property
     def smoothing_(self) -> float:
         """The weight of the prior that is used, by families that have one and are not given as objects."""
-        specification, fitted = NaiveBayesSpecification(**self.get_params(deep=False)), self.fitted_
+        fitted = self.fitted_
+        specification = fitted.specification
+        assert isinstance(specification, NaiveBayesSpecification)
         value = specification.setting("smoothing", 1.0, fitted.tuning)
         return 1.0 if value is None else float(value)
 

@@ -108,6 +108,6 @@ class TextSpecification(TunableSpecification):
         )
 
     def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:
-        """Warn about missing documents and about stop words that are no tokens."""
+        """Warn about missing documents and about stop words that are not tokens."""
         warn_about_empty(model, table)
         warn_about_words(model)

@@ -151,7 +151,8 @@ class TableReader(RowReader):
             _check_size(values.shape[0], values.shape[1], min_rows)
             table, labels = _of_objects(values), read_labels(y, len(values), self.estimator)
             kinds = table.kinds
-            return table, labels, RowLayout(Schema(range(len(kinds)), kinds), form=ArrayForm(values.dtype))
+            here = RowLayout(Schema(range(len(kinds)), kinds), form=ArrayForm(values.dtype))
+            return table, labels, here if layout is None else layout
         data, labels, names = _exactly(
             lambda: read_training_matrix(self.estimator, _plain(X), y, layout, min_rows, sparse=True)
         )
