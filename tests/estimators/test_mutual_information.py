@@ -10,7 +10,7 @@ from every_estimator import WITH_DENSITY, example
 from suffice import GaussianDiscriminant, InputError, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.model.mutual_information import class_entropy
-from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, PoissonNB
+from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from suffice.tables.listing import Listing
 
 Y = np.arange(3000) % 2
@@ -143,3 +143,11 @@ def test_a_number_of_rows_that_is_none(n_samples):
     with pytest.raises(InputError, match="n_samples") as caught:
         NaiveBayes().fit(NUMBERS, Y).mutual_information(n_samples)
     assert caught.value.argument == "n_samples"
+
+
+def test_columns_of_a_multinomial_are_one_block():
+    rng = np.random.default_rng(0)
+    counts, labels = rng.poisson([[5, 1, 1]] * 500 + [[1, 1, 5]] * 500), [0] * 500 + [1] * 500
+    found = MultinomialNB().fit(counts, labels).mutual_information()
+    assert found["column"] == [(0, 1, 2)]
+    assert 0.7 < found["bits"][0] <= 1

@@ -141,3 +141,11 @@ def test_a_level_of_another_type_in_a_file_names_its_line(tmp_path):
         model.partial_fit(path, "label")
     assert (caught.value.file, caught.value.line, caught.value.column) == (str(path), 2, "kind")
     assert model.fitted_ is before
+
+
+def test_from_fitted_takes_what_an_estimator_of_the_class_has_learned():
+    fitted = GaussianNB().fit(X, Y).fitted_
+    np.testing.assert_array_equal(GaussianNB.from_fitted(fitted).predict(X), GaussianNB().fit(X, Y).predict(X))
+    for wrong in (None, fitted):
+        with pytest.raises(InputError, match=r"NaiveBayes\.from_fitted takes the fitted_ of a NaiveBayes"):
+            NaiveBayes.from_fitted(wrong)

@@ -4,9 +4,11 @@ import copy
 import hashlib
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
@@ -215,9 +217,10 @@ def test_predictions_while_another_thread_learns():
 
 def test_the_lock_stays_with_its_estimator():
     model = NaiveBayes().fit([[1.0], [2.0]], ["a", "b"])
-    lock = vars(model)["_learning_lock"]
+    key = f"_learning_lock_{os.getpid()}"
+    lock = vars(model)[key]
     for other in (clone(model), copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-        assert vars(other).get("_learning_lock") is not lock
+        assert vars(other).get(key) is not lock
         other.fit([[1.0], [2.0]], ["a", "b"])
 
 
@@ -227,3 +230,30 @@ def test_a_failed_update_releases_the_lock():
         model.partial_fit([[np.inf]], ["a"])
     in_threads([lambda: model.partial_fit([[1.0]], ["a"])])
     assert model.class_count_.sum() == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_process_does_not_wait_for_a_thread_that_learned():
+    model = NaiveBayes().fit([[1.0], [2.0]], ["a", "b"])
+    lock = vars(model)[f"_learning_lock_{os.getpid()}"]
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with lock:
+            held.set()
+            done.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(60)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python warns about forking a process with threads
+            child = os.fork()
+        if child == 0:
+            signal.alarm(30)
+            os._exit(0 if model.partial_fit([[1.0]], ["a"]).class_count_.sum() == 3 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    finally:
+        done.set()
+        thread.join()

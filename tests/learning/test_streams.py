@@ -132,7 +132,9 @@ def test_merge_leaves_the_other_alone_and_knows_strangers(estimator):
     assert clone(estimator).merge(clone(estimator)).merge(a).n_features_in_ == 4
     stranger = NaiveBayes() if not isinstance(estimator, NaiveBayes) else GaussianDiscriminant()
     own, other = type(estimator).__name__, type(stranger).__name__
-    with pytest.raises(MergeError, match=f"A {own} can be merged with another {own}, not with a {other}"):
+    with pytest.raises(
+        MergeError, match=f"A {own} can be merged with another {own}, not with an object of type {other}"
+    ):
         a.merge(stranger)
     narrow = clone(estimator).fit(X[:, :2], y)
     probabilities = a.predict_proba(X)

@@ -117,10 +117,13 @@ def command(
         check_no_settings(settings)
     check_writable(output)
     import suffice
+    from suffice.model_file.lock import is_same_file
 
     with contextlib.nullcontext() if update is None else update_lock(update, output=output):
         old = None if update is None else suffice.load(update)
         source = open_data(data, reading, columns, ignore, also=[target, weights], notes=old is None)
+        if output is not None and any(is_same_file(output, file) for file in source.files):
+            raise click.UsageError(f"--output {output} would replace the data. Choose another file name.")
         if old is None:
             model = estimator_of(kind or "naive-bayes", settings, source, target)
         else:

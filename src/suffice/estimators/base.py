@@ -40,8 +40,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     What was learned is one immutable value, ``fitted_``. Every method that learns builds a new value and assigns it in
     one step: if it fails the model stays as it was, and a prediction on another thread sees the old model or the new
-    one. `fit`, `partial_fit`, `merge`, `remove` and `decay` hold a lock, so that no rows are lost when several threads
-    call them.
+    one. `fit`, `partial_fit`, `merge`, `remove`, `decay` and `set_params` hold a lock, so that no rows are lost when
+    several threads call them; predictions never wait.
     """
 
     _specification_type: ClassVar[type[Specification]]
@@ -92,7 +92,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def from_fitted(cls, fitted: Fitted) -> Self:
-        """The estimator that has learned ``fitted``, with the parameters of its specification."""
+        """An estimator with the parameters and the statistics of a `Fitted` of this class."""
+        if not isinstance(fitted, Fitted) or not isinstance(fitted.specification, cls._specification_type):
+            given = fitted.specification.estimator if isinstance(fitted, Fitted) else type(fitted).__name__
+            raise InputError(f"{cls.__name__}.from_fitted takes the fitted_ of a {cls.__name__}, not of a {given}.")
         made = cls(**fitted.specification.parameters())
         made.__dict__["_fitted"] = fitted
         return made
@@ -100,12 +103,13 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     @property
     def _lock(self) -> threading.RLock:
         """Held by every method that learns; `clone`, `copy` and `pickle` do not take it along."""
-        lock: threading.RLock | None = self.__dict__.get("_learning_lock")
-        return self.__dict__.setdefault("_learning_lock", threading.RLock()) if lock is None else lock
+        key = f"_learning_lock_{os.getpid()}"  # a forked process must not inherit a lock that another thread holds
+        lock: threading.RLock | None = self.__dict__.get(key)
+        return self.__dict__.setdefault(key, threading.RLock()) if lock is None else lock
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_learning_lock"}
+        return {name: value for name, value in state.items() if not name.startswith("_learning_lock")}
 
     # ------------------------------------------------------------------ learning
 
@@ -205,7 +209,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         """
         if not isinstance(other, type(self)):
             raise MergeError(
-                f"A {type(self).__name__} can be merged with another {type(self).__name__}, not with a "
+                f"A {type(self).__name__} can be merged with another {type(self).__name__}, not with an object of type "
                 f"{type(other).__name__}."
             )
         if not other.__sklearn_is_fitted__():

@@ -22,10 +22,10 @@ def mutual_information(fitted: Fitted, n_samples: int = N_SAMPLES, random_state:
     if n_samples < 1:
         raise InputError(f"n_samples must be at least 1; got {n_samples}.", argument="n_samples")
     if not fitted.has_density:
-        raise InputError("Mutual information needs p(x | y), and the scores of this model are not densities.")
+        raise InputError("Mutual information needs p(x | y), but the scores of this model are not densities.")
     estimate, rng = fitted.estimate, generator(random_state)
     if len(estimate.classes) < 2:
-        raise InputError("Mutual information needs at least two classes, and the model has only one.")
+        raise InputError("Mutual information needs at least two classes, but the model has only one.")
     codes = rng.choice(len(estimate.prior), size=n_samples, p=estimate.prior / estimate.prior.sum()).astype(np.int64)
     rows = fitted.reader.write(estimate.sample(codes, rng), fitted.layout)
     return column_information(estimate, fitted.reader.rows(rows, fitted.layout), codes)

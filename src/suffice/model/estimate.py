@@ -116,17 +116,18 @@ class Estimate:
         block.family.check(rows, block.names)
         return block.family.check_seen(parameters, rows, block.names)
 
-    def terms(self, x: Table | Matrix) -> list[tuple[object, Float]]:
+    def terms(self, x: Table | Matrix, *, densities: bool = False) -> list[tuple[object, Float]]:
         """Parts of log p(x | y) as pairs of a name and an array of shape (n, K), in the order of the columns.
 
         A column whose family gives a term for each column has a part of its own. Any other block is one part, named by
-        the tuple of its columns.
+        the tuple of its columns. With ``densities``, each part is a log-density up to a term that all classes share, so
+        only independent columns have parts of their own.
         """
         parts: list[tuple[int, object, Float]] = []
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
             rows, family = self._rows(block, parameters, x), block.family
             at = block.positions(self.n_columns)
-            terms = family.terms(parameters, rows)
+            terms = family.terms(parameters, rows) if block.by_column or not densities else None
             if terms is not None:
                 parts += [(at[i], name, terms[:, :, i]) for i, name in enumerate(block.names)]
             else:

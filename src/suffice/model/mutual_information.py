@@ -89,7 +89,7 @@ def _column_log_densities(estimate: Estimate, table: Table) -> list[tuple[object
     """log p(x_j | y) of each column (n, K); for a single multivariate Gaussian block those of its marginals."""
     block, parameters = estimate.blocks[0], estimate.parameters[0]
     if len(estimate.blocks) > 1 or not isinstance(block.family, MultivariateGaussian):
-        return estimate.terms(table)
+        return estimate.terms(table, densities=True)
     at, densities = block.family.marginal_log_densities(parameters, np.asarray(block.take(table), dtype=np.float64))
     return [(block.names[j], densities[:, :, i]) for i, j in enumerate(at.tolist())]
 

@@ -35,5 +35,6 @@ def check_squares(m2: Float, columns: Sequence[object]) -> None:
         if bad.any():
             raise InputError(
                 f"Values in {columns_at(columns, np.flatnonzero(bad))} are {what} in float64. Rescale, "
-                "for example to unit variance."
+                "for example to unit variance.",
+                column=columns[int(np.flatnonzero(bad)[0])],
             )
