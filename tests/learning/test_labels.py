@@ -143,7 +143,7 @@ def test_classes_new_to_a_model():
     own = NaiveBayes().fit(table(["a", "b"] * 2), "label")
     assert own.partial_fit(more, "label").classes_.tolist() == ["a", "b", "new"]
     theirs = GaussianNB().fit(table(["a", "b"] * 2), "label")
-    with pytest.raises(ClassError, match="Column 'label' holds 'new', which is not among the classes of the model, 'a', 'b'"):
+    with pytest.raises(ClassError, match="'label' holds 'new', which is not among the classes of the model, 'a', 'b'"):
         theirs.partial_fit(more, "label")
     with pytest.raises(MergeError, match="Rows of class 'new' cannot be removed: the model has none"):
         theirs.remove(more, "label")
