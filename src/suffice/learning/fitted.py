@@ -108,9 +108,11 @@ class Fitted:
         """The same settings and columns, with other statistics."""
         if model is self.model:
             return self
-        out = replace(self, model=model, report=None, settled=False)
-        if "blocks" in self.__dict__:
-            out.__dict__["blocks"] = self.blocks  # they depend on settings and columns only
+        # Blocks, if they are cached, depend on settings and columns only; everything else is computed anew.
+        out = object.__new__(type(self))
+        out.__dict__.update(self.__dict__, model=model, report=None, settled=False)
+        for name in ("current_model", "solution"):
+            out.__dict__.pop(name, None)
         return out
 
     def with_parts(self, **parts: Any) -> Fitted:

@@ -148,17 +148,17 @@ class Specification(ABC):
         The constraints of a class do not change, and neither do numbers and strings: checking the same plain values
         again would take longer than a row of a stream.
         """
-        if not self.constraints:
+        if not self.constraints or "_is_valid" in self.__dict__:
             return
         parameters = self.parameters()
         types = [type(value) for value in parameters.values()]
         plain = PLAIN.issuperset(types)
         checked = (*parameters.values(), *types)  # True equals 1, but is another value
-        if plain and _VALID.get(type(self)) == checked:
-            return
-        validate_parameter_constraints(dict(self.constraints), parameters, caller_name=self.estimator)
+        if not plain or _VALID.get(type(self)) != checked:
+            validate_parameter_constraints(dict(self.constraints), parameters, caller_name=self.estimator)
         if plain:
             _VALID[type(self)] = checked
+            self.__dict__["_is_valid"] = True
 
     # ------------------------------------------------------------------ checks of rows and models
 
