@@ -268,3 +268,12 @@ def test_a_file_whose_name_is_no_text(folder):
         if words:
             assert json.loads(done.stdout)["data"]["rows"] == 100
     assert run("fit", "none.csv", "-t", "species").exit_code == 1
+
+
+def test_a_model_does_not_replace_its_data(tmp_path):
+    data = tmp_path / "train.csv"
+    data.write_text("x,y\n1,a\n2,b\n3,a\n4,b\n")
+    before = data.read_text()
+    said = refused("fit", data, "-t", "y", "-o", tmp_path / "." / "train.csv", code=2)
+    assert "would replace the data" in said
+    assert data.read_text() == before
