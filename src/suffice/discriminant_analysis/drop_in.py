@@ -214,7 +214,7 @@ def in_row_type(fitted: Fitted, values: Float | None) -> Float:
     """A fitted array in the type of the rows it was fitted to; None is a missing attribute."""
     if values is None:
         raise AttributeError("This solver does not set the attribute.")
-    return values.astype(fitted.layout.dtype, copy=False)
+    return fitted.in_row_type(values)
 
 
 def given_covariance(estimator: CovarianceEstimator, X: Float) -> Float:

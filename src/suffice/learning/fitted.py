@@ -135,8 +135,16 @@ class Fitted:
         """log p(x, y) up to a term of each row, calibrated if the specification asks for it."""
         if not self.specification.calibrates:
             return joint
+        return self.required_calibration().applied(joint, classes, self.estimate.prior)
+
+    def required_calibration(self) -> Calibration:
+        """The calibration that the specification asks for; raises if no fit has provided it."""
         if self.calibration is None:
             raise InputError(
                 "calibrate was set after the fit, so there is no calibration yet. Call fit again.", argument="calibrate"
             )
-        return self.calibration.applied(joint, classes, self.estimate.prior)
+        return self.calibration
+
+    def in_row_type(self, values: Float) -> Float:
+        """Fitted numbers in the type of the rows that were fitted, as scikit-learn reports them."""
+        return values.astype(self.layout.dtype, copy=False)

@@ -127,11 +127,7 @@ def linear_form(fitted: Fitted) -> LinearForm:
     """The log-odds as a linear function of x; those of calibrated probabilities with a calibration."""
     if not fitted.specification.calibrates:
         return fitted.specification.linear_form(fitted)
-    calibration = fitted.calibration
-    if calibration is None:
-        raise InputError(
-            "calibrate was set after the fit, so there is no calibration yet. Call fit again.", argument="calibrate"
-        )
+    calibration = fitted.required_calibration()
     if calibration.knots:
         raise NotLinearError(
             "The log-odds of an isotonic calibration are not linear in x. Use ", Argument("calibrate", True), "."

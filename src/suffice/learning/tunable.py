@@ -93,12 +93,8 @@ class TunableSpecification(Specification):
     @cached_property
     def _calibrator(self) -> FitCalibration | None:
         calibrate = self.calibrate
-        if not isinstance(calibrate, bool | str | np.bool_) or calibrate not in (
-            False,
-            True,
-            "temperature",
-            "isotonic",
-        ):
+        named = isinstance(calibrate, str) and calibrate in ("temperature", "isotonic")
+        if not named and not isinstance(calibrate, bool | np.bool_):
             raise InputError(
                 f"calibrate must be True or 'temperature', 'isotonic', or False; got {calibrate!r}.",
                 argument="calibrate",

@@ -137,25 +137,25 @@ class GaussianNB(NaiveBayesDropIn):
     def class_count_(self) -> Float:
         """Weight of the rows of each class (K,)."""
         fitted = self.fitted_
-        return _in_row_type(fitted, fitted.model.weights.weight)
+        return fitted.in_row_type(fitted.model.weights.weight)
 
     @property
     def class_prior_(self) -> Float:
         """Class prior (K,)."""
         fitted = self.fitted_
-        return _in_row_type(fitted, fitted.estimate.prior)
+        return fitted.in_row_type(fitted.estimate.prior)
 
     @property
     def theta_(self) -> Float:
         """Mean of each class and column (K, d)."""
         fitted = self.fitted_
-        return _in_row_type(fitted, fitted.estimate.parameters[0].mean)
+        return fitted.in_row_type(fitted.estimate.parameters[0].mean)
 
     @property
     def var_(self) -> Float:
         """Variance of each class and column (K, d), with ``epsilon_`` added."""
         fitted = self.fitted_
-        return _in_row_type(fitted, fitted.estimate.parameters[0].variance)
+        return fitted.in_row_type(fitted.estimate.parameters[0].variance)
 
     def predict_joint_log_proba(self, X: Any) -> Float:
         """log p(x, y) of each row and class (n, K), in the type of the rows."""
@@ -163,8 +163,3 @@ class GaussianNB(NaiveBayesDropIn):
         table = self._rows(fitted, X)
         scores = prediction.joint(fitted, table, relative=False)
         return scores.astype(np.result_type(table.dtype, fitted.layout.dtype), copy=False)
-
-
-def _in_row_type(fitted: Fitted, values: Float) -> Float:
-    """A fitted array in the type of the rows it was fitted to."""
-    return values.astype(fitted.layout.dtype, copy=False)
