@@ -8,7 +8,7 @@ MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench instructions sanitize wheel clean
+.PHONY: help demo test check bench instructions mutate sanitize wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -42,6 +42,9 @@ bench: $(READY) ## time the models against scikit-learn (ARGS=--quick takes a mi
 
 instructions: $(READY) ## count the instructions of the kernels and compare (needs valgrind)
 	$(BIN)/python benchmarks/instructions.py $(ARGS)
+
+mutate: $(READY) ## change the source in small ways and see whether tests notice (ARGS=--help)
+	$(BIN)/python tests/mutation/run.py $(ARGS)
 
 sanitize: build/sanitize/.built ## run the kernel tests with address and undefined-behaviour sanitizers (gcc)
 	tests/kernels/sanitize build/sanitize/bin/python $(ARGS)

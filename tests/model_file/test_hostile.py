@@ -5,9 +5,11 @@ import functools
 
 import numpy as np
 import pytest
+from sklearn.covariance import EmpiricalCovariance
 
 from model_file.cases import CASES, fitted
 from suffice import ModelFileError, SufficeError, load
+from suffice.discriminant_analysis import QuadraticDiscriminantAnalysis
 from suffice.model_file.container import read_container, write_container
 
 NAME = "NaiveBayes, blocks"
@@ -281,3 +283,32 @@ def test_array_names_start_with_their_part(tmp_path):
             "statistics",
             "attributes",
         }
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x[:-1],
+        lambda x: np.concatenate([x, x[:1]]),
+        lambda x: x[:, :-1],
+        lambda x: x[:, :, :-1],
+        lambda x: x * np.nan,
+    ],
+    ids=["one fewer", "one more", "fewer rows", "fewer columns", "not finite"],
+)
+def test_given_covariances_that_do_not_fit(tmp_path, change):
+    x, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    path = tmp_path / "given.suffice"
+    estimator = QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=EmpiricalCovariance())
+    estimator.fit(x, y).set_params(covariance_estimator=None).save(path)
+    load(path)
+    document, arrays = read_container(str(path))
+    given = document["attributes"]["given"]
+    matrices = change(np.stack([arrays[each["array"]["at"]] for each in given]))
+    for name in [each["array"]["at"] for each in given]:
+        del arrays[name]
+    document["attributes"]["given"] = [{"array": {"at": f"given.{k}"}} for k in range(len(matrices))]
+    arrays.update({f"given.{k}": np.ascontiguousarray(matrix) for k, matrix in enumerate(matrices)})
+    write_container(str(path), document, arrays)
+    with pytest.raises(ModelFileError, match="given covariances are not 2 matrices of 3 columns"):
+        load(path)

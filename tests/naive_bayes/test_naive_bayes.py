@@ -147,3 +147,25 @@ def test_families_that_do_not_fit(families):
 def test_bad_settings_are_sentences(setting, words):
     with pytest.raises(InputError, match=words):
         Gaussian(**setting)
+
+
+def test_parameters_of_each_joint_block():
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 2, (80, 4)), np.arange(80) % 2
+    model = NaiveBayes({(0, 1): "joint_table", (2, 3): "joint_table"}, smoothing=0).fit(X, y)
+    for block in ((0, 1), (2, 3)):
+        table = model.parameters(block)
+        for k in (0, 1):
+            rows = X[y == k][:, block]
+            for combination, share in list(zip(table["level"], table[f"given {k}"], strict=True))[:4]:
+                assert share == pytest.approx(np.mean((rows == combination).all(axis=1)))
+
+
+def test_means_and_variances_need_gaussian_columns_only():
+    rng = np.random.default_rng(6)
+    X, y = np.column_stack([rng.normal(size=40), rng.poisson(3, 40)]), np.arange(40) % 2
+    for families in ({0: "gaussian", 1: "poisson"}, "poisson"):
+        model = NaiveBayes(families).fit(np.abs(X).round() if families == "poisson" else X, y)
+        for attribute in ("means_", "variances_"):
+            with pytest.raises(AttributeError, match=f"{attribute} exists if all columns are Gaussian"):
+                getattr(model, attribute)

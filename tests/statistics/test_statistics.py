@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from suffice import ClassError, InputError, MergeError
+from suffice import ClassError, InputError, MergeError, NaiveBayes
 from suffice.statistics import ClassAxis, FourthMoments, Membership, Moments, PooledScatter, Scatter, Sums
 
 KINDS = [Sums, Moments, Scatter, PooledScatter, FourthMoments]
@@ -139,3 +139,17 @@ def test_constants_of_any_size_do_not_underflow():
         scatter = Scatter.summarize(np.full((5, 1), value), labelled(["a"], [0] * 5))
         assert scatter.scatter[0, 0, 0] == 0
         assert Moments.summarize(np.full((5, 1), value), labelled(["a"], [0] * 5)).m2[0, 0] == 0
+
+
+@pytest.mark.parametrize("columns", [[0, 1], [1, 0]])
+def test_counts_of_whole_and_fractional_columns_together(columns):
+    rng = np.random.default_rng(3)
+    x = np.column_stack([rng.integers(0, 3, 60), rng.choice([0.25, 0.5, 1.75], 60)])[:, columns]
+    y = rng.integers(0, 2, 60)
+    model = NaiveBayes("categorical", smoothing=0).fit(x, y)
+    for j in (0, 1):
+        levels = np.unique(x[:, j])
+        table = model.parameters(j)
+        np.testing.assert_array_equal(np.asarray(table["level"], dtype=float), levels)
+        for k in (0, 1):
+            np.testing.assert_allclose(table[f"given {k}"], [np.mean(x[y == k, j] == level) for level in levels])

@@ -180,3 +180,13 @@ def test_arrow_is_read_in_place(name):
         some = texts.take(np.array([3, 4, 1])).rows(1, 3)
         assert some.values is texts.values
         assert list(some.listed()) == [ROWS[4], ROWS[1]]
+
+
+@pytest.mark.parametrize("name", [*WITH_MISSING, *WITHOUT])
+def test_a_part_of_a_part(name):
+    texts, rows = made({**WITH_MISSING, **WITHOUT}[name]), ROWS if name in WITH_MISSING else FULL
+    part = texts.take(np.array([4, 0, 3])).take(np.array([2, 0]))
+    assert list(part.listed()) == [rows[3], rows[4]]
+    assert words(part, Analysis()) == words(Texts([rows[3], rows[4]]), Analysis())
+    part = texts.take(np.array([4, 0, 3])).rows(1, 3).take(np.array([1]))
+    assert list(part.listed()) == [rows[3]]

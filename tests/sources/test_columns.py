@@ -1,0 +1,25 @@
+"""Columns of Python objects: times as seconds since 1970."""
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import NaiveBayes
+
+NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
+EAST, WEST = timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=-8))
+
+
+@pytest.mark.parametrize("zone", [UTC, EAST, WEST])
+def test_one_moment_is_one_number_in_every_zone(zone):
+    cells = [NOON.astimezone(zone) + timedelta(hours=hour) for hour in range(4)]
+    model = NaiveBayes().fit(pd.DataFrame({"at": pd.Series(cells, dtype=object)}), list("aabb"))
+    np.testing.assert_allclose(model.means_[:, 0], [NOON.timestamp() + 1800, NOON.timestamp() + 9000], rtol=1e-15)
+
+
+def test_dates_and_times_without_zone_are_utc():
+    cells = [date(1970, 1, 2), datetime(1970, 1, 2, 1)]
+    model = NaiveBayes().fit(pd.DataFrame({"at": pd.Series(cells * 2, dtype=object)}), list("abab"))
+    np.testing.assert_allclose(model.means_[:, 0], [86400, 90000])
