@@ -57,9 +57,10 @@ def test_digits(case, make, read):
     X, y, mean, variance = case
     streamed, merged = make(), make()
     more = {"classes": [0, 1]}
-    for i in range(len(X)):
-        streamed.partial_fit(X[i : i + 1], y[i : i + 1], **more)
-        merged.merge(make().partial_fit(X[i : i + 1], y[i : i + 1], **more))
+    step = 1 + len(X) // 1000
+    for i in range(0, len(X), step):
+        streamed.partial_fit(X[i : i + step], y[i : i + step], **more)
+        merged.merge(make().partial_fit(X[i : i + step], y[i : i + step], **more))
     for model, least in ((make().fit(X, y), 15), (streamed, 13), (merged, 13)):
         model_mean, model_variance = read(model)
         assert digits(model_mean, mean) >= least
