@@ -38,13 +38,16 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         With own covariances, the share of the shared one: Friedman's λ.
     shrinkage : float in [0, 1], "ledoit_wolf", "oas", "auto" or None, default=None
         Share of the diagonal in each full covariance matrix, given or estimated, on standardised columns. A diagonal
-        shape has nothing to shrink. ``"auto"``, for mix, shrinkage and smoothing alike, chooses by held-out log-loss,
+        shape has nothing to shrink. None is ``"oas"`` with the default ``estimation``, and 0 with any other. ``"auto"``, for mix, shrinkage and smoothing alike, chooses by held-out log-loss,
         leave-one-out where that has a closed form, otherwise in ten folds; see ``tuning_``.
     divisor : {"ml", "unbiased"}, default="ml"
         Maximum likelihood (n, n_k), or unbiased (n − K, n_k − 1: as R's ``lda`` and ``qda`` use).
-    estimation : {"mle", "map", "bayes"}, default="mle"
-        Maximum likelihood; with a conjugate prior (normal-inverse-Wishart, or -χ² for variances); or integrated over
-        its posterior, so that a row has a multivariate t distribution given the rows seen.
+    estimation : {"mle", "map", "bayes"} or None, default=None
+        None regularises as much as the number of rows requires: full covariances are those of maximum likelihood,
+        shrunk by the closed form ``"oas"`` unless ``shrinkage`` is given, and a diagonal or spherical shape has a prior
+        worth ``smoothing`` rows. ``"mle"`` is maximum likelihood, the textbook estimate; ``"map"`` adds a conjugate
+        prior (normal-inverse-Wishart, or -χ² for variances); ``"bayes"`` integrates over its posterior, so a row has a
+        multivariate t distribution given the rows seen.
     smoothing : float or "auto", default=1
         Number of pseudo-rows, which look like all rows together, of the prior of ``"map"`` and ``"bayes"``.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
@@ -107,7 +110,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         mix: float | str = 0.0,
         shrinkage: float | str | None = None,
         divisor: str = "ml",
-        estimation: str = "mle",
+        estimation: str | None = None,
         smoothing: float | str = 1.0,
         prior: Prior = "data",
         n_components: int | None = None,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class GaussianDiscriminantSpecification(TunableSpecification):
     mix: float | str = 0.0
     shrinkage: float | str | None = None
     divisor: str = "ml"
-    estimation: str = "mle"
+    estimation: str | None = None
     smoothing: float | str = 1.0
     n_components: int | None = None
 
@@ -52,15 +52,29 @@ class GaussianDiscriminantSpecification(TunableSpecification):
         effect = {
             "mix": self.covariance == "own",
             "shrinkage": self.shape == "full",
-            "smoothing": self.estimation != "mle",
+            "smoothing": self._estimation != "mle",
         }
         return {name: path for name, path in paths.items() if effect[name] and is_auto(getattr(self, name))}
+
+    @property
+    def maximising(self) -> Self:
+        """Maximum likelihood in place of the default's shrinkage, which has no objective and no evidence."""
+        return replace(self, estimation="mle") if self.estimation is None and self.shape == "full" else self
+
+    @property
+    def _estimation(self) -> str:
+        """How the family estimates; the default is a prior for variances and maximum likelihood for covariances."""
+        if self.estimation is not None:
+            return self.estimation
+        return "mle" if self.shape == "full" or self.divisor == "unbiased" else "map"
 
     def family(self, tuning: Tuning | None) -> Family:
         """A multivariate Gaussian, or independent Gaussian columns for a diagonal shape."""
         mix, smoothing = self.setting("mix", 0.0, tuning), self.setting("smoothing", 1.0, tuning)
-        shared: dict[str, Any] = {"missing": False, "estimation": self.estimation, "smoothing": smoothing}
+        shared: dict[str, Any] = {"missing": False, "estimation": self._estimation, "smoothing": smoothing}
         shrinkage = self.setting("shrinkage", 0.0, tuning)
+        if shrinkage is None and self.estimation is None and self.shape == "full":
+            shrinkage = "oas"
         full = MultivariateGaussian(self.covariance, mix, shrinkage, self.divisor, **shared)  # type: ignore[arg-type]
         if self.shape == "full":
             return full

@@ -73,7 +73,8 @@ class TunableClassifier(GenerativeClassifier):
         prior.
         """
         fitted = self.fitted_
-        return fitted.current_model.log_marginal_likelihood(_prior(fitted))
+        maximising = fitted.with_specification(fitted.specification.maximising)
+        return maximising.current_model.log_marginal_likelihood(_prior(fitted))
 
 
 def _prior(fitted: Fitted) -> bayes.Prior:

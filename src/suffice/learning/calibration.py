@@ -3,8 +3,12 @@
 Naive Bayes treats dependent columns as independent evidence, so its posteriors are too extreme. The map is fitted to
 held-out log-posteriors, each row under the model of the other rows, so it needs no separate rows. There are two maps:
 
-- a temperature and an offset for each class, ``p(y | x) ∝ exp(β log p₀(y | x) + b_y)``, by maximum likelihood;
+- a temperature, an offset for each class and a share ε of outliers, by maximum likelihood:
+  ``p(y | x) = (1 − ε) q(y) + ε π(y)`` with ``q(y) ∝ exp(β log p₀(y | x) + b_y)``;
 - a monotone function of the log-odds of each class (isotonic), which is more flexible and needs many rows.
+
+An outlier is a row whose score says nothing about its label. Without ε, one row with an enormous score for the wrong
+class would determine the temperature of all rows.
 
 A map is fitted under the class prior of the data, π. Under another prior p(y) the calibrated posterior is multiplied by
 p(y)/π(y), which is Bayes' rule.
@@ -12,10 +16,10 @@ p(y)/π(y), which is Bayes' rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from sklearn.isotonic import IsotonicRegression
 
 from suffice import bayes
@@ -31,6 +35,8 @@ MAX_SURPRISE = 1e8  # log-posteriors are cut off at minus this number
 # probabilities more extreme than the model's, and a few dozen rows hardly determine offsets. Less extreme
 # probabilities need little evidence.
 SHARPER, SOFTER, OFFSETS = 30.0, 0.1, 10.0
+OUTLIERS = (1e-4, 1e-3, 1e-2, 0.05, 0.2)  # shares to start a search from
+LEAST_LOG_OUTLIERS = np.log(1e-12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +53,9 @@ class Calibration:
     offset : array of shape (K,)
     knots, values : tuple of arrays
         For an isotonic map, the log-odds of each class and the probabilities there; empty for a temperature.
+    outliers : float
+        ε, the share of rows whose scores say nothing about their labels; 0 if the rows show none, and for an isotonic
+        map.
     rule : str
         How rows were held out for the fit: leave-one-out or ten folds.
     """
@@ -58,6 +67,7 @@ class Calibration:
     knots: tuple[Float, ...] = ()
     values: tuple[Float, ...] = ()
     rule: str = ""
+    outliers: float = 0.0
 
     def applied(self, joint: Float, classes: ClassAxis, prior: Float) -> Float:
         """Return calibrated log p(y | x), up to a term of each row, from log p(x, y) under a prior (n, K).
@@ -69,7 +79,8 @@ class Calibration:
         if not self.knots:
             with np.errstate(invalid="ignore"):
                 mapped = np.where(np.isneginf(known), -np.inf, self.slope * known)
-            return mapped + np.where(at >= 0, self.offset[at], 0.0) + shift
+            mapped += np.where(at >= 0, self.offset[at], 0.0)
+            return (self._with_outliers(mapped, at, prior) if self.outliers else mapped) + shift
         probability = np.exp(known)
         for k, position in enumerate(at):
             if position >= 0:
@@ -77,8 +88,17 @@ class Calibration:
         probability[np.isneginf(known)] = 0.0
         return bayes.log_prior(probability) + shift
 
+    def _with_outliers(self, mapped: Float, at: Codes, prior: Float) -> Float:
+        """log (1 − ε) q(y) + ε π(y), where π is the prior of the map (n, K)."""
+        share = np.where(at >= 0, self.share[at], prior)
+        noise = np.log(self.outliers) + bayes.log_prior(share / share.sum())
+        return np.asarray(np.logaddexp(np.log1p(-self.outliers) + bayes.log_posterior(mapped), noise))
+
     def linear(self, classes: ClassAxis, prior: Float) -> tuple[float, Float]:
-        """Return ``scale`` and ``offset`` (K,) of a temperature map: ``scale · log p(x, y) + offset``."""
+        """Return ``scale`` and ``offset`` (K,) of a temperature map: ``scale · log p(x, y) + offset``.
+
+        The mixture with the prior, if there are outliers, is not included: it is not linear.
+        """
         at, shift = self._shift(classes, prior)
         return self.slope, (1 - self.slope) * shift + np.where(at >= 0, self.offset[at], 0.0)
 
@@ -97,7 +117,8 @@ class Calibration:
         monotone = all(
             len(a) == len(b) > 0 and (np.diff(a) > 0).all() and (b >= 0).all() and (b <= 1).all() for a, b in pairs
         )
-        if not (shaped and monotone and all(np.isfinite(each).all() for each in finite) and self.slope > 0):
+        valid = all(np.isfinite(each).all() for each in finite) and self.slope > 0 and 0 <= self.outliers < 1
+        if not (shaped and monotone and valid):
             raise InputError("calibration is not a valid map of the posteriors of its classes.")
 
 
@@ -121,10 +142,13 @@ def fit_temperature(
     *,
     offsets: float = OFFSETS,
 ) -> Calibration:
-    """Fit a temperature and offsets by penalised maximum likelihood.
+    """Fit a temperature, offsets and a share of outliers by penalised maximum likelihood.
 
     The penalties are normal priors with mean zero for log β, with different precisions above and below zero, and for
     each offset. They keep the map near the identity if there are few rows, and finite if the classes are separable.
+
+    The share of outliers is zero unless the rows show that there are some: the share must increase the log-likelihood
+    by more than half the logarithm of the number of rows.
 
     Parameters
     ----------
@@ -142,37 +166,117 @@ def fit_temperature(
     >>> odds = rng.normal(0, 2, 20_000)
     >>> y = (rng.random(20_000) < 1 / (1 + np.exp(-odds))).astype(int)
     >>> claimed = np.column_stack([np.zeros(20_000), 2 * odds])
-    >>> fitted = fit_temperature(bayes.log_posterior(claimed), y, None, ClassAxis.of([0, 1]), np.array([0.5, 0.5]))
-    >>> round(fitted.slope, 1)
-    0.5
+    >>> axis, share = ClassAxis.of([0, 1]), np.array([0.5, 0.5])
+    >>> fitted = fit_temperature(bayes.log_posterior(claimed.copy()), y, None, axis, share)
+    >>> round(fitted.slope, 1), fitted.outliers
+    (0.5, 0.0)
+
+    One row with an enormous score for the wrong class hardly changes the temperature:
+
+    >>> claimed[0], y[0] = [0.0, 1e7], 0
+    >>> fitted = fit_temperature(bayes.log_posterior(claimed), y, None, axis, share)
+    >>> round(fitted.slope, 1), round(1 / fitted.outliers, -4)
+    (0.5, 10000.0)
     """
     n_classes = log_posterior.shape[1]
-    row = np.arange(len(codes))
-    known = np.flatnonzero(np.isfinite(log_posterior[row, codes]))  # an impossible label cannot inform a temperature
+    identity = Calibration(classes, share, 1.0, np.zeros(n_classes))
+    w = np.ones(len(codes)) if weights is None else weights
+    possible = np.isfinite(log_posterior[np.arange(len(codes)), codes])
+    known = np.flatnonzero(possible & (w > 0))
     if not len(known):
-        return Calibration(classes, share, 1.0, np.zeros(n_classes))
-    z, codes = np.maximum(log_posterior[known], -MAX_SURPRISE), codes[known]
-    w = np.ones(len(known)) if weights is None else weights[known]
-    row, total = np.arange(len(known)), max(float(w.sum()), np.finfo(float).tiny)
+        return identity
+    z = np.maximum(log_posterior[known], -MAX_SURPRISE)
+    prior = np.maximum(share[codes[known]], np.finfo(float).tiny)
+    objective = _Objective(z, codes[known], w[known], prior, offsets, float(w[~possible].sum()))
+    plain, mixed = objective.starts()
+    best = objective.search(plain)
+    if mixed is not None:
+        found = objective.search(mixed)
+        if objective.impossible or found.fun < best.fun - 0.5 * np.log1p(w.sum()) / objective.total:
+            best = found
+    slope, offset, outliers = objective.parts(best.x)
+    return replace(identity, slope=float(slope), offset=offset - offset.mean(), outliers=outliers)
 
-    def loss(theta: Float) -> tuple[float, Float]:
-        slope, offset = np.exp(theta[0]), theta[1:]
-        precision = np.full(len(theta), offsets)
+
+@dataclass(frozen=True, eq=False)
+class _Objective:
+    """Penalised mean log-loss of a temperature map as a function of (log β, offsets), or (log β, offsets, log ε)."""
+
+    z: Float  # log-posteriors (n, K)
+    codes: Codes
+    weights: Float
+    prior: Float  # class prior of the label of each row
+    offsets: float
+    impossible: float  # weight of further rows whose label has probability zero
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return max(float(self.weights.sum()) + self.impossible, np.finfo(float).tiny)
+
+    def parts(self, theta: Float) -> tuple[float, Float, float]:
+        """β, the offsets and ε."""
+        k = self.z.shape[1]
+        return np.exp(theta[0]), theta[1 : k + 1], float(np.exp(theta[k + 1])) if len(theta) > k + 1 else 0.0
+
+    def loss(self, theta: Float) -> tuple[float, Float]:
+        """The loss and its gradient."""
+        slope, offset, outliers = self.parts(theta)
+        row = np.arange(len(self.codes))
+        mapped = bayes.log_posterior(slope * self.z + offset)
+        explained = mapped[row, self.codes].copy()
+        excess = np.exp(mapped, out=mapped)
+        excess[row, self.codes] -= 1.0
+        penalty, slope_of_penalty = self._penalty(theta)
+        if outliers == 0:
+            value, pull, last = -float(self.weights @ explained), self.weights, []
+        else:
+            value, pull, last = self._mixed(explained, outliers)
+        excess *= pull[:, None]
+        gradient = np.concatenate([[slope * float((excess * self.z).sum())], excess.sum(axis=0), last])
+        return (value + penalty) / self.total, (gradient + slope_of_penalty) / self.total
+
+    def _mixed(self, explained: Float, outliers: float) -> tuple[float, Float, list[float]]:
+        """Loss of the mixture with the prior, the weight of each row in the gradient, and the derivative by log ε."""
+        model, noise = np.log1p(-outliers) + explained, np.log(outliers) + np.log(self.prior)
+        mixture = np.logaddexp(model, noise)
+        value = -float(self.weights @ mixture) - self.impossible * np.log(outliers)
+        from_model = np.exp(model - mixture)
+        by_log = float(self.weights @ (from_model * outliers / (1 - outliers) - np.exp(noise - mixture)))
+        return value, self.weights * from_model, [by_log - self.impossible]
+
+    def _penalty(self, theta: Float) -> tuple[float, Float]:
+        precision = np.full(len(theta), self.offsets)
         precision[0] = SHARPER if theta[0] > 0 else SOFTER
-        mapped = bayes.log_posterior(slope * z + offset)
-        value = -float(w @ mapped[row, codes]) + 0.5 * float(precision @ theta**2)
-        excess = np.exp(mapped)
-        excess[row, codes] -= 1.0
-        excess *= w[:, None]
-        gradient = np.append(slope * float((excess * z).sum()), excess.sum(axis=0)) + precision * theta
-        return value / total, gradient / total
+        precision[self.z.shape[1] + 1 :] = 0.0
+        return 0.5 * float(precision @ theta**2), precision * theta
 
-    # Start near the best temperature, which may be orders of magnitude from 1.
-    starts = (np.append(-step, np.zeros(n_classes)) for step in np.arange(0.0, np.log(MAX_SURPRISE)))
-    start = min(starts, key=lambda theta: loss(theta)[0])
-    search = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(-40.0, 12.0)] + [(-50.0, 50.0)] * n_classes)
-    best = search.x if search.fun <= loss(start)[0] else start
-    return Calibration(classes, share, float(np.exp(best[0])), best[1:] - best[1:].mean())
+    def starts(self) -> tuple[Float, Float | None]:
+        """Starts near the best temperature, which may be orders of magnitude from 1, without and with outliers.
+
+        None if outliers do not lower the loss anywhere.
+        """
+        k, row = self.z.shape[1], np.arange(len(self.codes))
+        losses: dict[tuple[float, float], float] = {}
+        for step in -np.arange(0.0, np.log(MAX_SURPRISE)):
+            explained = bayes.log_posterior(np.exp(step) * self.z)[row, self.codes]
+            losses[step, 0.0] = -float(self.weights @ explained) + 0.5 * SOFTER * step**2
+            for outliers in OUTLIERS:
+                losses[step, outliers] = self._mixed(explained, outliers)[0] + 0.5 * SOFTER * step**2
+        plain = min((key for key in losses if key[1] == 0), key=lambda key: losses[key])
+        mixed = min((key for key in losses if key[1] > 0), key=lambda key: losses[key])
+        start = np.append(plain[0], np.zeros(k))
+        if not self.impossible and losses[mixed] >= losses[plain]:
+            return start, None
+        return start, np.concatenate([[mixed[0]], np.zeros(k), [np.log(mixed[1])]])
+
+    def search(self, start: Float) -> OptimizeResult:
+        """The minimum near a start."""
+        k = self.z.shape[1]
+        bounds = [(-40.0, 12.0)] + [(-50.0, 50.0)] * k + [(LEAST_LOG_OUTLIERS, np.log(0.5))] * (len(start) - k - 1)
+        found = minimize(self.loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+        here = self.loss(start)[0]
+        return found if found.fun <= here else OptimizeResult(x=start, fun=here)
 
 
 def fit_isotonic(

@@ -167,8 +167,10 @@ def _with_unlabelled(
     weights = read_unlabelled_weight(unlabelled_weight, check_row_count(unlabelled, "unlabelled"))
     rows = specification.reader.unlabelled(unlabelled, layout)
 
+    maximising = fitted.with_specification(specification.maximising)
+
     def solve(of: Model) -> Estimate:
-        return fitted.with_model(of).estimate
+        return maximising.with_model(of).estimate
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SufficeWarning)  # the last model warns again

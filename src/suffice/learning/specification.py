@@ -233,6 +233,11 @@ class Specification(ABC):
                 total += family.log_prior(parameters, statistic)
         return total
 
+    @property
+    def maximising(self) -> Self:
+        """The specification whose parameters maximise a likelihood, for expectation–maximisation and evidence."""
+        return self
+
     def linear_form(self, fitted: Fitted) -> LinearForm:
         """The log-odds before calibration as a linear function of x."""
         return fitted.estimate.linear_form()

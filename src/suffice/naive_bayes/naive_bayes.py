@@ -34,15 +34,16 @@ class NaiveBayes(TunableClassifier):
         columns as its key is a block of dependent columns, with the family ``"multivariate_gaussian"``,
         ``"joint_table"`` or ``"multinomial"``; the value None ignores a column. ``"text"`` reads a column as documents
         and counts their words.
-    estimation : {"mle", "map", "bayes"} or None, default=None
-        How parameters are computed from statistics: by maximum likelihood, with a conjugate prior, or integrated over
-        the posterior. None is the default of each family: ``"mle"`` for numbers, ``"map"`` for counts and categories
-        (Laplace smoothing). A family object keeps its own setting.
+    estimation : {"map", "mle", "bayes"} or None, default="map"
+        How parameters are computed from statistics: with a conjugate prior, by maximum likelihood (the textbook
+        estimate), or integrated over the posterior, which is best for fewer than a hundred rows and slower. None is the
+        default of each family: ``"mle"`` for numbers, ``"map"`` for counts and categories. A family object keeps its
+        own setting.
     smoothing : float, "auto" or None, default=None
         Weight of the prior: pseudo-counts of each level or outcome, or pseudo-rows that look like all rows together.
-        None is 1. ``"auto"`` chooses by held-out log-loss, leave-one-out where that has a closed form, otherwise in ten
-        folds; see ``tuning_``. Maximum likelihood, the default for numbers, has no prior: set ``estimation="map"`` or
-        ``"bayes"`` as well.
+        None is 1: Laplace's rule for levels, and one row like all rows together for numbers. ``"auto"`` chooses by
+        held-out log-loss, leave-one-out where that has a closed form, otherwise in ten folds; see ``tuning_``. Maximum
+        likelihood has no prior.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
     missing : {"ignore", "category"}, default="ignore"
@@ -128,7 +129,7 @@ class NaiveBayes(TunableClassifier):
         self,
         families: str | Family | Mapping[Any, Any] = "auto",
         *,
-        estimation: str | None = None,
+        estimation: str | None = "map",
         smoothing: float | str | None = None,
         prior: Prior = "data",
         missing: str = "ignore",

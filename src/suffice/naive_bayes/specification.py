@@ -39,7 +39,7 @@ class NaiveBayesSpecification(TunableSpecification):
     stored: ClassVar[tuple[str, ...]] = ("tuning", "calibration", "form")
 
     families: str | Family | Mapping[Any, Any] = "auto"
-    estimation: str | None = None
+    estimation: str | None = "map"
     smoothing: float | str | None = None
     missing: str = "ignore"
     unseen: str = "ignore"
