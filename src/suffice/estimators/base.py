@@ -450,11 +450,15 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         Explanation
             ``parts`` as an array, and `Explanation.to_frame` with the largest parts first.
         """
+        return self._explained(X, label, against)
+
+    def _explained(self, X: Any, label: Any, against: Any, *, absent_words: bool = False) -> Explanation:
         fitted = self.fitted_
         fitted.specification.check_density("explain")
         table, classes = self._rows(fitted, X), fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
-        return explain(fitted.estimate, table, first, second, prediction.joint(fitted, table))
+        joint = prediction.joint(fitted, table)
+        return explain(fitted.estimate, table, first, second, joint, absent_words=absent_words)
 
     def mutual_information(self, n_samples: int = N_SAMPLES, *, random_state: Any = 0) -> Listing:
         """How much each column by itself tells about the class: their mutual information under the model, in bits.
