@@ -260,7 +260,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         ----------
         factor : float in [0, 1]
             1 forgets nothing, 0 everything. A batch that is followed by t others, each preceded by ``decay(f)``, has
-            weight f^t; the effective number of batches is 1/(1 − f).
+            weight f^t; the effective number of batches is 1/(1 − f). A weight below 1e-140 counts as zero: its rows,
+            levels and words are forgotten, and a column whose differences have faded is constant.
 
         Returns
         -------

@@ -2,9 +2,9 @@
 
 log p(a | x) − log p(b | x) = log p(a)/p(b) + Σ_words part of the word + rest
 
-For Bernoulli words, the part of a word that the document has is log φ_a/φ_b, and the rest is the sum of log (1 − φ_a)/(1
-− φ_b) over the words that it does not have. For the Dirichlet-multinomial (``estimation="bayes"``) the rest is the
-normaliser.
+For Bernoulli words, the part of a word that the document has is log φ_a/φ_b, and the rest is the sum of
+log (1 − φ_a)/(1 − φ_b) over the words that it does not have. For the Dirichlet-multinomial (``estimation="bayes"``)
+the rest is the normaliser.
 """
 
 from __future__ import annotations

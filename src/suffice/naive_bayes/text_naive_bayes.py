@@ -311,9 +311,9 @@ class TextNaiveBayes(TunableClassifier):
         Returns
         -------
         Explanation
-            ``names`` and ``parts`` of each document, and `Explanation.to_frame` with the largest parts first. A Bernoulli
-            word that the document has adds log φ/φ′, where φ and φ′ are the probabilities of the word in the two
-            classes; an absent word adds log (1 − φ)/(1 − φ′).
+            ``names`` and ``parts`` of each document, and `Explanation.to_frame` with the largest parts first. A
+            Bernoulli word that the document has adds log φ/φ′, where φ and φ′ are the probabilities of the word in the
+            two classes; an absent word adds log (1 − φ)/(1 − φ′).
 
         Examples
         --------
@@ -362,7 +362,8 @@ class TextNaiveBayes(TunableClassifier):
         -------
         Listing
             ``word``; ``log-odds``, what each occurrence adds to the log-odds (for Bernoulli words, what its presence
-            adds compared with its absence); and how often it occurred in the class and in the others that it is compared with.
+            adds compared with its absence); and how often it occurred in the class and in the others that it is
+            compared with.
 
         Examples
         --------

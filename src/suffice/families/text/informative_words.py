@@ -86,9 +86,7 @@ def informative_words(parameters: TextParameters, label: int, against: int | Non
     return InformativeWords(names, odds[order], np.column_stack([count[label], other])[order])
 
 
-def word_parts(
-    family: Text, parameters: TextParameters, x: Texts, row: int, *, list_absent: bool = False
-) -> WordParts:
+def word_parts(family: Text, parameters: TextParameters, x: Texts, row: int, *, list_absent: bool = False) -> WordParts:
     """Parts of the words of one document; they and the rest sum to its `relative_log_likelihood`.
 
     With ``list_absent``, each absent Bernoulli word has a part of its own.
