@@ -63,7 +63,7 @@ def test_an_explanation_is_shown():
 
 def test_bernoulli_words_that_are_not_there_have_a_part():
     model = TextNaiveBayes("bernoulli").fit(TEXTS, LABELS)
-    assert model.explain(["cheap"]).names[0] == ["(prior)", "cheap", "(words that are not there)"]
+    assert model.explain(["cheap"]).names[0] == ["(prior)", "cheap", "(absent words)"]
     assert model.explain([None]).names[0] == ["(prior)"]
 
 

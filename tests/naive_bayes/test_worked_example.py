@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from suffice import NaiveBayes
+from suffice import NaiveBayes, TextNaiveBayes
 from suffice.naive_bayes import BernoulliNB, MultinomialNB
 
 MESSAGES = [
@@ -99,3 +99,33 @@ def test_why_the_two_differ():
     counted = NaiveBayes("multinomial").fit(COUNTS, LABELS)
     theta = counted.linear_form().theta
     np.testing.assert_allclose(np.diff(counted.predict_log_proba(ROW)[0]), ROW[0] @ theta, rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0, 1])
+@pytest.mark.parametrize("slots", [0, 1 << 12])
+def test_bernoulli_texts_are_explained_as_yes_and_no_columns(alpha, slots):
+    """A present word adds log φ/φ', an absent word log (1 − φ)/(1 − φ'), as for a table of the same words."""
+    how = {"estimation": "mle"} if alpha == 0 else {"smoothing": 1.0}
+    columns = NaiveBayes("bernoulli", **how).fit((COUNTS > 0).astype(float), LABELS)
+    texts = TextNaiveBayes("bernoulli", slots=slots, **how).fit([text for text, _ in MESSAGES], LABELS)
+    expected = dict(zip(WORDS, columns.explain(ROW, "spam", "ham").parts[0, 1:].tolist(), strict=True))
+    found = texts.explain([NEW], "spam", "ham")
+    assert found.names == [["(prior)", *sorted(NEW.split()), "(absent words)"]] or slots
+    parts = dict(zip(found.names[0], found.parts[0].tolist(), strict=True))
+    for word in NEW.split():
+        np.testing.assert_allclose(parts[word], expected[word], rtol=1e-13, atol=1e-15)
+    absent = [word for word in WORDS if word not in NEW.split()]
+    np.testing.assert_allclose(parts["(absent words)"], sum(expected[word] for word in absent), rtol=1e-13)
+    listed = texts.explain([NEW, None], "spam", "ham", absent_words=True)
+    assert listed.names[1] == ["(prior)"]
+    assert listed.counts[0].tolist() == [1] * 4 + [0] * 8
+    np.testing.assert_allclose(np.sort(listed.parts[0][4:]), np.sort([expected[word] for word in absent]), rtol=1e-13)
+    if not slots:
+        assert listed.names[0][4:] == absent
+    if alpha:
+        assert (round(parts["lottery"], 2), round(parts["(absent words)"], 3)) == (1.10, 0.863)
+
+
+def test_absent_words_have_no_part_in_other_models():
+    model = TextNaiveBayes().fit([text for text, _ in MESSAGES], LABELS)
+    assert model.explain([NEW], absent_words=True).names == [["(prior)", *sorted(NEW.split())]]

@@ -89,6 +89,11 @@ class ExplainedRow(TypedDict):
     show_default=True,
     help="Maximum number of columns or words to list; --json lists all.",
 )
+@click.option(
+    "--absent-words",
+    is_flag=True,
+    help="List each word that a text does not have, for models of present and absent words (--event bernoulli).",
+)
 @columns_options
 @reading_options
 @json_option
@@ -99,6 +104,7 @@ def command(
     label: str | None,
     against: str | None,
     most: int,
+    absent_words: bool,
     columns: list[str] | None,
     ignore: list[str] | None,
     reading: ReadingOptions,
@@ -116,10 +122,12 @@ def command(
     first, second = class_named(loaded, label), class_named(loaded, against)
     if first is not None and first == second:
         raise click.UsageError("--label and --against name the same class.")
+    if absent_words and not isinstance(loaded, suffice.TextNaiveBayes):
+        raise click.UsageError("--absent-words needs a model of texts (--model text).")
     source = open_data(data, reading, columns, ignore, notes=False)
     read = model_columns(loaded, source)
     with reading_progress(source, "Reading"):
-        explained = _explained_rows(loaded, source, read, rows, first, second)
+        explained = _explained_rows(loaded, source, read, rows, first, second, absent_words=absent_words)
     if as_json:
         print_json({"model": model, "source": source.name, "rows": explained})
     else:
@@ -135,6 +143,8 @@ def _explained_rows(
     rows: Sequence[int],
     label: Hashable,
     against: Hashable,
+    *,
+    absent_words: bool,
 ) -> list[ExplainedRow]:
     """Explain the rows with these numbers, in the given order; reading stops after the last of them."""
     from suffice.exceptions import InputError
@@ -150,7 +160,7 @@ def _explained_rows(
             one_row = Batch(batch.rows.slice(row - n_seen, 1), SelectedLocations(batch.locations, [row - n_seen]))
 
             def explain(_: object, model_row: Any, row: int = row, place: str = place) -> ExplainedRow:
-                return _explained(model, model_row, row, place, label, against)
+                return _explained(model, model_row, row, place, label, against, absent_words=absent_words)
 
             result = use_good_rows(model, source, one_row, read, explain)
             if result is None:
@@ -166,7 +176,14 @@ def _explained_rows(
 
 
 def _explained(
-    model: GenerativeClassifier, model_row: Any, row: int, place: str, label: Hashable, against: Hashable
+    model: GenerativeClassifier,
+    model_row: Any,
+    row: int,
+    place: str,
+    label: Hashable,
+    against: Hashable,
+    *,
+    absent_words: bool,
 ) -> ExplainedRow:
     probabilities: list[float] = model.predict_proba(model_row)[0].tolist()
     classes: list[Hashable] = model.classes_.tolist()
@@ -177,7 +194,8 @@ def _explained(
     predicted = model.predict(model_row).tolist()[0]
     if label is None and predicted != against:
         label = predicted
-    explanation = model.explain(model_row, label, against)
+    options = {"absent_words": True} if absent_words else {}
+    explanation = model.explain(model_row, label, against, **options)
     return {
         "row": row,
         "place": place,

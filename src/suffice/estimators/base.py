@@ -260,7 +260,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         ----------
         factor : float in [0, 1]
             1 forgets nothing, 0 everything. A batch that is followed by t others, each preceded by ``decay(f)``, has
-            weight f^t; the effective number of batches is 1/(1 − f).
+            weight f^t; the effective number of batches is 1/(1 − f). A weight below 1e-140 counts as zero: its rows,
+            levels and words are forgotten, and a column whose differences have faded is constant.
 
         Returns
         -------
@@ -450,11 +451,15 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         Explanation
             ``parts`` as an array, and `Explanation.to_frame` with the largest parts first.
         """
+        return self._explained(X, label, against)
+
+    def _explained(self, X: Any, label: Any, against: Any, *, absent_words: bool = False) -> Explanation:
         fitted = self.fitted_
         fitted.specification.check_density("explain")
         table, classes = self._rows(fitted, X), fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
-        return explain(fitted.estimate, table, first, second, prediction.joint(fitted, table))
+        joint = prediction.joint(fitted, table)
+        return explain(fitted.estimate, table, first, second, joint, absent_words=absent_words)
 
     def mutual_information(self, n_samples: int = N_SAMPLES, *, random_state: Any = 0) -> Listing:
         """How much each column by itself tells about the class: their mutual information under the model, in bits.

@@ -32,7 +32,6 @@ from suffice.tables import Table
 
 __all__ = ["Prepared", "check_row_count", "decayed", "fit", "no_rows", "prepare", "scaled", "summarize", "update"]
 
-FADED = 1e-280  # a class with less weight has lost the digits of its moments
 NOT_SCORED = "Scores were not requested; suffice.fit scores a model on held-out rows."
 
 
@@ -352,9 +351,7 @@ def scaled(model: Model, factor: object) -> Model:
     number = check_decay(factor)
     if factor is None:
         return model
-    out = model.scale(number)
-    faded = out.weights.weight < FADED
-    return out.taking(~faded).on(out.classes) if faded.any() else out
+    return model.scale(number).faded()
 
 
 def decayed(fitted: Fitted, factor: object) -> Fitted:

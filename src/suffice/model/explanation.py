@@ -30,6 +30,8 @@ def explain(
     label: int | None = None,
     against: int | None = None,
     joint: Float | None = None,
+    *,
+    absent_words: bool = False,
 ) -> Explanation:
     """Parts of the log-odds of one class against another, row by row.
 
@@ -42,6 +44,8 @@ def explain(
         the most likely class of each row against the next.
     joint : array of shape (n, K), optional
         log p(x, y) of the rows, up to a term that all classes share, if it is not that of the estimate.
+    absent_words : bool
+        Whether each Bernoulli word that a document does not have is a part of its own.
 
     Returns
     -------
@@ -52,7 +56,7 @@ def explain(
     if len(estimate.blocks) == 1:
         family, parameters = estimate.blocks[0].family, estimate.parameters[0]
         if isinstance(family, Text):
-            return explain_words(estimate, family, table, label, against)
+            return explain_words(estimate, family, table, label, against, joint, absent_words=absent_words)
         if isinstance(family, MultivariateGaussian) and parameters.freedom is None:
             return explain_gaussian(estimate, table, label, against, joint)
     return explain_columns(estimate, table, label, against)

@@ -28,13 +28,14 @@ class Explanation:
     ----------
     names : list, or list of lists of str
         ``"(prior)"``, then a column or a tuple of columns for each part. For documents a list for each document:
-        ``"(prior)"``, its known words, each once, and perhaps a part for the words that it does not have.
+        ``"(prior)"``, its known words, each once, and for Bernoulli words ``"(absent words)"``: the known words that
+        the document does not have, all together.
     parts : array of shape (n, len(names)), or list of arrays
         What each part adds to the log-odds; for a word, all its occurrences together.
     labels, against : array of shape (n,)
         The classes that are compared.
     counts : list of arrays, or None
-        How often each document has each of its words, and 1 for other parts. None for columns.
+        How often each document has each word, and 1 for other parts. None for columns.
     unknown : list of lists of str, or None
         Words of each document that the model does not use. None for columns.
     """

@@ -15,6 +15,7 @@ from suffice.model.estimate import Estimate
 from suffice.numerics.types import Float, Index, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
 from suffice.statistics.classes import present_rows
+from suffice.statistics.statistic import has_faded
 from suffice.tables import Table
 
 __all__ = ["Model"]
@@ -100,6 +101,16 @@ class Model:
             weights=self.weights.scale(factor),
             statistics=tuple(each.scale(factor) for each in self.statistics),
         )
+
+    def faded(self) -> Model:
+        """The model after `scale`, without rows, classes and differences that have lost their weight."""
+        gone = has_faded(self.weights.weight)
+        if gone.any() and not (self.weights.weight[~gone] > 0).any():
+            return self.scale(0.0)
+        weights, statistics = self.weights, tuple(each.faded() for each in self.statistics)
+        if gone.any():
+            weights, statistics = weights.emptied(gone), tuple(each.emptied(gone) for each in statistics)
+        return replace(self, weights=weights, statistics=statistics)
 
     def check_rows(self) -> None:
         """Raise `InputError` if the model has no rows."""

@@ -2,8 +2,9 @@
 
 log p(a | x) − log p(b | x) = log p(a)/p(b) + Σ_words part of the word + rest
 
-The rest belongs to no word of the document: the absence of all other words (Bernoulli words), or the normaliser of the
-Dirichlet-multinomial (``estimation="bayes"``).
+For Bernoulli words, the part of a word that the document has is log φ_a/φ_b, and the rest is the sum of
+log (1 − φ_a)/(1 − φ_b) over the words that it does not have. For the Dirichlet-multinomial (``estimation="bayes"``)
+the rest is the normaliser.
 """
 
 from __future__ import annotations
@@ -20,17 +21,25 @@ from suffice.tables import Table
 
 __all__ = ["explain_words"]
 
-REST = {"bernoulli": "(words that are not there)", "multinomial": "(length)"}
+REST = {"bernoulli": "(absent words)", "multinomial": "(length)"}
 
 
 def explain_words(
-    estimate: Estimate, family: Text, table: Table, label: int | None = None, against: int | None = None
+    estimate: Estimate,
+    family: Text,
+    table: Table,
+    label: int | None = None,
+    against: int | None = None,
+    joint: Float | None = None,
+    *,
+    absent_words: bool = False,
 ) -> Explanation:
     """Parts of the log-odds of a model with one column of documents; see `suffice.model.explanation.explain`."""
-    texts = estimate.blocks[0].take(table)
-    documents = [word_parts(family, estimate.parameters[0], texts, i) for i in range(len(texts))]
-    scores = np.array([each.parts.sum(axis=0) + each.rest for each in documents])
-    joint = bayes.joint(estimate.log_prior, scores.reshape(len(documents), len(estimate.classes)))
+    texts, parameters = estimate.blocks[0].take(table), estimate.parameters[0]
+    documents = [word_parts(family, parameters, texts, i, list_absent=absent_words) for i in range(len(texts))]
+    if joint is None:
+        scores = np.array([each.parts.sum(axis=0) + each.rest for each in documents])
+        joint = bayes.joint(estimate.log_prior, scores.reshape(len(documents), len(estimate.classes)))
     bayes.check_possible_rows(joint)
     first, second = compared_classes(joint, label, against)
     check_comparable(joint, first, second)

@@ -14,6 +14,7 @@ from suffice.families.text.informative_words import informative_words
 from suffice.families.text.parameters import TextParameters, words_used
 from suffice.learning.prior_shift import AdaptedPrior
 from suffice.model import Conditional, LinearForm
+from suffice.model.explanation import Explanation
 from suffice.naive_bayes.text_specification import TextSpecification, word_sums
 from suffice.numerics.types import Codes, Float
 from suffice.tables.listing import Listing
@@ -293,6 +294,42 @@ class TextNaiveBayes(TunableClassifier):
             self._fitted = fitted.with_model(replace(fitted.model, statistics=(statistic,)))
         return self
 
+    def explain(self, X: Any, label: Any = None, against: Any = None, *, absent_words: bool = False) -> Explanation:
+        """Explain predictions: the parts of the log-odds of each word, which sum to it.
+
+        Parameters
+        ----------
+        X : documents
+        label, against : optional
+            The classes to compare. By default the second of two classes against the first; of more than two the most
+            probable class of each document against the next.
+        absent_words : bool, default=False
+            With ``event="bernoulli"``, whether each word that a document does not have is a part of its own, with
+            count 0. By default ``"(absent words)"`` is the sum of these parts. In other models, absent words have no
+            effect.
+
+        Returns
+        -------
+        Explanation
+            ``names`` and ``parts`` of each document, and `Explanation.to_frame` with the largest parts first. A
+            Bernoulli word that the document has adds log φ/φ′, where φ and φ′ are the probabilities of the word in the
+            two classes; an absent word adds log (1 − φ)/(1 − φ′).
+
+        Examples
+        --------
+        >>> from suffice import TextNaiveBayes
+        >>> model = TextNaiveBayes("bernoulli").fit(["cheap pills", "pills for lunch"], ["spam", "ham"])
+        >>> model.explain(["pills, cheap"])
+        row  label  against  word            count      part
+          0  spam   ham      (absent words)      1   0.81093
+          0  spam   ham      cheap               1  0.693147
+          0  spam   ham      (prior)             1         0
+          0  spam   ham      pills               1         0
+        >>> model.explain(["pills, cheap"], absent_words=True).strongest(0, 3)["word"]
+        ['cheap', 'for', 'lunch']
+        """
+        return self._explained(X, label, against, absent_words=absent_words)
+
     def known_words(self, X: Any) -> Codes:
         """How many words of each document are in the vocabulary, with repetitions (n,).
 
@@ -325,7 +362,8 @@ class TextNaiveBayes(TunableClassifier):
         -------
         Listing
             ``word``; ``log-odds``, what each occurrence adds to the log-odds (for Bernoulli words, what its presence
-            adds); and how often it occurred in the class and in the others that it is compared with.
+            adds compared with its absence); and how often it occurred in the class and in the others that it is
+            compared with.
 
         Examples
         --------

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from suffice.numerics.compensated import add, product
 from suffice.numerics.types import Array, Float, Index, Matrix
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
+from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic, has_faded
 from suffice.statistics.subtraction import is_rounding_error, subtract_weights
 from suffice.statistics.weights import class_weights
 from suffice.tables.sparse_cells import same_cells
@@ -98,6 +98,11 @@ class CountVectors(Statistic):
         total = self.total - other.total
         total = np.where(left[:, None] & ~is_rounding_error(self.total, total), total, 0.0)
         return CountVectors(self.classes, weight, total, coefficient, weight_low=low)
+
+    def faded(self) -> Self:
+        """Return the statistic after `scale`, without counts that have lost their weight."""
+        out, gone = super().faded(), has_faded(self.total)
+        return replace(out, total=np.where(gone, 0.0, out.total)) if gone.any() else out
 
     def _scaled(self, factor: float) -> CountVectors:
         weight, low = product(self.weight, self.weight_low, np.asarray(factor))

@@ -14,7 +14,7 @@ from suffice.exceptions import MergeError, columns_at, listed
 from suffice.numerics.compensated import add, product
 from suffice.numerics.types import Codes, Float, Index, Matrix, Selection
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
+from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic, has_faded
 from suffice.statistics.subtraction import subtract_weights
 from suffice.statistics.weights import class_weights, weighted_counts
 from suffice.tables.levels import Coded, CodedColumn, Levels
@@ -191,6 +191,16 @@ class Counts(Statistic):
         missing, missing_low = product(self.missing, self.missing_low, by)
         scaled = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
         return scaled.without_empty()
+
+    def faded(self) -> Counts:
+        """Return the statistic after `scale`, without levels that have lost their weight."""
+        gone, lost = has_faded(self.count), has_faded(self.missing)
+        if not (gone.any() or lost.any()):
+            return self
+        count, low = np.where(gone, 0.0, self.count), np.where(gone, 0.0, self.count_low)
+        missing, missing_low = np.where(lost, 0.0, self.missing), np.where(lost, 0.0, self.missing_low)
+        left = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
+        return left.without_empty()
 
     def without_empty(self) -> Counts:
         """Return the statistic without levels of weight zero, except declared ones."""

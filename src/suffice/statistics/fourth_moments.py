@@ -18,8 +18,8 @@ import numpy as np
 from suffice import kernels
 from suffice.numerics.compensated import add, join_means, part_mean
 from suffice.numerics.double_double import DoubleDouble
-from suffice.numerics.number_range import SMALLEST, check_squares
-from suffice.numerics.types import Float
+from suffice.numerics.number_range import FADED_SQUARE, SMALLEST, check_squares
+from suffice.numerics.types import Float, Mask
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.scatter import Scatter, varying_pairs
@@ -123,6 +123,10 @@ class FourthMoments(Scatter):
         fourth = np.where((second > 0) & (fourth == 0), SMALLEST, fourth)
         check_squares(fourth, range(self.shape[0]) if columns is None else columns)
         return checked
+
+    def _faded_columns(self) -> Mask:
+        fourth = np.diagonal(self.pooled().quartic[0])
+        return super()._faded_columns() | ((fourth >= 0) & (fourth < FADED_SQUARE) & (self._total_squares() > 0))
 
     def pooled(self) -> FourthMoments:
         """Return the statistic of all classes as one, about the common mean, on an axis of one unnamed class."""

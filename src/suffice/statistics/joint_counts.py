@@ -13,7 +13,7 @@ from suffice.numerics.compensated import add, product
 from suffice.numerics.types import Codes, Float, Index, Selection
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.counts import class_counts
-from suffice.statistics.statistic import LOW, ByClass, Statistic
+from suffice.statistics.statistic import LOW, ByClass, Statistic, has_faded
 from suffice.statistics.subtraction import subtract_weights
 from suffice.tables.levels import Coded, Levels
 
@@ -139,6 +139,16 @@ class JointCounts(Statistic):
         missing, missing_low = product(self.missing, self.missing_low, by)
         scaled = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
         return scaled.without_empty()
+
+    def faded(self) -> JointCounts:
+        """Return the statistic after `scale`, without cells that have lost their weight."""
+        gone, lost = has_faded(self.count), has_faded(self.missing)
+        if not (gone.any() or lost.any()):
+            return self
+        count, low = np.where(gone, 0.0, self.count), np.where(gone, 0.0, self.count_low)
+        missing, missing_low = np.where(lost, 0.0, self.missing), np.where(lost, 0.0, self.missing_low)
+        left = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
+        return left.without_empty()
 
     def _united(self, other: JointCounts) -> tuple[tuple[Levels, ...], Codes, Codes]:
         """Return the levels of both, and the cells of each as codes of those levels."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.numerics.compensated import Group, add, part_mean, product, two_sum
-from suffice.numerics.number_range import SMALLEST_SQUARE, check_squares
+from suffice.numerics.number_range import FADED_SQUARE, SMALLEST_SQUARE, check_squares, constant_value
 from suffice.numerics.types import Float, Matrix, SparseMatrix
 from suffice.statistics.aggregation import Answer, by_class
 from suffice.statistics.class_sums import class_sums_of_cells
@@ -193,6 +194,17 @@ class Moments(Statistic):
         parts = (self.mean, pooled.mean), (self.mean_low, pooled.mean_low), (self.m2, 0.0), (self.m2_low, 0.0)
         mean, low, m2, m2_low = (np.where(still, common, mine) for mine, common in parts)
         return replace(self, mean=mean, mean_low=low, m2=m2, m2_low=m2_low)
+
+    def faded(self) -> Self:
+        """Return the statistic after `scale`; a column whose differences have faded is constant."""
+        out = super().faded()
+        pooled = out.pooled()
+        still = (pooled.m2 > 0) & (pooled.m2 < FADED_SQUARE)
+        if not still.any():
+            return out
+        mean = np.where(still & (out.weight > 0), constant_value(pooled.weight, pooled.mean), out.mean)
+        low, m2, m2_low = (np.where(still, 0.0, part) for part in (out.mean_low, out.m2, out.m2_low))
+        return replace(out, mean=mean, mean_low=low, m2=m2, m2_low=m2_low)
 
     def _scaled(self, factor: float) -> Moments:
         if factor == 0:

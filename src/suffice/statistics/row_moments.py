@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
 
 from suffice.numerics.types import Matrix
 from suffice.statistics.classes import ClassAxis, Membership
@@ -77,6 +80,15 @@ class RowMoments(Moments):
         if self.is_unweighted and self.rows.check(columns) is self.rows:
             return self
         return self._with(self.weighted().check(columns), self.rows)
+
+    def faded(self) -> Self:
+        """Return the statistic after `scale`; cells without weight have no rows."""
+        weighted = self.weighted().faded()
+        gone = (self.weight > 0) & (weighted.weight == 0)
+        rows = self.rows
+        if gone.any():
+            rows = replace(rows, **{name: np.where(gone, 0.0, values) for name, values in rows.arrays().items()})
+        return replace(self, **weighted.arrays(), rows=rows)
 
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)

@@ -16,7 +16,7 @@ import numpy as np
 from suffice import kernels
 from suffice.exceptions import MergeError, columns_at
 from suffice.numerics.compensated import Group, Joint, add, part_mean, product
-from suffice.numerics.number_range import SMALLEST, SMALLEST_SQUARE, check_squares
+from suffice.numerics.number_range import FADED_SQUARE, SMALLEST, SMALLEST_SQUARE, check_squares, constant_value
 from suffice.numerics.types import Codes, Float, Mask, Selection
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.folds import of_folds
@@ -96,11 +96,7 @@ class _ClassMeans(Statistic):
         tiny = (squares > 0) & (squares < SMALLEST_SQUARE)
         if not tiny.any():
             return self
-        flat = tiny[..., :, None] | tiny[..., None, :]
-        parts = {
-            name: np.where(flat, 0.0, array) for name, array in self.arrays().items() if array.shape == scatter.shape
-        }
-        return self._replaced({}, parts)
+        return self._replaced({}, self._products_without(tiny[..., :, None] | tiny[..., None, :]))
 
     def marking_underflow(self, x: Float) -> Self:
         """Mark squares that underflowed in the products; a second pass distinguishes them from a constant column."""
@@ -128,6 +124,29 @@ class _ClassMeans(Statistic):
         grand = self.grand_mean()
         mean, low = np.where(still, grand.mean, self.mean), np.where(still, grand.low, self.mean_low)
         return replace(self, mean=mean, mean_low=low)
+
+    def faded(self) -> Self:
+        """Return the statistic after `scale`; a column whose differences have faded is constant."""
+        left = super().faded()
+        if left is not self:
+            return left.faded()
+        still = self._faded_columns()
+        if not still.any():
+            return self
+        value = constant_value(float(self.weight.sum()), self.grand_mean().mean)
+        mean = np.where(still & (self.weight[:, None] > 0), value, self.mean)
+        means = {"mean": mean, "mean_low": np.where(still, 0.0, self.mean_low)}
+        return self._replaced({}, means | self._products_without(still[:, None] | still[None, :]))
+
+    def _products_without(self, where: Mask) -> dict[str, Float]:
+        """Return all sums of products, with zeros where a mask (..., d, d) is true."""
+        products = {name: array for name, array in self.arrays().items() if not name.startswith(("weight", "mean"))}
+        return {name: np.where(where, 0.0, array) for name, array in products.items()}
+
+    def _faded_columns(self) -> Mask:
+        """Return which columns vary so little that their squares would leave the range of float64 (d,)."""
+        squares = self._total_squares()
+        return (squares > 0) & (squares < FADED_SQUARE)
 
     def _total_squares(self) -> Float:
         """Return the sum of squares of each column about the mean of all rows (d,)."""

@@ -16,10 +16,11 @@ from typing import Annotated, Any, NamedTuple, Self, get_args, get_type_hints
 import numpy as np
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed
+from suffice.numerics.number_range import FADED
 from suffice.numerics.types import Float, Index, Mask, Selection
 from suffice.statistics.classes import ClassAxis
 
-__all__ = ["LOW", "ByClass", "ByColumn", "ByPair", "Pairs", "Statistic"]
+__all__ = ["LOW", "ByClass", "ByColumn", "ByPair", "Pairs", "Statistic", "has_faded"]
 
 
 class _Axes(NamedTuple):
@@ -47,6 +48,11 @@ def _axes_of(kind: type[Statistic]) -> dict[str, _Axes]:
     hints = get_type_hints(kind, include_extras=True)
     marks = ((each.name, part) for each in fields(kind) for part in get_args(hints[each.name]))
     return {name: part for name, part in marks if isinstance(part, _Axes)}
+
+
+def has_faded(weight: Float) -> Mask:
+    """Return where decay has left a weight that counts as zero."""
+    return np.asarray((weight > 0) & (weight < FADED))
 
 
 @functools.cache
@@ -220,6 +226,23 @@ class Statistic(ABC):
     def check(self, columns: Sequence[object] | None = None) -> Self:
         """Return the statistic; raises `InputError` naming the columns if numbers overflowed or underflowed."""
         return self
+
+    def faded(self) -> Self:
+        """Return the statistic after `scale`, without rows and differences that have lost their weight.
+
+        Numbers that leave the range of float64 would stay there: a weight that is never zero, a variance that can
+        neither be used nor grow.
+        """
+        arrays = self._by_class()
+        weight = arrays["weight"]
+        gone = has_faded(weight)
+        if not gone.any():
+            return self
+        k, *rest = weight.shape
+        for name, values in arrays.items():
+            between = (1,) * (values.ndim - weight.ndim)
+            arrays[name] = np.where(gone.reshape(k, *between, *rest), 0.0, values)
+        return self._replaced({}, arrays)
 
     def levelled(self, before: Self) -> Self:
         """Return the statistic without rounding errors in columns that became constant since ``before``."""

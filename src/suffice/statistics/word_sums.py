@@ -19,7 +19,7 @@ from suffice.numerics.rounded_sums import rounded_sums
 from suffice.numerics.types import Codes, Float, Mask, Selection
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.statistic import LOW, ByClass, Statistic
+from suffice.statistics.statistic import LOW, ByClass, Statistic, has_faded
 from suffice.statistics.subtraction import subtract_part, subtract_weights
 from suffice.statistics.weights import class_weights
 from suffice.tables.vocabulary import Vocabulary
@@ -256,6 +256,16 @@ class WordSums(Statistic):
             documents=np.where(held, documents, 0.0),
         )
         return left.without_empty()
+
+    def faded(self) -> Self:
+        """Return the statistic after `scale`, without words that have lost their weight."""
+        pairs = (("documents", "count"), ("weight", "weight_low"), ("missing", "missing_low"))
+        values, arrays = self.arrays(), {}
+        for name, other in pairs:
+            gone = has_faded(values[name])
+            if gone.any():
+                arrays |= {each: np.where(gone, 0.0, values[each]) for each in (name, other)}
+        return self._replaced({}, arrays).without_empty() if arrays else self
 
     def _scaled(self, factor: float) -> Self:
         by = np.asarray(factor)

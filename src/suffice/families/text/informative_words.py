@@ -41,13 +41,16 @@ class WordParts(NamedTuple):
     Attributes
     ----------
     words : list of str
-        Words of the document that the model uses, in the order of the vocabulary; words in one slot are joined.
+        Words of the document that the model uses, in the order of the vocabulary; words in one slot are joined. Absent
+        words follow if they are listed.
     counts : array of shape (m,)
         How often the document has them.
     parts : array of shape (m, K)
-        What they add to the relative log-likelihood of each class.
+        What they add to the relative log-likelihood of each class; for Bernoulli words log φ, or log(1 − φ) of an
+        absent word.
     rest : array of shape (K,)
-        The part that belongs to no word: the absence of all other words, or the normaliser of the draws.
+        The part that belongs to none of ``words``: Bernoulli words that are absent and not listed, or the normaliser of
+        the draws.
     unknown : list of str
         Words of the document that the model does not use.
     """
@@ -83,8 +86,11 @@ def informative_words(parameters: TextParameters, label: int, against: int | Non
     return InformativeWords(names, odds[order], np.column_stack([count[label], other])[order])
 
 
-def word_parts(family: Text, parameters: TextParameters, x: Texts, row: int) -> WordParts:
-    """Parts of the words of one document; they and the rest sum to its `relative_log_likelihood`."""
+def word_parts(family: Text, parameters: TextParameters, x: Texts, row: int, *, list_absent: bool = False) -> WordParts:
+    """Parts of the words of one document; they and the rest sum to its `relative_log_likelihood`.
+
+    With ``list_absent``, each absent Bernoulli word has a part of its own.
+    """
     p = parameters
     documents = x.documents(family.analysis)
     words_at: dict[int, Counter[str]] = {}
@@ -100,27 +106,33 @@ def word_parts(family: Text, parameters: TextParameters, x: Texts, row: int) -> 
     used = sorted(words_at)
     words = [", ".join(sorted(words_at[at])) for at in used]
     counts = np.array([sum(words_at[at].values()) for at in used], dtype=np.float64)
-    drawn = np.ones_like(counts) if family.binary or family.event == "bernoulli" else counts
+    if p.zero is None:
+        parts, rest = _drawn_parts(family, p, used, counts)
+        return WordParts(words, counts, parts, rest, unknown)
+    parts, absent = p.slope[:, used].T, np.delete(p.zero, used, axis=1).T
+    if documents.missing[row]:
+        absent = absent[:0]
+    elif list_absent:
+        places = np.delete(p.used, used).tolist()
+        words += [p.vocabulary.word(at) for at in places]
+        counts = np.concatenate([counts, np.zeros(len(places))])
+        parts, absent = np.vstack([parts, absent]), absent[:0]
+    return WordParts(words, counts, parts, absent.sum(axis=0), unknown)
+
+
+def _drawn_parts(family: Text, p: TextParameters, used: list[int], counts: Float) -> tuple[Float, Float]:
+    """Parts of words that are drawn one after another (m, K), and the normaliser of the draws (K,)."""
+    drawn = np.ones_like(counts) if family.binary else counts
     if family.length:
         drawn = drawn * family.length_factor(np.array([drawn.sum()]), p.mean_length)
-    k = len(p.slope)
-    rest = np.zeros(k)
     if family.estimation == "bayes" and p.draws is not None:
         weight = drawn if p.idf is None else drawn * p.idf[used]
-        parts = rise(p.draws[:, used].T, weight[:, None])
-        rest = -rise(p.draws.sum(axis=1), weight.sum())
-    else:
-        slope = p.relative_slope[:, used].T
-        parts = np.where(np.isfinite(slope), slope, 0.0) * drawn[:, None]
-        exclusive = np.isposinf(slope)
-        parts[np.isneginf(slope) | (exclusive.any(axis=1, keepdims=True) & ~exclusive)] = -np.inf
-    if p.zero is not None and not documents.missing[row]:
-        absent = np.ones(p.zero.shape[1], dtype=bool)
-        absent[used] = False
-        required = np.isneginf(p.zero)
-        finite = np.where(required, 0.0, p.zero).sum(axis=1)
-        rest = np.where((required & absent).any(axis=1), -np.inf, finite)
-    return WordParts(words, counts, np.asarray(parts, dtype=np.float64).reshape(len(used), k), rest, unknown)
+        return rise(p.draws[:, used].T, weight[:, None]), -rise(p.draws.sum(axis=1), weight.sum())
+    slope = p.relative_slope[:, used].T
+    parts = np.where(np.isfinite(slope), slope, 0.0) * drawn[:, None]
+    exclusive = np.isposinf(slope)
+    parts[np.isneginf(slope) | (exclusive.any(axis=1, keepdims=True) & ~exclusive)] = -np.inf
+    return parts, np.zeros(len(slope.T))
 
 
 def _positions(parameters: TextParameters, words: Collection[str]) -> dict[str, int]:
