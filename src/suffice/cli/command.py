@@ -74,6 +74,15 @@ class Command(click.Command):
         )
         self.params += [quiet, debug]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; an option with a single value may not be given twice, because one would be lost."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for at, parameter in enumerate(order):
+            single = isinstance(parameter, click.Option) and not (parameter.multiple or parameter.is_flag)
+            if single and parameter in order[:at]:
+                raise click.UsageError(f"{parameter.opts[-1]} is given twice. Give it once.", ctx)
+        return super().parse_args(ctx, args)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""
         write_examples(formatter, self.examples)

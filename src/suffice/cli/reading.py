@@ -52,7 +52,8 @@ class ReadingOptions(TypedDict):
     names: list[str] | None
     quote: str
     encoding: str
-    nulls: list[str] | None
+    nulls: list[str]
+    nulls_only: list[str] | None
     types: Mapping[str, str]
     bad_rows: str
 
@@ -78,15 +79,16 @@ def _types(ctx: click.Context, parameter: click.Parameter, given: Sequence[str])
     return types
 
 
-def _names(ctx: click.Context, parameter: click.Parameter, given: str | None) -> list[str] | None:
-    if given is None:
-        return None
-    names = [name for name in given.split(",") if name]
-    if not names:
-        raise click.BadParameter(f"{given!r} does not contain a column name.", ctx, parameter)
-    if len({*names}) < len(names):
-        raise click.BadParameter(f"{given!r} contains a column name twice.", ctx, parameter)
-    return names
+def _names(ctx: click.Context, parameter: click.Parameter, given: Sequence[str]) -> list[str] | None:
+    """Parse column names, separated by commas; those of a repeated option add up."""
+    names = [name for each in given for name in each.split(",") if name]
+    for each in given:
+        if not each.strip(","):
+            raise click.BadParameter(f"{each!r} does not contain a column name.", ctx, parameter)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise click.BadParameter(f"The column {twice!r} is given twice.", ctx, parameter)
+    return names or None
 
 
 def _character(ctx: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
@@ -110,12 +112,19 @@ def _encoding(ctx: click.Context, parameter: click.Parameter, given: str) -> str
 def columns_options(function: F) -> F:
     """Add the options ``--columns`` and ``--ignore``."""
     for option in (
-        click.option("--ignore", metavar="COLS", callback=_names, help="Columns to ignore, separated by commas."),
         click.option(
-            "--columns",
+            "--ignore",
+            multiple=True,
             metavar="COLS",
             callback=_names,
-            help="Columns to read besides target and weights, separated by commas; default: all.",
+            help="Columns to ignore, separated by commas. Repeatable.",
+        ),
+        click.option(
+            "--columns",
+            multiple=True,
+            metavar="COLS",
+            callback=_names,
+            help="Columns to read besides target and weights, separated by commas; default: all. Repeatable.",
         ),
     ):
         function = option(function)
@@ -136,7 +145,13 @@ OPTIONS = (
         help="CSV delimiter; default: detected from the first rows.",
     ),
     click.option("--no-header", is_flag=True, help="Read the first CSV row as data, not as column names."),
-    click.option("--names", metavar="COLS", callback=_names, help="Column names for CSV without a header."),
+    click.option(
+        "--names",
+        multiple=True,
+        metavar="COLS",
+        callback=_names,
+        help="Column names for CSV without a header, separated by commas. Repeatable.",
+    ),
     click.option(
         "--quote",
         default='"',
@@ -158,7 +173,14 @@ OPTIONS = (
         "nulls",
         multiple=True,
         metavar="TEXT",
-        help="Text that marks a missing cell in CSV; replaces the default list (empty, NA, null, ...). Repeatable.",
+        help="Text that marks a missing cell in CSV, besides the usual ones (empty, NA, null, ...). Repeatable.",
+    ),
+    click.option(
+        "--null-only",
+        "nulls_only",
+        multiple=True,
+        metavar="TEXT",
+        help="Text that marks a missing cell in CSV, instead of the usual ones. Repeatable.",
     ),
     click.option(
         "--type",
@@ -190,7 +212,8 @@ def reading_options(function: F) -> F:
             "names": given.pop("names"),
             "quote": given.pop("quote"),
             "encoding": given.pop("encoding"),
-            "nulls": list(given.pop("nulls")) or None,
+            "nulls": list(given.pop("nulls")),
+            "nulls_only": list(given.pop("nulls_only")) or None,
             "types": given.pop("types"),
             "bad_rows": given.pop("bad_rows"),
         }
