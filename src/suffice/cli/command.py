@@ -17,6 +17,7 @@ from suffice.cli.spelling import shell_spelling
 
 if TYPE_CHECKING:
     from suffice.exceptions import SufficeError
+    from suffice.sources.files import Source
 
 __all__ = [
     "Command",
@@ -24,6 +25,7 @@ __all__ = [
     "command",
     "is_quiet",
     "note",
+    "note_reading",
     "note_skipped_rows",
     "output_errors",
     "write_examples",
@@ -121,6 +123,12 @@ def note(sentence: str) -> None:
     """Print a remark on standard error, unless the user asked for none."""
     if not is_quiet():
         click.echo(f"suffice: note: {sentence}", err=True)
+
+
+def note_reading(source: Source) -> None:
+    """Print how a source is read: what was not printed before."""
+    for remark in source.new_remarks():
+        note(remark.worded(shell_spelling))
 
 
 class SkipCounts(Protocol):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import click
 
 from suffice.cli.column_types import read_types_of_model
-from suffice.cli.command import note
+from suffice.cli.command import note_reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +35,7 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
-TYPES = ("number", "text", "yes/no", "time")
+TYPES = ("number", "text", "category", "yes/no", "time")
 
 data_argument = click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
 model_argument = click.argument("model", type=click.Path())
@@ -50,7 +50,11 @@ class ReadingOptions(TypedDict):
     delimiter: str | None
     header: bool
     names: list[str] | None
-    quote: str
+    quote: str | None
+    comment: str | None
+    decimal: str | None
+    thousands: str | None
+    date_format: str | None
     encoding: str
     nulls: list[str]
     nulls_only: list[str] | None
@@ -97,6 +101,10 @@ def _character(ctx: click.Context, parameter: click.Parameter, given: str | None
     if character is not None and (len(character) != 1 or not character.isascii() or character in "\r\n"):
         raise click.BadParameter(f"{given!r} is not a single ASCII character.", ctx, parameter)
     return character
+
+
+def _quote(ctx: click.Context, parameter: click.Parameter, given: str) -> str | None:
+    return given if given in ("auto", "none") else _character(ctx, parameter, given)
 
 
 def _encoding(ctx: click.Context, parameter: click.Parameter, given: str) -> str:
@@ -154,11 +162,18 @@ OPTIONS = (
     ),
     click.option(
         "--quote",
-        default='"',
-        show_default=True,
-        metavar="CHAR",
-        callback=_character,
-        help="CSV quote character.",
+        default="auto",
+        metavar="CHAR|none",
+        callback=_quote,
+        help='CSV quote character, or none; default: ", and none in a tab-separated file without quoted cells.',
+    ),
+    click.option("--comment", metavar="TEXT", help="Ignore CSV lines that begin with this text, such as '#'."),
+    click.option("--decimal", metavar="CHAR", help="Decimal separator of CSV numbers; default: detected."),
+    click.option("--thousands", metavar="CHAR", help="Thousands separator of CSV numbers; default: detected."),
+    click.option(
+        "--date-format",
+        metavar="FORMAT",
+        help="Form of CSV dates, such as %d/%m/%Y; default: detected if the first rows are clear.",
     ),
     click.option(
         "--encoding",
@@ -211,6 +226,10 @@ def reading_options(function: F) -> F:
             "header": not given.pop("no_header"),
             "names": given.pop("names"),
             "quote": given.pop("quote"),
+            "comment": given.pop("comment"),
+            "decimal": given.pop("decimal"),
+            "thousands": given.pop("thousands"),
+            "date_format": given.pop("date_format"),
             "encoding": given.pop("encoding"),
             "nulls": list(given.pop("nulls")),
             "nulls_only": list(given.pop("nulls_only")) or None,
@@ -232,17 +251,17 @@ def open_data(
     ignore: Sequence[str] | None = None,
     *,
     also: Sequence[str | None] = (),
+    target: str | None = None,
     notes: bool = True,
 ) -> Source:
-    """Open files as a source of the chosen columns and of those in ``also``.
+    """Open files as a source of the chosen columns, of those in ``also`` and of the target.
 
-    With ``notes``, notes on how column types were detected are printed. Commands whose model knows the types print
-    them later.
+    With ``notes``, notes on how columns are read are printed. Commands whose model knows the types print them later.
     """
     from suffice.exceptions import listed
     from suffice.sources.files import open_source
 
-    required = [name for name in also if name is not None]
+    required = [name for name in (target, *also) if name is not None]
     chosen = None if columns is None else [*dict.fromkeys([*columns, *required])]
     conflicts = [name for name in ignore or () if name in required]
     if conflicts:
@@ -250,8 +269,10 @@ def open_data(
     source = open_source(data[0] if len(data) == 1 else list(data), columns=chosen, ignore=ignore or (), **reading)
     for name in required:
         source.check_column(name)
-    for sentence in source.notes if notes else ():
-        note(sentence)
+    if target is not None:
+        source.read_as_written(target)
+    if notes:
+        note_reading(source)
     return source
 
 

@@ -29,6 +29,8 @@ from suffice.sources.files.reader import (
 
 __all__ = ["peek_csv", "read_csv"]
 
+LINE_BREAKS = "line breaks"  # topic of a note
+
 
 def peek_csv(head: bytes, whole: bool, path: str, options: ReadOptions) -> FileLayout:
     r"""Find the names and types of the columns of a CSV in its first rows.
@@ -71,9 +73,9 @@ def peek_csv(head: bytes, whole: bool, path: str, options: ReadOptions) -> FileL
             file=path,
         )
     inferred = infer_types(body, names, options)
-    notes = [_line_break_note(first)] if cut.broken and not first.blank else []
+    notes = {LINE_BREAKS: _line_break_note(first)} if cut.broken and not first.blank else {}
     if not names[0].strip():
-        notes.append(_row_numbers_note(body, inferred))
+        notes["row numbers"] = _row_numbers_note(body, inferred)
         names = names[1:]
     layout = FileLayout(
         names,
@@ -167,5 +169,7 @@ def read_csv(
             known = CsvColumns(names, list(columns), dict(layout.types), options.nulls, formats)
             if block.blank:
                 continue
+        if block.has_line_breaks and LINE_BREAKS not in layout.notes:
+            layout.notes[LINE_BREAKS] = _line_break_note(block)
         rows, kept = parse_block(block, known, skipped)
         yield from split_batches(rows, block, kept, options.batch_rows)

@@ -17,6 +17,7 @@ from suffice.sources.files.formats import format_by_bytes, format_by_name
 from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.json_lines import peek_json_lines, read_json_lines
 from suffice.sources.files.parquet import peek_parquet, read_parquet
+from suffice.sources.files.partitions import find_partitions
 from suffice.sources.files.paths import describe_files
 from suffice.sources.files.raw_input import HEAD_BYTES, RawInput
 from suffice.sources.files.reader import FileLayout, HeadTooShortError, ReadOptions, SkippedRows
@@ -56,6 +57,11 @@ class FileRows:
         self._options = replace(options, delimiter=options.delimiter or "\t") if kind == "tsv" else options
         peek, self._read = READERS[kind]
         self.layout = self._first_layout(peek)
+        paths = [raw.name if raw.path else "" for raw in inputs] if kind == "parquet" else []
+        self._stored = list(self.layout.names)
+        self._partitions = find_partitions(paths, self._stored, options.types)
+        self.layout.names.extend(self._partitions.types)
+        self.layout.types.update(self._partitions.types)
         self.types_from_text = kind in ("csv", "tsv")
 
     def _first_layout(self, peek: Peek) -> FileLayout:
@@ -101,15 +107,20 @@ class FileRows:
                     first.unreadable[name] = layout.unreadable[name]
             elif name in first.types and name not in self._options.types and name not in layout.empty:
                 _unite_column(first, layout, name)
-        first.notes.extend(note for note in layout.notes if note not in first.notes)
+        for topic, note in layout.notes.items():
+            first.notes.setdefault(topic, note)
 
     def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
         """Yield the rows in order."""
-        requested = RequestedColumns(self.layout, columns, self._options.types, coded, skipped)
+        stored = [name for name in columns if name not in self._partitions.types] or self._stored[:1]
+        layout = replace(self.layout, names=self._stored)
+        requested = RequestedColumns(layout, stored, self._options.types, coded, skipped)
         before = 0
-        for raw in self._inputs:
+        for number, raw in enumerate(self._inputs):
             if raw.size != 0:
                 for batch in self._read(raw, requested, self._options):
+                    if self._partitions.types:
+                        batch = Batch(self._partitions.add_to(batch.rows, number, columns), batch.locations)
                     yield batch, before + raw.done
                     del batch
             before += raw.size or raw.done

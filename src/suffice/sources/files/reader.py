@@ -68,8 +68,8 @@ class FileLayout:
         For CSV.
     unreadable : dict of str to InputError
         Columns that hold lists or objects, each with the error to raise if the column is read.
-    notes : list of tuple
-        Remarks for the user on the file: sentences of str and `Argument`.
+    notes : dict of str to tuple
+        Remarks for the user on the file by their topic: sentences of str and `Argument`.
     remarks : dict of str to tuple
         Remarks for the user on how columns are read: ends of sentences that begin with the column.
     formats : dict of str to CellFormat
@@ -86,7 +86,7 @@ class FileLayout:
     types: dict[str, ArrowType]
     delimiter: str = ","
     unreadable: dict[str, InputError] = field(default_factory=dict)
-    notes: list[Sentence] = field(default_factory=list)
+    notes: dict[str, Sentence] = field(default_factory=dict)
     remarks: dict[str, Sentence] = field(default_factory=dict)
     formats: dict[str, CellFormat] = field(default_factory=dict)
     as_written: dict[str, ArrowType] = field(default_factory=dict)
