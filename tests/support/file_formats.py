@@ -22,7 +22,7 @@ def mixed_table(n_rows=1000, seed=0):
             "kind": rng.choice(["red", "green", "blue, or so", 'a "quoted" one'], n_rows).tolist(),
             "member": (rng.random(n_rows) < 0.3).tolist(),
             "hole": [None if rng.random() < 0.2 else float(value) + 0.5 for value in range(n_rows)],
-            "label": rng.choice(["no", "yes"], n_rows).tolist(),
+            "label": rng.choice(["bad", "good"], n_rows).tolist(),
         }
     )
 

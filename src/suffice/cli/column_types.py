@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from suffice.cli.command import note
+from suffice.cli.command import note_reading
 
 if TYPE_CHECKING:
     from suffice.estimators import GenerativeClassifier
@@ -26,7 +26,8 @@ def read_types_of_model(
     """Make a source read its columns with the types that the model knows, and print notes on the types of others.
 
     A model of the levels ``"7a"`` and ``"12"`` may be given a file that contains only ``12``, which then is text. A
-    word in a column that the model knows as numbers is an error in that row, and does not make the column text.
+    word in a column that the model knows as numbers is an error in that row, and does not make the column text. Cells
+    are read in the format that they had when the model was fitted: ``1,234`` does not change its meaning.
 
     Parameters
     ----------
@@ -42,11 +43,16 @@ def read_types_of_model(
     expected = {name: kind for name, kind in _expected_types(model, read) if name in source.names}
     if target is not None and all(isinstance(label, str) for label in model.classes_.tolist()):
         expected[target] = "text"
+    formats = {name: form for name, form in model.fitted_.layout.formats.items() if name in read}
     source.read_as(
-        {name: kind for name, kind in expected.items() if (kind == "text") != (source.types[name] in TEXT_TYPES)}
+        {
+            name: kind
+            for name, kind in expected.items()
+            if name not in formats and (kind == "text") != (source.types[name] in TEXT_TYPES)
+        },
+        formats,
     )
-    for sentence in source.notes:
-        note(sentence)
+    note_reading(source)
 
 
 def _expected_types(model: GenerativeClassifier, read: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from suffice.cli.spelling import shell_spelling
 
 if TYPE_CHECKING:
     from suffice.exceptions import SufficeError
+    from suffice.sources.files import Source
 
 __all__ = [
     "Command",
@@ -24,6 +25,7 @@ __all__ = [
     "command",
     "is_quiet",
     "note",
+    "note_reading",
     "note_skipped_rows",
     "output_errors",
     "write_examples",
@@ -74,6 +76,15 @@ class Command(click.Command):
         )
         self.params += [quiet, debug]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; an option with a single value may not be given twice, because one would be lost."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for at, parameter in enumerate(order):
+            single = isinstance(parameter, click.Option) and not (parameter.multiple or parameter.is_flag)
+            if single and parameter in order[:at]:
+                raise click.UsageError(f"{parameter.opts[-1]} is given twice. Give it once.", ctx)
+        return super().parse_args(ctx, args)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""
         write_examples(formatter, self.examples)
@@ -112,6 +123,12 @@ def note(sentence: str) -> None:
     """Print a remark on standard error, unless the user asked for none."""
     if not is_quiet():
         click.echo(f"suffice: note: {sentence}", err=True)
+
+
+def note_reading(source: Source) -> None:
+    """Print how a source is read: what was not printed before."""
+    for remark in source.new_remarks():
+        note(remark.worded(shell_spelling))
 
 
 class SkipCounts(Protocol):

@@ -131,7 +131,7 @@ def command(
 
     if plot is not None:
         check_matplotlib()
-    source = open_data(data, reading, columns, ignore, also=[target])
+    source = open_data(data, reading, columns, ignore, target=target)
     with reading_progress(source, "Reading"):
         rows, labels, n_rows = sampled(source, target, most)
     note_skipped_rows(source)

@@ -68,14 +68,14 @@ def command(
     from suffice.learning.labels import KnownLabelReader, check_labels
 
     loaded = suffice.load(model)
-    source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
+    source = open_data(data, reading, columns, ignore, also=[weights], target=target, notes=False)
     read = model_columns(loaded, source, [target, weights])
     classes = loaded.classes_.tolist()
     labels, evaluation = KnownLabelReader(classes), Evaluation(classes)
 
     def add(rows: pa.Table, model_rows: Any) -> None:
         codes, missing = labels.read(rows[target])
-        check_labels(target, missing)
+        check_labels(target, missing, as_text=source.is_text)
         row_weights = None if weights is None else weights_of(rows, weights)
         evaluation.add(codes, loaded.predict_log_proba(model_rows), row_weights)
 

@@ -121,7 +121,7 @@ def command(
 
     with contextlib.nullcontext() if update is None else update_lock(update, output=output):
         old = None if update is None else suffice.load(update)
-        source = open_data(data, reading, columns, ignore, also=[target, weights], notes=old is None)
+        source = open_data(data, reading, columns, ignore, also=[weights], target=target, notes=old is None)
         if output is not None and any(is_same_file(output, file) for file in source.files):
             raise click.UsageError(f"--output {output} would replace the data. Choose another file name.")
         if old is None:

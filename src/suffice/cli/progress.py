@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from suffice.cli.command import is_quiet
+from suffice.cli.command import is_quiet, note_reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,10 +21,17 @@ __all__ = ["reading_progress", "step_progress"]
 
 @contextlib.contextmanager
 def reading_progress(source: Source, description: str, output: str = "") -> Iterator[None]:
-    """Show how much of a source has been read.
+    """Show how much of a source has been read, and print notes on what was found while it was read.
 
-    Nothing is shown if standard error is not a terminal, or if rows are written to the same terminal.
+    No progress is shown if standard error is not a terminal, or if rows are written to the same terminal.
     """
+    with _progress_bar(source, description, output):
+        yield
+    note_reading(source)  # what was found behind the first rows
+
+
+@contextlib.contextmanager
+def _progress_bar(source: Source, description: str, output: str) -> Iterator[None]:
     if is_quiet() or not sys.stderr.isatty() or (output == "-" and sys.stdout.isatty()):
         yield
         return

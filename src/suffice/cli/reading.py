@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import click
 
 from suffice.cli.column_types import read_types_of_model
-from suffice.cli.command import note
+from suffice.cli.command import note_reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +35,7 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
-TYPES = ("number", "text", "yes/no", "time")
+TYPES = ("number", "text", "category", "yes/no", "time")
 
 data_argument = click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
 model_argument = click.argument("model", type=click.Path())
@@ -50,9 +50,14 @@ class ReadingOptions(TypedDict):
     delimiter: str | None
     header: bool
     names: list[str] | None
-    quote: str
+    quote: str | None
+    comment: str | None
+    decimal: str | None
+    thousands: str | None
+    date_format: str | None
     encoding: str
-    nulls: list[str] | None
+    nulls: list[str]
+    nulls_only: list[str] | None
     types: Mapping[str, str]
     bad_rows: str
 
@@ -78,15 +83,16 @@ def _types(ctx: click.Context, parameter: click.Parameter, given: Sequence[str])
     return types
 
 
-def _names(ctx: click.Context, parameter: click.Parameter, given: str | None) -> list[str] | None:
-    if given is None:
-        return None
-    names = [name for name in given.split(",") if name]
-    if not names:
-        raise click.BadParameter(f"{given!r} does not contain a column name.", ctx, parameter)
-    if len({*names}) < len(names):
-        raise click.BadParameter(f"{given!r} contains a column name twice.", ctx, parameter)
-    return names
+def _names(ctx: click.Context, parameter: click.Parameter, given: Sequence[str]) -> list[str] | None:
+    """Parse column names, separated by commas; those of a repeated option add up."""
+    names = [name for each in given for name in each.split(",") if name]
+    for each in given:
+        if not each.strip(","):
+            raise click.BadParameter(f"{each!r} does not contain a column name.", ctx, parameter)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise click.BadParameter(f"The column {twice!r} is given twice.", ctx, parameter)
+    return names or None
 
 
 def _character(ctx: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
@@ -95,6 +101,10 @@ def _character(ctx: click.Context, parameter: click.Parameter, given: str | None
     if character is not None and (len(character) != 1 or not character.isascii() or character in "\r\n"):
         raise click.BadParameter(f"{given!r} is not a single ASCII character.", ctx, parameter)
     return character
+
+
+def _quote(ctx: click.Context, parameter: click.Parameter, given: str) -> str | None:
+    return given if given in ("auto", "none") else _character(ctx, parameter, given)
 
 
 def _encoding(ctx: click.Context, parameter: click.Parameter, given: str) -> str:
@@ -110,12 +120,19 @@ def _encoding(ctx: click.Context, parameter: click.Parameter, given: str) -> str
 def columns_options(function: F) -> F:
     """Add the options ``--columns`` and ``--ignore``."""
     for option in (
-        click.option("--ignore", metavar="COLS", callback=_names, help="Columns to ignore, separated by commas."),
         click.option(
-            "--columns",
+            "--ignore",
+            multiple=True,
             metavar="COLS",
             callback=_names,
-            help="Columns to read besides target and weights, separated by commas; default: all.",
+            help="Columns to ignore, separated by commas. Repeatable.",
+        ),
+        click.option(
+            "--columns",
+            multiple=True,
+            metavar="COLS",
+            callback=_names,
+            help="Columns to read besides target and weights, separated by commas; default: all. Repeatable.",
         ),
     ):
         function = option(function)
@@ -136,14 +153,27 @@ OPTIONS = (
         help="CSV delimiter; default: detected from the first rows.",
     ),
     click.option("--no-header", is_flag=True, help="Read the first CSV row as data, not as column names."),
-    click.option("--names", metavar="COLS", callback=_names, help="Column names for CSV without a header."),
+    click.option(
+        "--names",
+        multiple=True,
+        metavar="COLS",
+        callback=_names,
+        help="Column names for CSV without a header, separated by commas. Repeatable.",
+    ),
     click.option(
         "--quote",
-        default='"',
-        show_default=True,
-        metavar="CHAR",
-        callback=_character,
-        help="CSV quote character.",
+        default="auto",
+        metavar="CHAR|none",
+        callback=_quote,
+        help='CSV quote character, or none; default: ", and none in a tab-separated file without quoted cells.',
+    ),
+    click.option("--comment", metavar="TEXT", help="Ignore CSV lines that begin with this text, such as '#'."),
+    click.option("--decimal", metavar="CHAR", help="Decimal separator of CSV numbers; default: detected."),
+    click.option("--thousands", metavar="CHAR", help="Thousands separator of CSV numbers; default: detected."),
+    click.option(
+        "--date-format",
+        metavar="FORMAT",
+        help="Form of CSV dates, such as %d/%m/%Y; default: detected if the first rows are clear.",
     ),
     click.option(
         "--encoding",
@@ -158,7 +188,14 @@ OPTIONS = (
         "nulls",
         multiple=True,
         metavar="TEXT",
-        help="Text that marks a missing cell in CSV; replaces the default list (empty, NA, null, ...). Repeatable.",
+        help="Text that marks a missing cell in CSV, besides the usual ones (empty, NA, null, ...). Repeatable.",
+    ),
+    click.option(
+        "--null-only",
+        "nulls_only",
+        multiple=True,
+        metavar="TEXT",
+        help="Text that marks a missing cell in CSV, instead of the usual ones. Repeatable.",
     ),
     click.option(
         "--type",
@@ -189,8 +226,13 @@ def reading_options(function: F) -> F:
             "header": not given.pop("no_header"),
             "names": given.pop("names"),
             "quote": given.pop("quote"),
+            "comment": given.pop("comment"),
+            "decimal": given.pop("decimal"),
+            "thousands": given.pop("thousands"),
+            "date_format": given.pop("date_format"),
             "encoding": given.pop("encoding"),
-            "nulls": list(given.pop("nulls")) or None,
+            "nulls": list(given.pop("nulls")),
+            "nulls_only": list(given.pop("nulls_only")) or None,
             "types": given.pop("types"),
             "bad_rows": given.pop("bad_rows"),
         }
@@ -209,17 +251,17 @@ def open_data(
     ignore: Sequence[str] | None = None,
     *,
     also: Sequence[str | None] = (),
+    target: str | None = None,
     notes: bool = True,
 ) -> Source:
-    """Open files as a source of the chosen columns and of those in ``also``.
+    """Open files as a source of the chosen columns, of those in ``also`` and of the target.
 
-    With ``notes``, notes on how column types were detected are printed. Commands whose model knows the types print
-    them later.
+    With ``notes``, notes on how columns are read are printed. Commands whose model knows the types print them later.
     """
     from suffice.exceptions import listed
     from suffice.sources.files import open_source
 
-    required = [name for name in also if name is not None]
+    required = [name for name in (target, *also) if name is not None]
     chosen = None if columns is None else [*dict.fromkeys([*columns, *required])]
     conflicts = [name for name in ignore or () if name in required]
     if conflicts:
@@ -227,8 +269,10 @@ def open_data(
     source = open_source(data[0] if len(data) == 1 else list(data), columns=chosen, ignore=ignore or (), **reading)
     for name in required:
         source.check_column(name)
-    for sentence in source.notes if notes else ():
-        note(sentence)
+    if target is not None:
+        source.read_as_written(target)
+    if notes:
+        note_reading(source)
     return source
 
 

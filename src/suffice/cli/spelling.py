@@ -129,6 +129,7 @@ SPECIAL: dict[str, Callable[[object], str]] = {
     "max_words": _max_words,
     "ngram_range": _ngrams,
     "nulls": _texts("--null"),
+    "nulls_only": _texts("--null-only"),
     "prior": _prior,
     "text": _texts("--text"),
 }

@@ -60,7 +60,7 @@ def sampled(source: Source, target: str, most: int) -> tuple[pa.Table, Array, in
 
     def read(rows: pa.Table) -> tuple[pa.Table, Membership]:
         codes, missing = labels.read(rows[target])
-        check_labels(target, missing)
+        check_labels(target, missing, as_text=source.is_text)
         for name in columns:
             _check_finite(name, rows[name])
         labels.learned(codes)

@@ -211,6 +211,7 @@ def _reported(
         scores,
         why,
         tuple(source.problems),
+        source.notes,
     )
     return fitted.with_parts(report=report)
 

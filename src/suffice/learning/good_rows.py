@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def of_good_rows(
-    batch: Batch, skip_or_raise: Callable[[SufficeError, int], None], use: Callable[[ArrowTable], T]
+    batch: Batch, skip_or_raise: Callable[[SufficeError, int, bool], None], use: Callable[[ArrowTable], T]
 ) -> T | None:
     """The result of ``use`` for the rows of a batch; None if the batch has no good row.
 
@@ -28,7 +28,8 @@ def of_good_rows(
     Parameters
     ----------
     skip_or_raise : callable
-        Takes the error and the number of bad rows; it raises, or the rows are skipped.
+        Takes the error, the number of bad rows, and whether these are all rows of the batch; it raises, or the rows
+        are skipped.
     use : callable
         Takes an Arrow table of rows.
     """
@@ -43,7 +44,7 @@ def of_good_rows(
                 raise
             if located.rows is None:
                 raise located from error
-            skip_or_raise(located, len(located.rows))
+            skip_or_raise(located, len(located.rows), len(located.rows) == len(batch) > 1)
             good = np.setdiff1d(np.arange(len(rows)), located.rows)
             used = good if used is None else used[good]
             rows = rows.take(good)

@@ -23,19 +23,24 @@ __all__ = ["KnownLabelReader", "LabelReader", "check_labels"]
 
 DistinctLabels = tuple[Array, Codes, Mask | None]
 """Sorted distinct labels (K,), the position of each row's label among them (−1 if missing), and the missing rows."""
-NO_LABEL = (
+NO_LABEL = ("has no label.",)
+NO_LABEL_IN_TEXT = (
     "has no label: the cell is empty or holds a text that stands for a missing value, such as NA. To read such texts "
     "as labels, set ",
-    Argument("nulls", [""]),
+    Argument("nulls_only", [""]),
     ".",
 )
 MAX_CLASSES = 1000  # more distinct labels than this, in fewer than twice as many rows, are not classes
 
 
-def check_labels(column: str, missing: Mask | None) -> None:
-    """Raise `InputError` with the rows that have no label, if there are any."""
+def check_labels(column: str, missing: Mask | None, *, as_text: bool = False) -> None:
+    """Raise `InputError` with the rows that have no label, if there are any.
+
+    ``as_text`` tells that labels are read from a text file, in which some texts stand for a missing label.
+    """
     if missing is not None and missing.any():
-        raise InputError.in_row(*NO_LABEL, rows=np.flatnonzero(missing), column=column)
+        problem = NO_LABEL_IN_TEXT if as_text else NO_LABEL
+        raise InputError.in_row(*problem, rows=np.flatnonzero(missing), column=column)
 
 
 class LabelReader:

@@ -63,6 +63,8 @@ class FitReport:
     why_no_scores : str
     problems : tuple of SufficeError
         The errors behind ``faults``, with their facts.
+    notes : list of str
+        Remarks on how the files and their columns were read, as sentences.
     """
 
     source: str
@@ -75,3 +77,4 @@ class FitReport:
     scores: Scores | None = None
     why_no_scores: str = ""
     problems: tuple[SufficeError, ...] = field(default=(), repr=False, compare=False)
+    notes: list[str] = field(default_factory=list)

@@ -234,6 +234,7 @@ class LabelledSource(TrainingRows):
         self.source, self.target, self.progress = source, target, progress
         self.keep: KeptRows | None = None
         source.check_column(target)
+        source.read_as_written(target)
         if weights is not None:
             if not isinstance(weights, str):
                 raise InputError(
@@ -257,6 +258,8 @@ class LabelledSource(TrainingRows):
         self.labels = LabelReader(self.target, expected.classes)
         others = [name for name in self.source.names if name not in (self.target, self.weights)]
         columns = expected.specification.reader.source_columns(self.source, others, expected.layout)
+        if expected.layout is not None:
+            self.source.read_as({}, {name: form for name, form in expected.layout.formats.items() if name in columns})
         read = list(dict.fromkeys([*columns, self.target, *([] if self.weights is None else [self.weights])]))
         reader = _BatchReader(self, expected, columns)
         with closing(self.source.batches(read, coded=[self.target])) as batches:
@@ -324,11 +327,14 @@ class _BatchReader:
     def _read(self, rows: ArrowTable) -> LabelledBatch:
         labels, weights = self.rows.labels, self.rows.weights
         codes, missing = labels.read(rows[labels.column])
-        check_labels(labels.column, missing)
+        check_labels(labels.column, missing, as_text=self.rows.source.is_text)
         members = Membership(labels.axis, codes=codes, weights=None if weights is None else weights_of(rows, weights))
         known, reader = rows.select(self.columns), self.expected.specification.reader
         with columns_by_position(self.layout):
             table, _, layout = reader.training(reader.from_arrow(known), codes, self.layout, 0)
+        if self.layout is None:
+            formats = self.rows.source.formats
+            layout = replace(layout, formats={name: formats[name] for name in self.columns if name in formats})
         model = self.expected.summarize(table, members, layout)
         self.layout = _with_known_kinds(layout, table)
         if self.expected.check is not None:

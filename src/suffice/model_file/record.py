@@ -25,6 +25,7 @@ from suffice.model_file.container import FORMAT, read_container, write_container
 from suffice.model_file.disk import Path, as_path
 from suffice.model_file.encoding import NotStorableError, Value, ValueReader, ValueWriter, storable
 from suffice.model_file.validation import KINDS, check_classes, check_schema, check_statistic
+from suffice.sources.files import CellFormat
 from suffice.sources.forms import ArrayForm, SparseForm, StoredFrameForm
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Moments, Statistic, Sums
@@ -33,9 +34,20 @@ from suffice.tables.table import Schema
 
 __all__ = ["read_model", "write_model"]
 
-COMMON = ("n_features_in", "feature_names_in", "dtype", "declared")  # attributes of every estimator
+COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats")  # attributes of every estimator
 
-for _kind in (ClassAxis, Levels, Moments, Vocabulary, ArrayForm, SparseForm, StoredFrameForm, Calibration, Tuning):
+for _kind in (
+    CellFormat,
+    ClassAxis,
+    Levels,
+    Moments,
+    Vocabulary,
+    ArrayForm,
+    SparseForm,
+    StoredFrameForm,
+    Calibration,
+    Tuning,
+):
     storable(_kind)
 
 
@@ -90,6 +102,7 @@ def _attributes(fitted: Fitted) -> dict[str, object]:
         "feature_names_in": None if names is None else np.array(names, dtype=object),
         "dtype": layout.dtype,
         "declared": fitted.declared,
+        "formats": dict(layout.formats) or None,
         "form": layout.form,
         "tuning": fitted.tuning,
         "calibration": fitted.calibration,
@@ -209,7 +222,10 @@ def _layout(schema: Schema, attributes: Mapping[str, Value], *, has_form: bool) 
     if isinstance(form, StoredFrameForm) and len(form.names) != len(schema):
         raise ModelFileError(f"its rows were a frame of {len(form.names)} columns; expected {len(schema)}")
     feature_names = None if names is None else tuple(names.tolist())
-    return RowLayout(schema, feature_names, np.dtype(np.float64) if dtype is None else dtype, form)
+    formats = attributes.get("formats") or {}
+    if not isinstance(formats, dict) or not all(isinstance(each, CellFormat) for each in formats.values()):
+        raise ModelFileError("formats does not tell how cells are written")
+    return RowLayout(schema, feature_names, np.dtype(np.float64) if dtype is None else dtype, form, formats)
 
 
 def _check_chosen(tuning: Value, calibration: Value) -> None:

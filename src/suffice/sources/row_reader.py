@@ -8,8 +8,8 @@ columns of any type, `suffice.sources.documents` texts. A reader has no state: t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.exceptions import Argument, InputError, listed
 from suffice.numerics.types import Array
-from suffice.sources.files import Source
+from suffice.sources.files import CellFormat, Source
 from suffice.sources.forms import Form
 from suffice.sources.frames import DrawnColumn as SampledColumn
 from suffice.tables import Table
@@ -42,12 +42,16 @@ class RowLayout:
         float32 if the rows were, float64 otherwise.
     form : callable, optional
         Turns sampled columns into rows of the type that was read: an array, a sparse matrix, a data frame.
+    formats : mapping of str to CellFormat
+        How the cells of columns of a text file were written, where they were not in the plain form. Other text files
+        are read in the same way.
     """
 
     schema: Schema
     feature_names: tuple[str, ...] | None = None
     dtype: np.dtype[np.floating] = DOUBLE
     form: Form | None = None
+    formats: Mapping[str, CellFormat] = field(default_factory=dict)
 
     @property
     def n_columns(self) -> int:

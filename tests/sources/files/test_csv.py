@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from file_formats import rows_of
 from reading_files import Read
 from suffice.exceptions import InputError
 from suffice.sources.files import blocks, csv_rows, open_source
@@ -101,7 +102,7 @@ def test_types(cells, word, values):
 
 
 def test_notes():
-    data = b"code,empty,age,x\n" + b"01,,30,1\n" * 99 + b"01,,unknown,2\n"
+    data = b"code,empty,age,x\n" + b"01,,30,1\n" * 98 + b"01,,unknown,2\n" * 2
     notes = " ".join(open_source(io.BytesIO(data)).notes)
     assert "'code' has numbers with leading zeros" in notes
     assert "'empty' is empty" in notes
@@ -131,9 +132,14 @@ def test_invalid_requested_types(types, problem):
         Read(b"a,b\n1,2\n", types=types)
 
 
-def test_given_nulls_replace_the_defaults():
-    read = Read(b"a,b\n-,NA\n1,-\n", nulls=["-"])
-    assert read.cells == {"a": [None, 1], "b": ["NA", None]}
+def test_given_nulls_are_added_to_the_defaults_or_replace_them():
+    data = b"a,b\n-,NA\n1,-\n,x\n"
+    added = open_source(io.BytesIO(data), nulls=["-"])
+    assert rows_of(added) == [{"a": None, "b": None}, {"a": 1, "b": None}, {"a": None, "b": "x"}]
+    only = open_source(io.BytesIO(data), nulls_only=["-"])
+    assert rows_of(only) == [{"a": None, "b": "NA"}, {"a": "1", "b": None}, {"a": "", "b": "x"}]
+    with pytest.raises(InputError, match="nulls must be a list"):
+        open_source(io.BytesIO(data), nulls="-")
 
 
 def test_whole_numbers_become_numbers_where_they_must(monkeypatch):

@@ -4,6 +4,16 @@ PyArrow reads the files. It is imported when a source is opened; the extra ``fil
 """
 
 from suffice.sources.files.batch import Batch, RowLocation, RowLocations
+from suffice.sources.files.cell_formats import CellFormat
 from suffice.sources.files.opening import Source, is_labelled_source, is_source, open_source
 
-__all__ = ["Batch", "RowLocation", "RowLocations", "Source", "is_labelled_source", "is_source", "open_source"]
+__all__ = [
+    "Batch",
+    "CellFormat",
+    "RowLocation",
+    "RowLocations",
+    "Source",
+    "is_labelled_source",
+    "is_source",
+    "open_source",
+]

@@ -8,11 +8,10 @@ import numpy as np
 
 from suffice.exceptions import Argument, InputError, short
 from suffice.numerics.types import Codes, Mask
-from suffice.sources.engine_types import ArrowArray, ArrowType
+from suffice.sources.engine_types import ArrowArray
 from suffice.sources.files.blocks import ByteBlock
 from suffice.sources.files.decoding import first_invalid_byte
-from suffice.sources.files.reader import MAX_MESSAGES, SkippedRows
-from suffice.sources.files.types import expected_value
+from suffice.sources.files.reader import MAX_MESSAGES, Sentence, SkippedRows
 
 __all__ = ["BadRows"]
 
@@ -33,32 +32,34 @@ class BadRows:
     def __init__(self, block: ByteBlock) -> None:
         self._block = block
         self.good = np.ones(len(block.records.starts), dtype=bool)
-        self._checks: list[tuple[Codes, Callable[[int], InputError]]] = []
+        self._checks: list[tuple[Codes, Callable[[int], InputError], Sentence]] = []
 
-    def add(self, rows: Codes, error: Callable[[int], InputError]) -> None:
+    def add(self, rows: Codes, error: Callable[[int], InputError], advice: Sentence = ()) -> None:
         """Mark records as bad unless they are already; ``error`` makes the error of one record when it is needed."""
         new = rows[self.good[rows]]
         if len(new):
             self.good[new] = False
-            self._checks.append((new, error))
+            self._checks.append((new, error, advice))
 
-    def add_cells(self, rows: Codes, wrong: Mask, name: str, texts: ArrowArray, kind: ArrowType) -> None:
-        """Mark the records among ``rows`` whose texts, in the same order, are not valid cells of a type."""
+    def add_cells(self, rows: Codes, wrong: Mask, name: str, texts: ArrowArray, expected: str) -> None:
+        """Mark the records among ``rows`` whose texts, in the same order, are not what is expected of a cell."""
 
         def error(row: int) -> InputError:
             text = texts[int(np.searchsorted(rows, row))].as_py()
-            return self._block.location(row).error(f"{short(text)} is not {expected_value(kind)}.", column=name)
+            return self._block.location(row).error(f"{short(text)} is not {expected}.", column=name)
 
-        self.add(rows[wrong], error)
+        self.add(rows[wrong], error, (" To read the column as text, set ", Argument("types", {name: "category"}), "."))
 
     def report(self, skipped: SkippedRows) -> Codes:
         """Skip the bad records, or raise the error of the first one; return the good records."""
         check = np.full(len(self.good), -1)
-        for number, (rows, _) in enumerate(self._checks):
+        for number, (rows, _, _) in enumerate(self._checks):
             check[rows] = number
         bad = np.flatnonzero(check >= 0)
         for row in bad[:MAX_MESSAGES]:
-            skipped.skip_or_raise(self._checks[check[row]][1](int(row)))
+            rows, error, advice = self._checks[check[row]]
+            all_rows = bool(advice) and len(rows) == len(self.good) > 1
+            skipped.skip_or_raise(error(int(row)), all_rows=all_rows, advice=advice)
         if len(bad) > MAX_MESSAGES:
             skipped.skip_more(len(bad) - MAX_MESSAGES)
         return np.flatnonzero(self.good)

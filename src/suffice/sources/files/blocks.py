@@ -13,7 +13,7 @@ from suffice.kernels.records import Records, count_lines, last_record, records
 from suffice.numerics.types import Codes, Mask
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files.batch import Batch, RowLocation
-from suffice.sources.files.decoding import Utf8Reader, check_no_nul, is_utf8
+from suffice.sources.files.decoding import UncommentedReader, Utf8Reader, check_no_nul, is_utf8
 from suffice.sources.files.reader import SkippedRows
 
 __all__ = ["BLOCK_BYTES", "ByteBlock", "LineLocations", "next_line", "read_blocks", "split_batches"]
@@ -98,7 +98,9 @@ class ByteBlock:
         )
 
 
-def read_blocks(text: Utf8Reader, path: str, delimiter: str, quote: str, skipped: SkippedRows) -> Iterator[ByteBlock]:
+def read_blocks(
+    text: Utf8Reader | UncommentedReader, path: str, delimiter: str, quote: str, skipped: SkippedRows
+) -> Iterator[ByteBlock]:
     """Read a text in blocks that end at the end of a record.
 
     A quote that is not closed before the end of the file, or within the length of the longest record, is an error. If

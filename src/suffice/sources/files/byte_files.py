@@ -41,11 +41,23 @@ class ByteStream(Closeable, Protocol):
         ...
 
 
+def _arrow_stream(codec: str) -> Callable[[BinaryIO], ByteStream]:
+    def opened(file: BinaryIO) -> ByteStream:
+        import pyarrow as pa
+
+        stream: ByteStream = pa.CompressedInputStream(pa.PythonFile(file, "r"), codec)
+        return stream
+
+    return opened
+
+
 # First bytes of each compressed format, and the class that decompresses it.
 COMPRESSIONS: dict[str, tuple[bytes, Callable[[BinaryIO], ByteStream]]] = {
     "gz": (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
     "bz2": (b"BZh", bz2.BZ2File),
     "xz": (b"\xfd7zXZ\x00", lzma.LZMAFile),
+    "zst": (b"\x28\xb5\x2f\xfd", _arrow_stream("zstd")),
+    "lz4": (b"\x04\x22\x4d\x18", _arrow_stream("lz4")),
 }
 
 

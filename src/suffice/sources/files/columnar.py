@@ -121,8 +121,8 @@ def _request(word: str, returned: ArrowType) -> ArrowType:
     now = type_word(returned)
     if word == "number":
         return returned if now in NUMBERS else pa.float64()
-    if word == "text":
-        return returned if now == "text" else pa.string()
+    if word in ("text", "category"):
+        return returned if now in ("text", word) else pa.string()
     if word == "yes/no":
         return pa.bool_()
     return returned if now == "time" else pa.timestamp("us")

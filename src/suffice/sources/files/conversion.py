@@ -11,7 +11,17 @@ from suffice.numerics.types import Mask
 from suffice.sources.engine_types import ArrowArray, ArrowFile, ArrowType
 from suffice.sources.files.types import type_word
 
-__all__ = ["NO", "NULLS", "OBVIOUS", "YES", "all_convertible", "convert_cells", "convert_options", "convert_or_widen"]
+__all__ = [
+    "HEXADECIMAL",
+    "NO",
+    "NULLS",
+    "OBVIOUS",
+    "YES",
+    "all_convertible",
+    "convert_cells",
+    "convert_options",
+    "convert_or_widen",
+]
 
 NULLS = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
@@ -27,9 +37,10 @@ OBVIOUS = {
     "number": r"^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$",
 }
 ANY = ""
+HEXADECIMAL = r"0[xX]"
 # Patterns that every valid cell of a type matches: other texts are invalid without a trial conversion.
 DECIMAL = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
-NUMBER = rf"^[ \t]*[-+]?({DECIMAL}|0[xX][0-9a-fA-F]+|(?i:inf|nan).*)[ \t]*$"
+NUMBER = rf"^[ \t]*[-+]?({DECIMAL}|(?i:inf|nan).*)[ \t]*$"
 POSSIBLE = {
     "whole number": NUMBER,
     "number": NUMBER,
@@ -158,6 +169,8 @@ def _convert(cells: ArrowArray, kind: ArrowType) -> ArrowArray | None:
 
     try:
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):  # the same conversion with less overhead
+            if pa.types.is_integer(kind) and pc.any(pc.match_substring_regex(cells, HEXADECIMAL)).as_py():
+                return None  # Arrow would read 0x1F as 31
             return pc.cast(pc.utf8_trim(cells, " \t"), kind)
         written = pa.BufferOutputStream()
         plain = pyarrow.csv.WriteOptions(include_header=False, quoting_style="all_valid")

@@ -10,27 +10,33 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
-from suffice.exceptions import InputError
+from suffice.exceptions import Argument, InputError
 from suffice.kernels.records import last_record
-from suffice.sources.files.batch import Batch
+from suffice.sources.files.batch import Batch, RowLocation
 from suffice.sources.files.blocks import BLOCK_BYTES, ByteBlock, next_line, read_blocks, split_batches
-from suffice.sources.files.csv_header import check_same_columns, find_delimiter, read_header
+from suffice.sources.files.csv_header import check_same_columns, empty_name, find_delimiter, find_quote, read_header
 from suffice.sources.files.csv_rows import CsvColumns, parse_block
-from suffice.sources.files.csv_types import infer_types
-from suffice.sources.files.decoding import Utf8Reader, decode_head
-from suffice.sources.files.reader import FileLayout, HeadTooShortError, ReadOptions, SkippedRows
-from suffice.sources.files.types import apply_requested
+from suffice.sources.files.csv_types import InferredTypes, infer_types
+from suffice.sources.files.decoding import UncommentedReader, Utf8Reader, decode_head, without_comments
+from suffice.sources.files.reader import (
+    FileLayout,
+    HeadTooShortError,
+    ReadOptions,
+    Sentence,
+    SkippedRows,
+    request_types,
+)
 
 __all__ = ["peek_csv", "read_csv"]
+
+LINE_BREAKS = "line breaks"  # topic of a note
 
 
 def peek_csv(head: bytes, whole: bool, path: str, options: ReadOptions) -> FileLayout:
     r"""Find the names and types of the columns of a CSV in its first rows.
 
-    Types are those that Arrow infers: whole numbers, numbers, yes/no (true and false), dates, times and text. In
-    addition, whole numbers are read as text if one of them has a leading zero ("007"), because they are codes; and a
-    column that is empty in the first rows is read as text. Rows with another number of fields than the first are not
-    used.
+    Types are those that `suffice.sources.files.csv_types.infer_types` infers. Rows with another number of fields than
+    the first are not used. A first column without a name that holds row numbers is not a column.
 
     Parameters
     ----------
@@ -48,24 +54,66 @@ def peek_csv(head: bytes, whole: bool, path: str, options: ReadOptions) -> FileL
     {'age': DataType(int64), 'city': DataType(string)}
     """
     data, first_byte = decode_head(head, whole, path, options.encoding)
+    data = without_comments(data, options.comment)
     delimiter = find_delimiter(data, path, options)
-    cut = last_record(data, delimiter, options.quote)
+    quote = find_quote(data, delimiter, options)
+    cut = last_record(data, delimiter, quote)
     end = len(data) if whole and cut.open < 0 else cut.end
-    first = ByteBlock(path, data, 0, end, 1, first_byte, delimiter, options.quote, cut.broken)
+    first = ByteBlock(path, data, 0, end, 1, first_byte, delimiter, quote, cut.broken)
     if options.bad_rows == "skip" and cut.open >= 0 and not first.blank:
-        more = _after_open_quotes(data[end:], whole, delimiter, options.quote)
+        more = _after_open_quotes(data[end:], whole, delimiter, quote)
         first = replace(first, buffer=data[:end] + more, end=end + len(more), has_line_breaks=True)
     names, body = ([], first) if first.blank else read_header(first, options)
     few = body.blank or (options.bad_rows == "skip" and cut.open >= 0 and 2 * body.end < len(data) <= 2 * BLOCK_BYTES)
     if first.blank or (few and not whole):
-        quote = f", and the quote that opens in line {first.line(cut.open)} is not closed" if cut.open >= 0 else ""
+        opened = f", and the quote that opens in line {first.line(cut.open)} is not closed" if cut.open >= 0 else ""
         error = InputError if whole else HeadTooShortError
         raise error(
-            f"{path}: the first row does not end within the first {len(data):,} bytes{quote}. Is this a CSV file?",
+            f"{path}: the first row does not end within the first {len(data):,} bytes{opened}. Is this a CSV file?",
             file=path,
         )
-    inferred, notes, empty = infer_types(body, names, options.nulls)
-    return FileLayout(names, apply_requested(options.types, inferred, path), delimiter, notes=notes, empty=empty)
+    inferred = infer_types(body, names, options)
+    notes = {LINE_BREAKS: _line_break_note(first)} if cut.broken and not first.blank else {}
+    if not names[0].strip():
+        notes["row numbers"] = _row_numbers_note(body, inferred)
+        names = names[1:]
+    layout = FileLayout(
+        names,
+        {name: inferred.types[name] for name in names},
+        delimiter,
+        notes=notes,
+        remarks=inferred.remarks,
+        formats=inferred.formats,
+        as_written=inferred.as_written,
+        zero_one=inferred.zero_one,
+        empty=inferred.empty,
+        quote=quote,
+    )
+    request_types(layout, options.types, options, path)
+    return layout
+
+
+def _line_break_note(block: ByteBlock) -> Sentence:
+    """Note on the first quoted cell that spans lines."""
+    starts, ends, _ = block.records
+    breaks = (at for at, (start, end) in enumerate(zip(starts, ends, strict=True)) if b"\n" in block.data[start:end])
+    at = next(breaks, None)
+    if at is None:  # the line break is a lone CR
+        return (f"{block.path} has a quoted cell that spans lines.",)
+    first, last = block.line(int(starts[at])), block.line(int(ends[at]))
+    return (
+        f"{block.path}, line {first}: a quoted cell spans lines {first} to {last}. If quotes are ordinary characters "
+        "in this file, set ",
+        Argument("quote", "none"),
+        ".",
+    )
+
+
+def _row_numbers_note(body: ByteBlock, inferred: InferredTypes) -> Sentence:
+    """Note on a first column without a name; raises unless it holds row numbers."""
+    if not inferred.row_numbers:
+        raise empty_name([1], RowLocation(body.path, line=max(1, body.first_line - 1)))
+    return (f"The first column of {body.path} has no name and holds row numbers; it is ignored.",)
 
 
 def _after_open_quotes(data: bytes, whole: bool, delimiter: str, quote: str) -> bytes:
@@ -108,15 +156,20 @@ def read_csv(
         Receives the errors of bad rows.
     """
     known: CsvColumns | None = None
-    text = Utf8Reader(file, path, options.encoding)
-    for block in read_blocks(text, path, layout.delimiter, options.quote, skipped):
+    text: Utf8Reader | UncommentedReader = Utf8Reader(file, path, options.encoding)
+    if options.comment:
+        text = UncommentedReader(text, options.comment)
+    for block in read_blocks(text, path, layout.delimiter, layout.quote, skipped):
         if block.blank:
             continue
         if known is None:
             names, block = read_header(block, options)
-            check_same_columns(names, layout.names, path)
-            known = CsvColumns(names, list(columns), dict(layout.types), options.nulls)
+            check_same_columns(names[not names[0].strip() :], layout.names, path)
+            formats = {name: form for name, form in layout.formats.items() if not form.is_plain}
+            known = CsvColumns(names, list(columns), dict(layout.types), options.nulls, formats)
             if block.blank:
                 continue
+        if block.has_line_breaks and LINE_BREAKS not in layout.notes:
+            layout.notes[LINE_BREAKS] = _line_break_note(block)
         rows, kept = parse_block(block, known, skipped)
         yield from split_batches(rows, block, kept, options.batch_rows)

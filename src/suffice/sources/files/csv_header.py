@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 
 from suffice.exceptions import Argument, InputError, listed, short
@@ -10,14 +11,15 @@ from suffice.kernels.records import records
 from suffice.sources.files.batch import RowLocation
 from suffice.sources.files.blocks import ByteBlock
 from suffice.sources.files.decoding import first_invalid_byte
-from suffice.sources.files.reader import ReadOptions
+from suffice.sources.files.formats import COMPRESSED_SUFFIXES
+from suffice.sources.files.reader import AUTO_QUOTE, ReadOptions
 
-__all__ = ["check_same_columns", "field_count", "find_delimiter", "read_header"]
+__all__ = ["check_same_columns", "empty_name", "field_count", "find_delimiter", "find_quote", "read_header"]
 
 DELIMITERS = (",", "\t", ";", "|")
 SPELLED = {r"\t": "\t", "tab": "\t"}
 TAB_ENDINGS = (".tsv", ".tab")
-COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz")
+QUOTED_CELL = re.compile(rb'(^|[\t\r\n])"(?:[^"]|"")*"(?=[\t\r\n]|\Z)')
 
 
 def find_delimiter(head: bytes, path: str, options: ReadOptions) -> str:
@@ -28,33 +30,56 @@ def find_delimiter(head: bytes, path: str, options: ReadOptions) -> str:
     >>> find_delimiter(b"a;b\n1,5;2\n2,5;3\n", "data.csv", ReadOptions())
     ';'
     """
-    for name, mark in (("delimiter", options.delimiter), ("quote", options.quote)):
+    quote = '"' if options.quote == AUTO_QUOTE else options.quote
+    for name, mark in (("delimiter", options.delimiter), ("quote", quote)):
         mark = SPELLED.get(mark or "", mark)
         if mark and (len(mark) > 1 or not mark.isascii() or mark in "\r\n\0"):
             raise InputError(f"{name} must be one ASCII character; got {short(mark)}.", argument=name)
     if options.delimiter:
         given = SPELLED.get(options.delimiter, options.delimiter)
-        if given == options.quote:
+        if given == quote:
             raise InputError(f"delimiter and quote must differ; both are {short(given)}.", argument="delimiter")
         return given
     plain = path.lower()
-    for ending in COMPRESSED_ENDINGS:
+    for ending in COMPRESSED_SUFFIXES:
         plain = plain.removesuffix(ending)
     if plain.endswith(TAB_ENDINGS):
         return "\t"
     best, likely = (0.0, 1), ","
     for mark in DELIMITERS:
-        if mark == options.quote:
+        if mark == quote:
             continue
-        fields = records(head, mark, options.quote).fields
+        fields = records(head, mark, quote).fields
         if len(fields) and fields[0] > 1:
             score = (float((fields == fields[0]).mean()), int(fields[0]))
             best, likely = max((best, likely), (score, mark), key=lambda each: each[0])
     return likely
 
 
+def find_quote(head: bytes, delimiter: str, options: ReadOptions) -> str:
+    r"""Return the given quote character, or the one that a file uses; "" for none.
+
+    Programs that write tab-separated files often do not quote cells. Quotes are ordinary characters there, unless some
+    cells are quoted and there are no quotes elsewhere.
+
+    >>> find_quote(b'label\ttext\nham\t"Hi" she said\n', "\t", ReadOptions())
+    ''
+    >>> find_quote(b'label\ttext\nham\t"Hi"\n', "\t", ReadOptions())
+    '"'
+    """
+    if options.quote != AUTO_QUOTE:
+        return options.quote
+    if delimiter != "\t":
+        return '"'
+    unquoted, n_quoted = QUOTED_CELL.subn(rb"\1", head)
+    return '"' if n_quoted and b'"' not in unquoted else ""
+
+
 def read_header(block: ByteBlock, options: ReadOptions) -> tuple[list[str], ByteBlock]:
-    """Return the column names, and the block without the header row."""
+    """Return the column names, and the block without the header row.
+
+    The name of the first column may be empty: pandas and R write row numbers into such a column.
+    """
     first, line, body = block.split_first()
     location = RowLocation(block.path, line=line)
     fields = int(records(first, block.delimiter, block.quote).fields[0])
@@ -88,6 +113,16 @@ def check_same_columns(names: Sequence[str], expected: Sequence[str], path: str)
         )
 
 
+def empty_name(numbers: Sequence[int], location: RowLocation) -> InputError:
+    """The error for columns without a name, which are numbered from 1."""
+    return location.error(
+        f"{'the name of column' if len(numbers) == 1 else 'the names of columns'} {listed(numbers)} "
+        f"{'is' if len(numbers) == 1 else 'are'} empty. Add the missing names, or name all columns with ",
+        Argument("names"),
+        ".",
+    )
+
+
 def field_count(fields: int) -> str:
     """A number of fields, for messages.
 
@@ -119,13 +154,8 @@ def _header_cells(record: bytes, block: ByteBlock, location: RowLocation) -> lis
 
 def _check_names(names: Sequence[str], location: RowLocation) -> None:
     empty = [number for number, name in enumerate(names, 1) if not name.strip()]
-    if empty:
-        raise location.error(
-            f"{'the name of column' if len(empty) == 1 else 'the names of columns'} {listed(empty)} "
-            f"{'is' if len(empty) == 1 else 'are'} empty. Add the missing names, or name all columns with ",
-            Argument("names"),
-            ".",
-        )
+    if empty and (empty != [1] or len(names) == 1):
+        raise empty_name(empty, location)
     positions: dict[str, list[int]] = {}
     for number, name in enumerate(names, 1):
         positions.setdefault(name, []).append(number)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from suffice.exceptions import InputError
-from suffice.numerics.types import Codes
-from suffice.sources.engine_types import ArrowTable, ArrowType
+from suffice.exceptions import Argument, InputError, short
+from suffice.numerics.types import Codes, Mask
+from suffice.sources.engine_types import ArrowArray, ArrowTable, ArrowType
 from suffice.sources.files.arrow_memory import copy_to_arrow
 from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.blocks import ByteBlock
+from suffice.sources.files.cell_formats import CellFormat, is_grouped
 from suffice.sources.files.conversion import convert_options, convert_or_widen
 from suffice.sources.files.csv_header import field_count
 from suffice.sources.files.reader import SkippedRows
+from suffice.sources.files.types import expected_value
 
 __all__ = ["CsvColumns", "parse_block"]
 
@@ -37,26 +39,57 @@ class CsvColumns:
     types : dict of str to pyarrow.DataType
         Changes from int64 to float64 when a column of whole numbers turns out to have fractions.
     nulls : sequence of str or None
+    formats : dict of str to CellFormat
+        Of columns whose cells are not written in the plain form.
     """
 
     names: list[str]
     wanted: list[str]
     types: dict[str, ArrowType]
     nulls: Sequence[str] | None
+    formats: dict[str, CellFormat] = field(default_factory=dict)
+
+    def parsed_types(self) -> dict[str, ArrowType]:
+        """Types that Arrow parses the wanted columns as: text for those with a format."""
+        import pyarrow as pa
+
+        return {name: pa.string() if name in self.formats else self.types[name] for name in self.wanted}
 
 
 def parse_block(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
     """Return the rows of a block, and the record of each row if some records were skipped."""
     import pyarrow as pa
 
-    if block.is_utf8():
+    if block.is_utf8() and not _may_be_hexadecimal(block, columns):
         try:
             # Arrow loses the LF of a quoted CR LF that is split between two of its pieces.
             in_pieces = not (block.has_line_breaks and block.buffer.find(b"\r", block.begin, block.end) >= 0)
-            return _parse(block, block.view, columns, in_pieces), None
+            table = _convert_formats(_parse(block, block.view, columns, in_pieces), columns)
+            if table is not None:
+                return table, None
         except pa.ArrowInvalid:
             pass  # _parse_rows finds the bad rows
     return _parse_rows(block, columns, skipped)
+
+
+def _may_be_hexadecimal(block: ByteBlock, columns: CsvColumns) -> bool:
+    """Whether a whole number may be written as 0x1F, which Arrow would read."""
+    import pyarrow as pa
+
+    if not any(pa.types.is_integer(columns.types[name]) for name in columns.wanted):
+        return False
+    return any(block.buffer.find(start, block.begin, block.end) >= 0 for start in (b"0x", b"0X"))
+
+
+def _convert_formats(table: ArrowTable, columns: CsvColumns) -> ArrowTable | None:
+    """Convert the columns that have a format; None if a cell is not written in it."""
+    for at, name in enumerate(columns.wanted):
+        if name in columns.formats:
+            cells, wrong = columns.formats[name].convert(table.column(at).combine_chunks())
+            if wrong.any():
+                return None
+            table = table.set_column(at, name, cells)
+    return table
 
 
 def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes]:
@@ -79,12 +112,35 @@ def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> 
         if table.num_rows == 0 or table.schema.field(at).type == kind:
             continue
         texts = table.column(at).combine_chunks()
-        cells, wrong = convert_or_widen(texts, kind)
+        form = columns.formats.get(name)
+        cells, wrong = convert_or_widen(texts, kind) if form is None else form.convert(texts)
         columns.types[name] = cells.type
         table = table.set_column(at, name, cells)
-        bad.add_cells(shaped, wrong, name, texts, kind)
+        if form is None or not form.thousands:
+            _refuse_grouped(block, shaped, wrong, texts, name, kind)
+        bad.add_cells(shaped, wrong, name, texts, expected_value(kind) if form is None else form.expected)
     kept = bad.report(skipped)
     return table.filter(pa.array(bad.good[shaped])), kept
+
+
+def _refuse_grouped(block: ByteBlock, rows: Codes, wrong: Mask, texts: ArrowArray, name: str, kind: ArrowType) -> None:
+    """Raise if a number has thousands separators that the column does not have: to skip it would drop large numbers."""
+    import pyarrow as pa
+
+    if not wrong.any() or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return
+    suspects = np.flatnonzero(wrong)
+    grouped = suspects[is_grouped(texts.take(pa.array(suspects)))]
+    if len(grouped):
+        text = texts[int(grouped[0])].as_py()
+        raise block.location(int(rows[grouped[0]])).error(
+            f"{short(text)} has thousands separators, which the first rows of the column do not have. Set ",
+            Argument("thousands"),
+            " and, if needed, ",
+            Argument("decimal"),
+            ".",
+            column=name,
+        )
 
 
 def _parse_with_texts(block: ByteBlock, data: bytes, columns: CsvColumns) -> ArrowTable:
@@ -92,17 +148,18 @@ def _parse_with_texts(block: ByteBlock, data: bytes, columns: CsvColumns) -> Arr
     import pyarrow as pa
 
     types = dict(columns.types)
+    if _may_be_hexadecimal(block, columns):
+        types |= {name: pa.string() for name in columns.wanted if pa.types.is_integer(types[name])}
     hinted = False
     while True:
         try:
-            text_columns = CsvColumns(columns.names, columns.wanted, types, columns.nulls)
-            return _parse(block, data, text_columns, in_pieces=False)
+            return _parse(block, data, replace(columns, types=types), in_pieces=False)
         except pa.ArrowInvalid as error:
             # Arrow names one column. Finding further ones the same way would parse the block once for each.
             hint = None if hinted else COLUMN.search(str(error))
             hinted = True
             suspects = [columns.names[int(hint[1])]] if hint else columns.wanted
-            suspects = [name for name in suspects if types[name] != pa.string()]
+            suspects = [name for name in suspects if types[name] != pa.string() and name not in columns.formats]
             if not suspects:
                 raise block.location(0).error(f"Arrow cannot read the file from this line on ({error}).") from error
             types |= dict.fromkeys(suspects, pa.string())
@@ -112,7 +169,7 @@ def _parse(block: ByteBlock, data: bytes | memoryview, columns: CsvColumns, in_p
     import pyarrow as pa
     import pyarrow.csv
 
-    types = {name: columns.types[name] for name in columns.wanted}
+    types = columns.parsed_types()
     if not len(data):
         return pa.schema(list(types.items())).empty_table()
     if not columns.wanted:  # Arrow would read all columns

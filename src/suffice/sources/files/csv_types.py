@@ -3,46 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from suffice.exceptions import short
+from suffice.exceptions import Argument
 from suffice.sources.engine_types import ArrowArray, ArrowTable, ArrowType
 from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.blocks import ByteBlock
-from suffice.sources.files.conversion import OBVIOUS, all_convertible, convert_cells, convert_options
+from suffice.sources.files.cell_formats import FEW_CELLS, CellFormat
+from suffice.sources.files.conversion import HEXADECIMAL, all_convertible, convert_cells, convert_options
+from suffice.sources.files.reader import ReadOptions
+from suffice.sources.files.recognition import Evidence, Recognised, recognise_all
 from suffice.sources.files.types import reading_type
 
-__all__ = ["infer_types"]
+__all__ = ["InferredTypes", "infer_types"]
 
 LEADING_ZERO = r"^\s*[+-]?0[0-9]+\s*$"
-CHECKED_CELLS = 1000  # cells of a text column that are checked for numbers
-MOSTLY = 0.9  # share of numbers among them that is worth a note
 
 
-def infer_types(
-    body: ByteBlock, names: list[str], nulls: Sequence[str] | None
-) -> tuple[dict[str, ArrowType], list[str], set[str]]:
-    """Infer column types from the rows of a block; also return notes for the user, and the columns without values.
+@dataclass(frozen=True)
+class InferredTypes:
+    """Types of columns.
 
-    The types are Arrow's, except that whole numbers with a leading zero and columns without values are text. Records
-    with another number of fields or invalid UTF-8 are not used.
+    Attributes
+    ----------
+    types : dict of str to pyarrow.DataType
+    formats : dict of str to CellFormat
+        Of columns whose cells are not written in the plain form.
+    as_written : dict of str to pyarrow.DataType
+        Types that the columns with a format have without it.
+    remarks : dict of str to tuple
+        How columns are read, for the user; ends of sentences.
+    zero_one : set of str
+        Columns of whole numbers in which only 0 and 1 occur.
+    empty : set of str
+        Columns without values.
+    row_numbers : bool
+        Whether the first column holds different whole numbers, or there are no rows.
+    """
+
+    types: dict[str, ArrowType] = field(default_factory=dict)
+    formats: dict[str, CellFormat] = field(default_factory=dict)
+    as_written: dict[str, ArrowType] = field(default_factory=dict)
+    remarks: dict[str, tuple[str | Argument, ...]] = field(default_factory=dict)
+    zero_one: set[str] = field(default_factory=set)
+    empty: set[str] = field(default_factory=set)
+    row_numbers: bool = True
+
+
+def infer_types(body: ByteBlock, names: list[str], options: ReadOptions) -> InferredTypes:
+    """Infer column types from the rows of a block.
+
+    The types are Arrow's, except that whole numbers with a leading zero and columns without values are text, and that
+    texts may be recognised as numbers, dates or yes/no (`suffice.sources.files.recognition`). Records with another
+    number of fields or invalid UTF-8 are not used.
     """
     import pyarrow as pa
 
     data = _well_formed(body, len(names))
     if not data:
-        return dict.fromkeys(names, pa.string()), [], set()
-    typed = _parse(body, data, names, None, nulls)
-    types: dict[str, ArrowType] = {field.name: field.type for field in typed.schema}
-    empty = {name for name, kind in types.items() if pa.types.is_null(kind)}
-    by_text = [name for name, kind in types.items() if pa.types.is_integer(kind) or pa.types.is_timestamp(kind)]
-    texts = _parse(body, data, names, by_text, nulls) if by_text else typed
-    notes: list[str] = []
-    for name, kind in types.items():
-        needs_text = pa.types.is_integer(kind) or pa.types.is_timestamp(kind)
-        types[name], note = _adjust((texts if needs_text else typed)[name].combine_chunks(), kind)
-        if note:
-            notes.append(f"Column {short(name)} {note}")
-    return types, notes, empty
+        return InferredTypes(dict.fromkeys(names, pa.string()))
+    typed = _parse(body, data, names, None, options.nulls)
+    types = {each.name: each.type for each in typed.schema}
+    found = InferredTypes(types, row_numbers=_are_row_numbers(typed.column(0)))
+    found.empty.update(name for name, kind in found.types.items() if pa.types.is_null(kind))
+    checked = [name for name, kind in found.types.items() if _needs_texts(kind, options)]
+    texts = _parse(body, data, names, checked, options.nulls) if checked else typed
+    unknown: dict[str, ArrowArray] = {}
+    for name, kind in found.types.items():
+        if name in checked:
+            cells = texts[name].combine_chunks()
+            if not _settle(cells, kind, name, found):
+                unknown[name] = cells.drop_null()
+        elif pa.types.is_string(kind):
+            unknown[name] = typed[name].combine_chunks().drop_null()
+        else:
+            found.types[name] = reading_type(kind)
+    evidence = Evidence(body.delimiter, options.decimal, options.thousands, options.date_format)
+    for name, recognised in recognise_all(unknown, evidence).items():
+        _apply(recognised, unknown[name], name, found)
+    return found
 
 
 def _well_formed(body: ByteBlock, expected: int) -> bytes:
@@ -67,23 +106,76 @@ def _parse(
     )
 
 
-def _adjust(cells: ArrowArray, kind: ArrowType) -> tuple[ArrowType, str]:
-    """Type for a column that Arrow infers as ``kind``, and a note; cells of integers and times are given as texts."""
+def _are_row_numbers(cells: ArrowArray) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_integer(kind) and pc.any(pc.match_substring_regex(cells, LEADING_ZERO)).as_py():
-        return pa.string(), "has numbers with leading zeros and is read as text."
-    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+    whole = pa.types.is_integer(cells.type) and not cells.null_count
+    return bool(whole and pc.count_distinct(cells).as_py() == len(cells) and pc.min(cells).as_py() >= 0)
+
+
+def _needs_texts(kind: ArrowType, options: ReadOptions) -> bool:
+    """Whether the texts of a column decide on its type, although Arrow has inferred one."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(kind):  # Arrow reads 1.234 as a fraction
+        return options.decimal not in (None, ".") or options.thousands == "."
+    return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind))
+
+
+def _settle(cells: ArrowArray, kind: ArrowType, name: str, found: InferredTypes) -> bool:
+    """Set the type of a column that Arrow infers as ``kind``; False if its texts must be recognised."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(kind):
+        found.types[name] = pa.string()
+        return False
+    if pa.types.is_timestamp(kind):
         coarser = pa.timestamp("us", kind.tz)
-        return (coarser if all_convertible(cells, coarser) else kind), ""
-    if pa.types.is_string(kind):
-        some = cells.slice(0, CHECKED_CELLS).drop_null()
-        numbers = pc.sum(pc.match_substring_regex(some, OBVIOUS["number"])).as_py() or 0
-        if numbers < MOSTLY * len(some):
-            return kind, ""
-        wrong = convert_cells(some, pa.float64())[1]
-        if wrong.any():
-            example = short(some[int(wrong.argmax())].as_py())
-            return kind, f"is read as text: most cells are numbers, but {example} is not a number."
-    return reading_type(kind), ""
+        found.types[name] = coarser if kind.unit != "ns" or all_convertible(cells, coarser) else kind
+        return True
+    if pc.any(pc.match_substring_regex(cells, HEXADECIMAL)).as_py():
+        found.types[name] = pa.string()
+        return False
+    _set_whole_numbers(cells, name, found)
+    return True
+
+
+def _set_whole_numbers(cells: ArrowArray, name: str, found: InferredTypes) -> None:
+    """Set the type of a column of whole numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found.types[name] = pa.int64()
+    if pc.any(pc.match_substring_regex(cells, LEADING_ZERO)).as_py():
+        found.types[name] = pa.string()
+        found.remarks[name] = ("has numbers with leading zeros and is read as text.",)
+    elif _are_zero_one(cells):
+        found.zero_one.add(name)
+
+
+def _are_zero_one(cells: ArrowArray) -> bool:
+    """Whether a column has both 0 and 1 and no other value; a few cells do not tell."""
+    import pyarrow.compute as pc
+
+    first = set(pc.unique(cells.slice(0, FEW_CELLS)).to_pylist())  # rules most columns out
+    if len(cells) - cells.null_count < FEW_CELLS or not first <= {"0", "1", None}:
+        return False
+    return set(pc.unique(cells.drop_null()).to_pylist()) == {"0", "1"}
+
+
+def _apply(recognised: Recognised, cells: ArrowArray, name: str, found: InferredTypes) -> None:
+    """Set the type of a column of texts."""
+    import pyarrow as pa
+
+    if recognised.remark:
+        found.remarks[name] = recognised.remark
+    if recognised.format is not None:
+        found.formats[name], found.as_written[name] = recognised.format, pa.string()
+        found.types[name] = recognised.format.type
+    elif recognised.plain_numbers:
+        numbers = cells.filter(~convert_cells(cells, pa.float64())[1])
+        found.types[name] = pa.float64()
+        if all_convertible(numbers, pa.int64()):
+            _set_whole_numbers(numbers, name, found)

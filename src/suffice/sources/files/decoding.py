@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from typing import BinaryIO
 
 from suffice.exceptions import Argument, InputError, short
 from suffice.kernels.records import count_lines
 
-__all__ = ["Utf8Reader", "check_no_nul", "decode_head", "first_invalid_byte", "is_utf8"]
+__all__ = [
+    "UncommentedReader",
+    "Utf8Reader",
+    "check_no_nul",
+    "decode_head",
+    "first_invalid_byte",
+    "is_utf8",
+    "without_comments",
+]
 
 UTF8_MARK = b"\xef\xbb\xbf"
 MARKS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 CHUNK_BYTES = 1 << 20
+LONGEST_LINE = 1 << 25  # a longer line is not held back
 
 
 class Utf8Reader:
@@ -97,6 +107,43 @@ class Utf8Reader:
             line=line,
             argument="encoding",
         )
+
+
+class UncommentedReader:
+    r"""Reads UTF-8 without comments: lines that begin with a text. They become blank lines, so line numbers stay.
+
+    >>> import io
+    >>> reader = Utf8Reader(io.BytesIO(b"# units: cm\na,b\n"), "data.csv", "utf-8")
+    >>> UncommentedReader(reader, "#").read(100)
+    b'\na,b\n'
+    """
+
+    def __init__(self, text: Utf8Reader, comment: str) -> None:
+        self._text, self._comment = text, comment
+        self._ready = self._line = b""  # bytes without comments; the beginning of a line
+        self._ended = False
+        self.first_byte = text.first_byte
+
+    def read(self, size: int) -> bytes:
+        """Return ``size`` bytes, or the bytes up to the end of the file."""
+        while len(self._ready) < size and not self._ended:
+            more = self._text.read(size)
+            self._ended = len(more) < size
+            data = self._line + more
+            end = len(data) if self._ended or len(data) > LONGEST_LINE else data.rfind(b"\n") + 1
+            self._ready += without_comments(data[:end], self._comment)
+            self._line = data[end:]
+        ready, self._ready = self._ready[:size], self._ready[size:]
+        return ready
+
+
+def without_comments(data: bytes, comment: str) -> bytes:
+    r"""Return the data with lines that begin with ``comment`` made blank; "" stands for no comments.
+
+    >>> without_comments(b"# old\na,b\n1,#2\n", "#")
+    b'\na,b\n1,#2\n'
+    """
+    return re.sub(rb"(?m)^%s[^\r\n]*" % re.escape(comment.encode()), b"", data) if comment else data
 
 
 def decode_head(head: bytes, whole: bool, path: str, encoding: str) -> tuple[bytes, int]:

@@ -7,14 +7,17 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from suffice.exceptions import InputError
+from suffice.sources.engine_types import ArrowType
 from suffice.sources.files.arrow import peek_arrow, read_arrow
 from suffice.sources.files.batch import Batch
+from suffice.sources.files.cell_formats import CellFormat, common_format
 from suffice.sources.files.columnar import RequestedColumns
 from suffice.sources.files.csv import peek_csv, read_csv
 from suffice.sources.files.formats import format_by_bytes, format_by_name
 from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.json_lines import peek_json_lines, read_json_lines
 from suffice.sources.files.parquet import peek_parquet, read_parquet
+from suffice.sources.files.partitions import find_partitions
 from suffice.sources.files.paths import describe_files
 from suffice.sources.files.raw_input import HEAD_BYTES, RawInput
 from suffice.sources.files.reader import FileLayout, HeadTooShortError, ReadOptions, SkippedRows
@@ -54,6 +57,11 @@ class FileRows:
         self._options = replace(options, delimiter=options.delimiter or "\t") if kind == "tsv" else options
         peek, self._read = READERS[kind]
         self.layout = self._first_layout(peek)
+        paths = [raw.name if raw.path else "" for raw in inputs] if kind == "parquet" else []
+        self._stored = list(self.layout.names)
+        self._partitions = find_partitions(paths, self._stored, options.types)
+        self.layout.names.extend(self._partitions.types)
+        self.layout.types.update(self._partitions.types)
         self.types_from_text = kind in ("csv", "tsv")
 
     def _first_layout(self, peek: Peek) -> FileLayout:
@@ -79,12 +87,13 @@ class FileRows:
                 first.types[name] = layout.types.get(name, kind) if kind == pa.null() else kind
             seen += HEAD_BYTES if raw.size is None else raw.size
             if known and pa.null() not in first.types.values() and (self._typed or seen >= HEAD_BYTES):
-                return first
+                break
         if first is None:
             are = "is" if len(self._inputs) == 1 else "are"
             raise InputError(f"{self.name} {are} empty; there are no rows.", file=self.name)
         for name, kind in first.types.items():
             first.types[name] = pa.string() if kind == pa.null() else kind
+        _read_as_yes_no(first)
         return first
 
     def _unite(self, first: FileLayout, layout: FileLayout) -> None:
@@ -97,18 +106,21 @@ class FileRows:
                 if name in layout.unreadable:
                     first.unreadable[name] = layout.unreadable[name]
             elif name in first.types and name not in self._options.types and name not in layout.empty:
-                now = layout.types[name]
-                first.types[name] = now if name in first.empty else common_type(first.types[name], now)
-                first.empty.discard(name)
-        first.notes.extend(note for note in layout.notes if note not in first.notes)
+                _unite_column(first, layout, name)
+        for topic, note in layout.notes.items():
+            first.notes.setdefault(topic, note)
 
     def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
         """Yield the rows in order."""
-        requested = RequestedColumns(self.layout, columns, self._options.types, coded, skipped)
+        stored = [name for name in columns if name not in self._partitions.types] or self._stored[:1]
+        layout = replace(self.layout, names=self._stored)
+        requested = RequestedColumns(layout, stored, self._options.types, coded, skipped)
         before = 0
-        for raw in self._inputs:
+        for number, raw in enumerate(self._inputs):
             if raw.size != 0:
                 for batch in self._read(raw, requested, self._options):
+                    if self._partitions.types:
+                        batch = Batch(self._partitions.add_to(batch.rows, number, columns), batch.locations)
                     yield batch, before + raw.done
                     del batch
             before += raw.size or raw.done
@@ -117,6 +129,43 @@ class FileRows:
         """Unblock a thread that waits for bytes."""
         for raw in self._inputs:
             raw.stop()
+
+
+def _unite_column(first: FileLayout, layout: FileLayout, name: str) -> None:
+    """Extend the type and format of a column by those of another file, in which the column has values."""
+    if name in first.empty:
+        first.types[name] = layout.types[name]
+        for mine, theirs in ((first.formats, layout.formats), (first.as_written, layout.as_written)):
+            mine.update({each: value for each, value in theirs.items() if each == name})
+        first.zero_one.update(layout.zero_one & {name})
+    else:
+        if name not in layout.zero_one:
+            first.zero_one.discard(name)
+        kind = common_type(first.types[name], layout.types[name])
+        form = common_format(first.formats.get(name), layout.formats.get(name))
+        written = common_type(_as_written(first, name), _as_written(layout, name))
+        if form is not None and kind == form.type:
+            first.formats[name], first.as_written[name] = form, written
+        elif name in first.formats or name in layout.formats:
+            kind = written
+            for each in (first.formats, first.as_written, first.remarks):
+                each.pop(name, None)
+        first.types[name] = kind
+    if name in layout.remarks:
+        first.remarks.setdefault(name, layout.remarks[name])
+    first.empty.discard(name)
+
+
+def _as_written(layout: FileLayout, name: str) -> ArrowType:
+    return layout.as_written.get(name, layout.types[name])
+
+
+def _read_as_yes_no(layout: FileLayout) -> None:
+    """Read columns in which only 0 and 1 occur as yes/no."""
+    for name in [each for each in layout.names if each in layout.zero_one]:
+        layout.formats[name] = form = CellFormat("yes/no")
+        layout.as_written[name], layout.types[name] = layout.types[name], form.type
+        layout.remarks[name] = ("is read as yes/no (1, 0).",)
 
 
 def _format_of(inputs: Sequence[RawInput], given: str | None) -> str:

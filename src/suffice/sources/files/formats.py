@@ -6,7 +6,7 @@ import re
 
 from suffice.exceptions import Argument, InputError, listed
 
-__all__ = ["FORMATS", "check_format", "format_by_bytes", "format_by_name"]
+__all__ = ["COMPRESSED_SUFFIXES", "FORMATS", "check_format", "format_by_bytes", "format_by_name"]
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "mails")
 SUFFIXES = {
@@ -24,12 +24,11 @@ SUFFIXES = {
     "ipc": "arrow",
     "arrows": "arrow",
 }
-COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zstd", ".lz4")
 BINARY = {b"PAR1": "parquet", b"PARE": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"FEA1": "arrow"}
 # First bytes of formats that are not supported, with advice.
 UNSUPPORTED = {
     b"PK\x03\x04": "a zip archive or a spreadsheet. Unpack it, or save the sheet as CSV.",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd. Decompress it: zstd -dc FILE | suffice ... -",
     b"SQLite format 3": "an SQLite database. Export the rows of a query to a file first.",
     b"ORC": "an ORC file. Convert it to Parquet.",
     b"Obj\x01": "an Avro file. Convert it to Parquet.",

@@ -145,7 +145,7 @@ def _parse_lines(block: ByteBlock, types: dict[str, ArrowType], skipped: Skipped
         no_errors = np.zeros(len(texts), dtype=bool)
         cells, wrong = (texts, no_errors) if kind == pa.string() else convert_or_widen(texts, kind)
         types[name] = cells.type
-        bad.add_cells(rows, wrong, name, texts, kind)
+        bad.add_cells(rows, wrong, name, texts, expected_value(kind))
         columns.append(cells)
     table = pa.table(columns, names=list(types)) if columns else _without_columns(len(objects))
     kept = bad.report(skipped)

@@ -8,16 +8,26 @@ import weakref
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO, Protocol, TypeGuard
 
-from suffice.exceptions import InputError, SufficeError, listed, short
+from suffice.exceptions import InputError, SufficeError, SufficeWarning, listed, short
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files.batch import Batch
+from suffice.sources.files.cell_formats import CellFormat, check_date_format
+from suffice.sources.files.conversion import NULLS
 from suffice.sources.files.formats import check_format
 from suffice.sources.files.joining import BatchProgress, join_small_batches
 from suffice.sources.files.paths import Path, find_files, is_path
 from suffice.sources.files.prefetch import prefetch
 from suffice.sources.files.raw_input import input_from_file, input_from_path, input_from_stdin
-from suffice.sources.files.reader import MAX_MESSAGES, FileLayout, ReadOptions, SkippedRows
-from suffice.sources.files.types import REQUESTABLE, apply_requested, type_word
+from suffice.sources.files.reader import (
+    AUTO_QUOTE,
+    MAX_MESSAGES,
+    FileLayout,
+    ReadOptions,
+    Sentence,
+    SkippedRows,
+    request_types,
+)
+from suffice.sources.files.types import REQUESTABLE, type_word
 
 __all__ = ["BATCH_ROWS", "Source", "is_labelled_source", "is_source", "open_source"]
 
@@ -74,7 +84,9 @@ class Source:
         Type that each column is read as: "number", "whole number", "yes/no", "text", "category", "time" or "duration";
         "nested" if it cannot be read.
     notes : list of str
-        Remarks on how types were inferred, as sentences.
+        Remarks on how the file and its columns are read, as sentences.
+    formats : dict of str to CellFormat
+        How the cells of columns are written that are not in the plain form.
     files : list of str
     total_bytes, done_bytes : int or None, int
         For progress; the total is None if it is unknown.
@@ -94,25 +106,24 @@ class Source:
         self.names = list(names)
         layout = rows.layout
         self.types = {each: "nested" if each in layout.unreadable else type_word(layout.types[each]) for each in names}
-        self.notes = list(layout.notes) + [
-            f"Column {short(each)} is empty in the first rows and read as text."
-            for each in names
-            if each in layout.empty and each not in options.types
-        ]
         self.files = list(rows.files)
         self.total_bytes = rows.total_bytes
         self.done_bytes = 0
         self.n_rows = 0
         self.repeatable = rows.repeatable
-        self._skipped = SkippedRows(self.skips)
-        self._rejected = SkippedRows(self.skips)  # by the user of the rows, perhaps while another thread reads
+        self._skipped, self._rejected = self._no_rows_skipped(), self._no_rows_skipped()
         self._was_read = False
+        self._remarked: set[str] = set()
         self._reader: weakref.ref[Generator[Batch, None, None]] | None = None
 
     @property
     def skips(self) -> bool:
         """Whether bad rows are skipped."""
         return self._options.bad_rows == "skip"
+
+    def _no_rows_skipped(self) -> SkippedRows:
+        """A count of bad rows: of the reader, and of the user of the rows, who may be another thread."""
+        return SkippedRows(self.skips, advise=bool(self.files))
 
     @property
     def skipped(self) -> int:
@@ -129,20 +140,80 @@ class Source:
         """Errors of the first skipped rows."""
         return [*self._skipped.errors, *self._rejected.errors][:MAX_MESSAGES]
 
-    def skip_or_raise(self, error: SufficeError, n_rows: int = 1) -> None:
-        """Count rows of a batch as skipped because of an error, or raise the error if bad rows are not skipped."""
-        self._rejected.skip_or_raise(error, n_rows)
+    def skip_or_raise(self, error: SufficeError, n_rows: int = 1, all_rows: bool = False) -> None:
+        """Count rows of a batch as skipped because of an error, or raise the error if bad rows are not skipped.
+
+        ``all_rows`` tells that all rows of the batch have the problem; then the error does not advise to skip them.
+        """
+        self._rejected.skip_or_raise(error, n_rows, all_rows=all_rows)
+
+    @property
+    def remarks(self) -> list[SufficeWarning]:
+        """The notes, as warnings that can be worded for the shell. They are not issued."""
+        layout, by_remark = self._rows.layout, dict[Sentence, list[str]]()
+        for name in self.names:
+            if name in layout.remarks:
+                by_remark.setdefault(layout.remarks[name], []).append(name)
+            elif name in layout.empty and name not in self._options.types:
+                by_remark.setdefault(("is empty in the first rows and read as text.",), []).append(name)
+        columns = [(_subject(names), *_plural(remark, names)) for remark, names in by_remark.items()]
+        return [SufficeWarning(*sentence) for sentence in (*layout.notes.values(), *columns)]
+
+    def new_remarks(self) -> list[SufficeWarning]:
+        """The remarks that this method has not returned before."""
+        new = [remark for remark in self.remarks if str(remark) not in self._remarked]
+        self._remarked.update(map(str, new))
+        return new
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks on how the file and its columns are read, as sentences."""
+        return [str(remark) for remark in self.remarks]
+
+    @property
+    def formats(self) -> dict[str, CellFormat]:
+        """How the cells of columns are written that are not in the plain form."""
+        return {name: form for name, form in self._rows.layout.formats.items() if name in self.types}
+
+    @property
+    def is_text(self) -> bool:
+        """Whether cells are stored as text, so that some texts stand for missing cells."""
+        return self._rows.types_from_text
 
     def check_column(self, name: str) -> None:
         """Raise if there is no such column; the message suggests a similar name."""
         _check_names([name], self.names, _described(self.name))
 
-    def read_as(self, types: Mapping[str, str]) -> None:
+    def read_as_written(self, name: str) -> None:
+        r"""Read a column of a CSV without a format that was recognised, as labels are: ``Y`` is not yes.
+
+        >>> import io
+        >>> source = open_source(io.BytesIO(b"size,sold\n1,Y\n2,N\n"))
+        >>> source.read_as_written("sold")
+        >>> source.types
+        {'size': 'whole number', 'sold': 'text'}
+        """
+        layout = self._rows.layout
+        if name in layout.as_written and name not in self._options.types:
+            layout.types[name] = layout.as_written.pop(name)
+            layout.formats.pop(name)
+            layout.remarks.pop(name, None)
+            self.types[name] = type_word(layout.types[name])
+
+    def read_as(self, types: Mapping[str, str], formats: Mapping[str, CellFormat] | None = None) -> None:
         r"""Read columns of a CSV as these types, unless types were given for them when the source was opened.
 
-        Other formats have types of their own and are not affected. Notes on the inferred types of these columns are
-        dropped.
+        Other file formats have types of their own and are not affected. Notes on the inferred types of these columns
+        are dropped.
 
+        Parameters
+        ----------
+        types : mapping of str to {"number", "text", "category", "yes/no", "time"}
+        formats : mapping of str to CellFormat, optional
+            How cells of columns are written, instead of what was recognised in this file.
+
+        Examples
+        --------
         >>> import io
         >>> source = open_source(io.BytesIO(b"code,size\n12,1\n"))
         >>> source.read_as({"code": "text"})
@@ -153,9 +224,15 @@ class Source:
             return
         new = {name: kind for name, kind in types.items() if name not in self._options.types}
         layout = self._rows.layout
-        layout.types.update(apply_requested(new, layout.types, self.name))
+        request_types(layout, new, self._options, self.name)
+        for name, form in (formats or {}).items():
+            if name in self.types and name not in self._options.types:
+                layout.as_written.setdefault(name, layout.types[name])
+                layout.formats[name], layout.types[name] = form, form.type
+                layout.remarks.pop(name, None)
+                layout.empty.discard(name)
+                new[name] = form.kind
         self.types.update({name: type_word(layout.types[name]) for name in new})
-        self.notes = [each for each in self.notes if not each.startswith(tuple(f"Column {name!r} " for name in new))]
 
     def no_rows(self, columns: Sequence[str]) -> ArrowTable:
         """An empty table of these columns, with the types that `batches` returns."""
@@ -193,7 +270,7 @@ class Source:
         if previous is not None:
             previous.close()
         self._was_read = True
-        self._skipped, self._rejected = SkippedRows(self.skips), SkippedRows(self.skips)
+        self._skipped, self._rejected = self._no_rows_skipped(), self._no_rows_skipped()
         self.n_rows = self.done_bytes = 0
         texts = [each for each in coded if each in chosen and self.types[each] == "text"]
         reader = self._read(chosen, texts, self._skipped)
@@ -216,6 +293,17 @@ class Source:
 
     def __repr__(self) -> str:
         return f"Source({_described(self.name)}: {listed(self.names)})"
+
+
+def _subject(names: Sequence[str]) -> str:
+    return f"Column {short(names[0])} " if len(names) == 1 else f"Columns {listed(names)} "
+
+
+def _plural(remark: Sentence, names: Sequence[str]) -> Sentence:
+    """The end of a sentence about one column, for several columns."""
+    verb, blank, rest = str(remark[0]).partition(" ")
+    plurals = {"is": "are", "has": "have"}
+    return remark if len(names) == 1 else (f"{plurals.get(verb, verb)}{blank}{rest}", *remark[1:])
 
 
 def _size(item: BatchProgress) -> int:
@@ -253,9 +341,14 @@ def open_source(
     delimiter: str | None = None,
     header: bool = True,
     names: Sequence[str] | None = None,
-    quote: str = '"',
+    quote: str | None = AUTO_QUOTE,
+    comment: str | None = None,
     encoding: str = "utf-8",
-    nulls: Sequence[str] | None = None,
+    nulls: Sequence[str] = (),
+    nulls_only: Sequence[str] | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    date_format: str | None = None,
     batch_rows: int = BATCH_ROWS,
 ) -> Source:
     r"""Open a source of rows, and find its columns in its first rows.
@@ -264,15 +357,15 @@ def open_source(
     ----------
     data : str, path, list of them, binary file, or object with ``__arrow_c_stream__``
         A file, a glob, a folder, ``"-"`` for standard input, or a list of these; a `Source` is returned unchanged.
-        Files may be compressed (``.gz``, ``.bz2``, ``.xz``). Several files are read in the natural order of their
-        names, as if they were one; they must have the same format and the same columns.
+        Files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``, ``.lz4``). Several files are read in the natural
+        order of their names, as if they were one; they must have the same format and the same columns.
     format : {"csv", "tsv", "jsonl", "parquet", "arrow", "mails"}, optional
         By default it is found by the file name, or else by the first bytes. ``"mails"`` is a folder with a folder or
         mbox for each class, with columns ``text``, ``label`` and ``path``.
     columns, ignore : sequence of str
         Columns to read, and columns to ignore.
-    types : mapping of str to {"number", "text", "yes/no", "time"}, optional
-        Types of columns, instead of those inferred from the first rows.
+    types : mapping of str to {"number", "text", "category", "yes/no", "time"}, optional
+        Types of columns, instead of those inferred from the first rows. "text" and "category" are both read as text.
     bad_rows : {"error", "skip"}
         Whether a bad row raises an error, or is skipped and counted.
     delimiter : str, optional
@@ -282,12 +375,23 @@ def open_source(
         ``column_2``, ...
     names : sequence of str, optional
         Names of all columns of a CSV.
-    quote : str
-        Quote character of CSV; ``""`` for none.
+    quote : str or None
+        Quote character of CSV; None, ``"none"`` or ``""`` if quotes are ordinary characters. The default ``"auto"`` is
+        ``'"'``, except in a tab-separated file whose first megabyte does not have properly quoted cells.
+    comment : str, optional
+        Lines of CSV that begin with this text are ignored.
     encoding : str
         Of text files.
-    nulls : sequence of str, optional
-        Texts that stand for a missing cell in CSV.
+    nulls : sequence of str
+        Texts that stand for a missing cell in CSV, besides an empty cell, ``NA``, ``null``, ``NaN`` and the like.
+    nulls_only : sequence of str, optional
+        The only texts that stand for a missing cell in CSV.
+    decimal, thousands : str, optional
+        Separators of the numbers of a CSV. By default they are recognised in the first rows of each column: numbers
+        such as ``1,234.50``, ``156,4``, ``$692.18`` and ``5.0%``, whose unit is dropped.
+    date_format : str, optional
+        Form of the dates of a CSV, as in `time.strptime`. By default ISO dates, and forms such as ``25/11/2019`` that
+        are clear from the first rows of the column, are recognised.
     batch_rows : int
         Largest number of rows in a batch.
 
@@ -322,7 +426,28 @@ def open_source(
                 argument="types",
                 column=name,
             )
-    options = ReadOptions(requested, bad_rows, delimiter, header, names, quote, encoding, nulls, batch_rows)
+    for argument, texts in (("nulls", nulls), ("nulls_only", nulls_only)):
+        if isinstance(texts, str):
+            raise InputError(f"{argument} must be a list of texts; got {texts!r:.80}.", argument=argument)
+    check_date_format(date_format)
+    _check_separators(decimal, thousands)
+    if comment is not None and (not isinstance(comment, str) or not comment or set(comment) & set("\r\n")):
+        raise InputError(f"comment must be the text that comments begin with; got {comment!r:.80}.", argument="comment")
+    options = ReadOptions(
+        requested,
+        bad_rows,
+        delimiter,
+        header,
+        names,
+        quote="" if quote is None or quote == "none" else quote,
+        comment=comment or "",
+        encoding=encoding,
+        nulls=(*NULLS, *nulls) if nulls_only is None else list(nulls_only),
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        batch_rows=batch_rows,
+    )
     rows = _rows_of(data, format, options)
     available = rows.layout.names
     described = _described(rows.name)
@@ -335,6 +460,14 @@ def open_source(
     if not chosen:
         raise InputError(f"No column of {described} is left to read; it has {listed(available)}.", argument="ignore")
     return Source(rows, chosen, options)
+
+
+def _check_separators(decimal: str | None, thousands: str | None) -> None:
+    for name, mark in (("decimal", decimal), ("thousands", thousands)):
+        if mark is not None and (not isinstance(mark, str) or len(mark) != 1 or mark.isalnum() or mark in "+-"):
+            raise InputError(f"{name} must be one character that separates digits; got {mark!r:.80}.", argument=name)
+    if decimal is not None and decimal == thousands:
+        raise InputError(f"decimal and thousands must differ; both are {decimal!r}.", argument="thousands")
 
 
 def _rows_of(data: object, format: str | None, options: ReadOptions) -> Rows:  # noqa: A002

@@ -28,7 +28,7 @@ def find_files(data: Path | Iterable[Path], format: str | None = None) -> list[s
     A glob (``*``, ``?``, ``[...]``, and ``**`` for folders of any depth) and a folder give their files in the natural
     order of names: part-2 before part-10. A folder gives the data files in it and its subfolders, by name; with a
     ``format``, the files with a suffix of this format, or all files if none has one. Names that begin with a dot or an
-    underscore are ignored, as in Spark. Folder names such as ``year=2024`` do not become columns.
+    underscore are ignored, as in Spark.
 
     Examples
     --------

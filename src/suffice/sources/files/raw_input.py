@@ -181,7 +181,7 @@ class RawInput:
 
     def _compression(self, first: bytes) -> str | None:
         compression = next((each for each, (magic, _) in COMPRESSIONS.items() if first.startswith(magic)), None)
-        suffix = self.name.rpartition(".")[2].lower()
+        suffix = self.name.rpartition(".")[2].lower().replace("zstd", "zst")
         if suffix in COMPRESSIONS and compression != suffix and first and self._copy is None:
             raise InputError(
                 f"{self.name} is named .{suffix}, but is not compressed in this format. Rename the file.",

@@ -7,10 +7,23 @@ from dataclasses import dataclass, field
 
 from suffice.exceptions import Argument, InputError, SufficeError
 from suffice.sources.engine_types import ArrowType
+from suffice.sources.files.cell_formats import CellFormat
+from suffice.sources.files.types import apply_requested
 
-__all__ = ["MAX_MESSAGES", "FileLayout", "HeadTooShortError", "ReadOptions", "SkippedRows"]
+__all__ = [
+    "AUTO_QUOTE",
+    "MAX_MESSAGES",
+    "FileLayout",
+    "HeadTooShortError",
+    "ReadOptions",
+    "Sentence",
+    "SkippedRows",
+    "request_types",
+]
 
+AUTO_QUOTE = "auto"
 MAX_MESSAGES = 20
+Sentence = tuple[str | Argument, ...]
 ADVICE = (" Fix the row, or skip such rows with ", Argument("bad_rows", "skip"), ".")
 
 
@@ -20,16 +33,23 @@ class HeadTooShortError(InputError):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How to read a source: the options of the same names of `suffice.sources.files.open_source`."""
+    """How to read a source: the options of the same names of `suffice.sources.files.open_source`.
+
+    ``nulls`` has all texts that stand for a missing cell, None for the usual ones; ``quote`` is "" for none.
+    """
 
     types: Mapping[str, str] = field(default_factory=dict)
     bad_rows: str = "error"
     delimiter: str | None = None
     header: bool = True
     names: Sequence[str] | None = None
-    quote: str = '"'
+    quote: str = AUTO_QUOTE
+    comment: str = ""
     encoding: str = "utf-8"
     nulls: Sequence[str] | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    date_format: str | None = None
     batch_rows: int = 1 << 17
 
 
@@ -44,12 +64,20 @@ class FileLayout:
     types : dict of str to pyarrow.DataType
         Type that each column is read as. A column of whole numbers is read as float64 from the block on in which a
         number has a fraction.
-    delimiter : str
+    delimiter, quote : str
         For CSV.
     unreadable : dict of str to InputError
         Columns that hold lists or objects, each with the error to raise if the column is read.
-    notes : list of str
-        Remarks for the user on how types were inferred, as sentences.
+    notes : dict of str to tuple
+        Remarks for the user on the file by their topic: sentences of str and `Argument`.
+    remarks : dict of str to tuple
+        Remarks for the user on how columns are read: ends of sentences that begin with the column.
+    formats : dict of str to CellFormat
+        Of columns whose cells are not written in the plain form.
+    as_written : dict of str to pyarrow.DataType
+        Types that the columns with a format have without it.
+    zero_one : set of str
+        Columns of whole numbers in which only 0 and 1 occur.
     empty : set of str
         Columns without a value in the first rows. They are read as text unless another file has values.
     """
@@ -58,8 +86,46 @@ class FileLayout:
     types: dict[str, ArrowType]
     delimiter: str = ","
     unreadable: dict[str, InputError] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: dict[str, Sentence] = field(default_factory=dict)
+    remarks: dict[str, Sentence] = field(default_factory=dict)
+    formats: dict[str, CellFormat] = field(default_factory=dict)
+    as_written: dict[str, ArrowType] = field(default_factory=dict)
+    zero_one: set[str] = field(default_factory=set)
+    quote: str = '"'
     empty: set[str] = field(default_factory=set)
+
+
+def request_types(layout: FileLayout, requested: Mapping[str, str], options: ReadOptions, path: str) -> None:
+    """Read columns of a text file as requested types; cells keep the format that goes with the type.
+
+    Parameters
+    ----------
+    layout : FileLayout
+        Is changed.
+    requested : mapping of str to {"number", "text", "category", "yes/no", "time"}
+    options : ReadOptions
+        Separators and dates that the user has set.
+    path : str
+        For messages.
+    """
+    layout.types.update(apply_requested(requested, layout.types, path))
+    for name, word in requested.items():
+        form = layout.formats.pop(name, None) or _given_format(word, options)
+        written = layout.as_written.pop(name, layout.types[name])
+        layout.zero_one.discard(name)
+        if form is not None and form.kind == word:
+            layout.formats[name], layout.types[name], layout.as_written[name] = form, form.type, written
+        else:
+            layout.remarks.pop(name, None)
+
+
+def _given_format(word: str, options: ReadOptions) -> CellFormat | None:
+    if word == "time" and options.date_format is not None:
+        return CellFormat("time", date_format=options.date_format)
+    if word == "number" and (options.decimal is not None or options.thousands is not None):
+        decimal = options.decimal or ("," if options.thousands == "." else ".")
+        return CellFormat("number", decimal, options.thousands or "")
+    return None
 
 
 class SkippedRows:
@@ -69,6 +135,8 @@ class SkippedRows:
     ----------
     skip : bool
         Whether bad rows are skipped and counted.
+    advise : bool
+        Whether errors advise to skip bad rows; rows in memory are usually read without such an option.
 
     Attributes
     ----------
@@ -89,15 +157,27 @@ class SkippedRows:
     suffice.exceptions.InputError: data.csv, line 3 has 2 fields; expected 3. Fix the row, or skip such rows with ...
     """
 
-    def __init__(self, skip: bool) -> None:
-        self.skip = skip
+    def __init__(self, skip: bool, advise: bool = True) -> None:
+        self.skip, self.advise = skip, advise
         self.count = 0
         self.errors: list[SufficeError] = []
 
-    def skip_or_raise(self, error: SufficeError, n_rows: int = 1) -> None:
-        """Count the rows that the error is about, or raise the error, extended by advice on skipping."""
+    def skip_or_raise(
+        self, error: SufficeError, n_rows: int = 1, *, all_rows: bool = False, advice: Sentence = ()
+    ) -> None:
+        """Count the rows that the error is about, or raise the error, extended by advice.
+
+        Parameters
+        ----------
+        error : SufficeError
+        n_rows : int
+        all_rows : bool
+            Whether all rows that were read together have the problem; then it is not one of a row.
+        advice : tuple of str and Argument
+            Further sentences.
+        """
         if not self.skip:
-            raise _with_advice(error)
+            raise _with_advice(error, (*(ADVICE if self.advise and not all_rows else ()), *advice))
         self.count += n_rows
         if len(self.errors) < MAX_MESSAGES:
             self.errors.append(error)
@@ -107,10 +187,10 @@ class SkippedRows:
         self.count += n_rows
 
 
-def _with_advice(error: SufficeError) -> SufficeError:
+def _with_advice(error: SufficeError, advice: Sentence) -> SufficeError:
     return type(error)(
         *error.sentence,
-        *ADVICE,
+        *advice,
         rows=error.rows,
         column=error.column,
         argument=error.argument,

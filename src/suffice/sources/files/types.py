@@ -9,7 +9,7 @@ from suffice.sources.engine_types import ArrowType
 
 __all__ = ["REQUESTABLE", "apply_requested", "common_type", "expected_value", "reading_type", "type_word"]
 
-REQUESTABLE = ("number", "text", "yes/no", "time")
+REQUESTABLE = ("number", "text", "category", "yes/no", "time")
 
 
 def type_word(kind: ArrowType) -> str:
@@ -90,7 +90,8 @@ def apply_requested(requested: Mapping[str, str], inferred: Mapping[str, ArrowTy
 
     Parameters
     ----------
-    requested : mapping of str to {"number", "text", "yes/no", "time"}
+    requested : mapping of str to {"number", "text", "category", "yes/no", "time"}
+        "category" and "text" are both read as text.
     inferred : mapping of str to pyarrow.DataType
         Types of the first cells.
     path : str
@@ -98,7 +99,13 @@ def apply_requested(requested: Mapping[str, str], inferred: Mapping[str, ArrowTy
     """
     import pyarrow as pa
 
-    targets = {"number": pa.float64(), "text": pa.string(), "yes/no": pa.bool_(), "time": pa.timestamp("us")}
+    targets = {
+        "number": pa.float64(),
+        "text": pa.string(),
+        "category": pa.string(),
+        "yes/no": pa.bool_(),
+        "time": pa.timestamp("us"),
+    }
     types = dict(inferred)
     for name, word in requested.items():
         if word not in targets:
