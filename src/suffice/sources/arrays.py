@@ -24,6 +24,7 @@ from suffice.sources.row_reader import DOUBLE, ReadRows, RowLayout, RowReader, S
 from suffice.tables import MatrixTable, Table
 from suffice.tables.sampled import sampled_matrix
 from suffice.tables.sparse_cells import cell_columns, cell_rows, is_canonical
+from suffice.tables.sparse_checks import check_cells, has_known_order
 from suffice.tables.table import Schema
 
 __all__ = ["MatrixReader", "canonical", "feature_names_of", "matrix_layout", "read_matrix", "read_training_matrix"]
@@ -46,12 +47,15 @@ class MatrixReader(RowReader):
         Whether integers stay integers instead of becoming float64.
     missing : bool
         Whether NaN is a missing cell; otherwise it is an error.
+    checks_training : bool
+        Whether rows to learn from are checked here, and not while they are summed.
     """
 
     estimator: str
     sparse: bool = False
     integers: bool = False
     missing: bool = False
+    checks_training: bool = True
 
     def table(self, x: Matrix) -> Table:
         """The table of a matrix that was read."""
@@ -59,6 +63,8 @@ class MatrixReader(RowReader):
 
     def training(self, X: object, y: object, layout: RowLayout | None = None, min_rows: int = 1) -> ReadRows:
         """Rows to learn from, their labels, and their layout."""
+        if self.checks_training or not has_known_order(X):
+            check_cells(X)
         x, labels, names = read_training_matrix(
             self.estimator, X, y, layout, min_rows, sparse=self.sparse, integers=self.integers
         )
@@ -67,6 +73,7 @@ class MatrixReader(RowReader):
 
     def rows(self, X: object, layout: RowLayout) -> Table:
         """Rows to predict for."""
+        check_cells(X)
         return self.table(read_matrix(self.estimator, X, layout, sparse=self.sparse, integers=self.integers))
 
     def from_arrow(self, rows: object) -> NamedRows:

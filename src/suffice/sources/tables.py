@@ -26,6 +26,7 @@ from suffice.sources.frames import FrameColumn, as_frame, in_seconds
 from suffice.sources.labels import read_labels
 from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, SampledColumn, stand_in
 from suffice.tables import MatrixTable, Table
+from suffice.tables.sparse_checks import check_cells
 from suffice.tables.table import Schema
 
 __all__ = ["TableReader", "columns_of", "same_kind"]
@@ -72,6 +73,7 @@ class TableReader(RowReader):
 
     def training(self, X: object, y: object, layout: RowLayout | None = None, min_rows: int = 1) -> ReadRows:
         """Rows to learn from, their labels, and their layout."""
+        check_cells(X)
         table, labels, here = self._read_training(X, y, layout, min_rows)
         if layout is None:
             return table, labels, here
@@ -81,6 +83,7 @@ class TableReader(RowReader):
 
     def rows(self, X: object, layout: RowLayout) -> Table:
         """Rows to predict for."""
+        check_cells(X)
         table = self._read(X, layout)
         check_kinds(table, layout.schema)
         return table
