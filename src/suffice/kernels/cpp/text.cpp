@@ -166,6 +166,24 @@ void bind_text(nb::module_ &m) {
                  for (size_t i = 0; i < out.size(); ++i) out[i] = self.texts[i].length;
                  return vector_array<int64_t>(std::move(out));
              })
+        // Position of the first byte of each document that is not UTF-8; -1 if all are.
+        .def("bad_bytes",
+             [](const Documents &self) {
+                 std::vector<int64_t> out(self.texts.size(), -1);
+                 nb::gil_scoped_release release;
+                 for (size_t i = 0; i < out.size(); ++i) {
+                     const Text &text = self.texts[i];
+                     if (text.form != Form::UTF8) continue;
+                     const Utf8 source{static_cast<const uint8_t *>(text.data), text.length};
+                     try {
+                         for (int64_t at = 0; at < text.length;) source.next(at);
+                     } catch (const BadBytes &bad) {
+                         out[i] = bad.at;
+                     }
+                 }
+                 nb::gil_scoped_acquire acquire;
+                 return vector_array<int64_t>(std::move(out));
+             })
         .def(
             "take",
             [](const Documents &self, Codes index) {
