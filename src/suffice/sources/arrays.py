@@ -10,6 +10,8 @@ Everything else, and every error, is left to scikit-learn.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,7 +116,9 @@ def read_matrix(
     _check_numbers(X)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
     accept = FORMATS if sparse else False
-    return canonical(validate_data(stand_in(estimator, layout), X, reset=False, accept_sparse=accept, **options))
+    with _representable():
+        x = validate_data(stand_in(estimator, layout), X, reset=False, accept_sparse=accept, **options)
+    return canonical(x)
 
 
 def read_training_matrix(
@@ -136,16 +140,26 @@ def read_training_matrix(
     y = check_not_missing(y)
     checked = stand_in(estimator, layout)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
-    x, labels = validate_data(
-        checked,
-        X,
-        y,
-        reset=layout is None,
-        ensure_min_samples=min_rows,
-        accept_sparse=FORMATS if sparse else False,
-        **options,
-    )
+    with _representable():
+        x, labels = validate_data(
+            checked,
+            X,
+            y,
+            reset=layout is None,
+            ensure_min_samples=min_rows,
+            accept_sparse=FORMATS if sparse else False,
+            **options,
+        )
     return canonical(x), checked_classes(labels), feature_names_of(checked)
+
+
+@contextmanager
+def _representable() -> Iterator[None]:
+    """Turn NumPy's error for an integer that is too large for float64 into an `InputError`."""
+    try:
+        yield
+    except OverflowError:
+        raise InputError("X holds an integer too large for float64.", argument="X") from None
 
 
 def _check_numbers(X: object) -> None:

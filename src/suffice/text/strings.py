@@ -1,6 +1,6 @@
 """Strings of data-frame columns as Python objects.
 
-Arrow and Polars do not check that strings are UTF-8. Converting strings that are not fails inside the library, in Polars
+Arrow and Polars do not check that strings are UTF-8. Converting invalid strings fails inside these libraries, in Polars
 with a `BaseException`; here it is an `InputError` that names the rows.
 """
 
@@ -22,7 +22,7 @@ PANIC = "PanicException"  # the error of Polars, which has no public class
 def check_utf8(native: Any, name: object = None) -> None:
     """Raise `InputError` unless all strings of a column of PyArrow, Polars or pandas are UTF-8.
 
-    Anything but a column of strings or of dictionary-encoded strings is accepted. ``name`` is the column in the message.
+    Any column but one of strings, or of dictionary-encoded strings, is accepted. Messages call the column ``name``.
     """
     column = _arrow_column(native)
     documents = None if column is None else Documents.of_arrow(column)
@@ -31,8 +31,7 @@ def check_utf8(native: Any, name: object = None) -> None:
     try:
         documents.check_utf8()
     except NotUtf8Error as error:
-        assert error.problem is not None
-        raise InputError.in_row(*error.problem, rows=error.rows or (), column=name or None) from None
+        raise InputError.in_row(*(error.problem or ()), rows=error.rows or (), column=name or None) from None
 
 
 def _arrow_column(native: Any) -> Any:

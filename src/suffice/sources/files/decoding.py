@@ -101,7 +101,6 @@ class Utf8Reader:
             argument="encoding",
         )
 
-
     def _unplaced_error(self, error: UnicodeError) -> InputError:
         """The error of a codec that does not say where it failed, such as UTF-16 without a byte order mark."""
         words = str(error)
