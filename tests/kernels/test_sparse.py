@@ -148,9 +148,8 @@ def test_duplicates_and_any_order_add_up():
     x = Cells(np.array([0, 4]), np.array([2, 0, 2, 1]), np.array([1.0, 2.0, 3.0, 4.0]), (1, 3))
     assert kernels.sparse_sums(x, 1, codes=np.zeros(1, dtype=np.int64))[0].tolist() == [[2.0, 4.0, 4.0]]
     assert kernels.sparse_scores(x, np.zeros(1), np.array([[1.0], [10.0], [100.0]])).tolist() == [[442.0]]
-    assert not kernels.has_sorted_indices(x)
-    assert kernels.has_sorted_indices(x._replace(indices=np.array([0, 1, 2, 3])))
-    assert not kernels.has_sorted_indices(x._replace(indices=np.array([0, 1, 1, 3])))
+    for indices, sorted_ in (x.indices, False), (np.array([0, 1, 2, 3]), True), (np.array([0, 1, 1, 3]), False):
+        assert kernels.has_sorted_indices(x.bounds, indices, 4, (1, 4)) == sorted_
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])

@@ -111,6 +111,15 @@ FORGED = {
         "feature_names_in does not name the columns",
     ),
     "a type of rows": (put(["attributes", "dtype"], {"dtype": "O"}), "is not the type of rows"),
+    "declared classes of another type": (put(["attributes", "declared"], 3), "declared classes are not a list"),
+    "declared classes as a list": (put(["attributes", "declared"], ["a"]), "declared classes are not a list"),
+    "declared classes of numbers": (
+        put(
+            ["attributes", "declared"],
+            {"ClassAxis": {"labels": {"array": {"dtype": "O", "shape": [1], "values": [1]}}}},
+        ),
+        "class labels of different types",
+    ),
     "a form of rows": (put(["attributes", "form"], "ls"), "'ls' is not a form of rows"),
     "a form of other rows": (
         put(["attributes", "form"], {"StoredFrameForm": {"backend": "os", "names": [], "types": []}}),

@@ -59,11 +59,18 @@ class Cells(NamedTuple):
     def of(cls, x: SparseMatrix) -> Cells:
         """The cells of a SciPy matrix. A matrix that is neither CSR nor CSC is converted to CSR."""
         x = x if x.format in ("csr", "csc") else x.tocsr()
-        bounds, indices = x.indptr, x.indices
-        if bounds.dtype != indices.dtype or bounds.dtype not in (np.int32, np.int64):
-            bounds, indices = bounds.astype(np.int64), indices.astype(np.int64)
-        bounds, indices, values = (np.ascontiguousarray(readable(each)) for each in (bounds, indices, x.data))
-        return cls(bounds, indices, values, x.shape, x.format == "csc")
+        bounds, indices = _same_integers(x.indptr, x.indices)
+        return cls(bounds, indices, np.ascontiguousarray(readable(x.data)), x.shape, x.format == "csc")
+
+
+def _same_integers(bounds: Array, indices: Array) -> list[Array]:
+    """The arrays in a form that the kernels read: contiguous, both int32 or both int64."""
+    for each in (bounds, indices):
+        if each.ndim != 1 or each.dtype.kind not in "iu":
+            raise ValueError("invalid sparse matrix: indptr and indices must be one-dimensional arrays of integers")
+    if bounds.dtype != indices.dtype or bounds.dtype not in (np.int32, np.int64):
+        bounds, indices = bounds.astype(np.int64), indices.astype(np.int64)
+    return [np.ascontiguousarray(readable(each)) for each in (bounds, indices)]
 
 
 def sparse_sums(
@@ -133,10 +140,20 @@ def sparse_scores(
     return out
 
 
-def has_sorted_indices(x: Cells) -> bool:
-    """Whether the indices of each row (or column) increase strictly, so that no cell is duplicated.
+def has_sorted_indices(bounds: Array, indices: Array, n_cells: int, shape: tuple[int, int]) -> bool:
+    """Whether the indices of each row increase strictly, so that no cell is duplicated; every index is checked.
 
-    >>> has_sorted_indices(Cells(np.array([0, 2]), np.array([1, 1]), np.ones(2), (1, 3)))
+    Parameters
+    ----------
+    bounds, indices : array of integers
+        SciPy's indptr and indices.
+    n_cells : int
+        Number of values that are stored.
+    shape : tuple
+        Rows and columns; columns and rows if the cells are stored by column.
+
+    >>> has_sorted_indices(np.array([0, 2]), np.array([1, 1]), 2, (1, 3))
     False
     """
-    return bool(_core.has_sorted_indices(x.bounds, x.indices, len(x.bounds) - 1))
+    bounds, indices = _same_integers(bounds, indices)
+    return bool(_core.has_sorted_indices(bounds, indices[:n_cells], *shape))

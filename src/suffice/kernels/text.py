@@ -223,6 +223,13 @@ class Documents:
         """Mask of the missing documents (n,)."""
         return self._native.missing().view(np.bool_)
 
+    def check_utf8(self) -> None:
+        """Raise `NotUtf8Error` with all documents that are not UTF-8."""
+        at = self._native.bad_bytes()
+        rows = np.flatnonzero(at >= 0)
+        if len(rows):
+            raise NotUtf8Error.at_byte(rows.tolist(), int(at[rows[0]]))
+
     def rows(self, start: int, stop: int) -> Documents:
         """The documents of rows start..stop−1."""
         return Documents(self._native.rows(start, min(stop, len(self))))
@@ -233,7 +240,7 @@ class Documents:
 
     def words(self, row: int, rules: TokenRules) -> list[str]:
         """The words of one document in their order; word n-grams follow, shorter before longer."""
-        with _RowErrors(self.rows(row, row + 1), rules):
+        with _RowErrors(self.rows(row, row + 1)):
             return _core.document_words(self._native, _native(rules), row)
 
     def passes(self) -> list[tuple[int, int]]:
@@ -249,8 +256,8 @@ class Documents:
 class _RowErrors:
     """Context manager around a pass that starts at row ``first``. Turns C++ errors about a row into `InputError`."""
 
-    def __init__(self, documents: Documents, rules: TokenRules, first: int = 0) -> None:
-        self.documents, self.rules, self.first = documents, rules, first
+    def __init__(self, documents: Documents, first: int = 0) -> None:
+        self.documents, self.first = documents, first
 
     def __enter__(self) -> None:
         pass
@@ -262,20 +269,10 @@ class _RowErrors:
             reason, first, number = str(error).split()
             row = self.first + int(first)
             if reason == "bad":
-                raise NotUtf8Error.at_byte([row, *self._invalid_after(row)], int(number)) from None
+                later = np.flatnonzero(self.documents.native.bad_bytes() >= 0)
+                raise NotUtf8Error.at_byte([row, *later[later > row].tolist()], int(number)) from None
             long = np.flatnonzero(self.documents.native.sizes() >= LONGEST).tolist()
             raise TooLongError.with_length([row, *(each for each in long if each > row)], int(number)) from None
-
-    def _invalid_after(self, row: int) -> list[int]:
-        """Rows after this one that are not UTF-8. Reads the documents one at a time, since this is rare."""
-        return [each for each in range(row + 1, len(self.documents)) if self._is_invalid(each)]
-
-    def _is_invalid(self, row: int) -> bool:
-        try:
-            _core.document_words(self.documents.native, _native(self.rules), row)
-        except ValueError as error:
-            return str(error).startswith("bad ")
-        return False
 
 
 class Lookup:
@@ -346,7 +343,7 @@ def count_words(
     total: ClassWordCounts | None = None
     for start, stop in documents.passes():
         native, part_codes = documents.rows(start, stop).native, codes[start:stop]
-        with _RowErrors(documents, rules, start):
+        with _RowErrors(documents, start):
             if slots:
                 part = ClassWordCounts(None, *_core.count_slots(native, _native(rules), part_codes, n_classes, slots))
             else:
@@ -386,7 +383,7 @@ def encode_words(
     native = None if lookup is None else lookup.native
     parts = []
     for start, stop in passes:
-        with _RowErrors(documents, rules, start):
+        with _RowErrors(documents, start):
             parts.append(_core.encode_words(documents.rows(start, stop).native, _native(rules), native))
     packed, starts, columns, counts = parts[0]
     if len(parts) > 1:
@@ -412,7 +409,7 @@ def score_words(
     """
     scores, length = np.empty((len(documents), slope.shape[1])), np.empty(len(documents))
     slope = np.ascontiguousarray(slope, dtype=np.float64)
-    with _RowErrors(documents, rules):
+    with _RowErrors(documents):
         _core.score_words(documents.native, _native(rules), lookup.native, slope, distinct, scores, length)
     return scores, length
 

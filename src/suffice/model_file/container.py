@@ -35,7 +35,7 @@ def write_container(path: str, document: dict[str, Json], arrays: Arrays) -> Non
     from safetensors.numpy import save as lay_out  # imported late: only writing needs it
 
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    content = bytearray(lay_out(arrays, metadata={"suffice": text, "sha256": NO_DIGEST.decode()}))
+    content = _in_fixed_order(lay_out(arrays), {"suffice": text, "sha256": NO_DIGEST.decode()})
     size = int.from_bytes(content[:8], "little")
     if size > MAX_HEADER:
         raise ModelFileError(
@@ -48,6 +48,17 @@ def write_container(path: str, document: dict[str, Json], arrays: Arrays) -> Non
     at += 8
     content[at : at + 64] = hashlib.sha256(content).hexdigest().encode()
     write_whole(path, content)
+
+
+def _in_fixed_order(content: bytes, metadata: dict[str, str]) -> bytearray:
+    """The file with metadata, whose entries safetensors would write in any order."""
+    size = int.from_bytes(content[:8], "little")
+    entries = json.loads(content[8 : 8 + size])
+    entries.pop("__metadata__", None)
+    in_order = sorted(entries.items(), key=lambda item: (item[1]["data_offsets"], item[0]))
+    header = json.dumps({"__metadata__": metadata, **dict(in_order)}, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)  # arrays are aligned
+    return bytearray(len(header).to_bytes(8, "little") + header + content[8 + size :])
 
 
 def read_container(path: str) -> tuple[dict[str, Json], Arrays]:

@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from suffice.exceptions import ModelFileError, ModelFileMissingError
+from suffice.model_file.file_locks import NO_LINKS, is_current, try_lock
 
 __all__ = ["NOTHING_CHANGED", "NotAFileError", "OpenFile", "as_path", "place_of", "reason", "replacing", "write_whole"]
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 NOTHING_CHANGED = "Nothing was changed; give a path in an existing, writable folder with enough free space."
+PREFIX, SUFFIX = ".suffice-", ".tmp"  # of the names of temporary files
 NONBLOCKING = 0 if sys.platform == "win32" else os.O_NONBLOCK
 
 
@@ -52,7 +54,8 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     """Open a new file that replaces the old one when the block ends; after an error the old file stays.
 
     The bytes are written to a file in the same folder, flushed to disk, and renamed. A symbolic link is kept and its
-    target replaced; the new file gets the permissions of the old one.
+    target replaced; the new file gets the permissions of the old one. Temporary files of killed processes in the folder
+    are removed.
 
     Raises
     ------
@@ -61,10 +64,10 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     """
     target, mode = place_of(path)
     folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".suffice-{secrets.token_hex(8)}.tmp")
+    _remove_stale(folder)
+    temporary, descriptor = _open_temporary(folder)
     try:
-        # The system applies the umask to these permissions, as for any new file.
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             if mode is not None:
@@ -82,6 +85,43 @@ def replacing(path: str) -> Iterator[BinaryIO]:
             os.fsync(entry)
         finally:
             os.close(entry)
+
+
+def _open_temporary(folder: str) -> tuple[str, int]:
+    """Create a file for the new content, and lock it for as long as it is open."""
+    while True:
+        temporary = os.path.join(folder, f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}")
+        # The system applies the umask to these permissions, as for any new file.
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            if try_lock(descriptor) and is_current(temporary, descriptor):
+                return temporary, descriptor
+        except OSError:  # some file systems have no locks
+            return temporary, descriptor
+        os.close(descriptor)  # another process took the file for a stale one, and has removed it
+
+
+def _remove_stale(folder: str) -> None:
+    """Remove temporary files of this user whose writers were killed: nobody holds their locks.
+
+    Errors are ignored: on a file system without locks, or if another process is faster, the files stay or are gone.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(PREFIX) and entry.name.endswith(SUFFIX):
+                with contextlib.suppress(OSError):
+                    _remove_unlocked(entry.path)
+
+
+def _remove_unlocked(path: str) -> None:
+    descriptor = os.open(path, os.O_RDWR | NO_LINKS | NONBLOCKING)
+    try:
+        status = os.fstat(descriptor)
+        own = sys.platform == "win32" or status.st_uid == os.geteuid()
+        if own and stat.S_ISREG(status.st_mode) and try_lock(descriptor):
+            os.unlink(path)
+    finally:
+        os.close(descriptor)
 
 
 def place_of(path: str) -> tuple[str, int | None]:

@@ -108,7 +108,9 @@ class ValueWriter:
     def _compound(self, value: object, path: Path) -> Json:
         kind = type(value)
         if isinstance(value, list | tuple | set | frozenset) and kind in GROUPS.values():
-            items = self._items(list(value), path)
+            # Sets have no order; the same set is written in the same one.
+            values = sorted(value, key=_written_order) if isinstance(value, set | frozenset) else list(value)
+            items = self._items(values, path)
             return items if kind is list and isinstance(items, list) else {kind.__name__: items}
         if isinstance(value, Mapping):
             pairs = enumerate(value.items())
@@ -260,6 +262,10 @@ def _family_class(name: str) -> Callable[..., Family]:
             f"it has the family {name!r}, which is not registered here; import the module that defines it first"
         )
     return type(family_named(name))
+
+
+def _written_order(value: object) -> tuple[str, str]:
+    return type(value).__name__, repr(value)
 
 
 def _is_json(value: object) -> bool:

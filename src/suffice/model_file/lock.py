@@ -7,19 +7,17 @@ be lost at the first save. The operating system releases the lock when its holde
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-import sys
 import time
 from collections.abc import Iterator
 
 from suffice.exceptions import ModelFileError
 from suffice.model_file.disk import Path, as_path, reason
+from suffice.model_file.file_locks import NO_LINKS, is_current, try_lock, unlock
 
 __all__ = ["is_same_file", "locked"]
 
 POLL_SECONDS = 0.05
-BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 
 
 @contextlib.contextmanager
@@ -90,11 +88,11 @@ def _acquire(lock_path: str, deadline: float) -> int | None:
     while True:
         descriptor, kept = _open(lock_path), False
         try:
-            while not _try_lock(descriptor):
+            while not try_lock(descriptor):
                 if time.monotonic() >= deadline:
                     return None
                 time.sleep(POLL_SECONDS)  # short sleeps, not a blocking call: signals are handled in between
-            kept = _is_current(lock_path, descriptor)
+            kept = is_current(lock_path, descriptor)
             if kept:
                 return descriptor
         finally:
@@ -109,54 +107,13 @@ def _open(lock_path: str) -> int:
         return os.open(lock_path, os.O_RDONLY | NO_LINKS)  # made by another user; reading is enough to lock it
 
 
-def _is_current(lock_path: str, descriptor: int) -> bool:
-    """Whether the path still leads to the open file. An open file keeps its inode, so the inode is not reused."""
-    try:
-        return os.path.samestat(os.stat(lock_path), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
+def _release(lock_path: str, descriptor: int) -> None:
+    """Remove the lock file, then unlock it; in the other order the file could already be another holder's.
 
-
-if sys.platform == "win32":
-    import msvcrt
-
-    NO_LINKS = 0
-
-    def _try_lock(descriptor: int) -> bool:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError as error:
-            if error.errno in BUSY:
-                return False
-            raise
-        return True
-
-    def _release(lock_path: str, descriptor: int) -> None:
-        """Unlock. The lock file stays: Windows does not remove open files, and a file without a holder is harmless."""
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-        os.close(descriptor)
-
-else:
-    import fcntl
-
-    NO_LINKS = os.O_NOFOLLOW  # a link planted there must not make this process create a file elsewhere
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno in BUSY:
-                return False
-            raise
-        return True
-
-    def _release(lock_path: str, descriptor: int) -> None:
-        """Remove the lock file, then unlock it; in the other order the file could already be another holder's.
-
-        A lock file that cannot be removed, or that a killed process left behind, is harmless: nobody holds its lock.
-        """
-        with contextlib.suppress(OSError):
-            os.unlink(lock_path)
-        os.close(descriptor)  # which unlocks it
+    A lock file that cannot be removed, or that a killed process left behind, is harmless: nobody holds its lock.
+    Windows does not remove open files.
+    """
+    with contextlib.suppress(OSError):
+        os.unlink(lock_path)
+    unlock(descriptor)
+    os.close(descriptor)

@@ -1,15 +1,15 @@
 """What a file holds of a model: statistics rather than parameters, so that a loaded model can learn more rows.
 
-The document has, in this order: ``format``, ``library`` (the version that wrote it), ``written`` (when, in UTC),
-``rows`` (their total weight), ``estimator``, ``parameters``, ``schema``, ``classes``, ``weights``, ``statistics`` and
-``attributes``; see ``docs/model_files.md``.
+The document has, in this order: ``format``, ``library`` (the version that wrote it), ``rows`` (their total weight),
+``estimator``, ``parameters``, ``schema``, ``classes``, ``weights``, ``statistics`` and ``attributes``; see
+``docs/model_files.md``. The same model gives the same bytes: nothing depends on the time, the process or its order of
+sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from datetime import UTC, datetime
 from importlib.metadata import version
 
 import numpy as np
@@ -78,7 +78,6 @@ def write_model(path: Path, fitted: Fitted) -> None:
         document = {
             "format": FORMAT,
             "library": version("suffice"),
-            "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "rows": writer.value(float(model.weights.weight.sum()), "rows"),
             "estimator": name,
             "parameters": {key: writer.value(each, "parameters", key) for key, each in parameters.items()},
@@ -172,13 +171,14 @@ def read_model(path: Path) -> Fitted:
     zero = Model.zero(specification.blocks(schema, tuning), weights.classes)
     statistics = _statistics(document, reader, zero)
     reader.finish()
-    given = attributes.get("given")
+    given, declared = attributes.get("given"), attributes.get("declared")
     _check_given(given, len(weights.classes), len(schema))
+    _check_declared(declared, weights.classes)
     return Fitted(
         specification,
         layout,
         replace(zero, weights=weights, statistics=statistics),
-        declared=attributes.get("declared"),
+        declared=declared,
         tuning=tuning,
         calibration=calibration,
         prior=attributes.get("shares"),
@@ -238,6 +238,15 @@ def _check_chosen(tuning: Value, calibration: Value) -> None:
         if not isinstance(calibration, Calibration):
             raise ModelFileError("calibration is not a map of probabilities")
         calibration.check()
+
+
+def _check_declared(declared: Value, classes: ClassAxis) -> None:
+    """Raise unless the declared classes are labels of the type of the classes."""
+    if declared is None:
+        return
+    if not isinstance(declared, ClassAxis):
+        raise ModelFileError("its declared classes are not a list of labels")
+    check_classes(declared).union(classes)
 
 
 def _check_given(given: Value, n_classes: int, n_columns: int) -> None:

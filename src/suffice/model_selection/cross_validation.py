@@ -34,6 +34,7 @@ from suffice.model_selection.class_columns import METHODS, on_all_classes, warn_
 from suffice.model_selection.leave_one_out import is_additive, leave_one_out
 from suffice.numerics.types import Array, Codes, Index
 from suffice.sources.labels import encode
+from suffice.tables.sparse_checks import check_cells
 
 __all__ = ["cross_val_predict", "cross_validate"]
 
@@ -85,7 +86,7 @@ def cross_val_predict(
     weight = (params or {}).get("sample_weight")
     if isinstance(cv, LeaveOneOut):
         return leave_one_out(estimator, X, y, sample_weight=weight, method=method)
-    X, y, groups = indexable(X, y, groups)
+    X, y, groups = _indexable(X, y, groups)
     prepared = prepare(estimator.specification(), LabelledRows(X, y, weight))
     template, table, members = prepared.fitted, prepared.table, prepared.members
     every = encode(np.asarray(y))[0]  # also classes whose rows have no weight
@@ -108,6 +109,13 @@ def cross_val_predict(
                 out = np.empty((len(table), *answers.shape[1:]), dtype=dtype)
             out[rows] = answers
     return np.asarray(out)
+
+
+def _indexable(X: Any, y: Any, groups: Any) -> list[Any]:
+    """Return the arguments in a form with rows that can be selected; raise if they differ in length."""
+    check_cells(X)  # scikit-learn converts a sparse matrix to CSR
+    found: list[Any] = indexable(X, y, groups)
+    return found
 
 
 def _blocks_of(folds: Codes, group: Collection[int], n_folds: int) -> Iterator[tuple[int, Index]]:
@@ -234,7 +242,7 @@ class _FitFailedError(Exception):
 def _validated(
     estimator: BaseEstimator, X: Any, y: Any, groups: Any, scoring: Any, cv: Any, params: Any, options: dict[str, Any]
 ) -> dict[str, Any]:
-    X, y, groups = indexable(X, y, groups)
+    X, y, groups = _indexable(X, y, groups)
     splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
     scorer = scoring if callable(scoring) else check_scoring(estimator, scoring=scoring)
     began = time.perf_counter()

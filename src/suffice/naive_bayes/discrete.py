@@ -191,13 +191,10 @@ class CountReader(MatrixReader):
 
     Parameters
     ----------
-    checks_training : bool
-        Whether rows to learn from are checked here, and not while they are summed.
     checks_prediction : bool
-        Whether rows to predict for are checked.
+        Whether rows to predict for are checked for negative values.
     """
 
-    checks_training: bool = True
     checks_prediction: bool = False
 
     def training(self, X: object, y: object, layout: RowLayout | None = None, min_rows: int = 1) -> ReadRows:

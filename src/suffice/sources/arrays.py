@@ -10,6 +10,8 @@ Everything else, and every error, is left to scikit-learn.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +26,7 @@ from suffice.sources.row_reader import DOUBLE, ReadRows, RowLayout, RowReader, S
 from suffice.tables import MatrixTable, Table
 from suffice.tables.sampled import sampled_matrix
 from suffice.tables.sparse_cells import cell_columns, cell_rows, is_canonical
+from suffice.tables.sparse_checks import check_cells, has_known_order
 from suffice.tables.table import Schema
 
 __all__ = ["MatrixReader", "canonical", "feature_names_of", "matrix_layout", "read_matrix", "read_training_matrix"]
@@ -46,12 +49,15 @@ class MatrixReader(RowReader):
         Whether integers stay integers instead of becoming float64.
     missing : bool
         Whether NaN is a missing cell; otherwise it is an error.
+    checks_training : bool
+        Whether rows to learn from are checked here, and not while they are summed.
     """
 
     estimator: str
     sparse: bool = False
     integers: bool = False
     missing: bool = False
+    checks_training: bool = True
 
     def table(self, x: Matrix) -> Table:
         """The table of a matrix that was read."""
@@ -59,6 +65,8 @@ class MatrixReader(RowReader):
 
     def training(self, X: object, y: object, layout: RowLayout | None = None, min_rows: int = 1) -> ReadRows:
         """Rows to learn from, their labels, and their layout."""
+        if self.checks_training or not has_known_order(X):
+            check_cells(X)
         x, labels, names = read_training_matrix(
             self.estimator, X, y, layout, min_rows, sparse=self.sparse, integers=self.integers
         )
@@ -67,6 +75,7 @@ class MatrixReader(RowReader):
 
     def rows(self, X: object, layout: RowLayout) -> Table:
         """Rows to predict for."""
+        check_cells(X)
         return self.table(read_matrix(self.estimator, X, layout, sparse=self.sparse, integers=self.integers))
 
     def from_arrow(self, rows: object) -> NamedRows:
@@ -107,7 +116,9 @@ def read_matrix(
     _check_numbers(X)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
     accept = FORMATS if sparse else False
-    return canonical(validate_data(stand_in(estimator, layout), X, reset=False, accept_sparse=accept, **options))
+    with _representable():
+        x = validate_data(stand_in(estimator, layout), X, reset=False, accept_sparse=accept, **options)
+    return canonical(x)
 
 
 def read_training_matrix(
@@ -126,19 +137,29 @@ def read_training_matrix(
     if isinstance(X, NamedRows):
         return (X.x if layout is None else X.expected_by(estimator, layout)), np.asarray(y), tuple(X.names)
     _check_numbers(X)
-    check_not_missing(y)
+    y = check_not_missing(y)
     checked = stand_in(estimator, layout)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
-    x, labels = validate_data(
-        checked,
-        X,
-        y,
-        reset=layout is None,
-        ensure_min_samples=min_rows,
-        accept_sparse=FORMATS if sparse else False,
-        **options,
-    )
+    with _representable():
+        x, labels = validate_data(
+            checked,
+            X,
+            y,
+            reset=layout is None,
+            ensure_min_samples=min_rows,
+            accept_sparse=FORMATS if sparse else False,
+            **options,
+        )
     return canonical(x), checked_classes(labels), feature_names_of(checked)
+
+
+@contextmanager
+def _representable() -> Iterator[None]:
+    """Turn NumPy's error for an integer that is too large for float64 into an `InputError`."""
+    try:
+        yield
+    except OverflowError:
+        raise InputError("X holds an integer too large for float64.", argument="X") from None
 
 
 def _check_numbers(X: object) -> None:

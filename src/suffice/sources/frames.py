@@ -23,6 +23,7 @@ from suffice.tables import CodedColumn
 from suffice.tables.column_matrix import Part
 from suffice.tables.levels import is_missing
 from suffice.tables.table import Kind
+from suffice.text.strings import listed_cells
 from suffice.text.texts import Texts
 
 __all__ = ["DrawnColumn", "Frame", "FrameColumn", "as_frame", "frame_of", "in_seconds"]
@@ -122,7 +123,7 @@ class FrameColumn(Column):
 
     def listed(self) -> Sequence[object]:
         """The cells as Python objects."""
-        return self.series.to_list()
+        return listed_cells(self.series)
 
     def rows(self, start: int, stop: int) -> FrameColumn:
         """The cells of rows start..stop−1."""

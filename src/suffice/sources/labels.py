@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import narwhals as nw
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
 from suffice import kernels
-from suffice.exceptions import ClassError, listed
+from suffice.exceptions import ClassError, InputError, listed
 from suffice.numerics.types import Array, Codes, Float
 from suffice.statistics import ClassAxis
 from suffice.tables.levels import is_missing
+from suffice.text.strings import check_utf8, listed_cells
 
 __all__ = [
     "check_not_missing",
@@ -32,7 +34,7 @@ def read_labels(y: object, n_rows: int, estimator: str) -> Array:
         return np.asarray(y)
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
-    check_not_missing(y)
+    y = check_not_missing(y)
     labels = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
     if len(labels) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(labels)]}")
@@ -51,13 +53,20 @@ def is_plain_labels(y: object, n_rows: int) -> bool:
     )
 
 
-def check_not_missing(y: object) -> None:
-    """Raise if a label is missing, naming the row."""
-    array = _array_of(y) if not isinstance(y, list) else None
+def check_not_missing(y: object) -> object:
+    """Return the labels as something that NumPy can convert; raise if a label is missing, naming the row."""
+    try:
+        check_utf8(y)
+    except InputError as error:
+        raise ClassError("y: ", *error.sentence, rows=error.rows, argument="y") from None
+    try:
+        array = _array_of(y) if not isinstance(y, list) else None
+    except NotImplementedError:  # string views in pandas
+        y = array = np.array(listed_cells(nw.from_native(y, series_only=True)), dtype=object)
     if array is None or array.ndim != 1 or array.dtype.kind != "O":
         array = np.array(y, dtype=object) if isinstance(y, list) and type(None) in set(map(type, y)) else None
     if array is None or _types_of(array) <= NEVER_MISSING:
-        return
+        return y
     rows = [row for row, value in enumerate(array) if is_missing(value)]
     if rows:
         raise ClassError(
@@ -65,6 +74,7 @@ def check_not_missing(y: object) -> None:
             rows=rows,
             argument="y",
         )
+    return y
 
 
 def _array_of(y: object) -> Array:

@@ -19,6 +19,7 @@ from suffice.sources.engine_types import ArrowArray, ColumnType, NativeSeries
 from suffice.tables import CodedColumn
 from suffice.tables.levels import Levels, coded_numbers, coded_values, level_positions
 from suffice.tables.stored_columns import NumberColumn, StoredCodes
+from suffice.text.strings import check_utf8, listed_cells
 from suffice.text.texts import Texts
 
 __all__ = ["Series", "SeriesReader", "is_pandas_category"]
@@ -83,7 +84,7 @@ class SeriesReader:
             if engine.is_polars():
                 return _from_polars(series)
             if engine.is_pyarrow():
-                return _from_arrow(native)
+                return _from_arrow(native, series.name)
         if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
             if self.array is not None:
                 return _from_numbers(self.array)
@@ -93,7 +94,7 @@ class SeriesReader:
                 codes = np.full(len(present), -1, dtype=np.int64)
                 levels, codes[present] = coded_numbers(values)
                 return CodedColumn(levels, codes)
-        return CodedColumn(*coded_values(series.to_list()))
+        return CodedColumn(*coded_values(listed_cells(series)))
 
     @cached_property
     def texts(self) -> Texts:
@@ -123,8 +124,11 @@ def _from_pandas(series: NativeSeries, *, in_place: bool) -> CodedColumn:
         # In pandas, the array of the column gives access to its codes without a copy.
         codes = np.asarray(series.array.codes if in_place else series.cat.codes)
         return _from_dictionary(series.cat.categories.tolist(), codes, declared=True)
-    codes, entries = series.factorize()
-    return _from_dictionary(list(entries), np.asarray(codes))
+    try:
+        codes, entries = series.factorize()
+        return _from_dictionary(list(entries), np.asarray(codes))
+    except (UnicodeDecodeError, NotImplementedError):  # strings that are not UTF-8, or string views
+        return CodedColumn(*coded_values(listed_cells(nw.from_native(series, series_only=True))))
 
 
 def _from_polars(series: Series) -> CodedColumn:
@@ -137,7 +141,7 @@ def _from_polars(series: Series) -> CodedColumn:
         if entries is not None:
             return _from_dictionary(entries, codes)
     texts = series.cast(nw.String)
-    categories = texts.drop_nulls().unique().sort().to_list()
+    categories = listed_cells(texts.drop_nulls().unique().sort(), series)
     return _from_dictionary(categories, _physical(texts.cast(nw.Enum(categories))))
 
 
@@ -168,17 +172,22 @@ def _categories(series: Series, codes: Array) -> list[str | None] | None:
         at = int(np.argmax(codes == code))
         row[code] = at if codes[at] == code else -1
     row = row[:-1]
-    texts = series[row[row >= 0].tolist()].cast(nw.String).to_list() if (row >= 0).any() else []
+    texts = listed_cells(series[row[row >= 0].tolist()].cast(nw.String), series) if (row >= 0).any() else []
     categories: list[str | None] = [None] * n_codes
     for code, text in zip(np.flatnonzero(row >= 0).tolist(), texts, strict=True):
         categories[code] = text
     return categories
 
 
-def _from_arrow(column: ArrowArray) -> CodedColumn:
+def _from_arrow(column: ArrowArray, name: object) -> CodedColumn:
     import pyarrow as pa  # the caller has imported it
 
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     coded = whole if isinstance(whole, pa.DictionaryArray) else whole.dictionary_encode()
     indices = coded.indices if not coded.indices.null_count else coded.indices.fill_null(-1)
-    return _from_dictionary(coded.dictionary.to_pylist(), indices.to_numpy(zero_copy_only=False))
+    try:
+        entries = coded.dictionary.to_pylist()
+    except UnicodeDecodeError:
+        check_utf8(whole, name)
+        raise
+    return _from_dictionary(entries, indices.to_numpy(zero_copy_only=False))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -26,11 +25,11 @@ from suffice.sources.frames import FrameColumn, as_frame, in_seconds
 from suffice.sources.labels import read_labels
 from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, SampledColumn, stand_in
 from suffice.tables import MatrixTable, Table
+from suffice.tables.sparse_checks import check_cells
 from suffice.tables.table import Schema
 
 __all__ = ["TableReader", "columns_of", "same_kind"]
 
-T = TypeVar("T")
 EXACT = 2**53  # larger integers are not exact in float64
 
 
@@ -72,6 +71,7 @@ class TableReader(RowReader):
 
     def training(self, X: object, y: object, layout: RowLayout | None = None, min_rows: int = 1) -> ReadRows:
         """Rows to learn from, their labels, and their layout."""
+        check_cells(X)
         table, labels, here = self._read_training(X, y, layout, min_rows)
         if layout is None:
             return table, labels, here
@@ -81,6 +81,7 @@ class TableReader(RowReader):
 
     def rows(self, X: object, layout: RowLayout) -> Table:
         """Rows to predict for."""
+        check_cells(X)
         table = self._read(X, layout)
         check_kinds(table, layout.schema)
         return table
@@ -153,9 +154,7 @@ class TableReader(RowReader):
             kinds = table.kinds
             here = RowLayout(Schema(range(len(kinds)), kinds), form=ArrayForm(values.dtype))
             return table, labels, here if layout is None else layout
-        data, labels, names = _exactly(
-            lambda: read_training_matrix(self.estimator, _plain(X), y, layout, min_rows, sparse=True)
-        )
+        data, labels, names = read_training_matrix(self.estimator, _plain(X), y, layout, min_rows, sparse=True)
         table = _of_matrix(X, data)
         if layout is not None:
             return table, labels, layout
@@ -173,7 +172,7 @@ class TableReader(RowReader):
             self._count_columns(values, layout)
             _check_size(values.shape[0], values.shape[1], 1)
             return _of_objects(values)
-        return _of_matrix(X, _exactly(lambda: read_matrix(self.estimator, _plain(X), layout, sparse=True)))
+        return _of_matrix(X, read_matrix(self.estimator, _plain(X), layout, sparse=True))
 
     def _of_frame(self, X: object, frame: Frame, layout: RowLayout | None) -> tuple[Table, tuple[str, ...] | None]:
         """The columns of a data frame, and their names if all are strings."""
@@ -261,14 +260,6 @@ def _plain(X: object) -> object:
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "biuf":
         return np.ma.filled(X.astype(np.float64 if X.dtype.kind != "f" else X.dtype), np.nan)
     return in_seconds(X) if isinstance(X, np.ndarray) and X.dtype.kind in "mM" else X
-
-
-def _exactly(read: Callable[[], T]) -> T:
-    """The result of the reader; an integer too large for float64 becomes an `InputError`."""
-    try:
-        return read()
-    except OverflowError:
-        raise InputError("X holds an integer too large for float64.", argument="X") from None
 
 
 def _objects(X: object) -> Array | None:

@@ -14,7 +14,9 @@ __all__ = [
     "cell_columns",
     "cell_rows",
     "is_canonical",
+    "is_sorted",
     "is_sparse",
+    "known_canonical",
     "nonzero_cells",
     "same_cells",
     "some_rows",
@@ -31,14 +33,22 @@ def is_canonical(x: SparseMatrix) -> bool:
     >>> is_canonical(sparse.csr_array((np.ones(2), [1, 0], [0, 2]), shape=(1, 2)))
     False
     """
-    known = _known_canonical(x)
+    known = known_canonical(x)
     if known is None:
-        known = kernels.has_sorted_indices(kernels.Cells.of(x))
-        x.has_canonical_format = known
+        known = x.has_canonical_format = is_sorted(x)
     return known
 
 
-def _known_canonical(x: SparseMatrix) -> bool | None:
+def is_sorted(x: SparseMatrix) -> bool:
+    """Whether the indices of each row of a CSR matrix, or column of a CSC matrix, increase strictly.
+
+    Raises `ValueError` if an index is outside the shape.
+    """
+    shape = x.shape if x.format == "csr" else x.shape[::-1]
+    return kernels.has_sorted_indices(x.indptr, x.indices, len(x.data), shape)
+
+
+def known_canonical(x: SparseMatrix) -> bool | None:
     """Return what SciPy has cached about the order of cells; None if it has not looked yet."""
     known: bool | None = vars(x).get("_has_canonical_format")
     return known
@@ -77,7 +87,7 @@ def _with_parts(x: SparseMatrix, data: Array, indices: Array, indptr: Array, sha
     out: SparseMatrix = make(shape, dtype=data.dtype)
     # SciPy's constructor would copy a view of less than half of an array.
     out.data, out.indices, out.indptr = data, indices, indptr
-    if _known_canonical(x):  # some rows of sorted cells, or other values in them, are sorted too
+    if known_canonical(x):  # some rows of sorted cells, or other values in them, are sorted too
         out.has_canonical_format = True
     return out
 

@@ -17,6 +17,7 @@ from suffice.kernels.text import Documents
 from suffice.numerics.types import Array, Index
 from suffice.tables.levels import is_missing
 from suffice.text.analysis import Analysis, Analyzer
+from suffice.text.strings import listed_cells
 
 __all__ = ["Texts", "cells", "invalid_words"]
 
@@ -112,7 +113,9 @@ class Texts:
         """The texts as Python strings."""
         if not isinstance(self.values, nw.Series):
             return self.values  # type: ignore[return-value]  # an array of objects is a sequence of them
-        texts = [text if isinstance(text, str) else None for text in self.values.to_list()]
+        if self.column is not None:
+            self.column.check_utf8()
+        texts = [text if isinstance(text, str) else None for text in listed_cells(self.values)]
         return texts if self.at is None else [texts[i] for i in self.at]
 
     def rows(self, start: int, stop: int) -> Texts:
@@ -159,7 +162,7 @@ class Texts:
 def cells(given: Any) -> Any:
     """The cells of a column as Python objects; anything that is not a column is returned unchanged."""
     series = None if isinstance(given, list | tuple | np.ndarray | Iterator) else _as_series(given)
-    return given if series is None else series.to_list()
+    return given if series is None else listed_cells(series)
 
 
 def _python_objects(given: Iterable[object]) -> list[object]:
@@ -201,7 +204,7 @@ def _of_series(series: Column, clean: Callable[[Sequence[object] | NDArray[np.ob
         if isinstance(native.dtype, pandas.CategoricalDtype):
             return clean(native.tolist())  # references to the categories
     column = Documents.of_arrow(native)
-    return clean(series.to_list()) if column is None else Texts(series, column)
+    return clean(listed_cells(series)) if column is None else Texts(series, column)
 
 
 def _of_array(given: Array, name: object) -> Sequence[object] | NDArray[np.object_]:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_array
 from suffice.exceptions import InputError, MergeError, SufficeError
 from suffice.kernels.text import EncodedDocuments
 from suffice.numerics.types import Matrix
+from suffice.tables.sparse_checks import check_cells
 from suffice.text.batches import read_documents
 from suffice.text.word_columns import WordColumns
 from suffice.text.word_count_settings import check_settings, reading_settings
@@ -263,6 +264,7 @@ class WordCounts(CountVectorizer):
             The words whose count is not zero.
         """
         names = self.get_feature_names_out()
+        check_cells(X)
         X = check_array(X, accept_sparse="csr")
         if X.shape[1] != len(names):
             raise InputError(f"X has {X.shape[1]} columns; the vocabulary has {len(names)} words.", argument="X")

@@ -109,8 +109,7 @@ void bind_arrow(nb::module_ &m) {
             const Matrix &view = rows.view();
             require(view.each && view.columns == 1 && view.each[0].stride == 1, "values must be one contiguous column");
             require(out.shape(0) == static_cast<size_t>(view.rows), "out and values differ in length");
-            require(first >= 0 && static_cast<int64_t>(bits.shape(0)) >= (first + view.rows + 7) / 8,
-                    "bits has too few entries");
+            require_bits(bits.shape(0), first, view.rows);
             nb::gil_scoped_release release;
             for_blocks(
                 view.rows, 1 << 15, [] { return 0; },

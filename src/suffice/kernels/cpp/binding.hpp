@@ -30,6 +30,12 @@ inline void require(bool fits, const char *message) {
     if (!fits) throw nb::value_error(message);
 }
 
+// Requires `bytes` validity bytes to hold the bits of `rows` rows from bit `first` on.
+inline void require_bits(size_t bytes, int64_t first, int64_t rows) {
+    const int64_t bits = 8 * static_cast<int64_t>(bytes);
+    require(first >= 0 && rows <= bits && first <= bits - rows, "bits has too few entries");
+}
+
 Type type_of(const nb::dlpack::dtype &type);
 
 // Rows of numbers: a matrix or a list of columns, of any real type and with any strides. Keeps the arrays alive that it

@@ -55,7 +55,7 @@ struct CellRule {
 
 // Flags about the values that a pass read, including those of rows that do not count; bits of one number. FLAG_OUTSIDE
 // marks an index outside a sparse matrix.
-enum ValueFlags : uint32_t { FLAG_NEGATIVE = 1, FLAG_MISSING = 2, FLAG_INFINITE = 4, FLAG_OUTSIDE = 8 };
+enum ValueFlags : uint32_t { FLAG_NEGATIVE = 1, FLAG_MISSING = 2, FLAG_INFINITE = 4, FLAG_OUTSIDE = 8, FLAG_UNSORTED = 16 };
 
 struct SumKernels {
     // Adds rows first..last-1 of `x`, columns column.., to the class totals (classes x columns); `buffer` holds TILE
@@ -98,8 +98,9 @@ struct SparseKernels {
     // Scores of rows first..last-1 (rows x classes). With a threshold, a row with an infinite value scores NaN.
     uint32_t (*scores)(const Sparse &x, const CellScores &s, const CellRule &rule, int64_t first, int64_t last,
                        double *buffer, double *out);
-    // Whether the indices of each of the rows (or columns) first..last-1 increase strictly.
-    bool (*rises)(const Sparse &x, int64_t first, int64_t last);
+    // Flags about the indices of the rows (or columns) first..last-1: FLAG_OUTSIDE, and FLAG_UNSORTED unless they
+    // increase strictly in each row.
+    uint32_t (*check)(const Sparse &x, int64_t first, int64_t last);
 };
 
 // Running moments of one block of rows, for columns first..first+columns-1. All arrays are classes x columns, except

@@ -50,9 +50,9 @@ Rows::Rows(nb::handle x, bool bits) : view_{} {
         if (!holed) continue;
         const auto rows = static_cast<int64_t>(column.shape(0)), first = nb::cast<int64_t>(each[2]);
         const Array &flags = seen(each[1], 1);
-        require(flags.dtype() == nb::dtype<uint8_t>() && (rows == 0 || flags.stride(0) == 1) && first >= 0 &&
-                    static_cast<int64_t>(flags.shape(0)) >= (first + rows + 7) / 8,
-                "bits has too few entries");
+        require(flags.dtype() == nb::dtype<uint8_t>() && (rows == 0 || flags.stride(0) == 1),
+                "bits must be contiguous bytes");
+        require_bits(flags.shape(0), first, rows);
         columns_.back().bits = static_cast<const uint8_t *>(flags.data());
         columns_.back().bit = first;
     }

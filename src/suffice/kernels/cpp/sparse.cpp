@@ -40,7 +40,7 @@ Sparse sparse(const Array &bounds, const Array &indices, const Array &values, in
             "the shape of a sparse matrix is too large for its index type");
     const Sparse x{bounds.data(), indices.data(), values.data(), type_of(values.dtype()),
                    wide,          by_column,      rows,          columns};
-    require(static_cast<int64_t>(bounds.shape(0)) == lines(x) + 1, "indptr does not fit the shape");
+    require(static_cast<int64_t>(bounds.shape(0)) - 1 == lines(x), "indptr does not fit the shape");
     const auto cells = static_cast<int64_t>(std::min(indices.shape(0), values.shape(0)));
     require(wide ? are_bounds(static_cast<const int64_t *>(x.bounds), lines(x), cells)
                  : are_bounds(static_cast<const int32_t *>(x.bounds), lines(x), cells),
@@ -140,15 +140,13 @@ uint32_t sparse_scores(const Sparse &x, const CellScores &s, const CellRule &rul
     return flags;
 }
 
-bool rises(const Sparse &x) {
+uint32_t check_indices(const Sparse &x) {
     const std::vector<int64_t> at = pieces(x, std::clamp<int64_t>(stored(x) / FEW, 1, 64));
-    std::atomic<bool> out{true};
+    std::atomic<uint32_t> flags{0};
     for_tasks(
         static_cast<int64_t>(at.size()) - 1, [] { return 0; },
-        [&](int64_t i, int) {
-            if (out && !kernels().sparse.rises(x, at[i], at[i + 1])) out = false;
-        });
-    return out;
+        [&](int64_t i, int) { flags |= kernels().sparse.check(x, at[i], at[i + 1]); });
+    return flags;
 }
 
 }  // namespace
@@ -213,14 +211,17 @@ void bind_sparse(nb::module_ &m) {
 
     m.def(
         "has_sorted_indices",
-        [](Array bounds, Array indices, int64_t line_count) {
-            const bool wide = bounds.dtype() == nb::dtype<int64_t>();
-            const Sparse x =
-                sparse(bounds, indices, indices, line_count, wide ? int64_t{1} << 62 : (int64_t{1} << 31) - 1, false);
-            nb::gil_scoped_release release;
-            return rises(x);
+        [](Array bounds, Array indices, int64_t line_count, int64_t width) {
+            const Sparse x = sparse(bounds, indices, indices, line_count, width, false);
+            uint32_t flags;
+            {
+                nb::gil_scoped_release release;
+                flags = check_indices(x);
+            }
+            require_inside(flags);
+            return !(flags & FLAG_UNSORTED);
         },
-        "bounds"_a.noconvert(), "indices"_a.noconvert(), "lines"_a);
+        "bounds"_a.noconvert(), "indices"_a.noconvert(), "lines"_a, "width"_a);
 }
 
 }  // namespace suffice

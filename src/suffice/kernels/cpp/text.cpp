@@ -69,6 +69,7 @@ std::unique_ptr<OwnedTokenRules> token_rules(int analyzer, bool lowercase, int64
 
 // Units of a document, so that positions in its UTF-8 fit in 32 bits.
 constexpr int64_t LONGEST = (int64_t{1} << 30) - 1;
+constexpr int64_t MOST_CLASSES = MOST_WORDS;  // so that the number of counts fits in 64 bits
 
 [[noreturn]] void throw_row_error(const char *why, int64_t row, int64_t number) {
     const auto message = std::string(why) + " " + std::to_string(row) + " " + std::to_string(number);
@@ -165,6 +166,24 @@ void bind_text(nb::module_ &m) {
                  for (size_t i = 0; i < out.size(); ++i) out[i] = self.texts[i].length;
                  return vector_array<int64_t>(std::move(out));
              })
+        // Position of the first byte of each document that is not UTF-8; -1 if all are.
+        .def("bad_bytes",
+             [](const Documents &self) {
+                 std::vector<int64_t> out(self.texts.size(), -1);
+                 nb::gil_scoped_release release;
+                 for (size_t i = 0; i < out.size(); ++i) {
+                     const Text &text = self.texts[i];
+                     if (text.form != Form::UTF8) continue;
+                     const Utf8 source{static_cast<const uint8_t *>(text.data), text.length};
+                     try {
+                         for (int64_t at = 0; at < text.length;) source.next(at);
+                     } catch (const BadBytes &bad) {
+                         out[i] = bad.at;
+                     }
+                 }
+                 nb::gil_scoped_acquire acquire;
+                 return vector_array<int64_t>(std::move(out));
+             })
         .def(
             "take",
             [](const Documents &self, Codes index) {
@@ -211,6 +230,7 @@ void bind_text(nb::module_ &m) {
         "count_words",
         [](const Documents &documents, const OwnedTokenRules &own, Codes codes, int64_t classes) {
             require(static_cast<int64_t>(codes.shape(0)) == documents.size(), "codes and documents differ in length");
+            require(classes >= 0 && classes <= MOST_CLASSES, "too many classes");
             const TokenRules rules = rules_for(own, documents);
             Counts found = run_pass([&] { return count_words(documents, rules, codes.data(), classes); });
             const auto k = static_cast<size_t>(classes), n = found.words.ends.size();
@@ -223,6 +243,7 @@ void bind_text(nb::module_ &m) {
         [](const Documents &documents, const OwnedTokenRules &own, Codes codes, int64_t classes, int64_t slots) {
             require(static_cast<int64_t>(codes.shape(0)) == documents.size(), "codes and documents differ in length");
             require(slots > 0 && slots <= MOST_WORDS, "slots must be positive and fit in 32 bits");
+            require(classes >= 0 && classes <= MOST_CLASSES, "too many classes");
             const TokenRules rules = rules_for(own, documents);
             SlotCounts found = run_pass([&] { return count_slots(documents, rules, codes.data(), classes, slots); });
             const auto k = static_cast<size_t>(classes), n = static_cast<size_t>(slots);

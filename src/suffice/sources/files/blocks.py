@@ -73,9 +73,18 @@ class ByteBlock:
         """Whether all bytes are valid UTF-8."""
         return self.buffer.isascii() or is_utf8(self.view)
 
+    @cached_property
+    def _line_ends(self) -> Codes:
+        """Position of the last byte of each line end, found once for all lines that are asked for."""
+        data = np.frombuffer(self.view, dtype=np.uint8)
+        ends = data == ord("\n")
+        returns = data == ord("\r")
+        returns[:-1] &= ~ends[1:]
+        return np.flatnonzero(ends | returns)
+
     def line(self, at: int) -> int:
         """Line number in the file of a byte of the data."""
-        return self.first_line + count_lines(self.view[:at])
+        return self.first_line + int(np.searchsorted(self._line_ends, at))
 
     def location(self, record: int) -> RowLocation:
         """Location of a record in the file."""
@@ -85,8 +94,9 @@ class ByteBlock:
         """Return the first record, its line, and the block without it."""
         start, end, _ = (int(each[0]) for each in records(self.view, self.delimiter, self.quote, 1))
         rest = min(end + (2 if bytes(self.view[end : end + 2]) == b"\r\n" else 1), len(self.view))
-        body = replace(self, begin=self.begin + rest, first_line=self.line(rest), first_byte=self.first_byte + rest)
-        return bytes(self.view[start:end]), self.line(start), body
+        line, next_line = (self.first_line + count_lines(self.view[:at]) for at in (start, rest))
+        body = replace(self, begin=self.begin + rest, first_line=next_line, first_byte=self.first_byte + rest)
+        return bytes(self.view[start:end]), line, body
 
     def select(self, good: Mask) -> bytes:
         """Return the selected records, each with a line end."""

@@ -22,6 +22,7 @@ __all__ = [
 
 UTF8_MARK = b"\xef\xbb\xbf"
 MARKS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+NAME_CODECS = ("idna", "punycode")  # for names of internet domains, not for files
 CHUNK_BYTES = 1 << 20
 LONGEST_LINE = 1 << 25  # a longer line is not held back
 
@@ -89,6 +90,8 @@ class Utf8Reader:
             text = decoder.decode(raw, not raw and self._whole)
         except UnicodeDecodeError as error:
             raise self._input_error(error, raw) from None
+        except UnicodeError as error:  # of codecs that do not say which byte is wrong
+            raise self._unplaced_error(error) from None
         self._bytes += len(raw)
         # A byte order mark that the codec did not remove decodes to a character.
         recoded = (text.removeprefix("\ufeff") if first else text).encode("utf-8", "replace")
@@ -97,7 +100,7 @@ class Utf8Reader:
 
     def _input_error(self, error: UnicodeDecodeError, raw: bytes) -> InputError:
         before = self._bytes - (len(error.object) - len(raw))  # bytes that the decoder has consumed
-        line = 1 + self._lines + count_lines(error.object[: error.start].decode(self._encoding, "replace").encode())
+        line = 1 + self._lines + self._count_lines(error.object[: error.start])
         return InputError(
             f"{self._path}, line {line}: byte {before + error.start + 1:,} of the file is "
             f"0x{error.object[error.start]:02x}, which is not {self._encoding}. Set ",
@@ -107,6 +110,25 @@ class Utf8Reader:
             line=line,
             argument="encoding",
         )
+
+    def _unplaced_error(self, error: UnicodeError) -> InputError:
+        """The error of a codec that does not say where it failed, such as UTF-16 without a byte order mark."""
+        words = str(error)
+        if "BOM" in words:
+            words = "it does not start with a byte order mark"
+        return InputError(
+            f"{self._path} cannot be decoded as {self._encoding}: {words}. Set ",
+            Argument("encoding", "utf-16-le") if "mark" in words else Argument("encoding"),
+            " or 'utf-16-be'." if "mark" in words else " to the encoding of the file.",
+            file=self._path,
+            argument="encoding",
+        )
+
+    def _count_lines(self, raw: bytes) -> int:
+        try:
+            return count_lines(raw.decode(self._encoding, "replace").encode("utf-8", "replace"))
+        except UnicodeError:
+            return 0
 
 
 class UncommentedReader:
@@ -207,7 +229,9 @@ def _codec_name(encoding: str) -> str:
     try:
         codec = codecs.lookup(encoding)
         "".encode(codec.name)  # raises LookupError for codecs that are not text encodings
-    except LookupError:
+        if codec.name in NAME_CODECS or codec.incrementaldecoder is None:
+            raise LookupError
+    except (LookupError, ValueError):  # ValueError: the name contains NUL, or the codec encodes nothing
         raise InputError(
             f"Unknown encoding {short(encoding)}. Examples of valid encodings: utf-8, utf-16, latin-1, cp1252.",
             argument="encoding",

@@ -11,7 +11,7 @@ from suffice.sources.files.batch import Batch
 from suffice.sources.files.blocks import ByteBlock, read_blocks, split_batches
 from suffice.sources.files.conversion import all_convertible
 from suffice.sources.files.decoding import Utf8Reader, decode_head
-from suffice.sources.files.json_rows import JsonValue, LineError, NumberText, parse_block, parse_object
+from suffice.sources.files.json_rows import JsonValue, LineError, NumberText, not_objects, parse_block, parse_object
 from suffice.sources.files.reader import FileLayout, HeadTooShortError, ReadOptions, SkippedRows
 from suffice.sources.files.types import apply_requested
 
@@ -45,11 +45,15 @@ def peek_json_lines(head: bytes, whole: bool, path: str, options: ReadOptions) -
     block = ByteBlock(path, data, 0, end, 1, first_byte, "", "", False)
     values: dict[str, list[JsonValue]] = {}
     first_error: InputError | None = None
-    for row, (start, stop) in enumerate(zip(block.records.starts, block.records.ends, strict=True)):
+    wrong, (starts, ends, _) = not_objects(block), block.records
+    for row, start, stop in zip(range(len(starts)), starts.tolist(), ends.tolist(), strict=True):
+        if first_error is not None and wrong[row]:
+            continue
         try:
             found = parse_object(block.data[start:stop])
         except LineError as error:
-            first_error = first_error or error.at(block.location(row))
+            if first_error is None:
+                first_error = error.at(block.location(row))
             continue
         for name, value in (found or {}).items():
             values.setdefault(name, []).append(value)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TypeAlias
 
 import numpy as np
 
 from suffice.exceptions import InputError, short
-from suffice.numerics.types import Codes
+from suffice.numerics.types import Codes, Mask
 from suffice.sources.engine_types import ArrowTable, ArrowType
 from suffice.sources.files.arrow_memory import copy_to_arrow
 from suffice.sources.files.bad_rows import BadRows
@@ -19,7 +20,7 @@ from suffice.sources.files.conversion import convert_or_widen
 from suffice.sources.files.reader import SkippedRows
 from suffice.sources.files.types import expected_value, type_word
 
-__all__ = ["JsonObject", "JsonValue", "LineError", "NumberText", "parse_block", "parse_object"]
+__all__ = ["JsonObject", "JsonValue", "LineError", "NumberText", "not_objects", "parse_block", "parse_object"]
 
 PARSED_AT_ONCE = 1 << 21
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -78,10 +79,20 @@ def parse_object(line: bytes) -> JsonObject | None:
 def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     unique = dict(pairs)
     if len(unique) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        repeated = next(name for name, count in counts.items() if count > 1)
         raise LineError(f"the object has the key {short(repeated)} more than once.")
     return unique
+
+
+def not_objects(block: ByteBlock) -> Mask:
+    """Which lines cannot hold an object or null: their first byte is a character that begins neither.
+
+    Parsing such lines would only say in other words that they are wrong. Lines that begin with a blank or with a
+    character outside ASCII have to be parsed.
+    """
+    first = np.frombuffer(block.data, dtype=np.uint8)[block.records.starts]
+    return (first > ord(" ")) & (first < 0x7F) & (first != ord("{")) & (first != ord("n"))
 
 
 DECODER = json.JSONDecoder(
@@ -124,11 +135,13 @@ def _parse_lines(block: ByteBlock, types: dict[str, ArrowType], skipped: Skipped
 
     bad = BadRows(block)
     bad.add_not_utf8()
+    bad.add(np.flatnonzero(not_objects(block)), lambda row: _line_error(block, row))
     objects: list[JsonObject] = []
     errors: dict[int, LineError] = {}
-    for row in np.flatnonzero(bad.good):
+    starts, ends = (each.tolist() for each in block.records[:2])
+    for row in np.flatnonzero(bad.good).tolist():
         try:
-            value = parse_object(block.data[block.records.starts[row] : block.records.ends[row]])
+            value = parse_object(block.data[starts[row] : ends[row]])
             if value is None:
                 bad.good[row] = False
             else:
@@ -136,7 +149,7 @@ def _parse_lines(block: ByteBlock, types: dict[str, ArrowType], skipped: Skipped
                     _check_value(value.get(name), name, kind)
                 objects.append(value)
         except LineError as error:
-            errors[int(row)] = error
+            errors[row] = error
     bad.add(np.array(list(errors), dtype=np.int64), lambda row: errors[row].at(block.location(row)))
     rows = np.flatnonzero(bad.good)
     columns = []
@@ -150,6 +163,15 @@ def _parse_lines(block: ByteBlock, types: dict[str, ArrowType], skipped: Skipped
     table = pa.table(columns, names=list(types)) if columns else _without_columns(len(objects))
     kept = bad.report(skipped)
     return table.filter(pa.array(bad.good[rows])), kept
+
+
+def _line_error(block: ByteBlock, row: int) -> InputError:
+    """The error of a line that is not an object."""
+    try:
+        parse_object(block.data[block.records.starts[row] : block.records.ends[row]])
+    except LineError as error:
+        return error.at(block.location(row))
+    raise AssertionError("not_objects marks only lines that cannot be parsed")
 
 
 def _without_columns(n_rows: int) -> ArrowTable:

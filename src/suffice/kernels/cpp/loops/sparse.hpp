@@ -268,16 +268,22 @@ uint32_t scores_of(const Sparse &x, const CellScores &s, const CellRule &rule, i
     }
 }
 
-template <typename Index> bool rises_in(const Sparse &x, int64_t first, int64_t last) {
+template <typename Index> uint32_t check_in(const Sparse &x, int64_t first, int64_t last) {
+    using Bits = typename BitsOf<Index>::Type;
     const Index *bounds = static_cast<const Index *>(x.bounds), *indices = static_cast<const Index *>(x.indices);
+    const Bits end = static_cast<Bits>((x.by_column ? x.rows : x.columns) - 1);
+    Bits bad = 0;  // its highest bit is set by an index below zero or above the last
+    bool falls = false;
     for (int64_t i = first; i < last; ++i) {
         const Index *RESTRICT at = indices + bounds[i];
         const int64_t count = bounds[i + 1] - bounds[i];
-        bool falls = false;
-        for (int64_t c = 1; c < count; ++c) falls |= at[c] <= at[c - 1];
-        if (falls) return false;
+        if (count > 0) bad |= static_cast<Bits>(at[0]) | (end - static_cast<Bits>(at[0]));
+        for (int64_t c = 1; c < count; ++c) {
+            bad |= static_cast<Bits>(at[c]) | (end - static_cast<Bits>(at[c]));
+            falls |= at[c] <= at[c - 1];
+        }
     }
-    return true;
+    return (bad >> (8 * sizeof(Bits) - 1) ? FLAG_OUTSIDE : 0u) | (falls ? FLAG_UNSORTED : 0u);
 }
 
 uint32_t add_rows(const Sparse &x, const Membership &m, const CellRule &rule, const int64_t *order, int64_t first,
@@ -296,8 +302,8 @@ uint32_t sparse_scores(const Sparse &x, const CellScores &s, const CellRule &rul
     return (x.wide ? scores_of<int64_t> : scores_of<int32_t>)(x, s, rule, first, last, buffer, out);
 }
 
-bool rises(const Sparse &x, int64_t first, int64_t last) {
-    return (x.wide ? rises_in<int64_t> : rises_in<int32_t>)(x, first, last);
+uint32_t check_indices(const Sparse &x, int64_t first, int64_t last) {
+    return (x.wide ? check_in<int64_t> : check_in<int32_t>)(x, first, last);
 }
 
-constexpr SparseKernels sparse_kernels = {add_rows, add_columns, sparse_scores, rises};
+constexpr SparseKernels sparse_kernels = {add_rows, add_columns, sparse_scores, check_indices};

@@ -1,0 +1,72 @@
+"""Strings of data-frame columns as Python objects.
+
+Arrow and Polars do not check that strings are UTF-8. Converting invalid strings fails inside these libraries, in Polars
+with a `BaseException`; here it is an `InputError` that names the rows.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import narwhals as nw
+
+from suffice.exceptions import InputError
+from suffice.kernels.text import Documents, NotUtf8Error
+
+__all__ = ["check_utf8", "listed_cells"]
+
+PANIC = "PanicException"  # the error of Polars, which has no public class
+
+
+def check_utf8(native: Any, name: object = None) -> None:
+    """Raise `InputError` unless all strings of a column of PyArrow, Polars or pandas are UTF-8.
+
+    Any column but one of strings, or of dictionary-encoded strings, is accepted. Messages call the column ``name``.
+    """
+    column = _arrow_column(native)
+    documents = None if column is None else Documents.of_arrow(column)
+    if documents is None:
+        return
+    try:
+        documents.check_utf8()
+    except NotUtf8Error as error:
+        raise InputError.in_row(*(error.problem or ()), rows=error.rows or (), column=name or None) from None
+
+
+def _arrow_column(native: Any) -> Any:
+    """A column that is stored as Arrow strings, without its dictionary if it has one; None for anything else."""
+    polars, arrow, pandas = (sys.modules.get(name) for name in ("polars", "pyarrow", "pandas"))
+    if polars is not None and isinstance(native, polars.Series):
+        return native.cast(polars.String) if native.dtype == polars.Categorical else native
+    if arrow is None:
+        return None
+    if pandas is not None and isinstance(native, pandas.Series):
+        return native if getattr(native.dtype, "storage", None) == "pyarrow" else None
+    if isinstance(native, arrow.Array):
+        native = arrow.chunked_array([native])
+    if not isinstance(native, arrow.ChunkedArray):
+        return None
+    return native.cast(native.type.value_type) if arrow.types.is_dictionary(native.type) else native
+
+
+def listed_cells(series: nw.Series[Any], whole: nw.Series[Any] | None = None) -> list[Any]:
+    """The cells of a column as Python objects.
+
+    Parameters
+    ----------
+    series : narwhals.Series
+    whole : narwhals.Series, optional
+        The column that the cells are from, if they are not a whole column; an error names its rows.
+    """
+    column = series if whole is None else whole
+    try:
+        check_utf8(series.to_native(), series.name)
+        return series.to_list()
+    except InputError:
+        check_utf8(column.to_native(), column.name)
+        raise
+    except BaseException as error:
+        if not isinstance(error, UnicodeDecodeError) and type(error).__name__ != PANIC:
+            raise
+        raise InputError(f"Column {column.name!r} cannot be read: {error}.", column=column.name) from None
