@@ -9,6 +9,7 @@ import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows
+from suffice.cli.kept import KeptColumns
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -78,18 +79,17 @@ def command(
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
     source = open_data(data, reading, columns, ignore, also=kept, notes=False)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])
-    kept = list(source.names) if keep == "all" else kept
-    predictions = Predictions(loaded, kept, density=not no_density)
-    names = list(dict.fromkeys([*kept, *read]))
+    columns_kept = KeptColumns(source, source.names if keep == "all" else kept)
+    predictions = Predictions(loaded, columns_kept.names, density=not no_density)
     with write_rows(output, kind) as writer, reading_progress(source, "Predicting", output):
-        for batch in source.batches(names):
+        for batch in source.batches(read, written=columns_kept.names):
             table = use_good_rows(
-                loaded, source, batch, read, lambda rows, model_rows: predictions.of(rows.select(kept), model_rows)
+                loaded, source, batch, read, lambda rows, model_rows: predictions.of(columns_kept.of(rows), model_rows)
             )
             if table is not None:
                 writer.write(table)
         if not writer.n_rows:
-            writer.write(predictions.of_no_rows(source.no_rows(kept)))
+            writer.write(predictions.of_no_rows(columns_kept.of_no_rows()))
     note_skipped_rows(source)
 
 
@@ -154,5 +154,5 @@ class Predictions:
         predictions = [labels, *(pa.array(probabilities[:, k]) for k in range(probabilities.shape[1]))]
         if density is not None:
             predictions.append(pa.array(density))
-        columns = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in kept.columns]
-        return pa.Table.from_arrays([*columns, *predictions], names=[*kept.column_names, *self.names])
+        fields = [pa.field(name, column.type) for name, column in zip(self.names, predictions, strict=True)]
+        return pa.Table.from_arrays([*kept.columns, *predictions], schema=pa.schema([*kept.schema, *fields]))

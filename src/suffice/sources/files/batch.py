@@ -10,7 +10,15 @@ from typing import Protocol
 from suffice.exceptions import Argument, InputError, short
 from suffice.sources.engine_types import ArrowTable
 
-__all__ = ["Batch", "JoinedLocations", "RowLocation", "RowLocations", "RowNumbers", "SelectedLocations"]
+__all__ = ["Batch", "JoinedLocations", "RowLocation", "RowLocations", "RowNumbers", "SelectedLocations", "written"]
+
+
+def written(name: str) -> str:
+    """Name in a batch of the column that holds the cells of ``name`` as the file has them, without conversion.
+
+    A batch may also have the column ``name`` itself. A text file cannot contain the first character.
+    """
+    return f"\0{name}"
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,7 @@ def read_csv(
     columns: Sequence[str],
     options: ReadOptions,
     skipped: SkippedRows,
+    written: Sequence[str] = (),
 ) -> Iterator[Batch]:
     """Read the rows of a CSV in batches.
 
@@ -106,6 +107,8 @@ def read_csv(
     options : ReadOptions
     skipped : SkippedRows
         Receives the errors of bad rows.
+    written : sequence of str
+        Columns to return as they are written.
     """
     known: CsvColumns | None = None
     text = Utf8Reader(file, path, options.encoding)
@@ -115,7 +118,7 @@ def read_csv(
         if known is None:
             names, block = read_header(block, options)
             check_same_columns(names, layout.names, path)
-            known = CsvColumns(names, list(columns), dict(layout.types), options.nulls)
+            known = CsvColumns(names, list(columns), dict(layout.types), options.nulls, written)
             if block.blank:
                 continue
         rows, kept = parse_block(block, known, skipped)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from suffice.exceptions import InputError
 from suffice.numerics.types import Codes
-from suffice.sources.engine_types import ArrowTable, ArrowType
+from suffice.sources.engine_types import ArrowArray, ArrowTable, ArrowType
 from suffice.sources.files.arrow_memory import copy_to_arrow
 from suffice.sources.files.bad_rows import BadRows
+from suffice.sources.files.batch import written
 from suffice.sources.files.blocks import ByteBlock
 from suffice.sources.files.conversion import convert_options, convert_or_widen
 from suffice.sources.files.csv_header import field_count
@@ -37,16 +38,26 @@ class CsvColumns:
     types : dict of str to pyarrow.DataType
         Changes from int64 to float64 when a column of whole numbers turns out to have fractions.
     nulls : sequence of str or None
+    written : sequence of str
+        Columns to return, after the others, as they are written.
     """
 
     names: list[str]
     wanted: list[str]
     types: dict[str, ArrowType]
     nulls: Sequence[str] | None
+    written: Sequence[str] = ()
 
 
 def parse_block(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
     """Return the rows of a block, and the record of each row if some records were skipped."""
+    rows, kept = _parse_typed(block, columns, skipped)
+    for name, cells in _written_cells(block, kept, columns):
+        rows = rows.append_column(written(name), cells)
+    return rows, kept
+
+
+def _parse_typed(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
     import pyarrow as pa
 
     if block.is_utf8():
@@ -57,6 +68,23 @@ def parse_block(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> 
         except pa.ArrowInvalid:
             pass  # _parse_rows finds the bad rows
     return _parse_rows(block, columns, skipped)
+
+
+def _written_cells(block: ByteBlock, kept: Codes | None, columns: CsvColumns) -> Iterator[tuple[str, ArrowArray]]:
+    """Yield the columns to return as they are written: texts, and null for an empty cell without quotes."""
+    import pyarrow as pa
+
+    if not columns.written:
+        return
+    data: bytes | memoryview = block.view
+    if kept is not None:
+        good = np.zeros(len(block.records.starts), dtype=bool)
+        good[kept] = True
+        data = block.select(good)
+    texts = CsvColumns(columns.names, list(columns.written), dict.fromkeys(columns.written, pa.string()), ("",))
+    in_pieces = not block.has_line_breaks
+    table = _parse(block, data, texts, in_pieces, quoted_nulls=False)
+    yield from zip(columns.written, table.columns, strict=True)
 
 
 def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes]:
@@ -108,7 +136,9 @@ def _parse_with_texts(block: ByteBlock, data: bytes, columns: CsvColumns) -> Arr
             types |= dict.fromkeys(suspects, pa.string())
 
 
-def _parse(block: ByteBlock, data: bytes | memoryview, columns: CsvColumns, in_pieces: bool) -> ArrowTable:
+def _parse(
+    block: ByteBlock, data: bytes | memoryview, columns: CsvColumns, in_pieces: bool, quoted_nulls: bool = True
+) -> ArrowTable:
     import pyarrow as pa
     import pyarrow.csv
 
@@ -123,5 +153,5 @@ def _parse(block: ByteBlock, data: bytes | memoryview, columns: CsvColumns, in_p
         pyarrow.csv.ParseOptions(
             delimiter=block.delimiter, quote_char=block.quote or False, newlines_in_values=block.has_line_breaks
         ),
-        convert_options(columns.wanted, types, columns.nulls),
+        convert_options(columns.wanted, types, columns.nulls, quoted_nulls),
     )

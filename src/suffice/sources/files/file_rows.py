@@ -22,6 +22,7 @@ from suffice.sources.files.types import common_type
 
 __all__ = ["FileRows"]
 
+WRITTEN_AS = {"csv": "text", "tsv": "text", "jsonl": "json"}
 MAX_HEAD_BYTES = 64 * HEAD_BYTES  # a row has at most a quarter of it
 Peek = Callable[[RawInput, ReadOptions], tuple[FileLayout, bool]]
 Read = Callable[[RawInput, RequestedColumns, ReadOptions], Iterator[Batch]]
@@ -55,6 +56,7 @@ class FileRows:
         peek, self._read = READERS[kind]
         self.layout = self._first_layout(peek)
         self.types_from_text = kind in ("csv", "tsv")
+        self.written_as = WRITTEN_AS.get(kind, "typed")
 
     def _first_layout(self, peek: Peek) -> FileLayout:
         """Layout of the first file with rows, or else of the first file with columns.
@@ -102,9 +104,11 @@ class FileRows:
                 first.empty.discard(name)
         first.notes.extend(note for note in layout.notes if note not in first.notes)
 
-    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
+    ) -> Iterator[BatchProgress]:
         """Yield the rows in order."""
-        requested = RequestedColumns(self.layout, columns, self._options.types, coded, skipped)
+        requested = RequestedColumns(self.layout, columns, self._options.types, coded, skipped, written)
         before = 0
         for raw in self._inputs:
             if raw.size != 0:
@@ -154,11 +158,12 @@ def _peek_text(peek: Callable[[bytes, bool, str, ReadOptions], FileLayout], head
 
 
 def _read_text(
-    read: Callable[[BinaryIO, str, FileLayout, Sequence[str], ReadOptions, SkippedRows], Iterator[Batch]],
+    read: Callable[[BinaryIO, str, FileLayout, Sequence[str], ReadOptions, SkippedRows, Sequence[str]], Iterator[Batch]],
 ) -> Read:
     def rows(raw: RawInput, requested: RequestedColumns, options: ReadOptions) -> Iterator[Batch]:
         with raw.opened() as file:
-            yield from read(file, raw.name, requested.layout, requested.columns, options, requested.skipped)
+            layout, columns = requested.layout, requested.columns
+            yield from read(file, raw.name, layout, columns, options, requested.skipped, requested.written)
 
     return rows
 

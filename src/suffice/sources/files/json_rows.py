@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -13,13 +14,13 @@ from suffice.numerics.types import Codes
 from suffice.sources.engine_types import ArrowTable, ArrowType
 from suffice.sources.files.arrow_memory import copy_to_arrow
 from suffice.sources.files.bad_rows import BadRows
-from suffice.sources.files.batch import RowLocation
+from suffice.sources.files.batch import RowLocation, written
 from suffice.sources.files.blocks import ByteBlock
 from suffice.sources.files.conversion import convert_or_widen
 from suffice.sources.files.reader import SkippedRows
 from suffice.sources.files.types import expected_value, type_word
 
-__all__ = ["JsonObject", "JsonValue", "LineError", "NumberText", "parse_block", "parse_object"]
+__all__ = ["JsonObject", "JsonValue", "LineError", "NumberText", "parse_block", "parse_object", "with_written_values"]
 
 PARSED_AT_ONCE = 1 << 21
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -89,6 +90,12 @@ DECODER = json.JSONDecoder(
 )
 
 
+PLAIN_DECODER = json.JSONDecoder(
+    parse_int=NumberText, parse_float=NumberText, parse_constant=NumberText, strict=False
+)
+"""For lines that are known to be valid."""
+
+
 def parse_block(block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
     """Return the rows of a block, and the line of each row if some lines were skipped.
 
@@ -150,6 +157,38 @@ def _parse_lines(block: ByteBlock, types: dict[str, ArrowType], skipped: Skipped
     table = pa.table(columns, names=list(types)) if columns else _without_columns(len(objects))
     kept = bad.report(skipped)
     return table.filter(pa.array(bad.good[rows])), kept
+
+
+def with_written_values(rows: ArrowTable, block: ByteBlock, kept: Codes | None, names: Sequence[str]) -> ArrowTable:
+    """Append columns of JSON texts: numbers as they are spelled, and null for a key that an object lacks."""
+    import pyarrow as pa
+
+    if not names:
+        return rows
+    starts, ends, _ = block.records
+    if kept is not None:
+        starts, ends = starts[kept], ends[kept]
+    lines = (block.data[start:end].decode() for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
+    objects = [PLAIN_DECODER.decode(line) or {} for line in lines]
+    for name in names:
+        cells = pa.array([json_text(each.get(name)) for each in objects], pa.string())
+        rows = rows.append_column(written(name), cells)
+    return rows
+
+
+def json_text(value: JsonValue) -> str:
+    """A value of `parse_object` as JSON.
+
+    >>> json_text(parse_object(b'{"id": [1.50, "a", null]}'))
+    '{"id": [1.50, "a", null]}'
+    """
+    if isinstance(value, NumberText):
+        return str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(json_text, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json_text(name)}: {json_text(each)}' for name, each in value.items())}}}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _without_columns(n_rows: int) -> ArrowTable:

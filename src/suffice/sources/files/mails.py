@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 
 from suffice.exceptions import InputError
-from suffice.sources.files.batch import Batch, RowNumbers
+from suffice.sources.files.batch import Batch, RowNumbers, written
 from suffice.sources.files.formats import format_by_name
 from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.paths import files_below, natural_key
@@ -53,6 +53,7 @@ class MailRows:
     prefetchable = True
     repeatable = True
     types_from_text = False
+    written_as = "typed"
     total_bytes: int | None
 
     def __init__(self, paths: Sequence[str], options: ReadOptions) -> None:
@@ -66,7 +67,9 @@ class MailRows:
         self._sizes = [_bytes_of(path) for path in self.files]
         self.total_bytes = sum(self._sizes)
 
-    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
+    ) -> Iterator[BatchProgress]:
         """Yield the rows class by class, in the order of `suffice.text.mail.read_mails`."""
         done = 0
         for (label, path), size in zip(self._classes, self._sizes, strict=True):
@@ -76,12 +79,12 @@ class MailRows:
                 waiting.append(mail)
                 length += len(mail.text)
                 if len(waiting) >= min(MAX_MAILS, self._options.batch_rows) or length >= MAX_BYTES:
-                    yield _batch(waiting, label, columns, path, first), done
+                    yield _batch(waiting, label, columns, written, path, first), done
                     first += len(waiting)
                     waiting, length = [], 0
             done += size
             if waiting:
-                yield _batch(waiting, label, columns, path, first), done
+                yield _batch(waiting, label, columns, written, path, first), done
 
     def stop(self) -> None:
         """Do nothing: reading a mail never blocks for long."""
@@ -115,7 +118,7 @@ def _bytes_of(path: str) -> int:
         return 0  # reading the file reports the error
 
 
-def _batch(mails: Sequence[Mail], label: str, columns: Sequence[str], path: str, first: int) -> Batch:
+def _batch(mails: Sequence[Mail], label: str, columns: Sequence[str], also: Sequence[str], path: str, first: int) -> Batch:
     import pyarrow as pa
 
     def cells(column: str) -> list[str]:
@@ -125,5 +128,6 @@ def _batch(mails: Sequence[Mail], label: str, columns: Sequence[str], path: str,
             return [label] * len(mails)
         return [f"{mail.path}" if mail.number is None else f"{mail.path}#{mail.number}" for mail in mails]
 
-    arrays = [pa.array(cells(column), pa.string()) for column in columns]
-    return Batch(pa.Table.from_arrays(arrays, names=list(columns)), RowNumbers(path, first))
+    arrays = [pa.array(cells(column), pa.string()) for column in (*columns, *also)]
+    names = [*columns, *map(written, also)]
+    return Batch(pa.Table.from_arrays(arrays, names=names), RowNumbers(path, first))

@@ -41,6 +41,8 @@ class Rows(Protocol):
         Whether another thread may read them.
     types_from_text : bool
         Whether cells are stored as text, so that any type can be tried on them.
+    written_as : {"text", "json", "typed"}
+        Form of cells as the source has them: texts of CSV, values of JSON, or typed values.
     """
 
     name: str
@@ -50,8 +52,11 @@ class Rows(Protocol):
     repeatable: bool
     prefetchable: bool
     types_from_text: bool
+    written_as: str
 
-    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
+    ) -> Iterator[BatchProgress]:
         """Yield the rows in order, with the number of bytes read so far."""
         ...
 
@@ -86,6 +91,8 @@ class Source:
         Messages of the first skipped rows, with file, line and column.
     repeatable : bool
         Whether `batches` can be called again. Standard input and readers can be read once.
+    written_as : {"text", "json", "typed"}
+        Form of ``written`` columns: texts of CSV, JSON values as texts, or typed values.
     """
 
     def __init__(self, rows: Rows, names: Sequence[str], options: ReadOptions) -> None:
@@ -104,6 +111,7 @@ class Source:
         self.done_bytes = 0
         self.n_rows = 0
         self.repeatable = rows.repeatable
+        self.written_as = rows.written_as
         self._skipped = SkippedRows(self.skips)
         self._rejected = SkippedRows(self.skips)  # by the user of the rows, perhaps while another thread reads
         self._was_read = False
@@ -158,15 +166,16 @@ class Source:
         self.notes = [each for each in self.notes if not each.startswith(tuple(f"Column {name!r} " for name in new))]
 
     def no_rows(self, columns: Sequence[str]) -> ArrowTable:
-        """An empty table of these columns, with the types that `batches` returns."""
+        """An empty table of these columns, as `batches` returns them if they are ``written``."""
         import pyarrow as pa
 
-        return pa.schema([(name, self._rows.layout.types[name]) for name in columns]).empty_table()
+        types = self._rows.layout.types if self.written_as == "typed" else dict.fromkeys(columns, pa.string())
+        return pa.schema([(name, types[name]) for name in columns]).empty_table()
 
     def batches(
-        self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = ()
+        self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = (), written: Sequence[str] = ()
     ) -> Generator[Batch, None, None]:
-        """Yield the rows in order, or only some columns of them.
+        r"""Yield the rows in order, or only some columns of them.
 
         The next batch is read while the last one is used. A bad row raises an `InputError` with its location, or is
         counted in ``skipped``. Each call starts from the first row and resets the counts; an earlier iterator of the
@@ -179,10 +188,21 @@ class Source:
         coded : sequence of str
             Text columns that may be returned as dictionaries. If a file stores them as dictionaries, as Parquet does,
             no strings are created, which is several times faster. Use it for labels.
+        written : sequence of str
+            Columns to return as the source has them, besides ``columns`` and after them, under the names
+            `suffice.sources.files.batch.written`: the texts of CSV cells (null for an empty cell without quotes), the
+            JSON of values of JSON lines, and the cells of typed files with their types.
+
+        Examples
+        --------
+        >>> import io
+        >>> source = open_source(io.BytesIO(b"id,size\n00123,1.50\n"))
+        >>> [batch.rows.to_pylist() for batch in source.batches(["size"], written=["id", "size"])]
+        [[{'size': 1.5, '\x00id': '00123', '\x00size': '1.50'}]]
         """
         chosen = self.names if columns is None else list(columns)
-        _check_names(chosen, self.names, self.name)
-        for each in chosen:
+        _check_names([*chosen, *written], self.names, self.name)
+        for each in [*chosen, *(written if self.written_as == "typed" else ())]:
             if each in self._rows.layout.unreadable:
                 raise self._rows.layout.unreadable[each].with_traceback(None)
         if not chosen:
@@ -196,12 +216,14 @@ class Source:
         self._skipped, self._rejected = SkippedRows(self.skips), SkippedRows(self.skips)
         self.n_rows = self.done_bytes = 0
         texts = [each for each in coded if each in chosen and self.types[each] == "text"]
-        reader = self._read(chosen, texts, self._skipped)
+        reader = self._read(chosen, texts, self._skipped, written)
         self._reader = weakref.ref(reader)
         return reader
 
-    def _read(self, columns: Sequence[str], coded: Sequence[str], skipped: SkippedRows) -> Generator[Batch, None, None]:
-        read = join_small_batches(self._rows.read(columns, coded, skipped), self._options.batch_rows)
+    def _read(
+        self, columns: Sequence[str], coded: Sequence[str], skipped: SkippedRows, written: Sequence[str]
+    ) -> Generator[Batch, None, None]:
+        read = join_small_batches(self._rows.read(columns, coded, skipped, written), self._options.batch_rows)
         if self._rows.prefetchable:
             read = prefetch(read, _size, self._rows.stop)
         try:
