@@ -221,7 +221,8 @@ def test_texts_that_need_quotes(folder):
         text = ran("predict", "flowers.suffice", "odd.jsonl", "--keep", "note", "--to", to)
         found = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
         assert [row["note"] for row in found] == odd
-    assert '"plain' in text
+    assert '"two\n' in text
+    assert "\nplain, with" in text
     assert '"' not in ran(
         "predict", "flowers.suffice", "test.csv", "--keep", "species"
     )  # no quotes where none are needed

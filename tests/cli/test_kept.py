@@ -68,8 +68,7 @@ def test_lines_that_need_no_quotes_have_none(model, tmp_path):
 
 def test_skipped_rows_do_not_shift_the_kept_cells(model, tmp_path):
     lines = ["x,id"]
-    for i in range(50):
-        lines.append("bad,000" if i % 3 == 0 else "1,2,3" if i % 3 == 1 else f"{i},{i:05d}")
+    lines += ["bad,000" if i % 3 == 0 else "1,2,3" if i % 3 == 1 else f"{i},{i:05d}" for i in range(50)]
     (tmp_path / "data.csv").write_text("\n".join(lines))
     result = run("predict", model, "data.csv", "--keep", "id", "--bad-rows", "skip")
     assert kept_cells(result.stdout, ["id"]) == {"id": [f"{i:05d}" for i in range(2, 50, 3)]}
@@ -96,6 +95,15 @@ def test_text_cells_are_strings_in_typed_files(model, tmp_path):
     (tmp_path / "none.csv").write_text("x,id,price\n")
     ran("predict", model, "none.csv", "--keep", "id,price", "-o", "none.parquet", "-q")
     assert pq.read_table("none.parquet").schema == pq.read_table("out.parquet").schema
+
+
+def test_numbers_that_the_model_reads_are_numbers_in_typed_files(model, tmp_path):
+    (tmp_path / "data.csv").write_text("x,id\n1.50,007\nNA,8\n")
+    ran("predict", model, "data.csv", "--keep", "all", "-o", "out.parquet", "-q")
+    found = pq.read_table("out.parquet")
+    assert found.select(["x", "id"]).to_pydict() == {"x": [1.5, None], "id": ["007", "8"]}
+    line = ran("predict", model, "data.csv", "--keep", "all", "--to", "jsonl").splitlines()[0]
+    assert line.startswith('{"x": 1.5, "id": "007", "label": "a"')
 
 
 def test_values_of_json_lines_are_kept(model, tmp_path):
@@ -161,3 +169,23 @@ def test_flowers_with_a_note(tmp_path, monkeypatch):
     assert '"petal length": 1.5, "label"' in ran(
         "predict", "flowers.suffice", "odd.jsonl", "--keep", "petal length", "--to", "jsonl"
     )
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ['{"id":  "a, \\"b\\": 1 }" , "x":1}', '{"id": "c\u2028d", "x": 2}'],
+        ['{"id": "{", "x": 1}', '{"id": "}", "x": 2}'],
+        ['{"id": 1, "x": 1}', '{"x": 2, "id": 2}'],
+        ['{"i\\u0064": "k", "x": 1}', '{"id": 1.0, "x": 2}'],
+        ['{"id": {"x": 5}, "x": 1}', '{"id": "x", "x": 2}'],
+        ['{"id": 1, "more": [1], "more": 2, "x": 1}', '{"id": 2, "x": 1, "new": 3}'],
+    ],
+)
+def test_lines_of_every_shape(model, tmp_path, lines):
+    (tmp_path / "data.jsonl").write_text("\r\n".join([lines[0], "", lines[1]]))
+    found = ran("predict", model, "data.jsonl", "--keep", "id,x", "--to", "jsonl").split("\n")[:2]
+    for line, before in zip(found, lines, strict=True):
+        expected = json.loads(before)
+        assert json.loads(line)["id"] == expected["id"]
+        assert json.loads(line)["x"] == expected["x"]

@@ -79,10 +79,11 @@ def command(
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
     source = open_data(data, reading, columns, ignore, also=kept, notes=False)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])
-    columns_kept = KeptColumns(source, source.names if keep == "all" else kept)
+    names = source.names if keep == "all" else kept
+    columns_kept = KeptColumns(source, names, read, typed=kind not in ("csv", "tsv"))
     predictions = Predictions(loaded, columns_kept.names, density=not no_density)
     with write_rows(output, kind) as writer, reading_progress(source, "Predicting", output):
-        for batch in source.batches(read, written=columns_kept.names):
+        for batch in source.batches(read, written=columns_kept.written):
             table = use_good_rows(
                 loaded, source, batch, read, lambda rows, model_rows: predictions.of(columns_kept.of(rows), model_rows)
             )

@@ -158,7 +158,9 @@ def _peek_text(peek: Callable[[bytes, bool, str, ReadOptions], FileLayout], head
 
 
 def _read_text(
-    read: Callable[[BinaryIO, str, FileLayout, Sequence[str], ReadOptions, SkippedRows, Sequence[str]], Iterator[Batch]],
+    read: Callable[
+        [BinaryIO, str, FileLayout, Sequence[str], ReadOptions, SkippedRows, Sequence[str]], Iterator[Batch]
+    ],
 ) -> Read:
     def rows(raw: RawInput, requested: RequestedColumns, options: ReadOptions) -> Iterator[Batch]:
         with raw.opened() as file:

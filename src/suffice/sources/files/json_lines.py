@@ -11,7 +11,14 @@ from suffice.sources.files.batch import Batch
 from suffice.sources.files.blocks import ByteBlock, read_blocks, split_batches
 from suffice.sources.files.conversion import all_convertible
 from suffice.sources.files.decoding import Utf8Reader, decode_head
-from suffice.sources.files.json_rows import JsonValue, LineError, NumberText, parse_block, parse_object, with_written_values
+from suffice.sources.files.json_rows import (
+    JsonValue,
+    LineError,
+    NumberText,
+    parse_block,
+    parse_object,
+    with_written_values,
+)
 from suffice.sources.files.reader import FileLayout, HeadTooShortError, ReadOptions, SkippedRows
 from suffice.sources.files.types import apply_requested
 

@@ -118,7 +118,9 @@ def _bytes_of(path: str) -> int:
         return 0  # reading the file reports the error
 
 
-def _batch(mails: Sequence[Mail], label: str, columns: Sequence[str], also: Sequence[str], path: str, first: int) -> Batch:
+def _batch(
+    mails: Sequence[Mail], label: str, columns: Sequence[str], also: Sequence[str], path: str, first: int
+) -> Batch:
     import pyarrow as pa
 
     def cells(column: str) -> list[str]:

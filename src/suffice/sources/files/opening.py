@@ -165,11 +165,13 @@ class Source:
         self.types.update({name: type_word(layout.types[name]) for name in new})
         self.notes = [each for each in self.notes if not each.startswith(tuple(f"Column {name!r} " for name in new))]
 
-    def no_rows(self, columns: Sequence[str]) -> ArrowTable:
-        """An empty table of these columns, as `batches` returns them if they are ``written``."""
+    def no_rows(self, columns: Sequence[str], *, written: Sequence[str] = ()) -> ArrowTable:
+        """An empty table of these columns, with the types that `batches` returns for columns and ``written`` columns."""
         import pyarrow as pa
 
-        types = self._rows.layout.types if self.written_as == "typed" else dict.fromkeys(columns, pa.string())
+        types = dict(self._rows.layout.types)
+        if self.written_as != "typed":
+            types |= dict.fromkeys(written, pa.string())
         return pa.schema([(name, types[name]) for name in columns]).empty_table()
 
     def batches(
