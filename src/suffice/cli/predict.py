@@ -14,13 +14,12 @@ from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
     columns_options,
-    data_argument,
     model_argument,
     model_columns,
-    open_data,
     reading_options,
     use_good_rows,
 )
+from suffice.cli.texts import data_or_texts, open_rows, text_option
 from suffice.cli.writing import check_writable, format_of, output_option, to_option, write_rows
 
 if TYPE_CHECKING:
@@ -36,12 +35,15 @@ suffice predict flowers.suffice test.csv
 suffice predict flowers.suffice test.csv --keep all -o answers.parquet
 suffice predict flowers.suffice 'parts/*.parquet' --keep species,visits -o answers.csv.gz
 cat test.csv | suffice predict flowers.suffice - --to jsonl | head -3
+suffice predict spam.suffice --text 'cheap pills'
+echo 'lunch at noon?' | suffice predict spam.suffice -
 """
 
 
 @_command("predict", "Predict the class of each row.", EXAMPLES)
 @model_argument
-@data_argument
+@data_or_texts
+@text_option
 @output_option
 @to_option
 @click.option(
@@ -57,6 +59,7 @@ cat test.csv | suffice predict flowers.suffice - --to jsonl | head -3
 def command(
     model: str,
     data: tuple[str, ...],
+    texts: tuple[str, ...],
     output: str,
     to: str | None,
     keep: str,
@@ -70,6 +73,10 @@ def command(
     Writes one row for each row of DATA, in the same order: the columns of --keep, `label` (the predicted class),
     `p(CLASS)` for each class, and `log p(x)`, the log-density of the row, which is low for unusual rows. Columns that
     the model was not fitted on are ignored.
+
+    For a text model, DATA may also be mails (.eml, mbox, folders of them) or plain text: standard input and .txt files
+    are one text per line unless the first line names the column of texts, as that of a table does; --format csv reads
+    a table in any case. --text TEXT predicts for one text.
     """
     import suffice
 
@@ -77,7 +84,7 @@ def command(
     check_writable(output)
     loaded = suffice.load(model)
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
-    source = open_data(data, reading, columns, ignore, also=kept, notes=False)
+    source = open_rows(loaded, data, texts, reading, columns, ignore, also=kept)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])
     names = source.names if keep == "all" else kept
     columns_kept = KeptColumns(source, names, read, typed=kind not in ("csv", "tsv"))

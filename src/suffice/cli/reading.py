@@ -23,6 +23,8 @@ __all__ = [
     "class_named",
     "columns_options",
     "data_argument",
+    "known_target",
+    "known_target_option",
     "model_argument",
     "model_columns",
     "open_data",
@@ -40,6 +42,9 @@ TYPES = ("number", "text", "yes/no", "time")
 data_argument = click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
 model_argument = click.argument("model", type=click.Path())
 target_option = click.option("-t", "--target", required=True, metavar="COL", help="Column with the class labels.")
+known_target_option = click.option(
+    "-t", "--target", metavar="COL", help="Column with the class labels; default: that of the model, or of mails."
+)
 weights_option = click.option("--weights", metavar="COL", help="Column with the row weights.")
 
 
@@ -126,7 +131,7 @@ OPTIONS = (
     click.option(
         "--format",
         "format_",
-        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails"]),
+        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails", "lines"]),
         help="Format of the data; default: detected from the file name and content.",
     ),
     click.option(
@@ -210,6 +215,7 @@ def open_data(
     *,
     also: Sequence[str | None] = (),
     notes: bool = True,
+    text_column: str | None = None,
 ) -> Source:
     """Open files as a source of the chosen columns and of those in ``also``.
 
@@ -224,7 +230,8 @@ def open_data(
     conflicts = [name for name in ignore or () if name in required]
     if conflicts:
         raise click.UsageError(f"--ignore names the column {listed(conflicts)}, which another option uses.")
-    source = open_source(data[0] if len(data) == 1 else list(data), columns=chosen, ignore=ignore or (), **reading)
+    paths = data[0] if len(data) == 1 else list(data)
+    source = open_source(paths, columns=chosen, ignore=ignore or (), text_column=text_column, **reading)
     for name in required:
         source.check_column(name)
     for sentence in source.notes if notes else ():
@@ -268,6 +275,18 @@ def use_good_rows(
         return use(rows, model.fitted_.reader.from_arrow(rows.select(list(read))))
 
     return of_good_rows(batch, source.skip_or_raise, use_rows)
+
+
+def known_target(model: GenerativeClassifier | None, target: str | None, *, documents: bool = False) -> str:
+    """Return the given column of labels, or the one that a model was fitted with, or that of mails."""
+    from suffice.api import MAIL_LABEL
+
+    known = target if target is not None or model is None else model.fitted_.target
+    if known is None and documents:
+        known = MAIL_LABEL
+    if known is None:
+        raise click.UsageError("Missing option '-t' / '--target': the column with the class labels.")
+    return known
 
 
 def class_named(model: GenerativeClassifier, text: str | None) -> Hashable:

@@ -46,6 +46,8 @@ class Fitted:
         How learning from unlabelled rows went.
     report : FitReport, optional
         What was read from a source.
+    target : str, optional
+        Column of labels of the last source that was learned.
     settled : bool
         Whether a fit has settled the parameters, even if they are not computed yet. After a stream, a merge or a load
         they follow from the settings at the first prediction.
@@ -62,6 +64,7 @@ class Fitted:
     trace: EMTrace | None = None
     report: FitReport | None = None
     settled: bool = False
+    target: str | None = None
 
     @property
     def classes(self) -> ClassAxis:

@@ -211,7 +211,7 @@ def _reported(
         why,
         tuple(source.problems),
     )
-    return fitted.with_parts(report=report)
+    return fitted.with_parts(report=report, target=rows.target)
 
 
 def no_rows(rows: TrainingRows) -> InputError:

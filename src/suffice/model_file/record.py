@@ -33,7 +33,7 @@ from suffice.tables.table import Schema
 
 __all__ = ["read_model", "write_model"]
 
-COMMON = ("n_features_in", "feature_names_in", "dtype", "declared")  # attributes of every estimator
+COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "target")  # attributes of every estimator
 
 for _kind in (ClassAxis, Levels, Moments, Vocabulary, ArrayForm, SparseForm, StoredFrameForm, Calibration, Tuning):
     storable(_kind)
@@ -95,6 +95,7 @@ def _attributes(fitted: Fitted) -> dict[str, object]:
         "calibration": fitted.calibration,
         "given": fitted.given,
         "shares": fitted.prior,
+        "target": fitted.target,
     }
     return {name: value for name, value in attributes.items() if value is not None}
 
@@ -159,7 +160,9 @@ def read_model(path: Path) -> Fitted:
     zero = Model.zero(specification.blocks(schema, tuning), weights.classes)
     statistics = _statistics(document, reader, zero)
     reader.finish()
-    given = attributes.get("given")
+    given, target = attributes.get("given"), attributes.get("target")
+    if target is not None and not isinstance(target, str):
+        raise ModelFileError(f"{target!r} is not the name of a column")
     _check_given(given, len(weights.classes), len(schema))
     return Fitted(
         specification,
@@ -170,6 +173,7 @@ def read_model(path: Path) -> Fitted:
         calibration=calibration,
         prior=attributes.get("shares"),
         given=given,
+        target=target,
     )
 
 

@@ -96,7 +96,7 @@ class DocumentReader(RowReader):
         available = [name for name in source.names if name not in besides]
         if layout.feature_names is not None and layout.feature_names[0] in available:
             return [layout.feature_names[0]]
-        available = [name for name in available if name not in kept]
+        available = [name for name in available if name not in kept] or available
         texts = [name for name in available if source.types.get(name) in ("text", "category")]
         for choice in (available, texts, [name for name in available if name == COLUMN]):
             if len(choice) == 1:

@@ -38,6 +38,8 @@ class RowLocation:
     --------
     >>> str(RowLocation("data.csv", line=17)), str(RowLocation("data.parquet", row=16)), str(RowLocation(row=16))
     ('data.csv, line 17', 'data.parquet, row 16', 'row 16')
+    >>> str(RowLocation("mails/0001.eml"))
+    'mails/0001.eml'
     """
 
     file: str | None = None
@@ -45,6 +47,8 @@ class RowLocation:
     row: int | None = None
 
     def __str__(self) -> str:
+        if self.file and self.line is None and self.row is None:
+            return self.file  # the row is the file
         number = f"row {self.row}" if self.line is None else f"line {self.line}"
         return f"{self.file}, {number}" if self.file else number
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, short
 from suffice.sources.files.arrow import peek_arrow, read_arrow
 from suffice.sources.files.batch import Batch
 from suffice.sources.files.columnar import RequestedColumns
@@ -14,6 +15,7 @@ from suffice.sources.files.csv import peek_csv, read_csv
 from suffice.sources.files.formats import format_by_bytes, format_by_name
 from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.json_lines import peek_json_lines, read_json_lines
+from suffice.sources.files.lines import COLUMN, has_column, peek_lines, read_lines
 from suffice.sources.files.parquet import peek_parquet, read_parquet
 from suffice.sources.files.paths import describe_files
 from suffice.sources.files.raw_input import HEAD_BYTES, RawInput
@@ -23,6 +25,7 @@ from suffice.sources.files.types import common_type
 __all__ = ["FileRows"]
 
 WRITTEN_AS = {"csv": "text", "tsv": "text", "jsonl": "json"}
+PLAIN_TEXT = re.compile(r"\.txt(\.\w+)?$")
 MAX_HEAD_BYTES = 64 * HEAD_BYTES  # a row has at most a quarter of it
 Peek = Callable[[RawInput, ReadOptions], tuple[FileLayout, bool]]
 Read = Callable[[RawInput, RequestedColumns, ReadOptions], Iterator[Batch]]
@@ -40,9 +43,17 @@ class FileRows:
     format : str or None
         Found by file names and first bytes if None.
     options : ReadOptions
+    text_column : str, optional
+        Plain text whose first line does not name this column has the format "lines".
     """
 
-    def __init__(self, inputs: Sequence[RawInput], format: str | None, options: ReadOptions) -> None:  # noqa: A002
+    def __init__(
+        self,
+        inputs: Sequence[RawInput],
+        format: str | None,  # noqa: A002
+        options: ReadOptions,
+        text_column: str | None = None,
+    ) -> None:
         self.name = describe_files([raw.name for raw in inputs])
         self.files: Sequence[str] = [raw.name for raw in inputs]
         self._inputs = inputs
@@ -51,12 +62,23 @@ class FileRows:
         self.repeatable = all(raw.repeatable for raw in inputs)
         self.prefetchable = all(raw.prefetchable for raw in inputs)
         kind = _format_of(inputs, format)
+        of_lines = kind == "csv" and format is None and text_column is not None
+        if of_lines and all(_is_lines(raw, text_column, options) for raw in inputs):
+            kind = "lines"
         self._typed, self._same_columns = kind in ("parquet", "arrow"), kind != "jsonl"
         self._options = replace(options, delimiter=options.delimiter or "\t") if kind == "tsv" else options
         peek, self._read = READERS[kind]
         self.layout = self._first_layout(peek)
         self.types_from_text = kind in ("csv", "tsv")
         self.written_as = WRITTEN_AS.get(kind, "typed")
+        self.documents = kind == "lines"
+        if self.documents and text_column is not None:
+            self.layout = FileLayout([text_column], {text_column: self.layout.types[COLUMN]})
+        if self.documents and format is None:
+            self.layout.notes.append(
+                f"The first line of {inputs[0].name} does not name a column {short(text_column)}, so each line is "
+                "one text. If it is a table, name its format, such as csv."
+            )
 
     def _first_layout(self, peek: Peek) -> FileLayout:
         """Layout of the first file with rows, or else of the first file with columns.
@@ -140,6 +162,14 @@ def _format_of(inputs: Sequence[RawInput], given: str | None) -> str:
     return next(iter(formats))
 
 
+def _is_lines(raw: RawInput, text_column: str | None, options: ReadOptions) -> bool:
+    """Whether an input of unknown format is texts, one on each line, rather than a table with a column of texts."""
+    if text_column is None or options.delimiter or options.names is not None or not options.header or raw.size == 0:
+        return False
+    plain = format_by_name(raw.name) is None or PLAIN_TEXT.search(raw.name.lower())
+    return bool(plain) and not has_column(*raw.head(), raw.name, text_column, options)
+
+
 # ---------------------------------------------------------------------- readers of each format
 
 
@@ -179,6 +209,7 @@ READERS: dict[str, tuple[Peek, Read]] = {
     "csv": CSV,
     "tsv": CSV,
     "jsonl": (_peek_text(peek_json_lines, header=False), _read_text(read_json_lines)),
+    "lines": (_peek_text(peek_lines, header=False), _read_text(read_lines)),
     "parquet": (peek_parquet, _read_typed(read_parquet)),
     "arrow": (peek_arrow, _read_typed(read_arrow)),
 }

@@ -43,6 +43,8 @@ class Rows(Protocol):
         Whether cells are stored as text, so that any type can be tried on them.
     written_as : {"text", "json", "typed"}
         Form of cells as the source has them: texts of CSV, values of JSON, or typed values.
+    documents : bool
+        Whether each row is a document: a mail, or a line of text.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Rows(Protocol):
     prefetchable: bool
     types_from_text: bool
     written_as: str
+    documents: bool
 
     def read(
         self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
@@ -93,6 +96,8 @@ class Source:
         Whether `batches` can be called again. Standard input and readers can be read once.
     written_as : {"text", "json", "typed"}
         Form of ``written`` columns: texts of CSV, JSON values as texts, or typed values.
+    documents : bool
+        Whether each row is a document: a mail, or a line of text.
     """
 
     def __init__(self, rows: Rows, names: Sequence[str], options: ReadOptions) -> None:
@@ -111,7 +116,7 @@ class Source:
         self.done_bytes = 0
         self.n_rows = 0
         self.repeatable = rows.repeatable
-        self.written_as = rows.written_as
+        self.written_as, self.documents = rows.written_as, rows.documents
         self._skipped = SkippedRows(self.skips)
         self._rejected = SkippedRows(self.skips)  # by the user of the rows, perhaps while another thread reads
         self._was_read = False
@@ -166,7 +171,7 @@ class Source:
         self.notes = [each for each in self.notes if not each.startswith(tuple(f"Column {name!r} " for name in new))]
 
     def no_rows(self, columns: Sequence[str], *, written: Sequence[str] = ()) -> ArrowTable:
-        """An empty table of these columns, with the types that `batches` returns for columns and ``written`` columns."""
+        """An empty table of these columns, with the types that `batches` returns."""
         import pyarrow as pa
 
         types = dict(self._rows.layout.types)
@@ -281,6 +286,7 @@ def open_source(
     encoding: str = "utf-8",
     nulls: Sequence[str] | None = None,
     batch_rows: int = BATCH_ROWS,
+    text_column: str | None = None,
 ) -> Source:
     r"""Open a source of rows, and find its columns in its first rows.
 
@@ -290,9 +296,10 @@ def open_source(
         A file, a glob, a folder, ``"-"`` for standard input, or a list of these; a `Source` is returned unchanged.
         Files may be compressed (``.gz``, ``.bz2``, ``.xz``). Several files are read in the natural order of their
         names, as if they were one; they must have the same format and the same columns.
-    format : {"csv", "tsv", "jsonl", "parquet", "arrow", "mails"}, optional
-        By default it is found by the file name, or else by the first bytes. ``"mails"`` is a folder with a folder or
-        mbox for each class, with columns ``text``, ``label`` and ``path``.
+    format : {"csv", "tsv", "jsonl", "parquet", "arrow", "mails", "lines"}, optional
+        By default it is found by the file name, or else by the first bytes. ``"mails"`` are mails (``.eml``), mboxes,
+        folders of mails, or a folder with a folder or mbox for each class, with columns ``text``, ``label`` and
+        ``path``. ``"lines"`` are texts, one on each line, with the column ``text``.
     columns, ignore : sequence of str
         Columns to read, and columns to ignore.
     types : mapping of str to {"number", "text", "yes/no", "time"}, optional
@@ -314,6 +321,10 @@ def open_source(
         Texts that stand for a missing cell in CSV.
     batch_rows : int
         Largest number of rows in a batch.
+    text_column : str, optional
+        The column of texts that the rows are read for. Standard input and files without a known suffix, or with the
+        suffix ``.txt``, then have the format ``"lines"`` if they are plain text whose first line does not name this
+        column, and ``format``, ``delimiter``, ``header`` and ``names`` are not set.
 
     Returns
     -------
@@ -347,7 +358,7 @@ def open_source(
                 column=name,
             )
     options = ReadOptions(requested, bad_rows, delimiter, header, names, quote, encoding, nulls, batch_rows)
-    rows = _rows_of(data, format, options)
+    rows = _rows_of(data, format, options, text_column)
     available = rows.layout.names
     described = _described(rows.name)
     for some in (columns or (), ignore, requested):
@@ -361,23 +372,26 @@ def open_source(
     return Source(rows, chosen, options)
 
 
-def _rows_of(data: object, format: str | None, options: ReadOptions) -> Rows:  # noqa: A002
+def _rows_of(data: object, format: str | None, options: ReadOptions, text_column: str | None) -> Rows:  # noqa: A002
     from suffice.sources.files.file_rows import FileRows
-    from suffice.sources.files.mails import MailRows, holds_mails
+    from suffice.sources.files.mails import MailRows, are_mails, is_mail
     from suffice.sources.files.streams import StreamRows
 
     if _offers_stream(data):
         return StreamRows(data, options)
     if is_path(data) or _is_path_list(data):
         paths = [os.fsdecode(each) for each in ([data] if isinstance(data, str | os.PathLike) else data)]
-        folders = bool(paths) and all(map(os.path.isdir, paths))
-        if format == "mails" or (format is None and folders and all(map(holds_mails, paths))):
+        if format is None and are_mails(paths) and all(map(os.path.isdir, paths)):
             return MailRows(paths, options)
+        if format == "mails" or (format is None and any(map(is_mail, paths))):
+            found = [each for path in paths for each in ([path] if os.path.isdir(path) else find_files(path))]
+            if format == "mails" or are_mails(found):
+                return MailRows(found, options)
         files = find_files(data, format)
         inputs = [input_from_stdin() if path == "-" else input_from_path(path) for path in files]
-        return FileRows(inputs, format, options)
+        return FileRows(inputs, format, options, text_column)
     if _is_file(data):
-        return FileRows([input_from_file(data)], format, options)
+        return FileRows([input_from_file(data)], format, options, text_column)
     raise InputError(
         "Rows are read from a path, a list of paths, an open binary file, or an object that offers an Arrow stream "
         f"(Polars, DuckDB, PyArrow); got {type(data).__name__}."

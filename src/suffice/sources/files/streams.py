@@ -25,6 +25,7 @@ class StreamRows:
     prefetchable = False
     types_from_text = False
     written_as = "typed"
+    documents = False
     total_bytes: int | None = None
     files: Sequence[str] = ()
     layout: FileLayout
