@@ -133,7 +133,7 @@ def test_one_mail_a_folder_of_mails_and_a_pipe(mails):
     assert labels(ran("predict", "m.suffice", "mails/ham")) == ["ham"] * 3
     assert labels(ran("predict", "m.suffice", "mails/ham/*.eml", "mails/spam/0.eml")) == [*["ham"] * 3, "spam"]
     piped = ran("predict", "m.suffice", "-", "--format", "mails", "--keep", "path", stdin=mail("cheap pills"))
-    assert list(csv.DictReader(io.StringIO(piped)))[0]["path"] == "standard input"
+    assert next(csv.DictReader(io.StringIO(piped)))["path"] == "standard input"
     assert labels(piped) == ["spam"]
     line = b"From a@example.com Thu Aug 22 13:17:22 2002\n"
     box = line + mail("cheap pills") + b"\n" + line + mail("lunch at noon")

@@ -9,6 +9,7 @@ import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows
+from suffice.cli.decisions import DecisionOptions, decision_options
 from suffice.cli.kept import KeptColumns
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from suffice.estimators.base import GenerativeClassifier
+    from suffice.learning.decisions import Costs, Thresholds
     from suffice.numerics.types import Float
 
 __all__ = ["command"]
@@ -35,6 +37,7 @@ suffice predict flowers.suffice test.csv
 suffice predict flowers.suffice test.csv --keep all -o answers.parquet
 suffice predict flowers.suffice 'parts/*.parquet' --keep species,visits -o answers.csv.gz
 cat test.csv | suffice predict flowers.suffice - --to jsonl | head -3
+suffice predict spam.suffice messages.jsonl --columns body --threshold spam=0.9
 suffice predict spam.suffice --text 'cheap pills'
 echo 'lunch at noon?' | suffice predict spam.suffice -
 """
@@ -54,6 +57,7 @@ echo 'lunch at noon?' | suffice predict spam.suffice -
     help="Columns of DATA to copy to the output, separated by commas.",
 )
 @click.option("--no-density", is_flag=True, help="Do not write log p(x).")
+@decision_options
 @columns_options
 @reading_options
 def command(
@@ -64,6 +68,7 @@ def command(
     to: str | None,
     keep: str,
     no_density: bool,
+    decision: DecisionOptions,
     columns: list[str] | None,
     ignore: list[str] | None,
     reading: ReadingOptions,
@@ -82,13 +87,14 @@ def command(
 
     kind = format_of(output, to)
     check_writable(output)
-    loaded = suffice.load(model)
+    loaded = decision.with_prior(suffice.load(model))
+    rule = decision.rule(loaded)
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
     source = open_rows(loaded, data, texts, reading, columns, ignore, also=kept)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])
     names = source.names if keep == "all" else kept
     columns_kept = KeptColumns(source, names, read, typed=kind not in ("csv", "tsv"))
-    predictions = Predictions(loaded, columns_kept.names, density=not no_density)
+    predictions = Predictions(loaded, columns_kept.names, *rule, density=not no_density)
     with write_rows(output, kind) as writer, reading_progress(source, "Predicting", output):
         for batch in source.batches(read, written=columns_kept.written):
             table = use_good_rows(
@@ -110,14 +116,24 @@ class Predictions:
         Fitted.
     kept : sequence of str
         Columns of the data that are copied.
+    costs, thresholds : mapping, optional
+        As `suffice.learning.decisions.decide` takes them.
     density : bool
         Whether log p(x) is wanted.
     """
 
-    def __init__(self, model: GenerativeClassifier, kept: Sequence[str], *, density: bool) -> None:
+    def __init__(
+        self,
+        model: GenerativeClassifier,
+        kept: Sequence[str],
+        costs: Costs | None = None,
+        thresholds: Thresholds | None = None,
+        *,
+        density: bool,
+    ) -> None:
         from suffice.exceptions import InputError
 
-        self.model = model
+        self.model, self.costs, self.thresholds = model, costs, thresholds
         self.density = density and model.fitted_.has_density
         if density and not self.density:
             note("The model has no density p(x), so log p(x) is not written.")
@@ -137,12 +153,16 @@ class Predictions:
         return self._table(kept, self._labels(rows, probabilities), probabilities, density)
 
     def _labels(self, rows: Any, probabilities: Float) -> pa.Array:
-        """Return the labels of ``predict``, which is called only for batches with ties."""
+        """Return the labels of ``decide`` or of ``predict``, which is called only for batches with ties."""
         import numpy as np
         import pyarrow as pa
 
         from suffice import bayes
+        from suffice.learning.decisions import decide
 
+        if self.costs is not None or self.thresholds is not None:
+            codes = decide(probabilities, self.model.classes_.tolist(), self.costs, self.thresholds)
+            return pa.array(self.model.classes_).take(pa.array(codes))
         codes, ties = bayes.decide_by_posterior(probabilities)
         if len(ties):
             codes[ties] = np.searchsorted(self.model.classes_, self.model.predict(rows)[ties])

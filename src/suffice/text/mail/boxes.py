@@ -61,8 +61,8 @@ def read_mails(
     ----------
     source : path, list of paths, or open binary file
         A path names a file with one message, an mbox, a Maildir (with its folders ``.Name``), or a folder of any of
-        these. Files are read in the order of their names, subfolders after the files of a folder. The messages of a Maildir
-        are read in the order of their names, which is the order of arrival. Hidden files are ignored.
+        these. Files are read in the order of their names, subfolders after the files of a folder. The messages of a
+        Maildir are read in the order of their names, which is the order of arrival. Hidden files are ignored.
     pattern : str, default="*"
         Which files of a folder to read, such as ``"*.eml"``. All files of a Maildir are read, since their names have
         no meaning.
