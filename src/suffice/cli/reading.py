@@ -250,11 +250,28 @@ def model_columns(
     A model that was fitted on named columns reads these; other columns are ignored. A text model reads the only column
     of text. A model that was fitted on arrays reads all columns in the order of the file, except ``besides``; if there
     are too many, ``kept`` columns are not for the model either.
+
+    The cells of a column that the source lacks count as missing, with a note, if the model allows missing cells there.
     """
     fitted = model.fitted_
-    read = fitted.reader.prediction_columns(source, besides, kept, fitted.layout)
+    read = fitted.reader.prediction_columns(source, besides, kept, fitted.layout, fitted.optional_columns)
+    absent = fitted.reader.absent_columns(read, fitted.layout)
+    if absent:
+        note(_lacks_columns(source, absent, [name for name in source.names if name not in (*read, *besides)]))
     read_types_of_model(model, source, read)
     return read
+
+
+def _lacks_columns(source: Source, absent: Sequence[str], others: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    from suffice.exceptions import listed
+
+    near = get_close_matches(absent[0].lower(), [name.lower() for name in others], 1)
+    similar = next((name for name in others if near and name.lower() == near[0]), None)
+    hint = "" if similar is None else f" Is it {similar!r}?"
+    cells = "its cells count" if len(absent) == 1 else "their cells count"
+    return f"{source.name or 'The data'}: there is no column {listed(absent)}, so {cells} as missing.{hint}"
 
 
 def use_good_rows(
@@ -271,10 +288,25 @@ def use_good_rows(
     """
     from suffice.learning.good_rows import of_good_rows
 
+    fitted = model.fitted_
+    absent = fitted.reader.absent_columns(read, fitted.layout)
+
     def use_rows(rows: pa.Table) -> T:
-        return use(rows, model.fitted_.reader.from_arrow(rows.select(list(read))))
+        return use(rows, fitted.reader.from_arrow(_with_columns(rows, read, absent, fitted.layout.feature_names)))
 
     return of_good_rows(batch, source.skip_or_raise, use_rows)
+
+
+def _with_columns(rows: pa.Table, read: Sequence[str], absent: Sequence[str], names: Sequence[str] | None) -> pa.Table:
+    """The columns of a model, in its order, with nulls in those that are absent."""
+    chosen = rows.select(list(read))
+    if not absent or names is None:
+        return chosen
+    import pyarrow as pa
+
+    for name in absent:
+        chosen = chosen.append_column(name, pa.nulls(rows.num_rows))
+    return chosen.select([name for name in names if name in chosen.column_names])
 
 
 def known_target(model: GenerativeClassifier | None, target: str | None, *, documents: bool = False) -> str:

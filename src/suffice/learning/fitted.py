@@ -103,6 +103,13 @@ class Fitted:
         return self.specification.has_density and self.estimate.is_density
 
     @property
+    def optional_columns(self) -> list[object]:
+        """Columns whose cells may be missing, so rows to predict for may lack them."""
+        if not self.specification.accepts_missing:
+            return []
+        return [name for block in self.blocks if block.family.accepts_missing for name in block.names]
+
+    @property
     def is_solved(self) -> bool:
         """Whether parameters have been computed."""
         return "solution" in self.__dict__
