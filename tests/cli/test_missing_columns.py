@@ -25,9 +25,7 @@ def without(folder):
 
 def test_its_cells_are_missing(without):
     result = run("predict", "flowers.suffice", without)
-    assert (
-        "note: few.csv: there is no column 'petal width', 'visits', so their cells count as missing." in result.stderr
-    )
+    assert "few.csv: there is no column 'petal width', 'visits', so their cells count as missing." in result.stderr
     rows = pa.table({name: flowers()[name][100:150].astype(float) for name in FEATURES})
     for name in ("petal width", "visits"):
         rows = rows.set_column(rows.column_names.index(name), name, pa.array([None] * 50, pa.float64()))

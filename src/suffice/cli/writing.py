@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar, cast
 
 import click
 
-from suffice.cli.command import note
+from suffice.cli.command import mark_written, note
 from suffice.cli.kept import is_json, plain_text
 from suffice.cli.output import size
 
@@ -149,6 +149,7 @@ def write_rows(output: str, kind: str) -> Iterator[RowWriter]:
         yield rows
         rows.close()
     if output != "-":
+        mark_written(f"{output} was written")
         note(f"{rows.n_rows:,} rows written to {output} ({size(os.path.getsize(output))}).")
 
 
@@ -266,6 +267,8 @@ class RowWriter:
     def write(self, table: pa.Table) -> None:
         """Write the rows of a table after those of the last one."""
         self._wait()
+        if self._thread is None:
+            mark_written("the output is not complete")
         if self._schema is None:
             self._begin(table.schema)
         self.n_rows += table.num_rows
