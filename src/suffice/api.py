@@ -25,6 +25,7 @@ __all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge"]
 
 E = TypeVar("E", bound=GenerativeClassifier)
 
+MAIL_LABEL = "label"  # the column of the classes of mails
 MODELS = {"naive-bayes": "NaiveBayes", "discriminant": "GaussianDiscriminant", "text": "TextNaiveBayes"}
 """Short names of the library's own classifiers, for the shell."""
 
@@ -34,7 +35,7 @@ MODELS = {"naive-bayes": "NaiveBayes", "discriminant": "GaussianDiscriminant", "
 
 def fit(
     data: Any,
-    target: str,
+    target: str | None = None,
     *,
     model: GenerativeClassifier | type[GenerativeClassifier] | str | None = None,
     weights: str | None = None,
@@ -50,9 +51,10 @@ def fit(
     ----------
     data : str, path, list of them, or object with ``__arrow_c_stream__``
         As `suffice.sources.files.open_source` takes it.
-    target : str
-        The column of class labels.
-    model : estimator, class or name, default=NaiveBayes()
+    target : str, optional
+        The column of class labels. By default it is ``"label"`` for mails, and that of the last source for a fitted
+        ``model``.
+    model : estimator, class or name, default=NaiveBayes(), and TextNaiveBayes() for mails
         The model with its parameters; it is not changed. A fitted model continues to learn, in a copy. Names are
         "naive-bayes", "discriminant" and "text".
     weights : str, optional
@@ -82,8 +84,16 @@ def fit(
     >>> model.report_.n_rows, model.report_.scores.accuracy, model.report_.scores.rule
     (6, 1.0, 'leave-one-out')
     """
+    estimator = None if model is None else _estimator(model)
+    if target is None and estimator is not None and estimator.__sklearn_is_fitted__():
+        target = estimator.fitted_.target
     source = _opened(data, target, weights, columns, ignore, reading)
-    estimator = _estimator(model)
+    if estimator is None:
+        estimator = _estimator("text" if source.documents else "naive-bayes")
+    if target is None and source.documents and MAIL_LABEL in source.names:
+        target = MAIL_LABEL
+    if target is None:
+        raise InputError("Name the column of class labels.", argument="target")
     n_scored = _rows_to_score(validate)
     rows = LabelledSource(source, target, weights, progress=progress)
     specification = estimator.specification(validate=True)
@@ -94,7 +104,7 @@ def fit(
 
 def _opened(
     data: Any,
-    target: str,
+    target: str | None,
     weights: str | None,
     columns: Sequence[str] | None,
     ignore: Sequence[str],
@@ -116,8 +126,6 @@ def _opened(
 
 def _estimator(model: Any) -> GenerativeClassifier:
     """The estimator that a user means by an object, a class or a name."""
-    if model is None:
-        model = "naive-bayes"
     if isinstance(model, str):
         if model not in MODELS:
             raise InputError(f"There is no model {model!r}. The models are {listed(list(MODELS))}.", argument="model")

@@ -221,7 +221,8 @@ def test_texts_that_need_quotes(folder):
         text = ran("predict", "flowers.suffice", "odd.jsonl", "--keep", "note", "--to", to)
         found = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
         assert [row["note"] for row in found] == odd
-    assert '"plain' in text
+    assert '"two\n' in text
+    assert "\nplain, with" in text
     assert '"' not in ran(
         "predict", "flowers.suffice", "test.csv", "--keep", "species"
     )  # no quotes where none are needed
@@ -231,10 +232,6 @@ def test_columns_in_another_order_and_more_of_them(folder):
     columns = rows_of(flowers(), slice(100, 150))
     write_csv("other.csv", {"id": np.arange(50)} | {name: columns[name] for name in reversed(columns)})
     assert ran("predict", "flowers.suffice", "other.csv") == ran("predict", "flowers.suffice", "test.csv")
-    write_csv("less.csv", {name: columns[name] for name in NAMES})
-    assert "has no column 'visits', which the model was fitted with" in refused(
-        "predict", "flowers.suffice", "less.csv"
-    )
 
 
 def test_models_of_arrays_take_columns_by_position(folder):

@@ -33,6 +33,7 @@ def main() -> None:
         with output_errors():
             suffice(prog_name="suffice")
     except KeyboardInterrupt:
+        print("suffice: stopped; nothing was written.", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
 

@@ -24,10 +24,12 @@ __all__ = [
     "SkipCounts",
     "command",
     "is_quiet",
+    "mark_written",
     "note",
     "note_reading",
     "note_skipped_rows",
     "output_errors",
+    "stopped",
     "write_examples",
 ]
 
@@ -131,6 +133,21 @@ def note_reading(source: Source) -> None:
         note(remark.worded(shell_spelling))
 
 
+def mark_written(what: str) -> None:
+    """Remember what a command has written so far, for the case that it is stopped."""
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None:
+        ctx.meta["written"] = what
+
+
+def stopped() -> click.exceptions.Exit:
+    """Print what an interrupted command has written, and return the exception that ends it."""
+    ctx = click.get_current_context(silent=True)
+    written = "nothing was written" if ctx is None else ctx.meta.get("written", "nothing was written")
+    click.echo(f"suffice: stopped; {written}.", err=True)
+    return click.exceptions.Exit(INTERRUPTED)
+
+
 class SkipCounts(Protocol):
     """A source, or the report of a fit: how many bad rows were skipped, and the errors of the first."""
 
@@ -161,7 +178,7 @@ def _errors_as_sentences(*, debug: bool, quiet: bool) -> Iterator[None]:
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
-            raise click.exceptions.Exit(INTERRUPTED) from None
+            raise stopped() from None
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 _discard_output()

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
+from suffice.cli.command import mark_written
 from suffice.cli.output import Page, cell_text, percent, size
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ def save(model: GenerativeClassifier, output: str | None) -> SavedFile:
     if output is None:
         return {"output": None, "bytes": None}
     model.save(output)
+    mark_written(f"{output} was written")
     return {"output": output, "bytes": os.path.getsize(output)}
 
 

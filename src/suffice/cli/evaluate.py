@@ -12,11 +12,12 @@ from suffice.cli.reading import (
     ReadingOptions,
     columns_options,
     data_argument,
+    known_target,
+    known_target_option,
     model_argument,
     model_columns,
     open_data,
     reading_options,
-    target_option,
     use_good_rows,
     weights_option,
 )
@@ -41,7 +42,7 @@ MAX_CLASSES = 20  # of a confusion matrix that is printed; --json has all
 @_command("evaluate", "Score a model on labelled rows.", EXAMPLES)
 @model_argument
 @data_argument
-@target_option
+@known_target_option
 @weights_option
 @columns_options
 @reading_options
@@ -49,7 +50,7 @@ MAX_CLASSES = 20  # of a confusion matrix that is printed; --json has all
 def command(
     model: str,
     data: tuple[str, ...],
-    target: str,
+    target: str | None,
     weights: str | None,
     columns: list[str] | None,
     ignore: list[str] | None,
@@ -68,6 +69,7 @@ def command(
     from suffice.learning.labels import KnownLabelReader, check_labels
 
     loaded = suffice.load(model)
+    target = known_target(loaded, target)
     source = open_data(data, reading, columns, ignore, also=[weights], target=target, notes=False)
     read = model_columns(loaded, source, [target, weights])
     classes = loaded.classes_.tolist()

@@ -14,13 +14,12 @@ from suffice.cli.reading import (
     ReadingOptions,
     class_named,
     columns_options,
-    data_argument,
     model_argument,
     model_columns,
-    open_data,
     reading_options,
     use_good_rows,
 )
+from suffice.cli.texts import data_or_texts, open_rows, text_option
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -32,7 +31,9 @@ EXAMPLES = """
 suffice explain flowers.suffice test.csv --row 0
 suffice explain flowers.suffice test.csv --row 3 --row 7 --label virginica --against setosa
 suffice explain spam.suffice messages.jsonl --columns body --row 1 --json
+suffice explain spam.suffice --text 'cheap pills'
 """
+LONGEST_PLACE = 1_000  # characters
 MAX_CLASSES = 10  # whose probabilities are printed; --json has all
 
 
@@ -68,15 +69,15 @@ class ExplainedRow(TypedDict):
 
 @_command("explain", "Show why a row gets its prediction.", EXAMPLES)
 @model_argument
-@data_argument
+@data_or_texts
+@text_option
 @click.option(
     "--row",
     "rows",
     type=click.IntRange(min=0),
     multiple=True,
-    required=True,
     metavar="N",
-    help="Row to explain; the first row after the header is 0. Repeatable.",
+    help="Row to explain; the first row after the header is 0. Repeatable; default: 0, or all texts of --text.",
 )
 @click.option("--label", metavar="CLASS", help="Class to explain; default: the most probable one.")
 @click.option("--against", metavar="CLASS", help="Class to compare it with; default: the next most probable one.")
@@ -100,6 +101,7 @@ class ExplainedRow(TypedDict):
 def command(
     model: str,
     data: tuple[str, ...],
+    texts: tuple[str, ...],
     rows: tuple[int, ...],
     label: str | None,
     against: str | None,
@@ -114,7 +116,7 @@ def command(
 
     The log-odds of one class against another are a sum of the prior and a part for each column or word. Positive parts
     favour the class, negative parts the other one. Rows are counted from 0, as in Python and in error messages; the
-    line of the file is shown as well.
+    line of the file, or the file of a mail, is shown as well. --text TEXT explains one text.
     """
     import suffice
 
@@ -124,12 +126,13 @@ def command(
         raise click.UsageError("--label and --against name the same class.")
     if absent_words and not isinstance(loaded, suffice.TextNaiveBayes):
         raise click.UsageError("--absent-words needs a model of texts (--model text).")
-    source = open_data(data, reading, columns, ignore, notes=False)
+    source = open_rows(loaded, data, texts, reading, columns, ignore)
     read = model_columns(loaded, source)
     with reading_progress(source, "Reading"):
-        explained = _explained_rows(loaded, source, read, rows, first, second, absent_words=absent_words)
+        chosen = rows or range(max(1, len(texts)))
+        explained = _explained_rows(loaded, source, read, chosen, first, second, absent_words=absent_words)
     if as_json:
-        print_json({"model": model, "source": source.name, "rows": explained})
+        print_json({"model": model, "source": source.name or "--text", "rows": explained})
     else:
         page = Page()
         for each in explained:
@@ -225,9 +228,9 @@ def _most_probable(probabilities: Sequence[ClassProbability]) -> list[ClassProba
 
 
 def _show(page: Page, explained: ExplainedRow, most: int) -> None:
-    page.heading(
-        f"Row {explained['row']:,} ({cell_text(explained['place'])}): predicted {cell_text(explained['predicted'])}"
-    )
+    row, place = explained["row"], cell_text(explained["place"], LONGEST_PLACE)
+    where = f"Row {row:,}" if place == f"row {row}" else f"Row {row:,} ({place})"
+    page.heading(f"{where}: predicted {cell_text(explained['predicted'])}")
     page.line(
         ", ".join(
             f"p({cell_text(each['label'])}) = {each['p']:.4g}" for each in _most_probable(explained["probabilities"])

@@ -26,9 +26,10 @@ from suffice.cli.reading import (
     ReadingOptions,
     columns_options,
     data_argument,
+    known_target,
+    known_target_option,
     open_data,
     reading_options,
-    target_option,
     weights_option,
 )
 from suffice.cli.settings import (
@@ -71,9 +72,11 @@ class ScoreFacts(TypedDict):
 
 @_command("fit", "Fit a model to files.", EXAMPLES)
 @data_argument
-@target_option
+@known_target_option
 @model_option("File to save the model to; default: do not save it.", required=False)
-@click.option("--model", "kind", type=click.Choice(MODELS), help="Kind of model; default: naive-bayes.")
+@click.option(
+    "--model", "kind", type=click.Choice(MODELS), help="Kind of model; default: naive-bayes, and text for mails."
+)
 @click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA.")
 @columns_options
 @weights_option
@@ -91,7 +94,7 @@ class ScoreFacts(TypedDict):
 @json_option
 def command(
     data: tuple[str, ...],
-    target: str,
+    target: str | None,
     output: str | None,
     kind: str | None,
     update: str | None,
@@ -109,11 +112,9 @@ def command(
     Prints what was read, the family of each column, and scores on held-out rows: each row is scored by the model of
     all other rows.
     """
-    if update is None:
-        check_model_settings(kind or "naive-bayes", settings)
-    elif kind is not None:
-        raise click.UsageError("--model cannot be combined with --update: an updated model keeps its kind.")
-    else:
+    if update is not None:
+        if kind is not None:
+            raise click.UsageError("--model cannot be combined with --update: an updated model keeps its kind.")
         check_no_settings(settings)
     check_writable(output)
     import suffice
@@ -121,11 +122,15 @@ def command(
 
     with contextlib.nullcontext() if update is None else update_lock(update, output=output):
         old = None if update is None else suffice.load(update)
+        target = target if old is None or target is not None else old.fitted_.target
         source = open_data(data, reading, columns, ignore, also=[weights], target=target, notes=old is None)
+        target = known_target(old, target, documents=source.documents)
+        kind = kind or ("text" if source.documents else "naive-bayes")
         if output is not None and any(is_same_file(output, file) for file in source.files):
             raise click.UsageError(f"--output {output} would replace the data. Choose another file name.")
         if old is None:
-            model = estimator_of(kind or "naive-bayes", settings, source, target)
+            check_model_settings(kind, settings)
+            model = estimator_of(kind, settings, source, target)
         else:
             model = old
             read_types_of_model(old, source, [name for name in source.names if name not in (target, weights)], target)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 import click
 
 from suffice import __version__
-from suffice.cli.command import write_examples
+from suffice.cli.command import stopped, write_examples
 
 __all__ = ["suffice"]
 
@@ -58,6 +58,13 @@ class CommandGroup(click.Group):
             if not similar:
                 raise
             ctx.fail(f"{error.message.rstrip('.')}. Did you mean {similar[0]!r}?")
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # while a command is imported, or its options are read
+            raise stopped() from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""

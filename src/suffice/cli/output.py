@@ -111,8 +111,8 @@ class Page:
             _echo(line.rstrip(), color=True)  # the console has already removed colours where they are not wanted
 
 
-def cell_text(value: Cell) -> str:
-    r"""Return a value as the text of a table cell: one line, numbers to six digits, long texts cut.
+def cell_text(value: Cell, width: int = MAX_CELL_WIDTH) -> str:
+    r"""Return a value as the text of a table cell: one line, numbers to six digits, texts cut to a width.
 
     >>> cell_text(0.123456789), cell_text(1234567), cell_text("two\nlines"), cell_text(None)
     ('0.123457', '1,234,567', 'two\\nlines', '-')
@@ -127,7 +127,7 @@ def cell_text(value: Cell) -> str:
         return number(value)
     # Control characters, which a terminal would act on, are escaped.
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(value))
-    return text if len(text) <= MAX_CELL_WIDTH else f"{text[: MAX_CELL_WIDTH - 1]}…"
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def number(value: float) -> str:

@@ -9,23 +9,25 @@ import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows
+from suffice.cli.decisions import DecisionOptions, decision_options
+from suffice.cli.kept import KeptColumns
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
     columns_options,
-    data_argument,
     model_argument,
     model_columns,
-    open_data,
     reading_options,
     use_good_rows,
 )
+from suffice.cli.texts import data_or_texts, open_rows, text_option
 from suffice.cli.writing import check_writable, format_of, output_option, to_option, write_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from suffice.estimators.base import GenerativeClassifier
+    from suffice.learning.decisions import Costs, Thresholds
     from suffice.numerics.types import Float
 
 __all__ = ["command"]
@@ -35,12 +37,16 @@ suffice predict flowers.suffice test.csv
 suffice predict flowers.suffice test.csv --keep all -o answers.parquet
 suffice predict flowers.suffice 'parts/*.parquet' --keep species,visits -o answers.csv.gz
 cat test.csv | suffice predict flowers.suffice - --to jsonl | head -3
+suffice predict spam.suffice messages.jsonl --columns body --threshold spam=0.9
+suffice predict spam.suffice --text 'cheap pills'
+echo 'lunch at noon?' | suffice predict spam.suffice -
 """
 
 
 @_command("predict", "Predict the class of each row.", EXAMPLES)
 @model_argument
-@data_argument
+@data_or_texts
+@text_option
 @output_option
 @to_option
 @click.option(
@@ -51,15 +57,18 @@ cat test.csv | suffice predict flowers.suffice - --to jsonl | head -3
     help="Columns of DATA to copy to the output, separated by commas.",
 )
 @click.option("--no-density", is_flag=True, help="Do not write log p(x).")
+@decision_options
 @columns_options
 @reading_options
 def command(
     model: str,
     data: tuple[str, ...],
+    texts: tuple[str, ...],
     output: str,
     to: str | None,
     keep: str,
     no_density: bool,
+    decision: DecisionOptions,
     columns: list[str] | None,
     ignore: list[str] | None,
     reading: ReadingOptions,
@@ -69,27 +78,32 @@ def command(
     Writes one row for each row of DATA, in the same order: the columns of --keep, `label` (the predicted class),
     `p(CLASS)` for each class, and `log p(x)`, the log-density of the row, which is low for unusual rows. Columns that
     the model was not fitted on are ignored.
+
+    For a text model, DATA may also be mails (.eml, mbox, folders of them) or plain text: standard input and .txt files
+    are one text per line unless the first line names the column of texts, as that of a table does; --format csv reads
+    a table in any case. --text TEXT predicts for one text.
     """
     import suffice
 
     kind = format_of(output, to)
     check_writable(output)
-    loaded = suffice.load(model)
+    loaded = decision.with_prior(suffice.load(model))
+    rule = decision.rule(loaded)
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
-    source = open_data(data, reading, columns, ignore, also=kept, notes=False)
+    source = open_rows(loaded, data, texts, reading, columns, ignore, also=kept)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])
-    kept = list(source.names) if keep == "all" else kept
-    predictions = Predictions(loaded, kept, density=not no_density)
-    names = list(dict.fromkeys([*kept, *read]))
+    names = source.names if keep == "all" else kept
+    columns_kept = KeptColumns(source, names, read, typed=kind not in ("csv", "tsv"))
+    predictions = Predictions(loaded, columns_kept.names, *rule, density=not no_density)
     with write_rows(output, kind) as writer, reading_progress(source, "Predicting", output):
-        for batch in source.batches(names):
+        for batch in source.batches(read, written=columns_kept.written):
             table = use_good_rows(
-                loaded, source, batch, read, lambda rows, model_rows: predictions.of(rows.select(kept), model_rows)
+                loaded, source, batch, read, lambda rows, model_rows: predictions.of(columns_kept.of(rows), model_rows)
             )
             if table is not None:
                 writer.write(table)
         if not writer.n_rows:
-            writer.write(predictions.of_no_rows(source.no_rows(kept)))
+            writer.write(predictions.of_no_rows(columns_kept.of_no_rows()))
     note_skipped_rows(source)
 
 
@@ -102,14 +116,24 @@ class Predictions:
         Fitted.
     kept : sequence of str
         Columns of the data that are copied.
+    costs, thresholds : mapping, optional
+        As `suffice.learning.decisions.decide` takes them.
     density : bool
         Whether log p(x) is wanted.
     """
 
-    def __init__(self, model: GenerativeClassifier, kept: Sequence[str], *, density: bool) -> None:
+    def __init__(
+        self,
+        model: GenerativeClassifier,
+        kept: Sequence[str],
+        costs: Costs | None = None,
+        thresholds: Thresholds | None = None,
+        *,
+        density: bool,
+    ) -> None:
         from suffice.exceptions import InputError
 
-        self.model = model
+        self.model, self.costs, self.thresholds = model, costs, thresholds
         self.density = density and model.fitted_.has_density
         if density and not self.density:
             note("The model has no density p(x), so log p(x) is not written.")
@@ -129,12 +153,16 @@ class Predictions:
         return self._table(kept, self._labels(rows, probabilities), probabilities, density)
 
     def _labels(self, rows: Any, probabilities: Float) -> pa.Array:
-        """Return the labels of ``predict``, which is called only for batches with ties."""
+        """Return the labels of ``decide`` or of ``predict``, which is called only for batches with ties."""
         import numpy as np
         import pyarrow as pa
 
         from suffice import bayes
+        from suffice.learning.decisions import decide
 
+        if self.costs is not None or self.thresholds is not None:
+            codes = decide(probabilities, self.model.classes_.tolist(), self.costs, self.thresholds)
+            return pa.array(self.model.classes_).take(pa.array(codes))
         codes, ties = bayes.decide_by_posterior(probabilities)
         if len(ties):
             codes[ties] = np.searchsorted(self.model.classes_, self.model.predict(rows)[ties])
@@ -154,5 +182,5 @@ class Predictions:
         predictions = [labels, *(pa.array(probabilities[:, k]) for k in range(probabilities.shape[1]))]
         if density is not None:
             predictions.append(pa.array(density))
-        columns = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in kept.columns]
-        return pa.Table.from_arrays([*columns, *predictions], names=[*kept.column_names, *self.names])
+        fields = [pa.field(name, column.type) for name, column in zip(self.names, predictions, strict=True)]
+        return pa.Table.from_arrays([*kept.columns, *predictions], schema=pa.schema([*kept.schema, *fields]))

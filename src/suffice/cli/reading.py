@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import click
 
 from suffice.cli.column_types import read_types_of_model
-from suffice.cli.command import note_reading
+from suffice.cli.command import note, note_reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +23,8 @@ __all__ = [
     "class_named",
     "columns_options",
     "data_argument",
+    "known_target",
+    "known_target_option",
     "model_argument",
     "model_columns",
     "open_data",
@@ -40,6 +42,9 @@ TYPES = ("number", "text", "category", "yes/no", "time")
 data_argument = click.argument("data", nargs=-1, required=True, type=click.Path(allow_dash=True))
 model_argument = click.argument("model", type=click.Path())
 target_option = click.option("-t", "--target", required=True, metavar="COL", help="Column with the class labels.")
+known_target_option = click.option(
+    "-t", "--target", metavar="COL", help="Column with the class labels; default: that of the model, or of mails."
+)
 weights_option = click.option("--weights", metavar="COL", help="Column with the row weights.")
 
 
@@ -143,7 +148,7 @@ OPTIONS = (
     click.option(
         "--format",
         "format_",
-        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails"]),
+        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails", "lines"]),
         help="Format of the data; default: detected from the file name and content.",
     ),
     click.option(
@@ -253,6 +258,7 @@ def open_data(
     also: Sequence[str | None] = (),
     target: str | None = None,
     notes: bool = True,
+    text_column: str | None = None,
 ) -> Source:
     """Open files as a source of the chosen columns, of those in ``also`` and of the target.
 
@@ -266,7 +272,8 @@ def open_data(
     conflicts = [name for name in ignore or () if name in required]
     if conflicts:
         raise click.UsageError(f"--ignore names the column {listed(conflicts)}, which another option uses.")
-    source = open_source(data[0] if len(data) == 1 else list(data), columns=chosen, ignore=ignore or (), **reading)
+    paths = data[0] if len(data) == 1 else list(data)
+    source = open_source(paths, columns=chosen, ignore=ignore or (), text_column=text_column, **reading)
     for name in required:
         source.check_column(name)
     if target is not None:
@@ -287,11 +294,28 @@ def model_columns(
     A model that was fitted on named columns reads these; other columns are ignored. A text model reads the only column
     of text. A model that was fitted on arrays reads all columns in the order of the file, except ``besides``; if there
     are too many, ``kept`` columns are not for the model either.
+
+    The cells of a column that the source lacks count as missing, with a note, if the model allows missing cells there.
     """
     fitted = model.fitted_
-    read = fitted.reader.prediction_columns(source, besides, kept, fitted.layout)
+    read = fitted.reader.prediction_columns(source, besides, kept, fitted.layout, fitted.optional_columns)
+    absent = fitted.reader.absent_columns(read, fitted.layout)
+    if absent:
+        note(_lacks_columns(source, absent, [name for name in source.names if name not in (*read, *besides)]))
     read_types_of_model(model, source, read)
     return read
+
+
+def _lacks_columns(source: Source, absent: Sequence[str], others: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    from suffice.exceptions import listed
+
+    near = get_close_matches(absent[0].lower(), [name.lower() for name in others], 1)
+    similar = next((name for name in others if near and name.lower() == near[0]), None)
+    hint = "" if similar is None else f" Is it {similar!r}?"
+    cells = "its cells count" if len(absent) == 1 else "their cells count"
+    return f"{source.name or 'The data'}: there is no column {listed(absent)}, so {cells} as missing.{hint}"
 
 
 def use_good_rows(
@@ -308,10 +332,37 @@ def use_good_rows(
     """
     from suffice.learning.good_rows import of_good_rows
 
+    fitted = model.fitted_
+    absent = fitted.reader.absent_columns(read, fitted.layout)
+
     def use_rows(rows: pa.Table) -> T:
-        return use(rows, model.fitted_.reader.from_arrow(rows.select(list(read))))
+        return use(rows, fitted.reader.from_arrow(_with_columns(rows, read, absent, fitted.layout.feature_names)))
 
     return of_good_rows(batch, source.skip_or_raise, use_rows)
+
+
+def _with_columns(rows: pa.Table, read: Sequence[str], absent: Sequence[str], names: Sequence[str] | None) -> pa.Table:
+    """The columns of a model, in its order, with nulls in those that are absent."""
+    chosen = rows.select(list(read))
+    if not absent or names is None:
+        return chosen
+    import pyarrow as pa
+
+    for name in absent:
+        chosen = chosen.append_column(name, pa.nulls(rows.num_rows))
+    return chosen.select([name for name in names if name in chosen.column_names])
+
+
+def known_target(model: GenerativeClassifier | None, target: str | None, *, documents: bool = False) -> str:
+    """Return the given column of labels, or the one that a model was fitted with, or that of mails."""
+    from suffice.api import MAIL_LABEL
+
+    known = target if target is not None or model is None else model.fitted_.target
+    if known is None and documents:
+        known = MAIL_LABEL
+    if known is None:
+        raise click.UsageError("Missing option '-t' / '--target': the column with the class labels.")
+    return known
 
 
 def class_named(model: GenerativeClassifier, text: str | None) -> Hashable:

@@ -12,10 +12,11 @@ from suffice.cli.reading import (
     ReadingOptions,
     columns_options,
     data_argument,
+    known_target,
+    known_target_option,
     model_argument,
     open_data,
     reading_options,
-    target_option,
     weights_option,
 )
 from suffice.cli.writing import check_writable, model_option, update_lock
@@ -30,7 +31,7 @@ suffice remove flowers.suffice monday.csv --target species -o without.suffice
 @_command("remove", "Remove rows from a model.", EXAMPLES)
 @model_argument
 @data_argument
-@target_option
+@known_target_option
 @model_option("File to save the model to; may be MODEL.")
 @weights_option
 @columns_options
@@ -39,7 +40,7 @@ suffice remove flowers.suffice monday.csv --target species -o without.suffice
 def command(
     model: str,
     data: tuple[str, ...],
-    target: str,
+    target: str | None,
     output: str,
     weights: str | None,
     columns: list[str] | None,
@@ -58,6 +59,7 @@ def command(
     with update_lock(model, output=output):
         loaded = suffice.load(model)
         rows_before = float(loaded.fitted_.model.weights.weight.sum())
+        target = known_target(loaded, target)
         source = open_data(data, reading, columns, ignore, also=[weights], target=target, notes=False)
         read_types_of_model(loaded, source, [name for name in source.names if name not in (target, weights)], target)
         with reading_progress(source, "Removing"):

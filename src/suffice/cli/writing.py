@@ -11,11 +11,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from decimal import Decimal
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar, cast
 
 import click
 
-from suffice.cli.command import note
+from suffice.cli.command import mark_written, note
+from suffice.cli.kept import is_json, plain_text
 from suffice.cli.output import size
 
 if TYPE_CHECKING:
@@ -147,6 +149,7 @@ def write_rows(output: str, kind: str) -> Iterator[RowWriter]:
         yield rows
         rows.close()
     if output != "-":
+        mark_written(f"{output} was written")
         note(f"{rows.n_rows:,} rows written to {output} ({size(os.path.getsize(output))}).")
 
 
@@ -264,6 +267,8 @@ class RowWriter:
     def write(self, table: pa.Table) -> None:
         """Write the rows of a table after those of the last one."""
         self._wait()
+        if self._thread is None:
+            mark_written("the output is not complete")
         if self._schema is None:
             self._begin(table.schema)
         self.n_rows += table.num_rows
@@ -317,42 +322,91 @@ class RowWriter:
         elif self._kind == "jsonl":
             self._write = lambda table: self._file.write(_json_lines(table))
         elif self._kind == "parquet":
+            schema = _with_plain_texts(schema.empty_table()).schema
             from pyarrow.parquet import ParquetWriter
 
             # Texts are mostly labels, which repeat; probabilities hardly ever do, and a dictionary would only cost.
             texts = [field.name for field in schema if str(field.type) in ("string", "large_string")]
             parquet = ParquetWriter(self._file, schema, use_dictionary=texts)
-            self._write, self._close = parquet.write_table, parquet.close
+            self._write, self._close = (lambda table: parquet.write_table(_with_plain_texts(table))), parquet.close
         else:
             import pyarrow as pa
 
+            schema = _with_plain_texts(schema.empty_table()).schema
             # The file format has its index at the end, which a reader of a pipe cannot seek to.
             make = pa.ipc.new_file if self._thread is not None else pa.ipc.new_stream
             stream = make(self._file, schema)
-            self._write, self._close = stream.write_table, stream.close
+            self._write, self._close = (lambda table: stream.write_table(_with_plain_texts(table))), stream.close
 
 
-def _csv(table: pa.Table, delimiter: str) -> pa.Buffer:
-    """Rows as CSV, quoted only if the batch needs it. A missing cell is empty, an empty text is ``""``."""
+def _csv(table: pa.Table, delimiter: str) -> pa.Buffer | bytes:
+    """Rows as CSV, with quotes around texts that need them. A missing cell is empty, an empty text is ``""``."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow.csv import WriteOptions, write_csv
 
-    texts = [
-        column for column in table.columns if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    ]
+    table = _with_plain_texts(table)
     special = f'["\\r\\n{delimiter}]|^$'
-    quoted = any(pc.any(pc.match_substring_regex(column, special)).as_py() for column in texts)
-    out = pa.BufferOutputStream()
-    style = "needed" if quoted else "none"
-    write_csv(table, out, WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style))
-    return out.getvalue()
+    columns = [column.cast(pa.large_string()) if _is_text(column.type) else column for column in table.columns]
+    needed = [_is_text(c.type) and pc.any(pc.match_substring_regex(c, special)).as_py() for c in columns]
+    if not any(needed):
+        out = pa.BufferOutputStream()
+        write_csv(table, out, WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none"))
+        return out.getvalue()
+    texts = [
+        _quoted(c, special) if quote else c.cast(pa.large_string()) for c, quote in zip(columns, needed, strict=True)
+    ]
+    lines = _joined(*(each.fill_null("") for each in texts), between=delimiter)
+    ended = _joined(lines, "\n").combine_chunks()
+    return ended.buffers()[2] if len(ended) else b""  # the texts follow one another in memory
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _quoted(cells: pa.ChunkedArray, special: str) -> pa.ChunkedArray:
+    """Texts with quotes around those that match a pattern."""
+    import pyarrow.compute as pc
+
+    within_quotes = _joined('"', pc.replace_substring(cells, '"', '""'), '"')
+    return pc.if_else(pc.match_substring_regex(cells, special), within_quotes, cells)
+
+
+def _joined(*texts: pa.ChunkedArray | str, between: str = "") -> pa.ChunkedArray:
+    """Texts of each row, joined."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parts = [pa.scalar(each, pa.large_string()) if isinstance(each, str) else each for each in (*texts, between)]
+    return pc.binary_join_element_wise(*parts)
+
+
+def _with_plain_texts(table: pa.Table) -> pa.Table:
+    """The table with plain texts in columns whose cells are JSON."""
+    for j, field in enumerate(table.schema):
+        if is_json(field):
+            table = table.set_column(j, field.name, plain_text(table.column(j)))
+    return table
 
 
 def _json_lines(table: pa.Table) -> bytes:
     """Rows as one JSON object per line. NaN and infinity become null, times become text."""
-    lines = []
-    for row in table.to_pylist():
-        plain = {k: None if isinstance(v, float) and not -LARGEST <= v <= LARGEST else v for k, v in row.items()}
-        lines.append(json.dumps(plain, ensure_ascii=False, default=str))
-    return ("\n".join(lines) + "\n").encode() if lines else b""
+    columns = [
+        column.to_pylist() if is_json(field) else [_json_value(cell) for cell in column.to_pylist()]
+        for field, column in zip(table.schema, table.columns, strict=True)
+    ]
+    keys = [f"{json.dumps(name, ensure_ascii=False)}: " for name in table.column_names]
+    rows = zip(*columns, strict=True)
+    lines = [f"{{{', '.join(map(str.__add__, keys, cells))}}}\n" for cells in rows]
+    return "".join(lines).encode()
+
+
+def _json_value(cell: object) -> str:
+    if isinstance(cell, float):
+        return float.__repr__(cell) if -LARGEST <= cell <= LARGEST else "null"
+    if isinstance(cell, Decimal):
+        return str(cell) if cell.is_finite() else "null"
+    return json.dumps(cell, ensure_ascii=False, default=str)

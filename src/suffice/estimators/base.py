@@ -14,7 +14,8 @@ from sklearn.exceptions import NotFittedError
 
 from suffice import bayes
 from suffice.exceptions import InputError, MergeError, ModelFileError
-from suffice.learning import fitting, prediction, updating
+from suffice.learning import decisions, fitting, prediction, updating
+from suffice.learning.decisions import Costs, Thresholds
 from suffice.learning.expectation_maximisation import EMTrace
 from suffice.learning.fitted import Fitted
 from suffice.learning.information import N_SAMPLES, mutual_information
@@ -385,6 +386,34 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         """p(y | x) of each row and class (n, K), in the order of ``classes_``."""
         fitted = self.fitted_
         return prediction.answer(fitted, self._rows(fitted, X), "predict_proba")
+
+    def decide(self, X: Any, *, costs: Costs | None = None, thresholds: Thresholds | None = None) -> Array:
+        """The class of each row (n,) by the costs of errors, or by thresholds of the probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        costs : mapping of (true class, predicted class) to float, optional
+            The class with the smallest expected cost is chosen. An error that is not named costs 1, a correct decision
+            0. Costs are compared with calibrated probabilities; see ``calibrate``.
+        thresholds : mapping of class to float, optional
+            A class is chosen from this probability on. If several classes reach their thresholds, it is the one that
+            exceeds its threshold by the largest factor; if none does, it is the most probable class without one.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [4.0], [8.0]], ["ham", "ham", "spam", "spam"])
+        >>> model.predict([[3.0], [4.2]]), model.decide([[3.0], [4.2]], thresholds={"spam": 0.2})
+        (array(['ham', 'spam'], dtype='<U4'), array(['spam', 'spam'], dtype='<U4'))
+        >>> model.decide([[3.0], [4.2]], costs={("ham", "spam"): 100})
+        array(['ham', 'ham'], dtype='<U4')
+        """
+        fitted = self.fitted_
+        probabilities = prediction.answer(fitted, self._rows(fitted, X), "predict_proba")
+        labels = fitted.classes.labels
+        out: Array = labels[decisions.decide(probabilities, labels.tolist(), costs, thresholds)]
+        return out
 
     def predict_log_proba(self, X: Any) -> Float:
         """log p(y | x) of each row and class (n, K)."""

@@ -46,6 +46,8 @@ class Fitted:
         How learning from unlabelled rows went.
     report : FitReport, optional
         What was read from a source.
+    target : str, optional
+        Column of labels of the last source that was learned.
     settled : bool
         Whether a fit has settled the parameters, even if they are not computed yet. After a stream, a merge or a load
         they follow from the settings at the first prediction.
@@ -62,6 +64,7 @@ class Fitted:
     trace: EMTrace | None = None
     report: FitReport | None = None
     settled: bool = False
+    target: str | None = None
 
     @property
     def classes(self) -> ClassAxis:
@@ -98,6 +101,13 @@ class Fitted:
     def has_density(self) -> bool:
         """Whether the model has p(x | y), so that rows have a density and can be sampled."""
         return self.specification.has_density and self.estimate.is_density
+
+    @property
+    def optional_columns(self) -> list[object]:
+        """Columns whose cells may be missing, so rows to predict for may lack them."""
+        if not self.specification.accepts_missing:
+            return []
+        return [name for block in self.blocks if block.family.accepts_missing for name in block.names]
 
     @property
     def is_solved(self) -> bool:

@@ -213,7 +213,7 @@ def _reported(
         tuple(source.problems),
         source.notes,
     )
-    return fitted.with_parts(report=report)
+    return fitted.with_parts(report=report, target=rows.target)
 
 
 def no_rows(rows: TrainingRows) -> InputError:

@@ -34,7 +34,8 @@ from suffice.tables.table import Schema
 
 __all__ = ["read_model", "write_model"]
 
-COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats")  # attributes of every estimator
+# Attributes of every estimator.
+COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats", "target")
 
 for _kind in (
     CellFormat,
@@ -107,6 +108,7 @@ def _attributes(fitted: Fitted) -> dict[str, object]:
         "calibration": fitted.calibration,
         "given": fitted.given,
         "shares": fitted.prior,
+        "target": fitted.target,
     }
     return {name: value for name, value in attributes.items() if value is not None}
 
@@ -171,7 +173,9 @@ def read_model(path: Path) -> Fitted:
     zero = Model.zero(specification.blocks(schema, tuning), weights.classes)
     statistics = _statistics(document, reader, zero)
     reader.finish()
-    given, declared = attributes.get("given"), attributes.get("declared")
+    given, declared, target = (attributes.get(name) for name in ("given", "declared", "target"))
+    if target is not None and not isinstance(target, str):
+        raise ModelFileError(f"{target!r} is not the name of a column")
     _check_given(given, len(weights.classes), len(schema))
     _check_declared(declared, weights.classes)
     return Fitted(
@@ -183,6 +187,7 @@ def read_model(path: Path) -> Fitted:
         calibration=calibration,
         prior=attributes.get("shares"),
         given=given,
+        target=target,
     )
 
 

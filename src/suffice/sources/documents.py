@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from suffice.exceptions import Argument, InputError, listed
@@ -89,14 +89,23 @@ class DocumentReader(RowReader):
             )
         return texts
 
+    def absent_columns(self, read: Sequence[str], layout: RowLayout) -> list[str]:
+        """None: the column of documents may have another name."""
+        return []
+
     def prediction_columns(
-        self, source: Source, besides: Sequence[str | None], kept: Sequence[str], layout: RowLayout
+        self,
+        source: Source,
+        besides: Sequence[str | None],
+        kept: Sequence[str],
+        layout: RowLayout,
+        optional: Collection[object] = (),
     ) -> list[str]:
         """The column of documents: that of the first fit, the only column, the only one of texts, or "text"."""
         available = [name for name in source.names if name not in besides]
         if layout.feature_names is not None and layout.feature_names[0] in available:
             return [layout.feature_names[0]]
-        available = [name for name in available if name not in kept]
+        available = [name for name in available if name not in kept] or available
         texts = [name for name in available if source.types.get(name) in ("text", "category")]
         for choice in (available, texts, [name for name in available if name == COLUMN]):
             if len(choice) == 1:

@@ -8,7 +8,7 @@ columns of any type, `suffice.sources.documents` texts. A reader has no state: t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -125,16 +125,22 @@ class RowReader(ABC):
         return [name for name in expected if name in names]
 
     def prediction_columns(
-        self, source: Source, besides: Sequence[str | None], kept: Sequence[str], layout: RowLayout
+        self,
+        source: Source,
+        besides: Sequence[str | None],
+        kept: Sequence[str],
+        layout: RowLayout,
+        optional: Collection[object] = (),
     ) -> list[str]:
         """The columns of a source that a fitted model reads, in its order.
 
-        A model of named columns reads those. One fitted on arrays reads all columns in the order of the source, except
-        those in ``besides``; those in ``kept`` are read only if the number of columns requires it.
+        A model of named columns reads those; the source may lack ``optional`` ones, but not all columns. A model
+        fitted on arrays reads all columns in the order of the source, except those in ``besides``; those in ``kept``
+        are read only if the number of columns requires it.
         """
         available = [name for name in source.names if name not in besides]
         if layout.feature_names is not None:
-            return self._named_columns(source, available, besides, layout)
+            return self._named_columns(source, available, besides, layout, optional)
         if len(available) != layout.n_columns:
             available = [name for name in available if name not in kept]
         if len(available) != layout.n_columns:
@@ -148,12 +154,21 @@ class RowReader(ABC):
             )
         return available
 
+    def absent_columns(self, read: Sequence[str], layout: RowLayout) -> list[str]:
+        """The named columns that a model uses and that are not among those in ``read``."""
+        ignored = self.ignored(layout)
+        return [name for name in layout.feature_names or () if name not in read and name not in ignored]
+
     def _named_columns(
-        self, source: Source, available: list[str], besides: Sequence[str | None], layout: RowLayout
+        self,
+        source: Source,
+        available: list[str],
+        besides: Sequence[str | None],
+        layout: RowLayout,
+        optional: Collection[object],
     ) -> list[str]:
         assert layout.feature_names is not None
-        ignored = self.ignored(layout)
-        missing = [name for name in layout.feature_names if name not in available and name not in ignored]
+        missing = self.absent_columns(available, layout)
         reserved = [name for name in missing if name in besides]
         if reserved:
             raise InputError(
@@ -161,13 +176,15 @@ class RowReader(ABC):
                 "Choose another column.",
                 column=reserved[0],
             )
+        known = [name for name in layout.feature_names if name in available]
+        missing = [name for name in missing if name not in optional] if known else missing
         if missing:
             raise InputError(
                 f"{source.name} has no column {listed(missing)}, which the model was fitted with. Its columns are "
                 f"{listed(source.names)}.",
                 column=missing[0],
             )
-        return [name for name in layout.feature_names if name in available]
+        return known
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,15 @@ from typing import Protocol
 from suffice.exceptions import Argument, InputError, short
 from suffice.sources.engine_types import ArrowTable
 
-__all__ = ["Batch", "JoinedLocations", "RowLocation", "RowLocations", "RowNumbers", "SelectedLocations"]
+__all__ = ["Batch", "JoinedLocations", "RowLocation", "RowLocations", "RowNumbers", "SelectedLocations", "written"]
+
+
+def written(name: str) -> str:
+    """Name in a batch of the column that holds the cells of ``name`` as the file has them, without conversion.
+
+    A batch may also have the column ``name`` itself. A text file cannot contain the first character.
+    """
+    return f"\0{name}"
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,8 @@ class RowLocation:
     --------
     >>> str(RowLocation("data.csv", line=17)), str(RowLocation("data.parquet", row=16)), str(RowLocation(row=16))
     ('data.csv, line 17', 'data.parquet, row 16', 'row 16')
+    >>> str(RowLocation("mails/0001.eml"))
+    'mails/0001.eml'
     """
 
     file: str | None = None
@@ -37,6 +47,8 @@ class RowLocation:
     row: int | None = None
 
     def __str__(self) -> str:
+        if self.file and self.line is None and self.row is None:
+            return self.file  # the row is the file
         number = f"row {self.row}" if self.line is None else f"line {self.line}"
         return f"{self.file}, {number}" if self.file else number
 

@@ -27,7 +27,7 @@ import numpy as np
 from suffice.exceptions import Argument, InputError, listed, short
 from suffice.numerics.types import Mask
 from suffice.sources.engine_types import ArrowArray, ArrowRows, ArrowSchema, ArrowType
-from suffice.sources.files.batch import Batch, RowLocations, SelectedLocations
+from suffice.sources.files.batch import Batch, RowLocations, SelectedLocations, written
 from suffice.sources.files.conversion import convert_cells
 from suffice.sources.files.csv_header import check_same_columns
 from suffice.sources.files.reader import FileLayout, SkippedRows
@@ -145,6 +145,8 @@ class RequestedColumns:
     coded : collection of str
         Text columns that may be returned as dictionaries.
     skipped : SkippedRows
+    written : sequence of str
+        Columns to return, after the others, as the file has them.
     """
 
     layout: FileLayout
@@ -152,13 +154,15 @@ class RequestedColumns:
     requested: Mapping[str, str]
     coded: Collection[str]
     skipped: SkippedRows
+    written: Sequence[str] = ()
 
     def in_file(self, names: Sequence[str], path: str) -> list[str]:
         """Return the columns. Raises if a file lacks one, or has others although all columns are read."""
-        all_read = set(self.columns) == set(self.layout.names)
-        relevant = [name for name in names if (all_read and not INDEX.fullmatch(name)) or name in self.columns]
-        check_same_columns(relevant, self.columns, path)
-        return list(self.columns)
+        columns = list(dict.fromkeys([*self.columns, *self.written]))
+        all_read = set(columns) == set(self.layout.names)
+        relevant = [name for name in names if (all_read and not INDEX.fullmatch(name)) or name in columns]
+        check_same_columns(relevant, columns, path)
+        return columns
 
     def batch(self, rows: ArrowRows, name: str, locations: RowLocations) -> Batch:
         """Make a batch of rows of a file, without bad rows; each column has one chunk and its returned type."""
@@ -166,11 +170,19 @@ class RequestedColumns:
 
         bad = np.zeros(rows.num_rows, dtype=bool)
         arrays = [self._convert(_one_chunk(rows.column(each)), each, name, locations, bad) for each in self.columns]
-        table = pa.Table.from_arrays(arrays, names=list(self.columns))
+        arrays += [self._as_written(_one_chunk(rows.column(each)), each, name, locations, bad) for each in self.written]
+        table = pa.Table.from_arrays(arrays, names=[*self.columns, *map(written, self.written)])
         if not bad.any():
             return Batch(table, locations)
         kept = np.flatnonzero(~bad)
         return Batch(table.take(pa.array(kept)).combine_chunks(), SelectedLocations(locations, kept.tolist()))
+
+    def _as_written(self, array: ArrowArray, column: str, name: str, locations: RowLocations, bad: Mask) -> ArrowArray:
+        """A column that keeps the types that models read as other types, unless the caller requests one."""
+        import pyarrow.types as at
+
+        exact = at.is_decimal(array.type) or at.is_time(array.type)
+        return array if exact and column not in self.requested else self._convert(array, column, name, locations, bad)
 
     def _convert(self, array: ArrowArray, column: str, name: str, locations: RowLocations, bad: Mask) -> ArrowArray:
         returned = _as_returned(array, name, column, locations)

@@ -135,6 +135,7 @@ def read_csv(
     columns: Sequence[str],
     options: ReadOptions,
     skipped: SkippedRows,
+    written: Sequence[str] = (),
 ) -> Iterator[Batch]:
     """Read the rows of a CSV in batches.
 
@@ -154,11 +155,12 @@ def read_csv(
     options : ReadOptions
     skipped : SkippedRows
         Receives the errors of bad rows.
+    written : sequence of str
+        Columns to return as they are written.
     """
     known: CsvColumns | None = None
-    text: Utf8Reader | UncommentedReader = Utf8Reader(file, path, options.encoding)
-    if options.comment:
-        text = UncommentedReader(text, options.comment)
+    decoded = Utf8Reader(file, path, options.encoding)
+    text = UncommentedReader(decoded, options.comment) if options.comment else decoded
     for block in read_blocks(text, path, layout.delimiter, layout.quote, skipped):
         if block.blank:
             continue
@@ -166,7 +168,7 @@ def read_csv(
             names, block = read_header(block, options)
             check_same_columns(names[not names[0].strip() :], layout.names, path)
             formats = {name: form for name, form in layout.formats.items() if not form.is_plain}
-            known = CsvColumns(names, list(columns), dict(layout.types), options.nulls, formats)
+            known = CsvColumns(names, list(columns), dict(layout.types), options.nulls, formats, written)
             if block.blank:
                 continue
         if block.has_line_breaks and LINE_BREAKS not in layout.notes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from suffice.numerics.types import Codes, Mask
 from suffice.sources.engine_types import ArrowArray, ArrowTable, ArrowType
 from suffice.sources.files.arrow_memory import copy_to_arrow
 from suffice.sources.files.bad_rows import BadRows
+from suffice.sources.files.batch import written
 from suffice.sources.files.blocks import ByteBlock
 from suffice.sources.files.cell_formats import CellFormat, is_grouped
 from suffice.sources.files.conversion import convert_options, convert_or_widen
@@ -41,6 +42,8 @@ class CsvColumns:
     nulls : sequence of str or None
     formats : dict of str to CellFormat
         Of columns whose cells are not written in the plain form.
+    written : sequence of str
+        Columns to return, after the others, as they are written.
     """
 
     names: list[str]
@@ -48,6 +51,7 @@ class CsvColumns:
     types: dict[str, ArrowType]
     nulls: Sequence[str] | None
     formats: dict[str, CellFormat] = field(default_factory=dict)
+    written: Sequence[str] = ()
 
     def parsed_types(self) -> dict[str, ArrowType]:
         """Types that Arrow parses the wanted columns as: text for those with a format."""
@@ -58,6 +62,13 @@ class CsvColumns:
 
 def parse_block(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
     """Return the rows of a block, and the record of each row if some records were skipped."""
+    rows, kept = _parse_typed(block, columns, skipped)
+    for name, cells in _written_cells(block, kept, columns):
+        rows = rows.append_column(written(name), cells)
+    return rows, kept
+
+
+def _parse_typed(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
     import pyarrow as pa
 
     if block.is_utf8() and not _may_be_hexadecimal(block, columns):
@@ -90,6 +101,23 @@ def _convert_formats(table: ArrowTable, columns: CsvColumns) -> ArrowTable | Non
                 return None
             table = table.set_column(at, name, cells)
     return table
+
+
+def _written_cells(block: ByteBlock, kept: Codes | None, columns: CsvColumns) -> Iterator[tuple[str, ArrowArray]]:
+    """Yield the columns to return as they are written: texts, and null for an empty cell without quotes."""
+    import pyarrow as pa
+
+    if not columns.written:
+        return
+    data: bytes | memoryview = block.view
+    if kept is not None:
+        good = np.zeros(len(block.records.starts), dtype=bool)
+        good[kept] = True
+        data = block.select(good)
+    texts = CsvColumns(columns.names, list(columns.written), dict.fromkeys(columns.written, pa.string()), ("",))
+    in_pieces = not block.has_line_breaks
+    table = _parse(block, data, texts, in_pieces, quoted_nulls=False)
+    yield from zip(columns.written, table.columns, strict=True)
 
 
 def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes]:
@@ -165,7 +193,9 @@ def _parse_with_texts(block: ByteBlock, data: bytes, columns: CsvColumns) -> Arr
             types |= dict.fromkeys(suspects, pa.string())
 
 
-def _parse(block: ByteBlock, data: bytes | memoryview, columns: CsvColumns, in_pieces: bool) -> ArrowTable:
+def _parse(
+    block: ByteBlock, data: bytes | memoryview, columns: CsvColumns, in_pieces: bool, quoted_nulls: bool = True
+) -> ArrowTable:
     import pyarrow as pa
     import pyarrow.csv
 
@@ -180,5 +210,5 @@ def _parse(block: ByteBlock, data: bytes | memoryview, columns: CsvColumns, in_p
         pyarrow.csv.ParseOptions(
             delimiter=block.delimiter, quote_char=block.quote or False, newlines_in_values=block.has_line_breaks
         ),
-        convert_options(columns.wanted, types, columns.nulls),
+        convert_options(columns.wanted, types, columns.nulls, quoted_nulls),
     )

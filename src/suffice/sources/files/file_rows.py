@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, short
 from suffice.sources.engine_types import ArrowType
 from suffice.sources.files.arrow import peek_arrow, read_arrow
 from suffice.sources.files.batch import Batch
@@ -16,6 +17,7 @@ from suffice.sources.files.csv import peek_csv, read_csv
 from suffice.sources.files.formats import format_by_bytes, format_by_name
 from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.json_lines import peek_json_lines, read_json_lines
+from suffice.sources.files.lines import COLUMN, has_column, peek_lines, read_lines
 from suffice.sources.files.parquet import peek_parquet, read_parquet
 from suffice.sources.files.partitions import find_partitions
 from suffice.sources.files.paths import describe_files
@@ -25,6 +27,8 @@ from suffice.sources.files.types import common_type
 
 __all__ = ["FileRows"]
 
+WRITTEN_AS = {"csv": "text", "tsv": "text", "jsonl": "json"}
+PLAIN_TEXT = re.compile(r"\.txt(\.\w+)?$")
 MAX_HEAD_BYTES = 64 * HEAD_BYTES  # a row has at most a quarter of it
 Peek = Callable[[RawInput, ReadOptions], tuple[FileLayout, bool]]
 Read = Callable[[RawInput, RequestedColumns, ReadOptions], Iterator[Batch]]
@@ -42,9 +46,17 @@ class FileRows:
     format : str or None
         Found by file names and first bytes if None.
     options : ReadOptions
+    text_column : str, optional
+        Plain text whose first line does not name this column has the format "lines".
     """
 
-    def __init__(self, inputs: Sequence[RawInput], format: str | None, options: ReadOptions) -> None:  # noqa: A002
+    def __init__(
+        self,
+        inputs: Sequence[RawInput],
+        format: str | None,  # noqa: A002
+        options: ReadOptions,
+        text_column: str | None = None,
+    ) -> None:
         self.name = describe_files([raw.name for raw in inputs])
         self.files: Sequence[str] = [raw.name for raw in inputs]
         self._inputs = inputs
@@ -53,6 +65,9 @@ class FileRows:
         self.repeatable = all(raw.repeatable for raw in inputs)
         self.prefetchable = all(raw.prefetchable for raw in inputs)
         kind = _format_of(inputs, format)
+        of_lines = kind == "csv" and format is None and text_column is not None
+        if of_lines and all(_is_lines(raw, text_column, options) for raw in inputs):
+            kind = "lines"
         self._typed, self._same_columns = kind in ("parquet", "arrow"), kind != "jsonl"
         self._options = replace(options, delimiter=options.delimiter or "\t") if kind == "tsv" else options
         peek, self._read = READERS[kind]
@@ -63,6 +78,15 @@ class FileRows:
         self.layout.names.extend(self._partitions.types)
         self.layout.types.update(self._partitions.types)
         self.types_from_text = kind in ("csv", "tsv")
+        self.written_as = WRITTEN_AS.get(kind, "typed")
+        self.documents = kind == "lines"
+        if self.documents and text_column is not None:
+            self.layout = FileLayout([text_column], {text_column: self.layout.types[COLUMN]})
+        if self.documents and format is None:
+            self.layout.notes["lines"] = (
+                f"The first line of {inputs[0].name} does not name a column {short(text_column)}, so each line is "
+                "one text. If it is a table, name its format, such as csv.",
+            )
 
     def _first_layout(self, peek: Peek) -> FileLayout:
         """Layout of the first file with rows, or else of the first file with columns.
@@ -110,11 +134,13 @@ class FileRows:
         for topic, note in layout.notes.items():
             first.notes.setdefault(topic, note)
 
-    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
+    ) -> Iterator[BatchProgress]:
         """Yield the rows in order."""
         stored = [name for name in columns if name not in self._partitions.types] or self._stored[:1]
         layout = replace(self.layout, names=self._stored)
-        requested = RequestedColumns(layout, stored, self._options.types, coded, skipped)
+        requested = RequestedColumns(layout, stored, self._options.types, coded, skipped, written)
         before = 0
         for number, raw in enumerate(self._inputs):
             if raw.size != 0:
@@ -185,6 +211,14 @@ def _format_of(inputs: Sequence[RawInput], given: str | None) -> str:
     return next(iter(formats))
 
 
+def _is_lines(raw: RawInput, text_column: str | None, options: ReadOptions) -> bool:
+    """Whether an input of unknown format is texts, one on each line, rather than a table with a column of texts."""
+    if text_column is None or options.delimiter or options.names is not None or not options.header or raw.size == 0:
+        return False
+    plain = format_by_name(raw.name) is None or PLAIN_TEXT.search(raw.name.lower())
+    return bool(plain) and not has_column(*raw.head(), raw.name, text_column, options)
+
+
 # ---------------------------------------------------------------------- readers of each format
 
 
@@ -203,11 +237,14 @@ def _peek_text(peek: Callable[[bytes, bool, str, ReadOptions], FileLayout], head
 
 
 def _read_text(
-    read: Callable[[BinaryIO, str, FileLayout, Sequence[str], ReadOptions, SkippedRows], Iterator[Batch]],
+    read: Callable[
+        [BinaryIO, str, FileLayout, Sequence[str], ReadOptions, SkippedRows, Sequence[str]], Iterator[Batch]
+    ],
 ) -> Read:
     def rows(raw: RawInput, requested: RequestedColumns, options: ReadOptions) -> Iterator[Batch]:
         with raw.opened() as file:
-            yield from read(file, raw.name, requested.layout, requested.columns, options, requested.skipped)
+            layout, columns = requested.layout, requested.columns
+            yield from read(file, raw.name, layout, columns, options, requested.skipped, requested.written)
 
     return rows
 
@@ -221,6 +258,7 @@ READERS: dict[str, tuple[Peek, Read]] = {
     "csv": CSV,
     "tsv": CSV,
     "jsonl": (_peek_text(peek_json_lines, header=False), _read_text(read_json_lines)),
+    "lines": (_peek_text(peek_lines, header=False), _read_text(read_lines)),
     "parquet": (peek_parquet, _read_typed(read_parquet)),
     "arrow": (peek_arrow, _read_typed(read_arrow)),
 }

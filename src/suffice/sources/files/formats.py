@@ -8,7 +8,7 @@ from suffice.exceptions import Argument, InputError, listed
 
 __all__ = ["COMPRESSED_SUFFIXES", "FORMATS", "check_format", "format_by_bytes", "format_by_name"]
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "mails")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "mails", "lines")
 SUFFIXES = {
     "csv": "csv",
     "txt": "csv",

@@ -11,7 +11,15 @@ from suffice.sources.files.batch import Batch
 from suffice.sources.files.blocks import ByteBlock, read_blocks, split_batches
 from suffice.sources.files.conversion import all_convertible
 from suffice.sources.files.decoding import Utf8Reader, decode_head
-from suffice.sources.files.json_rows import JsonValue, LineError, NumberText, not_objects, parse_block, parse_object
+from suffice.sources.files.json_rows import (
+    JsonValue,
+    LineError,
+    NumberText,
+    not_objects,
+    parse_block,
+    parse_object,
+    with_written_values,
+)
 from suffice.sources.files.reader import FileLayout, HeadTooShortError, ReadOptions, SkippedRows
 from suffice.sources.files.types import apply_requested
 
@@ -114,6 +122,7 @@ def read_json_lines(
     columns: Sequence[str],
     options: ReadOptions,
     skipped: SkippedRows,
+    written: Sequence[str] = (),
 ) -> Iterator[Batch]:
     """Read the rows of JSON lines in batches.
 
@@ -133,6 +142,8 @@ def read_json_lines(
     options : ReadOptions
     skipped : SkippedRows
         Receives the errors of bad rows.
+    written : sequence of str
+        Columns to return as JSON texts.
     """
     nested = [name for name in columns if name in layout.unreadable]
     if nested:
@@ -143,4 +154,5 @@ def read_json_lines(
     for block in read_blocks(Utf8Reader(file, path, options.encoding), path, "", "", skipped):
         if not block.blank:
             rows, kept = parse_block(block, types, skipped)
+            rows = with_written_values(rows, block, kept, written)
             yield from split_batches(rows, block, kept, options.batch_rows)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
+from json.encoder import encode_basestring
 from typing import TypeAlias
 
 import numpy as np
@@ -14,15 +16,25 @@ from suffice.numerics.types import Codes, Mask
 from suffice.sources.engine_types import ArrowTable, ArrowType
 from suffice.sources.files.arrow_memory import copy_to_arrow
 from suffice.sources.files.bad_rows import BadRows
-from suffice.sources.files.batch import RowLocation
+from suffice.sources.files.batch import RowLocation, written
 from suffice.sources.files.blocks import ByteBlock
 from suffice.sources.files.conversion import convert_or_widen
 from suffice.sources.files.reader import SkippedRows
 from suffice.sources.files.types import expected_value, type_word
 
-__all__ = ["JsonObject", "JsonValue", "LineError", "NumberText", "not_objects", "parse_block", "parse_object"]
+__all__ = [
+    "JsonObject",
+    "JsonValue",
+    "LineError",
+    "NumberText",
+    "not_objects",
+    "parse_block",
+    "parse_object",
+    "with_written_values",
+]
 
 PARSED_AT_ONCE = 1 << 21
+VALUE = rb'(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^][{}\s,"]+)'  # a text, a number, true, false or null
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 JsonValue: TypeAlias = "str | bool | list[JsonValue] | dict[str, JsonValue] | None"
@@ -100,6 +112,10 @@ DECODER = json.JSONDecoder(
 )
 
 
+PLAIN_DECODER = json.JSONDecoder(parse_int=NumberText, parse_float=NumberText, parse_constant=NumberText, strict=False)
+"""For lines that are known to be valid."""
+
+
 def parse_block(block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
     """Return the rows of a block, and the line of each row if some lines were skipped.
 
@@ -172,6 +188,64 @@ def _line_error(block: ByteBlock, row: int) -> InputError:
     except LineError as error:
         return error.at(block.location(row))
     raise AssertionError("not_objects marks only lines that cannot be parsed")
+# ---------------------------------------------------------------------- values as they are written
+
+
+def with_written_values(rows: ArrowTable, block: ByteBlock, kept: Codes | None, names: Sequence[str]) -> ArrowTable:
+    """Append columns of JSON texts: values as they are spelled, and null for a key that an object lacks."""
+    import pyarrow as pa
+
+    if not names:
+        return rows
+    starts, ends, _ = block.records if kept is None else (each[kept] for each in block.records)
+    lines = [block.data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    values = _values_of_equal_lines(lines, names) or _values_by_line(lines, names)
+    for name, cells in zip(names, values, strict=True):
+        rows = rows.append_column(written(name), pa.array(cells, pa.string()))
+    return rows
+
+
+def _values_of_equal_lines(lines: Sequence[bytes], names: Sequence[str]) -> Sequence[Sequence[bytes]] | None:
+    """Values of the keys, if all lines have the same keys in the same order and no nested values; else None."""
+    text = b"\n".join(lines)
+    if not lines or text.count(b"{") != len(lines):
+        return None
+    keys = list(PLAIN_DECODER.decode(lines[0].decode()) or ())
+    wanted = [name for name in keys if name in names]
+    if len(wanted) < len(names):
+        return None
+    pairs = [_pattern_of(key, key in names) for key in keys]
+    found = re.findall(rb"\{\s*" + rb"\s*,\s*".join(pairs) + rb"\s*\}", text)
+    if len(found) != len(lines):
+        return None
+    columns = [found] if len(wanted) == 1 else list(zip(*found, strict=True))
+    return [columns[wanted.index(name)] for name in names]
+
+
+def _pattern_of(key: str, wanted: bool) -> bytes:
+    return rb"%b\s*:\s*%b" % (re.escape(encode_basestring(key)).encode(), b"(%b)" % VALUE if wanted else VALUE)
+
+
+def _values_by_line(lines: Sequence[bytes], names: Sequence[str]) -> Sequence[Sequence[str]]:
+    objects = [PLAIN_DECODER.decode(line.decode()) or {} for line in lines]
+    return [[json_text(each.get(name)) for each in objects] for name in names]
+
+
+def json_text(value: JsonValue) -> str:
+    """A value of `parse_object` as JSON.
+
+    >>> json_text(parse_object(b'{"id": [1.50, "a", null]}'))
+    '{"id": [1.50, "a", null]}'
+    """
+    if isinstance(value, NumberText):
+        return str(value)
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(json_text, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json_text(name)}: {json_text(each)}' for name, each in value.items())}}}"
+    return "null" if value is None else "true" if value else "false"
 
 
 def _without_columns(n_rows: int) -> ArrowTable:

@@ -4,37 +4,55 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from suffice.exceptions import InputError
-from suffice.sources.files.batch import Batch, RowNumbers
+from suffice.sources.files.batch import Batch, RowLocation, written
 from suffice.sources.files.formats import format_by_name
 from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.paths import files_below, natural_key
+from suffice.sources.files.raw_input import input_from_stdin
 from suffice.sources.files.reader import FileLayout, ReadOptions, SkippedRows
 from suffice.text.mail import Mail, read_mails
 
-__all__ = ["MailRows", "holds_mails"]
+__all__ = ["MailRows", "are_mails", "holds_mails", "is_mail"]
 
+STANDARD_INPUT = "standard input"
 NAMES = ["text", "label", "path"]
 MAX_MAILS = 1000  # of a batch
 MAX_BYTES = 1 << 24  # of text of a batch
+ONE_MAIL = (".eml", ".emlx")
+MAIL_FILES = (*ONE_MAIL, ".mbox", ".mbx")
 MAIL_SUFFIXES = (".eml", ".emlx", ".mbox", ".mbx", ".txt", "")
 
 
-def holds_mails(folder: str) -> bool:
-    """Whether a folder contains a folder of mails or an mbox for each class, and no other files.
+def are_mails(paths: Sequence[str]) -> bool:
+    """Whether paths are mails without being declared as such: files named as mails, or folders of mails.
 
-    Files named .eml, .mbox, .txt or without a suffix count as mails; directly in the folder, only .mbox does.
+    >>> are_mails(["inbox/1.eml", "spam.mbox"]), are_mails(["notes.txt"])
+    (True, False)
+    """
+    return bool(paths) and all(holds_mails(path) if os.path.isdir(path) else is_mail(path) for path in paths)
+
+
+def is_mail(path: str) -> bool:
+    """Whether the name of a file says that it holds mails."""
+    return _suffix(path) in MAIL_FILES
+
+
+def holds_mails(folder: str) -> bool:
+    """Whether a folder contains mails, or a folder of mails or an mbox for each class, and no other files.
+
+    Files named .eml, .mbox, .txt or without a suffix count as mails; directly in the folder, only .eml and .mbox do.
     """
     files = files_below(folder)
     return bool(files) and all(_looks_like_mail(os.path.relpath(path, folder)) for path in files)
 
 
 def _looks_like_mail(path: str) -> bool:
-    suffix = _suffix(path)
     in_subfolder = os.sep in path
     known = format_by_name(path) not in (None, "csv") or path.lower().endswith((".csv", ".csv.gz"))
-    return not known and (suffix in MAIL_SUFFIXES if in_subfolder else suffix in (".mbox", ".mbx"))
+    return not known and (_suffix(path) in MAIL_SUFFIXES if in_subfolder else is_mail(path))
 
 
 def _suffix(path: str) -> str:
@@ -46,52 +64,71 @@ def _suffix(path: str) -> str:
 class MailRows:
     """Mails as rows with the columns ``text``, ``label`` and ``path``.
 
-    Each subfolder and each file of a given folder is a class, named after the folder or file without its suffix. A
-    given file is a class in the same way. Hidden files are ignored.
+    Each subfolder and each mbox of a given folder is a class, named after the folder or file without its suffix. A
+    given mbox is a class in the same way; the class of a given file of one mail is named after its folder. Hidden files
+    are ignored. ``"-"`` is standard input: one mail, or an mbox.
     """
 
-    prefetchable = True
-    repeatable = True
     types_from_text = False
+    written_as = "typed"
+    documents = True
     total_bytes: int | None
 
     def __init__(self, paths: Sequence[str], options: ReadOptions) -> None:
         import pyarrow as pa
 
-        self.name = paths[0] if len(paths) == 1 else f"{len(paths)} folders of mails"
+        self._input = input_from_stdin() if "-" in paths else None
+        names = [STANDARD_INPUT if path == "-" else path for path in paths]
+        self.name = names[0] if len(names) == 1 else f"{len(names):,} files and folders of mails"
         self._options = options
         self._classes = [each for path in paths for each in _classes(path)]
         self.files: Sequence[str] = [path for _, path in self._classes]
         self.layout = FileLayout(list(NAMES), dict.fromkeys(NAMES, pa.string()))
-        self._sizes = [_bytes_of(path) for path in self.files]
-        self.total_bytes = sum(self._sizes)
+        self._sizes = [0 if path == "-" else _bytes_of(path) for path in self.files]
+        self.total_bytes = None if self._input else sum(self._sizes)
+        self.repeatable = self._input is None
+        self.prefetchable = self._input is None or self._input.prefetchable
 
-    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
+    ) -> Iterator[BatchProgress]:
         """Yield the rows class by class, in the order of `suffice.text.mail.read_mails`."""
         done = 0
         for (label, path), size in zip(self._classes, self._sizes, strict=True):
             waiting: list[Mail] = []
-            first = length = 0
-            for mail in read_mails(path):
+            length = 0
+            for mail in self._mails(path):
                 waiting.append(mail)
                 length += len(mail.text)
                 if len(waiting) >= min(MAX_MAILS, self._options.batch_rows) or length >= MAX_BYTES:
-                    yield _batch(waiting, label, columns, path, first), done
-                    first += len(waiting)
+                    yield _batch(waiting, label, columns, written), done
                     waiting, length = [], 0
             done += size
             if waiting:
-                yield _batch(waiting, label, columns, path, first), done
+                yield _batch(waiting, label, columns, written), done
+
+    def _mails(self, path: str) -> Iterator[Mail]:
+        if path != "-":
+            yield from read_mails(path)
+            return
+        assert self._input is not None
+        with self._input.opened() as file:
+            yield from read_mails(file)
 
     def stop(self) -> None:
-        """Do nothing: reading a mail never blocks for long."""
+        """Unblock a thread that waits for standard input."""
+        if self._input is not None:
+            self._input.stop()
 
 
 def _classes(path: str) -> list[tuple[str, str]]:
     """The classes of a path, each with the location of its mails."""
+    if path == "-":
+        return [(STANDARD_INPUT, path)]
     expanded = os.path.expanduser(path)
     if not os.path.isdir(expanded):
-        return [(_label(expanded), expanded)]
+        own = _suffix(expanded) in ONE_MAIL
+        return [(_label(os.path.dirname(os.path.abspath(expanded)) if own else expanded), expanded)]
     try:
         entries = sorted((each for each in os.listdir(expanded) if not each.startswith((".", "_"))), key=natural_key)
     except OSError as error:
@@ -99,7 +136,7 @@ def _classes(path: str) -> list[tuple[str, str]]:
     if not entries:
         raise InputError(f"The folder {path} is empty. Expected a folder of mails, or an mbox, per class.", file=path)
     if not any(os.path.isdir(os.path.join(expanded, each)) or _suffix(each) in (".mbox", ".mbx") for each in entries):
-        return [(_label(os.path.normpath(expanded)), expanded)]  # mails of one class
+        return [(_label(os.path.normpath(os.path.abspath(expanded))), expanded)]  # mails of one class
     return [(_label(each), os.path.join(expanded, each)) for each in entries]
 
 
@@ -115,15 +152,36 @@ def _bytes_of(path: str) -> int:
         return 0  # reading the file reports the error
 
 
-def _batch(mails: Sequence[Mail], label: str, columns: Sequence[str], path: str, first: int) -> Batch:
+@dataclass(frozen=True)
+class MailLocations:
+    """Locations of mails: their files, and their numbers in an mbox."""
+
+    mails: Sequence[str]
+
+    def of(self, row: int) -> RowLocation:
+        """Location of a row of the batch.
+
+        >>> str(MailLocations(["ham/1.eml", "box.mbox#17"]).of(1))
+        'box.mbox#17'
+        """
+        return RowLocation(self.mails[row])
+
+
+def _batch(mails: Sequence[Mail], label: str, columns: Sequence[str], also: Sequence[str]) -> Batch:
     import pyarrow as pa
+
+    paths = [_name(mail) for mail in mails]
 
     def cells(column: str) -> list[str]:
         if column == "text":
             return [mail.text.encode("utf-8", "replace").decode() for mail in mails]
-        if column == "label":
-            return [label] * len(mails)
-        return [f"{mail.path}" if mail.number is None else f"{mail.path}#{mail.number}" for mail in mails]
+        return [label] * len(mails) if column == "label" else paths
 
-    arrays = [pa.array(cells(column), pa.string()) for column in columns]
-    return Batch(pa.Table.from_arrays(arrays, names=list(columns)), RowNumbers(path, first))
+    arrays = [pa.array(cells(column), pa.string()) for column in (*columns, *also)]
+    names = [*columns, *map(written, also)]
+    return Batch(pa.Table.from_arrays(arrays, names=names), MailLocations(paths))
+
+
+def _name(mail: Mail) -> str:
+    path = STANDARD_INPUT if mail.path is None else str(mail.path)
+    return path if mail.number is None else f"{path}#{mail.number}"

@@ -51,6 +51,10 @@ class Rows(Protocol):
         Whether another thread may read them.
     types_from_text : bool
         Whether cells are stored as text, so that any type can be tried on them.
+    written_as : {"text", "json", "typed"}
+        Form of cells as the source has them: texts of CSV, values of JSON, or typed values.
+    documents : bool
+        Whether each row is a document: a mail, or a line of text.
     """
 
     name: str
@@ -60,8 +64,12 @@ class Rows(Protocol):
     repeatable: bool
     prefetchable: bool
     types_from_text: bool
+    written_as: str
+    documents: bool
 
-    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
+    ) -> Iterator[BatchProgress]:
         """Yield the rows in order, with the number of bytes read so far."""
         ...
 
@@ -98,6 +106,10 @@ class Source:
         Messages of the first skipped rows, with file, line and column.
     repeatable : bool
         Whether `batches` can be called again. Standard input and readers can be read once.
+    written_as : {"text", "json", "typed"}
+        Form of ``written`` columns: texts of CSV, JSON values as texts, or typed values.
+    documents : bool
+        Whether each row is a document: a mail, or a line of text.
     """
 
     def __init__(self, rows: Rows, names: Sequence[str], options: ReadOptions) -> None:
@@ -112,6 +124,7 @@ class Source:
         self.n_rows = 0
         self.repeatable = rows.repeatable
         self._skipped, self._rejected = self._no_rows_skipped(), self._no_rows_skipped()
+        self.written_as, self.documents = rows.written_as, rows.documents
         self._was_read = False
         self._remarked: set[str] = set()
         self._reader: weakref.ref[Generator[Batch, None, None]] | None = None
@@ -234,16 +247,19 @@ class Source:
                 new[name] = form.kind
         self.types.update({name: type_word(layout.types[name]) for name in new})
 
-    def no_rows(self, columns: Sequence[str]) -> ArrowTable:
+    def no_rows(self, columns: Sequence[str], *, written: Sequence[str] = ()) -> ArrowTable:
         """An empty table of these columns, with the types that `batches` returns."""
         import pyarrow as pa
 
-        return pa.schema([(name, self._rows.layout.types[name]) for name in columns]).empty_table()
+        types = dict(self._rows.layout.types)
+        if self.written_as != "typed":
+            types |= dict.fromkeys(written, pa.string())
+        return pa.schema([(name, types[name]) for name in columns]).empty_table()
 
     def batches(
-        self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = ()
+        self, columns: Sequence[str] | None = None, *, coded: Sequence[str] = (), written: Sequence[str] = ()
     ) -> Generator[Batch, None, None]:
-        """Yield the rows in order, or only some columns of them.
+        r"""Yield the rows in order, or only some columns of them.
 
         The next batch is read while the last one is used. A bad row raises an `InputError` with its location, or is
         counted in ``skipped``. Each call starts from the first row and resets the counts; an earlier iterator of the
@@ -256,10 +272,21 @@ class Source:
         coded : sequence of str
             Text columns that may be returned as dictionaries. If a file stores them as dictionaries, as Parquet does,
             no strings are created, which is several times faster. Use it for labels.
+        written : sequence of str
+            Columns to return as the source has them, besides ``columns`` and after them, under the names
+            `suffice.sources.files.batch.written`: the texts of CSV cells (null for an empty cell without quotes), the
+            JSON of values of JSON lines, and the cells of typed files with their types.
+
+        Examples
+        --------
+        >>> import io
+        >>> source = open_source(io.BytesIO(b"id,size\n00123,1.50\n"))
+        >>> [batch.rows.to_pylist() for batch in source.batches(["size"], written=["id", "size"])]
+        [[{'size': 1.5, '\x00id': '00123', '\x00size': '1.50'}]]
         """
         chosen = self.names if columns is None else list(columns)
-        _check_names(chosen, self.names, self.name)
-        for each in chosen:
+        _check_names([*chosen, *written], self.names, self.name)
+        for each in [*chosen, *(written if self.written_as == "typed" else ())]:
             if each in self._rows.layout.unreadable:
                 raise self._rows.layout.unreadable[each].with_traceback(None)
         if not chosen:
@@ -273,12 +300,14 @@ class Source:
         self._skipped, self._rejected = self._no_rows_skipped(), self._no_rows_skipped()
         self.n_rows = self.done_bytes = 0
         texts = [each for each in coded if each in chosen and self.types[each] == "text"]
-        reader = self._read(chosen, texts, self._skipped)
+        reader = self._read(chosen, texts, self._skipped, written)
         self._reader = weakref.ref(reader)
         return reader
 
-    def _read(self, columns: Sequence[str], coded: Sequence[str], skipped: SkippedRows) -> Generator[Batch, None, None]:
-        read = join_small_batches(self._rows.read(columns, coded, skipped), self._options.batch_rows)
+    def _read(
+        self, columns: Sequence[str], coded: Sequence[str], skipped: SkippedRows, written: Sequence[str]
+    ) -> Generator[Batch, None, None]:
+        read = join_small_batches(self._rows.read(columns, coded, skipped, written), self._options.batch_rows)
         if self._rows.prefetchable:
             read = prefetch(read, _size, self._rows.stop)
         try:
@@ -350,6 +379,7 @@ def open_source(
     thousands: str | None = None,
     date_format: str | None = None,
     batch_rows: int = BATCH_ROWS,
+    text_column: str | None = None,
 ) -> Source:
     r"""Open a source of rows, and find its columns in its first rows.
 
@@ -359,9 +389,10 @@ def open_source(
         A file, a glob, a folder, ``"-"`` for standard input, or a list of these; a `Source` is returned unchanged.
         Files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``, ``.lz4``). Several files are read in the natural
         order of their names, as if they were one; they must have the same format and the same columns.
-    format : {"csv", "tsv", "jsonl", "parquet", "arrow", "mails"}, optional
-        By default it is found by the file name, or else by the first bytes. ``"mails"`` is a folder with a folder or
-        mbox for each class, with columns ``text``, ``label`` and ``path``.
+    format : {"csv", "tsv", "jsonl", "parquet", "arrow", "mails", "lines"}, optional
+        By default it is found by the file name, or else by the first bytes. ``"mails"`` are mails (``.eml``), mboxes,
+        folders of mails, or a folder with a folder or mbox for each class, with columns ``text``, ``label`` and
+        ``path``. ``"lines"`` are texts, one on each line, with the column ``text``.
     columns, ignore : sequence of str
         Columns to read, and columns to ignore.
     types : mapping of str to {"number", "text", "category", "yes/no", "time"}, optional
@@ -394,6 +425,10 @@ def open_source(
         are clear from the first rows of the column, are recognised.
     batch_rows : int
         Largest number of rows in a batch.
+    text_column : str, optional
+        The column of texts that the rows are read for. Standard input and files without a known suffix, or with the
+        suffix ``.txt``, then have the format ``"lines"`` if they are plain text whose first line does not name this
+        column, and ``format``, ``delimiter``, ``header`` and ``names`` are not set.
 
     Returns
     -------
@@ -448,7 +483,7 @@ def open_source(
         date_format=date_format,
         batch_rows=batch_rows,
     )
-    rows = _rows_of(data, format, options)
+    rows = _rows_of(data, format, options, text_column)
     available = rows.layout.names
     described = _described(rows.name)
     for some in (columns or (), ignore, requested):
@@ -470,23 +505,26 @@ def _check_separators(decimal: str | None, thousands: str | None) -> None:
         raise InputError(f"decimal and thousands must differ; both are {decimal!r}.", argument="thousands")
 
 
-def _rows_of(data: object, format: str | None, options: ReadOptions) -> Rows:  # noqa: A002
+def _rows_of(data: object, format: str | None, options: ReadOptions, text_column: str | None) -> Rows:  # noqa: A002
     from suffice.sources.files.file_rows import FileRows
-    from suffice.sources.files.mails import MailRows, holds_mails
+    from suffice.sources.files.mails import MailRows, are_mails, is_mail
     from suffice.sources.files.streams import StreamRows
 
     if _offers_stream(data):
         return StreamRows(data, options)
     if is_path(data) or _is_path_list(data):
         paths = [os.fsdecode(each) for each in ([data] if isinstance(data, str | os.PathLike) else data)]
-        folders = bool(paths) and all(map(os.path.isdir, paths))
-        if format == "mails" or (format is None and folders and all(map(holds_mails, paths))):
+        if format is None and are_mails(paths) and all(map(os.path.isdir, paths)):
             return MailRows(paths, options)
+        if format == "mails" or (format is None and any(map(is_mail, paths))):
+            found = [each for path in paths for each in ([path] if os.path.isdir(path) else find_files(path))]
+            if format == "mails" or are_mails(found):
+                return MailRows(found, options)
         files = find_files(data, format)
         inputs = [input_from_stdin() if path == "-" else input_from_path(path) for path in files]
-        return FileRows(inputs, format, options)
+        return FileRows(inputs, format, options, text_column)
     if _is_file(data):
-        return FileRows([input_from_file(data)], format, options)
+        return FileRows([input_from_file(data)], format, options, text_column)
     raise InputError(
         "Rows are read from a path, a list of paths, an open binary file, or an object that offers an Arrow stream "
         f"(Polars, DuckDB, PyArrow); got {type(data).__name__}."

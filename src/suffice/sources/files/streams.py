@@ -24,6 +24,8 @@ class StreamRows:
 
     prefetchable = False
     types_from_text = False
+    written_as = "typed"
+    documents = False
     total_bytes: int | None = None
     files: Sequence[str] = ()
     layout: FileLayout
@@ -36,15 +38,17 @@ class StreamRows:
         self._next: ArrowReader | None = self._new_reader()
         self.layout = columnar_layout(self._schema(self._next), options.types, self._described)
 
-    def read(self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows) -> Iterator[BatchProgress]:
+    def read(
+        self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
+    ) -> Iterator[BatchProgress]:
         """Yield the rows in order."""
         stream, self._next = self._next, None
         stream = self._new_reader() if stream is None else stream
-        requested = RequestedColumns(self.layout, columns, self._options.types, coded, skipped)
+        requested = RequestedColumns(self.layout, columns, self._options.types, coded, skipped, written)
         first, batch_rows = 0, self._options.batch_rows
         with arrow_errors(self._described, "an Arrow stream"):
             for whole in stream:
-                wanted = whole.select(list(columns))
+                wanted = whole.select(list(dict.fromkeys([*columns, *written])))
                 for start in range(0, whole.num_rows, batch_rows):
                     part, locations = wanted.slice(start, batch_rows), RowNumbers("", first + start)
                     check_valid(part, locations)

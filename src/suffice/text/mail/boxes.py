@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from typing import Any, BinaryIO
 
 from suffice.exceptions import InputError, listed
 from suffice.text.mail.mbox import split_mbox, starts_as_mbox
@@ -17,6 +19,7 @@ __all__ = ["Paths", "read_mails"]
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 KINDS = ("auto", "mail", "mbox")
+HEAD_BYTES = 65_536  # read to see whether a file is an mbox
 # Files with these endings hold one message, whatever their first line.
 ONE_MAIL = (".eml", ".emlx", ".txt")
 
@@ -38,7 +41,7 @@ class _MailFile:
 
 
 def read_mails(
-    source: Paths,
+    source: Paths | BinaryIO,
     *,
     pattern: str = "*",
     kind: str = "auto",
@@ -56,10 +59,10 @@ def read_mails(
 
     Parameters
     ----------
-    source : path or list of paths
-        Each is a file with one message, an mbox, a Maildir (with its folders ``.Name``), or a folder of any of these.
-        Files are read in the order of their names, subfolders after the files of a folder. The messages of a Maildir
-        are read in the order of their names, which is the order of arrival. Hidden files are ignored.
+    source : path, list of paths, or open binary file
+        A path names a file with one message, an mbox, a Maildir (with its folders ``.Name``), or a folder of any of
+        these. Files are read in the order of their names, subfolders after the files of a folder. The messages of a
+        Maildir are read in the order of their names, which is the order of arrival. Hidden files are ignored.
     pattern : str, default="*"
         Which files of a folder to read, such as ``"*.eml"``. All files of a Maildir are read, since their names have
         no meaning.
@@ -87,6 +90,8 @@ def read_mails(
         raise InputError(f"kind must be one of {listed(KINDS)}; got {kind!r}.", argument="kind")
     if not isinstance(pattern, str):
         raise InputError(f"pattern must be a string such as '*.eml'; got {pattern!r}.", argument="pattern")
+    if not isinstance(source, (str, os.PathLike)) and hasattr(source, "read"):
+        return _open_file(source, kind, rules)
     sources = [_source(path) for path in _paths(source)]
     if not sources:
         raise InputError("There is no mail to read: the list of paths is empty.", argument="source")
@@ -194,18 +199,39 @@ def _unless_closed(file: _MailFile, kind: str, rules: Rules) -> Iterator[Mail]:
         yield Mail("", faults=(str(error),), path=file.path)
 
 
+def _open_file(file: BinaryIO, kind: str, rules: Rules, path: str | None = None) -> Iterator[Mail]:
+    """The messages of an open file, which may be a pipe."""
+    if kind == "auto":
+        buffered = io.BufferedReader(_Raw(file), HEAD_BYTES)
+        head = buffered.peek(HEAD_BYTES)
+        kind = "mail" if head and not starts_as_mbox(head) else "mbox"
+        file = buffered
+    if kind == "mail":
+        yield parse_mail(file.read(rules.max_bytes + 1), rules, path=path)
+        return
+    for number, message in enumerate(split_mbox(file, rules.max_bytes)):
+        yield parse_mail(message, rules, path=path, number=number)
+
+
+class _Raw(io.RawIOBase):
+    """An open file whose buffer belongs to someone else, who also closes it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
 def _file(path: str, kind: str, rules: Rules) -> Iterator[Mail]:
     try:
         with open(path, "rb") as file:
-            one = kind == "mail" or (kind == "auto" and path.lower().endswith(ONE_MAIL))
-            if not one and kind == "auto":
-                head = file.read(1000)
-                one = bool(head) and not starts_as_mbox(head)
-                file.seek(0)
-            if one:
-                yield parse_mail(file.read(rules.max_bytes + 1), rules, path=path)
-                return
-            for number, message in enumerate(split_mbox(file, rules.max_bytes)):
-                yield parse_mail(message, rules, path=path, number=number)
+            one = path.lower().endswith(ONE_MAIL)
+            yield from _open_file(file, "mail" if kind == "auto" and one else kind, rules, path)
     except OSError as error:
         raise InputError(f"The file {path!r} cannot be read: {error.strerror}.", file=path) from error

@@ -1,0 +1,122 @@
+"""Options for how classes are predicted from probabilities: thresholds, costs, another prior."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from suffice.cli.reading import class_named
+
+if TYPE_CHECKING:
+    from suffice.estimators.base import GenerativeClassifier
+    from suffice.learning.decisions import Costs, Thresholds
+
+__all__ = ["DecisionOptions", "decision_options"]
+
+F = TypeVar("F", bound=Callable[..., object])
+OPTIONS = (
+    click.option(
+        "--threshold",
+        "thresholds",
+        multiple=True,
+        metavar="CLASS=P",
+        help="Predict CLASS from this probability on, such as spam=0.2, and otherwise another class. Repeatable.",
+    ),
+    click.option(
+        "--cost",
+        "costs",
+        multiple=True,
+        metavar="TRUE:PREDICTED=COST",
+        help="Cost of an error, such as ham:spam=10, relative to 1 for errors not named; predicts the class with the "
+        "smallest expected cost. Repeatable.",
+    ),
+    click.option(
+        "--prior",
+        metavar="data|uniform|CLASS=SHARE,...",
+        help="Class prior where the model is used, if it differs from that of training. Classes not named share the "
+        "rest in the ratio of the model's prior.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class DecisionOptions:
+    """The options as they were typed."""
+
+    thresholds: Sequence[str]
+    costs: Sequence[str]
+    prior: str | None
+
+    def with_prior(self, model: GenerativeClassifier) -> GenerativeClassifier:
+        """The model with the prior that was given."""
+        if self.prior is None:
+            return model
+        return model.with_prior(self.prior if self.prior in ("data", "uniform") else self._shares(model, self.prior))
+
+    def rule(self, model: GenerativeClassifier) -> tuple[Costs | None, Thresholds | None]:
+        """Costs or thresholds by the labels of the model."""
+        if self.costs and self.thresholds:
+            raise click.UsageError("--cost and --threshold exclude each other. Set one of them.")
+        costs, thresholds = {}, {}
+        for each in self.costs:
+            text, cost = _pair(each, "--cost", "TRUE:PREDICTED=COST", 0, math.inf)
+            costs[_classes(model, text)] = cost
+        for each in self.thresholds:
+            text, threshold = _pair(each, "--threshold", "CLASS=P", 0, 1)
+            thresholds[class_named(model, text)] = threshold
+        return costs or None, thresholds or None
+
+    def _shares(self, model: GenerativeClassifier, given: str) -> dict[Hashable, float]:
+        shares: dict[Hashable, float] = {}
+        for each in given.split(","):
+            text, share = _pair(each, "--prior", "CLASS=SHARE", 0, 1)
+            shares[class_named(model, text)] = share
+        labels = model.classes_.tolist()
+        prior = dict(zip(labels, model.fitted_.estimate.prior.tolist(), strict=True))
+        others = [label for label in labels if label not in shares]
+        rest, total = max(1 - sum(shares.values()), 0.0), sum(prior[label] for label in others)
+        return shares | {label: rest * prior[label] / total if total else rest / len(others) for label in others}
+
+
+def decision_options(function: F) -> F:
+    """Add the options. The function gets them as ``decision``."""
+
+    @functools.wraps(function)
+    def with_decision(*args: object, **given: Any) -> object:
+        decision = DecisionOptions(given.pop("thresholds"), given.pop("costs"), given.pop("prior"))
+        return function(*args, decision=decision, **given)
+
+    decorated: Any = with_decision
+    for option in reversed(OPTIONS):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
+
+
+def _pair(given: str, option: str, form: str, least: float, most: float) -> tuple[str, float]:
+    """Parse a name and a number."""
+    text, equals, number = given.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if not equals or not text or not least <= value <= most or math.isinf(value):
+        allowed = "of at least 0" if math.isinf(most) else f"between {least:g} and {most:g}"
+        raise click.BadParameter(
+            f"{given!r} is not of the form {form} with a number {allowed}.", param_hint=f"'{option}'"
+        )
+    return text, value
+
+
+def _classes(model: GenerativeClassifier, text: str) -> tuple[Hashable, Hashable]:
+    """The true and the predicted class that a text names; a class may contain a colon."""
+    names = {str(label) for label in model.classes_.tolist()}
+    splits = [(text[:i], text[i + 1 :]) for i, letter in enumerate(text) if letter == ":"]
+    if not splits:
+        raise click.BadParameter(f"{text!r} is not of the form TRUE:PREDICTED.", param_hint="'--cost'")
+    true, predicted = next((each for each in splits if {*each} <= names), splits[0])
+    return class_named(model, true), class_named(model, predicted)

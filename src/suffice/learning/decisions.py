@@ -1,0 +1,117 @@
+"""Decisions by thresholds or costs instead of the largest probability.
+
+The decision that costs least on average is the class j with the smallest Σ_i p(y = i | x) cost(i, j), where i is the
+true class and j the predicted one. If all errors cost the same, it is the most probable class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+
+from suffice.exceptions import Argument, ClassError, InputError, listed
+from suffice.numerics.types import Codes, Float
+
+__all__ = ["Costs", "Thresholds", "cost_matrix", "decide", "least_cost", "over_threshold"]
+
+Costs = Mapping[tuple[Hashable, Hashable], float]
+"""Cost of an error by (true class, predicted class)."""
+Thresholds = Mapping[Hashable, float]
+"""Probability from which a class is predicted."""
+
+
+def decide(
+    probabilities: Float, classes: Sequence[Hashable], costs: Costs | None = None, thresholds: Thresholds | None = None
+) -> Codes:
+    """Class of each row (n,), by its posterior probabilities (n, K) and by costs or thresholds.
+
+    >>> decide(np.array([[0.7, 0.3]]), ["ham", "spam"], thresholds={"spam": 0.2})
+    array([1])
+    """
+    if costs is not None and thresholds is not None:
+        raise InputError(Argument("costs"), " and ", Argument("thresholds"), " exclude each other. Set one of them.")
+    if costs is not None:
+        return least_cost(probabilities, cost_matrix(classes, costs))
+    if thresholds is not None:
+        return over_threshold(probabilities, _threshold_array(classes, thresholds))
+    return probabilities.argmax(axis=1).astype(np.int64, copy=False)
+
+
+def least_cost(probabilities: Float, costs: Float) -> Codes:
+    """Class with the smallest expected cost of each row (n,).
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, K)
+    costs : array of shape (K, K)
+        Cost of predicting class j if i is true, in row i and column j.
+
+    Examples
+    --------
+    >>> least_cost(np.array([[0.3, 0.7]]), np.array([[0.0, 5.0], [1.0, 0.0]]))
+    array([0])
+    """
+    return (probabilities @ costs).argmin(axis=1).astype(np.int64, copy=False)
+
+
+def over_threshold(probabilities: Float, thresholds: Float) -> Codes:
+    """Class of each row (n,) if some classes are predicted from a probability on.
+
+    Of the classes that reach their thresholds, it is the one whose probability is the largest multiple of its
+    threshold. If no class does, it is the most probable class without a threshold.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, K)
+    thresholds : array of shape (K,)
+        NaN for classes without a threshold.
+
+    Examples
+    --------
+    >>> over_threshold(np.array([[0.5, 0.3, 0.2], [0.5, 0.4, 0.1]]), np.array([np.nan, np.nan, 0.2]))
+    array([2, 0])
+    """
+    given = ~np.isnan(thresholds)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        multiples = np.where(given, probabilities / thresholds, -np.inf)
+    multiples[np.isnan(multiples)] = np.inf  # a threshold of 0 is always reached
+    reached = (multiples >= 1).any(axis=1)
+    others = multiples if given.all() else np.where(given, -np.inf, probabilities)
+    codes = np.where(reached, multiples.argmax(axis=1), others.argmax(axis=1))
+    return codes.astype(np.int64, copy=False)
+
+
+def cost_matrix(classes: Sequence[Hashable], costs: Costs) -> Float:
+    """Costs as a matrix (K, K): 0 for a correct prediction and 1 for an error whose cost is not given.
+
+    >>> cost_matrix(["ham", "spam"], {("ham", "spam"): 5.0})
+    array([[0., 5.],
+           [1., 0.]])
+    """
+    matrix = 1 - np.eye(len(classes))
+    for pair, cost in costs.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise InputError(f"costs are given by (true class, predicted class); got {pair!r:.80}.", argument="costs")
+        if not np.isfinite(cost):
+            raise InputError(f"A cost must be a finite number; got {cost!r:.80}.", argument="costs")
+        true, predicted = (_position(classes, label, "costs") for label in pair)
+        matrix[true, predicted] = cost
+    return matrix
+
+
+def _threshold_array(classes: Sequence[Hashable], thresholds: Thresholds) -> Float:
+    out = np.full(len(classes), np.nan)
+    for label, threshold in thresholds.items():
+        if not 0 <= threshold <= 1:
+            raise InputError(f"A threshold is between 0 and 1; got {threshold!r:.80}.", argument="thresholds")
+        out[_position(classes, label, "thresholds")] = threshold
+    return out
+
+
+def _position(classes: Sequence[Hashable], label: Hashable, argument: str) -> int:
+    if label not in classes:
+        raise ClassError(
+            f"The model has no class {label!r:.80}. Its classes are {listed(list(classes))}.", argument=argument
+        )
+    return list(classes).index(label)

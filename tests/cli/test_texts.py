@@ -1,0 +1,168 @@
+"""Texts and mails as data: lines, `--text`, files and folders of mails, standard input."""
+
+import csv
+import io
+import json
+from email.message import EmailMessage
+
+import pyarrow as pa
+import pytest
+
+import suffice
+from cli.made import MESSAGES, ran, refused, run
+from suffice import NaiveBayes, TextNaiveBayes
+
+
+def mail(subject, body="Hello."):
+    made = EmailMessage()
+    made["Subject"] = subject
+    made.set_content(body)
+    return made.as_bytes()
+
+
+@pytest.fixture
+def mails(folder):
+    for i, (kind, body) in enumerate(MESSAGES):
+        path = folder / "mails" / kind / f"{i}.eml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(mail(body))
+    return folder / "mails"
+
+
+def labels(text):
+    return [row["label"] for row in csv.DictReader(io.StringIO(text))]
+
+
+@pytest.fixture
+def sms(folder):
+    """A model that knows its column of texts by name."""
+    ran("fit", "messages.jsonl", "-t", "kind", "--model", "text", "--columns", "body", "-o", "sms.suffice", "-q")
+    return "sms.suffice"
+
+
+# ---------------------------------------------------------------------- lines
+
+
+@pytest.mark.parametrize("first", ["WINNER!! buy cheap pills", "cheap, cheap", "cheap\tpills", 'a "cheap pill', "text"])
+def test_piped_lines_are_texts(sms, first):
+    result = run("predict", sms, "-", stdin=f"{first}\nlunch at noon?\n\nthe report\n")
+    expected = suffice.load(sms).predict([first, "lunch at noon?", "", "the report"]).tolist()
+    assert labels(result.stdout) == expected
+    assert "note: The first line of standard input does not name a column 'body', so each line is one text" in (
+        result.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["body\ncheap pills\nlunch\n", "id,body\n1,cheap pills\n2,lunch\n", "id\tbody\n1\tb\n"]
+)
+def test_a_piped_table_has_the_column_of_the_model(sms, text):
+    result = run("predict", sms, "-", stdin=text)
+    assert len(labels(result.stdout)) == text.count("\n") - 1
+    assert "each line is one text" not in result.stderr
+
+
+def test_options_of_tables_make_a_table(sms):
+    text = "x,y\n1,cheap pills\n"
+    for options in (["--format", "csv"], ["--columns", "y"], ["--delimiter", ","], ["--names", "a,b"]):
+        found = labels(ran("predict", sms, "-", *options, stdin=text))
+        assert len(found) == 1 + ("--names" in options) * 0
+    assert len(labels(ran("predict", sms, "-", "--format", "lines", stdin=text))) == 2
+    assert len(labels(ran("predict", sms, "-", stdin='{"body": "cheap"}\n{"body": "lunch"}\n'))) == 2
+
+
+def test_a_model_of_texts_without_a_name(folder):
+    assert len(labels(ran("predict", "spam.suffice", "-", stdin="hello\n"))) == 1
+    assert len(labels(ran("predict", "spam.suffice", "-", stdin="text\nhello\n"))) == 1
+    (folder / "lines.txt").write_text("cheap pills\nlunch at noon\n")
+    assert labels(ran("predict", "spam.suffice", "lines.txt")) == ["spam", "ham"]
+    (folder / "table.csv").write_text("body\ncheap pills\n")
+    assert labels(ran("predict", "spam.suffice", "table.csv")) == ["spam"]
+
+
+def test_lines_are_kept_and_bad_ones_are_skipped(folder):
+    data = b'cheap pills\nca\xffe\n  lunch, "noon"  \n'
+    assert "standard input, line 2: the line is not UTF-8" in refused("predict", "spam.suffice", "-", stdin=data)
+    found = ran("predict", "spam.suffice", "-", "--keep", "text", "--bad-rows", "skip", stdin=data)
+    assert [row["text"] for row in csv.DictReader(io.StringIO(found))] == ["cheap pills", '  lunch, "noon"  ']
+    assert "lines, line 2" in ran("explain", "spam.suffice", "-", "--row", "1", stdin="a\ncheap\n").replace(
+        "standard input", "lines"
+    )
+
+
+def test_other_models_read_tables(folder):
+    NaiveBayes().fit(pa.table({"text": ["a", "b"]}), ["x", "y"]).save("colours.suffice")
+    assert labels(ran("predict", "colours.suffice", "-", stdin="text\na\n")) == ["x"]
+
+
+# ---------------------------------------------------------------------- texts on the command line
+
+
+def test_text_option(sms, folder):
+    expected = TextNaiveBayes().fit([body for _, body in MESSAGES], [kind for kind, _ in MESSAGES])
+    found = list(csv.DictReader(io.StringIO(ran("predict", sms, "--text", "cheap\npills", "--text", "-o lunch"))))
+    assert [row["label"] for row in found] == ["spam", "ham"]
+    assert float(found[0]["p(ham)"]) == pytest.approx(expected.predict_proba(["cheap pills"])[0, 0], rel=1e-9)
+    shown = ran("explain", sms, "--text", "cheap pills", "--text", "lunch")
+    assert "Row 0: predicted spam" in shown
+    assert "Row 1: predicted ham" in shown
+    facts = json.loads(ran("explain", "spam.suffice", "--text", "cheap", "--json"))
+    assert (facts["source"], len(facts["rows"])) == ("--text", 1)
+
+
+def test_text_option_is_for_text_models(folder):
+    assert "--text needs a model of one column of texts" in refused("predict", "flowers.suffice", "--text", "a", code=2)
+    assert "instead of DATA" in refused("predict", "spam.suffice", "messages.jsonl", "--text", "a", code=2)
+    assert "Missing argument 'DATA...'" in refused("predict", "spam.suffice", code=2)
+
+
+# ---------------------------------------------------------------------- mails
+
+
+def test_mails_are_fitted_with_the_text_model(mails):
+    facts = json.loads(ran("fit", "mails", "-o", "m.suffice", "--json"))
+    assert (facts["model"], facts["target"], facts["rows"]) == ("TextNaiveBayes", "label", 6)
+    assert json.loads(ran("fit", "mails", "--event", "bernoulli", "--json"))["settings"]["event"] == "bernoulli"
+    assert json.loads(ran("fit", "mails", "-t", "label", "--model", "naive-bayes", "--json"))["model"] == "NaiveBayes"
+    assert isinstance(suffice.fit(mails), TextNaiveBayes)
+
+
+def test_one_mail_a_folder_of_mails_and_a_pipe(mails):
+    ran("fit", "mails", "-o", "m.suffice", "-q")
+    assert labels(ran("predict", "m.suffice", "mails/spam/0.eml")) == ["spam"]
+    assert labels(ran("predict", "m.suffice", "mails/ham")) == ["ham"] * 3
+    assert labels(ran("predict", "m.suffice", "mails/ham/*.eml", "mails/spam/0.eml")) == [*["ham"] * 3, "spam"]
+    piped = ran("predict", "m.suffice", "-", "--format", "mails", "--keep", "path", stdin=mail("cheap pills"))
+    assert next(csv.DictReader(io.StringIO(piped)))["path"] == "standard input"
+    assert labels(piped) == ["spam"]
+    line = b"From a@example.com Thu Aug 22 13:17:22 2002\n"
+    box = line + mail("cheap pills") + b"\n" + line + mail("lunch at noon")
+    assert labels(ran("predict", "m.suffice", "-", "--format", "mails", stdin=box)) == ["spam", "ham"]
+    assert json.loads(ran("evaluate", "m.suffice", "mails", "--json"))["accuracy"] == 1
+
+
+def test_the_class_of_a_single_mail_is_its_folder(mails):
+    found = suffice.fit(["mails/ham/1.eml", "mails/spam/0.eml", "mails/spam/2.eml"])
+    assert found.classes_.tolist() == ["ham", "spam"]
+
+
+def test_explain_names_the_file_of_a_mail(mails):
+    ran("fit", "mails", "-o", "m.suffice", "-q")
+    assert "Row 1 (mails/spam/2.eml): predicted spam" in ran("explain", "m.suffice", "mails/spam", "--row", "1")
+    assert "Row 0 (mails/ham/1.eml): predicted ham" in ran("explain", "m.suffice", "mails/ham/1.eml")
+
+
+# ---------------------------------------------------------------------- the target of a model
+
+
+def test_a_model_knows_its_target(folder):
+    ran("fit", "train.csv", "-t", "species", "-o", "m.suffice", "-q")
+    assert suffice.load("m.suffice").fitted_.target == "species"
+    assert json.loads(ran("evaluate", "m.suffice", "test.csv", "--json"))["data"]["rows"] == 50
+    assert json.loads(ran("fit", "test.csv", "--update", "m.suffice", "-o", "n.suffice", "--json"))["rows"] == 150
+    assert json.loads(ran("remove", "n.suffice", "test.csv", "-o", "n.suffice", "--json"))["rows"] == 100
+    assert suffice.fit("test.csv", model=suffice.load("n.suffice")).report_.n_rows == 50
+    assert "Missing option '-t'" in refused("fit", "train.csv", code=2)
+    assert "Missing option '-t'" in refused("evaluate", "flowers.suffice", "test.csv", code=2)
+    with pytest.raises(suffice.InputError, match="Name the column of class labels"):
+        suffice.fit("test.csv")
