@@ -23,7 +23,7 @@ def draws(means, error):
 
 
 def score(model, loss, behind=0.0, error=0.0):
-    return Score(model, 0.9, loss, 0.1, 0.02, 0.01, 0.02, behind, error, 0.001)
+    return Score(model, 0.9, loss, 0.1, 0.02, 0.01, 0.02, behind, error, 0.001, 0.85, 0.95)
 
 
 def comparison(losses, results, **options):

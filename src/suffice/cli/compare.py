@@ -32,6 +32,7 @@ suffice compare train.csv --target species --plot curves.svg --sizes 12,24 --rep
 suffice compare 'parts/*.parquet' --target species --rows 5000 --json
 suffice compare messages.jsonl --target kind --text body --cv 3 --repeats 0
 """
+BASELINE = "(class shares alone)"
 PLOTS = (".svg", ".png", ".pdf")
 
 
@@ -162,29 +163,32 @@ def _show(source: str, n_rows: int, comparison: Comparison, plot: str | None) ->
     page.facts({"read": f"{cell_text(source)}: {n_rows:,} rows{sample}", "classes": cell_text(classes)})
     page.heading(f"Held-out scores ({comparison.n_folds} folds)")
     page.table(
-        ["model", "accuracy", "log-loss", "±", "Brier", "calibration error", "behind the best", "±", "fit"],
+        ["model", "accuracy", "balanced", "AUC", "log-loss", "±", "behind best", "±", "Brier", "calibration", "fit"],
         [
             [
                 each.model,
                 percent(each.accuracy),
+                percent(each.balanced_accuracy),
+                _score("auc", each.auc),
                 f"{each.log_loss:.4f}",
                 f"{each.log_loss_error:.4f}",
-                f"{each.brier:.4f}",
-                percent(each.calibration_error),
                 f"{each.behind:.4f}",
                 f"{each.behind_error:.4f}",
+                f"{each.brier:.4f}",
+                percent(each.calibration_error),
                 f"{1000 * each.fit_seconds:.1f} ms",
             ]
             for each in comparison.results
-        ],
+        ]
+        + [[BASELINE, percent(comparison.majority), None, None, f"{comparison.baseline_log_loss:.4f}", *[None] * 6]],
     )
     if comparison.curves is not None:
         _show_curves(page, comparison.curves)
     page.heading("Conclusions")
     for sentence in comparison.verdict:
-        page.line(sentence)
+        page.sentence(sentence)
     for sentence in comparison.notes:
-        page.line(f"Note: {sentence}")
+        page.sentence(f"Note: {sentence}")
     if plot is not None:
         page.line(f"The learning curves are plotted in {cell_text(plot)}.")
 

@@ -13,7 +13,9 @@ from suffice.cli.command import note_skipped_rows
 from suffice.cli.description import (
     Description,
     SavedFile,
+    accuracy_line,
     description,
+    log_loss_line,
     model_line,
     save,
     saved_line,
@@ -61,9 +63,13 @@ class ScoreFacts(TypedDict):
 
     accuracy: float
     accuracy_error: float
+    majority: float
+    balanced_accuracy: float
     log_loss: float
     log_loss_error: float
+    baseline_log_loss: float
     calibration_error: float
+    auc: float
     rows: int
     of_rows: int
     rule: str
@@ -165,9 +171,13 @@ def _score_facts(scores: Scores) -> ScoreFacts:
     return {
         "accuracy": scores.accuracy,
         "accuracy_error": scores.accuracy_error,
+        "majority": scores.majority,
+        "balanced_accuracy": scores.balanced_accuracy,
         "log_loss": scores.log_loss,
         "log_loss_error": scores.log_loss_error,
+        "baseline_log_loss": scores.baseline_log_loss,
         "calibration_error": scores.calibration_error,
+        "auc": scores.auc,
         "rows": scores.n_rows,
         "of_rows": scores.of_rows,
         "rule": scores.rule,
@@ -197,8 +207,10 @@ def _show(
     page.heading(f"Held-out scores ({scores['rule']}, {scores['rows']:,}{sample} rows)")
     page.facts(
         {
-            "accuracy": f"{percent(scores['accuracy'])} ± {percent(scores['accuracy_error'])}",
-            "log-loss": f"{number(scores['log_loss'])} ± {scores['log_loss_error']:.2g}",
+            "accuracy": accuracy_line(scores["accuracy"], scores["accuracy_error"], scores["majority"]),
+            "balanced accuracy": percent(scores["balanced_accuracy"]),
+            "log-loss": log_loss_line(scores["log_loss"], scores["log_loss_error"], scores["baseline_log_loss"]),
             "calibration error": percent(scores["calibration_error"]),
+            "AUC": number(scores["auc"]),
         }
     )

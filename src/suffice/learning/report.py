@@ -30,6 +30,15 @@ class Scores:
         Number of rows in the model.
     rule : str
         "leave-one-out" or "10 folds".
+    majority : float
+        Share of the most frequent class: the accuracy of a model that always predicts it.
+    baseline_log_loss : float
+        Entropy of the class shares: the log-loss of a model that knows only these.
+    balanced_accuracy : float
+        Mean over the classes of the share of correct labels.
+    auc : float
+        Area under the ROC curve; with more than two classes, the mean of each class against the rest. It is exact for
+        up to a million probabilities, otherwise computed from 65,536 bins.
     """
 
     accuracy: float
@@ -40,6 +49,10 @@ class Scores:
     n_rows: int
     of_rows: int
     rule: str
+    majority: float
+    baseline_log_loss: float
+    balanced_accuracy: float
+    auc: float
 
 
 @dataclass(frozen=True)
