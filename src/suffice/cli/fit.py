@@ -9,7 +9,7 @@ import click
 
 from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import command as _command
-from suffice.cli.command import note_skipped_rows
+from suffice.cli.command import note, note_skipped_rows
 from suffice.cli.description import (
     Description,
     SavedFile,
@@ -41,6 +41,7 @@ from suffice.cli.settings import (
     estimator_of,
     setting_options,
 )
+from suffice.cli.spelling import shell_spelling
 from suffice.cli.writing import check_writable, model_option, update_lock
 
 if TYPE_CHECKING:
@@ -144,6 +145,8 @@ def command(
     scores = None if report.scores is None else _score_facts(report.scores)
     why_no_scores = "--no-validate" if no_validate else report.why_no_scores or None
     note_skipped_rows(report)
+    for each in report.notes:
+        note(each.worded(shell_spelling))
     if as_json:
         print_json(
             {
@@ -160,6 +163,7 @@ def command(
                 },
                 "scores": scores,
                 "why_no_scores": why_no_scores,
+                "notes": [each.worded(shell_spelling) for each in report.notes],
                 **saved,
             }
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from suffice.exceptions import SufficeError
+from suffice.exceptions import SufficeError, SufficeWarning
 
 __all__ = ["FitReport", "Scores"]
 
@@ -76,6 +76,10 @@ class FitReport:
     why_no_scores : str
     problems : tuple of SufficeError
         The errors behind ``faults``, with their facts.
+    notes : tuple of SufficeWarning
+        Likely mistakes in the data: constant columns, identifiers, codes for missing values such as −999, duplicate
+        columns, a column that alone predicts the target, and rare classes. They are not issued as warnings; ``str``
+        gives the sentence, and ``column`` the first column.
     """
 
     source: str
@@ -88,3 +92,4 @@ class FitReport:
     scores: Scores | None = None
     why_no_scores: str = ""
     problems: tuple[SufficeError, ...] = field(default=(), repr=False, compare=False)
+    notes: tuple[SufficeWarning, ...] = field(default=(), compare=False)
