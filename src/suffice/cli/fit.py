@@ -80,7 +80,9 @@ class ScoreFacts(TypedDict):
 @data_argument
 @target_option
 @model_option("File to save the model to; default: do not save it.", required=False)
-@click.option("--model", "kind", type=click.Choice(MODELS), help="Kind of model; default: naive-bayes.")
+@click.option(
+    "--model", "kind", type=click.Choice(MODELS, case_sensitive=False), help="Kind of model; default: naive-bayes."
+)
 @click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA.")
 @columns_options
 @weights_option

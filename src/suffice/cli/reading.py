@@ -278,6 +278,7 @@ def class_named(model: GenerativeClassifier, text: str | None) -> Hashable:
     for label in labels:
         if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
             return label
-    from suffice.exceptions import ClassError, listed
+    from suffice.exceptions import ClassError, did_you_mean, listed
 
-    raise ClassError(f"The model has no class {text!r}. Its classes are {listed(labels)}.")
+    hint = did_you_mean(text, map(str, labels))
+    raise ClassError(f"The model has no class {text!r}.{hint} Its classes are {listed(labels)}.")
