@@ -232,13 +232,13 @@ def did_you_mean(given: object, known: Iterable[object]) -> str:
 
     >>> did_you_mean("Species ", ["size", "species"]), did_you_mean("poison", ["gaussian", "poisson"])
     (" Did you mean 'species'?", " Did you mean 'poisson'?")
-    >>> did_you_mean("price", ["size", "species"]), did_you_mean(7, [70, 71])
+    >>> did_you_mean("colour", ["size", "species"]), did_you_mean(7, [70, 71])
     ('', '')
     """
     if not isinstance(given, str):
         return ""
     by_spelling = {_spelling(name): name for name in reversed([*known]) if isinstance(name, str) and name != given}
-    near = difflib.get_close_matches(_spelling(given), by_spelling, 1, cutoff=0.7)
+    near = difflib.get_close_matches(_spelling(given), by_spelling, 1)
     return f" Did you mean {short(by_spelling[near[0]])}?" if near else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import note, note_skipped_rows
+from suffice.cli.command import note, note_skipped_rows, section
 from suffice.cli.description import MAX_CLASSES, accuracy_line, log_loss_line
 from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
 from suffice.cli.progress import reading_progress
@@ -43,11 +43,9 @@ MAX_ERRORS = 10  # most frequent errors that are printed instead
 @_command("evaluate", "Score a model on labelled rows.", EXAMPLES)
 @model_argument
 @data_argument
-@target_option
-@weights_option
-@columns_options
+@section("Data", target_option, columns_options, weights_option)
 @reading_options
-@json_option
+@section("Output", json_option)
 def command(
     model: str,
     data: tuple[str, ...],

@@ -9,7 +9,7 @@ import click
 
 from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import command as _command
-from suffice.cli.command import note, note_skipped_rows
+from suffice.cli.command import note, note_skipped_rows, section
 from suffice.cli.description import (
     Description,
     SavedFile,
@@ -50,12 +50,16 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 EXAMPLES = """
-suffice fit train.csv --target species -o flowers.suffice
-suffice fit 'parts/*.parquet' --target species --family visits=poisson -o visits.suffice
-suffice fit train.csv --target species --model discriminant --covariance own --shrinkage auto
-suffice fit messages.jsonl --target kind --model text --columns body -o spam.suffice
-suffice fit monday.csv --target species --update flowers.suffice -o flowers.suffice
-cat train.csv | suffice fit - --target species --json
+suffice fit train.csv -t species -o flowers.suffice
+suffice fit train.csv -t species --ignore visits --bad-rows skip
+suffice fit 'parts/*.parquet' -t species --family visits=poisson
+suffice fit train.csv -t species --estimation bayes --calibrate isotonic
+suffice fit train.csv -t species --prior uniform --no-validate
+suffice fit train.csv -t species --model discriminant --covariance own
+suffice fit train.csv -t species --model discriminant --shrinkage auto
+suffice fit messages.jsonl -t kind --model text --columns body -o spam.suffice
+suffice fit monday.csv -t species --update flowers.suffice -o flowers.suffice
+cat train.csv | suffice fit - -t species --json
 """
 
 
@@ -78,26 +82,36 @@ class ScoreFacts(TypedDict):
 
 @_command("fit", "Fit a model to files.", EXAMPLES)
 @data_argument
-@target_option
-@model_option("File to save the model to; default: do not save it.", required=False)
-@click.option(
-    "--model", "kind", type=click.Choice(MODELS, case_sensitive=False), help="Kind of model; default: naive-bayes."
+@section("Data", target_option, columns_options, weights_option)
+@section(
+    "Model",
+    click.option(
+        "--model",
+        "kind",
+        type=click.Choice(MODELS, case_sensitive=False),
+        help="Kind of model; default: naive-bayes.",
+    ),
+    click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA."),
 )
-@click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA.")
-@columns_options
-@weights_option
 @setting_options
-@click.option(
-    "--validate",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=100_000,
-    show_default=True,
-    help="Score the model on at most N held-out rows.",
+@section(
+    "Validation",
+    click.option(
+        "--validate",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=100_000,
+        show_default=True,
+        help="Score the model on at most N held-out rows.",
+    ),
+    click.option("--no-validate", is_flag=True, help="Do not score the model."),
 )
-@click.option("--no-validate", is_flag=True, help="Do not score the model.")
 @reading_options
-@json_option
+@section(
+    "Output",
+    model_option("File to save the model to; default: do not save it.", required=False),
+    json_option,
+)
 def command(
     data: tuple[str, ...],
     target: str,

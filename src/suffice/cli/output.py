@@ -107,6 +107,7 @@ class Page:
         """
         from rich.cells import cell_len
 
+        left = min(left, len(names))
         cells = [list(map(cell_text, names)), *([cell_text(cell) for cell in row] for row in rows)]
         widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
         for j in range(left):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import click
 
 from suffice.cli.column_types import read_types_of_model
-from suffice.cli.command import note
+from suffice.cli.command import note, section
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -196,9 +196,7 @@ def reading_options(function: F) -> F:
         }
         return function(*args, reading=reading, **given)
 
-    decorated: Any = with_reading
-    for option in reversed(OPTIONS):
-        decorated = option(decorated)
+    decorated: Any = section("Reading files", *OPTIONS)(with_reading)
     return decorated  # type: ignore[no-any-return]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
+from suffice.cli.command import section
 from suffice.cli.reading import pairs
 
 if TYPE_CHECKING:
@@ -162,6 +163,12 @@ ALL = (
         help="Calibrate probabilities on held-out rows.",
     ),
 )
+SECTIONS = {
+    "Settings of all models": ALL,
+    "Settings of naive-bayes": NAIVE_BAYES,
+    "Settings of discriminant": DISCRIMINANT,
+    "Settings of text": TEXT,
+}
 SETTINGS_OF = {
     "naive-bayes": ("families", "missing", "unseen"),
     "discriminant": ("covariance", "shape", "mix", "shrinkage"),
@@ -180,8 +187,8 @@ def setting_options(function: F) -> F:
         return function(*args, settings={k: v for k, v in settings.items() if v is not None}, **given)
 
     decorated: Any = with_settings
-    for option in reversed((*NAIVE_BAYES, *DISCRIMINANT, *TEXT, *ALL)):
-        decorated = option(decorated)
+    for heading, options in reversed(SECTIONS.items()):
+        decorated = section(heading, *options)(decorated)
     return decorated  # type: ignore[no-any-return]
 
 
