@@ -12,7 +12,7 @@ from sklearn.base import clone
 import suffice.discriminant_analysis
 import suffice.naive_bayes  # noqa: F401  (both register their classes)
 from suffice.estimators import ESTIMATORS, GenerativeClassifier
-from suffice.exceptions import InputError, MergeError, ModelFileError, listed
+from suffice.exceptions import InputError, MergeError, ModelFileError, did_you_mean, listed
 from suffice.learning import fitting, updating
 from suffice.learning.kept_rows import MOST_ROWS
 from suffice.learning.report import FitReport, Scores
@@ -128,7 +128,10 @@ def _estimator(model: Any) -> GenerativeClassifier:
     """The estimator that a user means by an object, a class or a name."""
     if isinstance(model, str):
         if model not in MODELS:
-            raise InputError(f"There is no model {model!r}. The models are {listed(list(MODELS))}.", argument="model")
+            hint = did_you_mean(model, MODELS)
+            raise InputError(
+                f"There is no model {model!r:.80}.{hint} The models are {listed(list(MODELS))}.", argument="model"
+            )
         model = ESTIMATORS[MODELS[model]]
     if isinstance(model, type):
         model = model()

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from suffice import kernels
-from suffice.exceptions import Argument, InputError, RowNumbers, listed
+from suffice.exceptions import Argument, InputError, RowNumbers, did_you_mean, listed
 from suffice.numerics.types import Array, Codes, Float, Index, Mask
 
 __all__ = [
@@ -66,7 +66,8 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[object]) -> Float:
             return np.asarray(weight / weight.sum())
         if prior == "uniform":
             return np.full(len(labels), 1 / len(labels))
-        raise _prior_error(f" must be 'data', 'uniform', a mapping or one number per class, got {prior!r}.")
+        hint = did_you_mean(prior, ("data", "uniform"))
+        raise _prior_error(f" must be 'data', 'uniform', a mapping or one number per class, got {prior!r}.{hint}")
     if isinstance(prior, _Series):
         prior = prior.to_dict()
     if isinstance(prior, Mapping):
@@ -74,7 +75,8 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[object]) -> Float:
         absent = [label for label in labels if label not in prior]
         if unknown or absent:
             problem = f"has no probability for {listed(absent)}" if absent else f"names {listed(unknown)}"
-            raise _prior_error(f" {problem}; the classes are {listed(list(labels))}.")
+            hint = did_you_mean(unknown[0], labels) if unknown else ""
+            raise _prior_error(f" {problem}; the classes are {listed(list(labels))}.{hint}")
         prior = [prior[label] for label in labels]
     try:
         given = np.array(prior, dtype=np.float64)

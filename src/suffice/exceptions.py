@@ -25,7 +25,9 @@ written for scikit-learn expects them.
 
 from __future__ import annotations
 
+import difflib
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -49,6 +51,7 @@ __all__ = [
     "SufficeError",
     "SufficeWarning",
     "columns_at",
+    "did_you_mean",
     "listed",
     "short",
     "warn_user",
@@ -220,6 +223,28 @@ def listed(names: Sequence[object], limit: int = 8) -> str:
     """
     shown = ", ".join(short(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def did_you_mean(given: object, known: Iterable[object]) -> str:
+    """A hint at the known name that is most similar to a given one, for the end of a sentence; empty if none is.
+
+    Names that differ only in case, blanks, dashes and underscores are the most similar.
+
+    >>> did_you_mean("Species ", ["size", "species"]), did_you_mean("poison", ["gaussian", "poisson"])
+    (" Did you mean 'species'?", " Did you mean 'poisson'?")
+    >>> did_you_mean("colour", ["size", "species"]), did_you_mean(7, [70, 71])
+    ('', '')
+    """
+    if not isinstance(given, str):
+        return ""
+    by_spelling = {_spelling(name): name for name in reversed([*known]) if isinstance(name, str) and name != given}
+    near = difflib.get_close_matches(_spelling(given), by_spelling, 1)
+    return f" Did you mean {short(by_spelling[near[0]])}?" if near else ""
+
+
+def _spelling(name: str) -> str:
+    """A name without case, blanks, dashes and underscores; the name itself if nothing else is in it."""
+    return re.sub(r"[\s_-]+", "", name).casefold() or name
 
 
 def columns_at(names: Sequence[object], at: Iterable[int]) -> str:

@@ -33,7 +33,8 @@ def test_figures_are_those_of_python(folder):
     assert {each["rows"] for each in found["curves"]} == {12, 24}
     assert found["verdict"] == expected.verdict
     assert set(found) == {
-        *("data", "target", "plot", "rows", "columns", "folds", "classes", "scores", "curves", "draws"),
+        *("data", "target", "plot", "rows", "columns", "folds", "classes", "scores", "curves", "draws", "majority"),
+        "baseline_log_loss",
         *("not_fitted", "verdict", "notes"),
     }
 

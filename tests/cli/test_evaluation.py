@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from suffice.cli.evaluation import Evaluation, RocAreas
+from suffice.cli.evaluation import Evaluation
+from suffice.learning.roc_areas import RocAreas
 
 
 def made(n, k, seed, sharp=2.0):
@@ -32,6 +33,7 @@ def test_against_sklearn(k, weighted):
     scores, p, chosen = found.scores(), np.exp(log_proba), log_proba.argmax(axis=1)
     how = {"sample_weight": w}
     each = [metrics.roc_auc_score(labels == j, p[:, j], **how) for j in range(k)]
+    shares = np.bincount(labels, w) / np.bincount(labels, w).sum()
     expected = {
         "accuracy": metrics.accuracy_score(labels, chosen, **how),
         "balanced_accuracy": metrics.balanced_accuracy_score(labels, chosen, **how),
@@ -40,6 +42,8 @@ def test_against_sklearn(k, weighted):
         if k > 2
         else metrics.brier_score_loss(labels, p[:, 1], **how),
         "auc": each[1] if k == 2 else np.mean(each),
+        "majority": shares.max(),
+        "baseline_log_loss": metrics.log_loss(labels, np.tile(shares, (500, 1)), **how),
     }
     for name, value in expected.items():
         assert scores[name] == pytest.approx(value, rel=1e-12), name

@@ -135,3 +135,37 @@ def test_without_click(tmp_path):
 def test_python_m(folder):
     done = subprocess.run([sys.executable, "-m", "suffice", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"suffice {__version__}\n"
+
+
+def headings(name):
+    """The headings of the options of a command, each with its options."""
+    found, heading = {}, ""
+    for line in ran(name, "--help").split("Examples:")[0].splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            heading = line[:-1]
+        elif line.strip().startswith("-") and heading:
+            found.setdefault(heading, []).append(line.split("--")[1].split()[0].rstrip(","))
+    return found
+
+
+def test_options_are_grouped():
+    of_fit = headings("fit")
+    assert list(of_fit) == [
+        *("Data", "Model", "Settings of all models", "Settings of naive-bayes", "Settings of discriminant"),
+        *("Settings of text", "Validation", "Reading files", "Output", "Other"),
+    ]
+    assert of_fit["Data"] == ["target", "columns", "ignore", "weights"]
+    assert "bad-rows" in of_fit["Reading files"]
+    assert of_fit["Output"] == ["output", "json"]
+    assert of_fit["Other"] == ["quiet", "debug", "help"]
+    assert list(headings("compare")) == ["Data", "Comparison", "Reading files", "Output", "Other"]
+    assert next(iter(headings("predict"))) == "Options"
+    assert list(headings("inspect")) == ["Options"]
+    for name in NAMES:  # every option is there once
+        options = [option for each in headings(name).values() for option in each]
+        assert len(options) == len(set(options))
+
+
+def test_examples_of_fit_fit_a_terminal():
+    assert len(examples("fit")) == 10
+    assert max(map(len, examples("fit"))) <= 78

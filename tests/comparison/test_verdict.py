@@ -23,7 +23,7 @@ def draws(means, error):
 
 
 def score(model, loss, behind=0.0, error=0.0):
-    return Score(model, 0.9, loss, 0.1, 0.02, 0.01, 0.02, behind, error, 0.001)
+    return Score(model, 0.9, loss, 0.1, 0.02, 0.01, 0.02, behind, error, 0.001, 0.85, 0.95)
 
 
 def comparison(losses, results, **options):
@@ -73,7 +73,8 @@ def test_a_clear_winner_is_compared_with_the_next_model():
 
 def test_a_comparison_is_shown_and_listed(made):
     text = repr(made)
-    assert text.splitlines()[0].split()[:3] == ["model", "accuracy", "log_loss"]
+    assert text.splitlines()[0].split()[:3] == ["model", "accuracy", "balanced_accuracy"]
+    assert "class shares alone: accuracy 0.6, log-loss 0.673" in text
     assert made.verdict[1] in text
     frame = made.to_frame()
     assert frame["model"].tolist() == ["logistic regression", "GDA (shared covariance)", "x"]

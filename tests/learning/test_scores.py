@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, log_loss
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
 
 import suffice
 from every_estimator import example
@@ -81,6 +81,16 @@ def test_leave_one_out(estimator, weighted):
     assert found.accuracy == pytest.approx(accuracy_score(y, classes[posterior.argmax(axis=1)], sample_weight=w))
     assert found.log_loss == pytest.approx(log_loss(y, posterior, labels=classes, sample_weight=w), rel=1e-8)
     assert found.calibration_error == pytest.approx(ece(posterior, right, w), rel=1e-6)
+    chosen = classes[posterior.argmax(axis=1)]
+    assert found.balanced_accuracy == pytest.approx(balanced_accuracy_score(y, chosen, sample_weight=w))
+    # scikit-learn weights the classes of several only by macro-averaging them without weights of rows
+    each = [roc_auc_score(y == label, posterior[:, k], sample_weight=w) for k, label in enumerate(classes)]
+    assert found.auc == pytest.approx(np.mean(each), rel=1e-6)
+    if weights is None:
+        assert found.auc == pytest.approx(roc_auc_score(y, posterior, multi_class="ovr"), rel=1e-6)
+    shares = np.array([w[y == label].sum() for label in classes]) / w.sum()
+    assert found.majority == pytest.approx(shares.max())
+    assert found.baseline_log_loss == pytest.approx(log_loss(y, np.tile(shares, (60, 1)), sample_weight=w))
     losses = -np.log(posterior[np.arange(60), np.searchsorted(classes, y)])
     spread = np.sqrt((w**2 * (losses - np.average(losses, weights=w)) ** 2).sum() * 60 / 59) / w.sum()
     assert found.log_loss_error == pytest.approx(spread, rel=1e-8)

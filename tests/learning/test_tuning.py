@@ -11,6 +11,7 @@ from sklearn.model_selection import cross_val_predict as their_predict
 
 from suffice import GaussianDiscriminant, InputError, NaiveBayes, SingularCovarianceError, load
 from suffice.families import Bernoulli, Gaussian
+from suffice.learning.tuning_result import Tuning
 
 
 def words(rng, n=120, d=200):
@@ -115,6 +116,19 @@ def test_a_path_is_shown():
     assert shown.count("*") == 1
     assert "(10 folds)" in shown
     assert "(leave-one-out)" in repr(NaiveBayes(estimation="map", smoothing="auto").fit(X, y).tuning_)
+
+
+def test_the_chosen_settings_are_printed_however_many_were_tried():
+    X, y = load_iris(return_X_y=True)
+    tuning = GaussianDiscriminant("own", mix="auto", shrinkage="auto").fit(X, y).tuning_
+    assert len(tuning.tried) > 40
+    last = Tuning(tuning.names, tuning.tried[::-1], tuning.log_loss[::-1], len(tuning.tried) - 1 - tuning.best, "")
+    for each in (tuning, last):
+        for shown in (repr(each), each.table().to_html()):
+            assert shown.count("*") == 1
+        assert repr(each).splitlines()[1].endswith("*")
+        assert sorted(each.table()["log-loss"]) == list(each.table()["log-loss"])
+        assert each.table()["mix"][0] == each.chosen["mix"]
 
 
 def test_a_stream_keeps_what_a_fit_has_chosen(tmp_path):

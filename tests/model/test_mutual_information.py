@@ -63,3 +63,50 @@ def test_words_of_each_class():
         ("ham", ["at", "lunch"]),
         ("spam", ["cheap", "pills"]),
     ]
+
+
+FAMILY_COLUMNS = {
+    "gaussian": RNG.normal(0.7 * Y),
+    "log_normal": np.exp(RNG.normal(0.7 * Y)),
+    "gamma": RNG.gamma(1.0 + Y),
+    "exponential": RNG.exponential(1.0 + Y),
+    "poisson": RNG.poisson(2.0 + Y).astype(float),
+    "geometric": RNG.geometric(0.5 - 0.2 * Y) - 1.0,
+    "bernoulli": (RNG.random(600) < 0.3 + 0.3 * Y).astype(float),
+    "categorical": RNG.integers(0, 3 + Y).astype(float),
+}
+
+
+@pytest.mark.parametrize("estimation", ["mle", "bayes"])
+@pytest.mark.parametrize("family", FAMILY_COLUMNS)
+def test_equal_columns_have_equal_information(family, estimation):
+    column = FAMILY_COLUMNS[family]
+    X = np.column_stack([column, RNG.permutation(column), column])
+    settings = {} if family in ("categorical", "bernoulli") else {"estimation": estimation}
+    model = NaiveBayes(family, **settings).fit(X, Y)
+    found = dict(zip(*(model.mutual_information(1000)[key] for key in ("column", "bits")), strict=True))
+    assert found[0] == pytest.approx(found[2], rel=1e-9)
+    many = model.mutual_information(100_000, random_state=1)
+    assert found[0] == pytest.approx(many["bits"][0], abs=2e-3)  # the error of independent draws is about 5e-3
+
+
+@pytest.mark.parametrize("n_samples", [20, 300])
+def test_no_column_has_more_bits_than_the_label(n_samples):
+    y = (np.arange(600) % 10 == 0).astype(int)
+    X = np.column_stack([y + RNG.normal(scale=1e-3, size=600), y + RNG.normal(scale=0.2, size=600)])
+    for model in (NaiveBayes(), GaussianDiscriminant()):
+        bits = model.fit(X, y).mutual_information(n_samples, random_state=3)["bits"]
+        most = class_entropy(np.array([0.1, 0.9]))
+        assert max(bits) <= most
+        assert max(bits) == pytest.approx(most, rel=1e-6)
+
+
+def test_categories_have_their_closed_form():
+    level = np.where(RNG.random(600) < 0.8, Y, RNG.integers(0, 3, 600))
+    model = NaiveBayes("categorical").fit(level[:, None], Y)
+    found = model.mutual_information()
+    (shares,) = (np.exp(each.log_share) for each in model.fitted_.estimate.parameters[0].columns)
+    joint = shares * model.fitted_.estimate.prior[:, None]
+    expected = class_entropy(joint.sum(axis=1)) + class_entropy(joint.sum(axis=0)) - class_entropy(joint.ravel())
+    assert found["bits"][0] == pytest.approx(expected, rel=1e-12)
+    assert found["error"][0] == 0.0

@@ -9,7 +9,8 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import click
 
@@ -29,10 +30,14 @@ __all__ = [
     "note_reading",
     "note_skipped_rows",
     "output_errors",
+    "section",
     "stopped",
     "write_examples",
 ]
 
+F = TypeVar("F", bound=Callable[..., object])
+_heading_of: WeakKeyDictionary[click.Parameter, str] = WeakKeyDictionary()
+OPTIONS, GENERAL = "Options", {"--quiet", "--debug", "--help"}
 BROKEN_PIPE, INTERRUPTED = 141, 130  # exit codes that a shell gives a process ended by SIGPIPE or SIGINT
 
 
@@ -54,8 +59,30 @@ def write_examples(formatter: click.HelpFormatter, examples: str) -> None:
             formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
 
 
+def section(heading: str, *options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Add options to a command, under a heading of its help page.
+
+    Parameters
+    ----------
+    heading : str
+    *options : callable
+        Decorators that add options.
+    """
+
+    def add(function: F) -> F:
+        decorated: Any = function
+        before = len(getattr(decorated, "__click_params__", ()))
+        for option in reversed(options):
+            decorated = option(decorated)
+        for parameter in decorated.__click_params__[before:]:
+            _heading_of.setdefault(parameter, heading)
+        return decorated  # type: ignore[no-any-return]
+
+    return add
+
+
 class Command(click.Command):
-    """A command whose help ends in examples and whose errors are sentences."""
+    """A command whose help has its options under headings, ends in examples, and whose errors are sentences."""
 
     examples: str = ""
 
@@ -86,6 +113,22 @@ class Command(click.Command):
             if single and parameter in order[:at]:
                 raise click.UsageError(f"{parameter.opts[-1]} is given twice. Give it once.", ctx)
         return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by their headings; those without one come first, and those of all commands last."""
+        records: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
+        general: list[tuple[str, str]] = []
+        for parameter in self.get_params(ctx):
+            record = None if isinstance(parameter, click.Argument) else parameter.get_help_record(ctx)
+            if record is not None and GENERAL.intersection(parameter.opts):
+                general.append(record)
+            elif record is not None:
+                records.setdefault(_heading_of.get(parameter, OPTIONS), []).append(record)
+        records.setdefault("Other" if len(records) > 1 else OPTIONS, []).extend(general)
+        for heading, lines in records.items():
+            if lines:
+                with formatter.section(heading):
+                    formatter.write_dl(lines, col_max=26)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""
@@ -122,9 +165,12 @@ def is_quiet(ctx: click.Context | None = None) -> bool:
 
 
 def note(sentence: str) -> None:
-    """Print a remark on standard error, unless the user asked for none."""
-    if not is_quiet():
+    """Print a remark on standard error, once in a command, unless the user asked for none."""
+    ctx = click.get_current_context(silent=True)
+    given: set[str] = set() if ctx is None else ctx.meta.setdefault("notes", set())
+    if not is_quiet() and sentence not in given:
         click.echo(f"suffice: note: {sentence}", err=True)
+    given.add(sentence)
 
 
 def note_reading(source: Source) -> None:

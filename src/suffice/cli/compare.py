@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import note_skipped_rows
+from suffice.cli.command import note_skipped_rows, section
 from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
 from suffice.cli.progress import reading_progress, step_progress
 from suffice.cli.reading import (
@@ -32,6 +32,7 @@ suffice compare train.csv --target species --plot curves.svg --sizes 12,24 --rep
 suffice compare 'parts/*.parquet' --target species --rows 5000 --json
 suffice compare messages.jsonl --target kind --text body --cv 3 --repeats 0
 """
+BASELINE = "(class shares alone)"
 PLOTS = (".svg", ".png", ".pdf")
 
 
@@ -55,51 +56,62 @@ def _plot(ctx: click.Context, parameter: click.Parameter, given: str | None) -> 
 
 @_command("compare", "Compare models with logistic regression.", EXAMPLES)
 @data_argument
-@target_option
-@click.option("--plot", metavar="FILE", callback=_plot, help="Plot the learning curves to a .svg, .png or .pdf file.")
-@click.option(
-    "--cv",
-    type=click.IntRange(min=2),
-    metavar="N",
-    default=5,
-    show_default=True,
-    help="Number of cross-validation folds.",
+@section(
+    "Data",
+    target_option,
+    columns_options,
+    click.option("--text", multiple=True, metavar="COL", help="Column of documents; default: detected. Repeatable."),
 )
-@click.option(
-    "--sizes",
-    metavar="N,N,...",
-    callback=_sizes,
-    help="Training set sizes of the learning curves; default: about ten rows, then doubled.",
+@section(
+    "Comparison",
+    click.option(
+        "--cv",
+        type=click.IntRange(min=2),
+        metavar="N",
+        default=5,
+        show_default=True,
+        help="Number of cross-validation folds.",
+    ),
+    click.option(
+        "--sizes",
+        metavar="N,N,...",
+        callback=_sizes,
+        help="Training set sizes of the learning curves; default: about ten rows, then doubled.",
+    ),
+    click.option(
+        "--repeats",
+        type=click.IntRange(min=0),
+        metavar="N",
+        default=10,
+        show_default=True,
+        help="Training sets per size of the learning curves; 0 for no curves.",
+    ),
+    click.option(
+        "--rows",
+        "most",
+        type=click.IntRange(min=10),
+        metavar="N",
+        default=20_000,
+        show_default=True,
+        help="Compare on a uniform sample of at most N rows.",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**32 - 1),
+        metavar="N",
+        default=0,
+        show_default=True,
+        help="Random seed of folds and training sets.",
+    ),
 )
-@click.option(
-    "--repeats",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=10,
-    show_default=True,
-    help="Training sets per size of the learning curves; 0 for no curves.",
-)
-@click.option(
-    "--rows",
-    "most",
-    type=click.IntRange(min=10),
-    metavar="N",
-    default=20_000,
-    show_default=True,
-    help="Compare on a uniform sample of at most N rows.",
-)
-@click.option("--text", multiple=True, metavar="COL", help="Column of documents; default: detected. Repeatable.")
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    metavar="N",
-    default=0,
-    show_default=True,
-    help="Random seed of folds and training sets.",
-)
-@columns_options
 @reading_options
-@json_option
+@section(
+    "Output",
+    click.option(
+        "--plot", metavar="FILE", callback=_plot, help="Plot the learning curves to a .svg, .png or .pdf file."
+    ),
+    json_option,
+)
 def command(
     data: tuple[str, ...],
     target: str,
@@ -162,29 +174,32 @@ def _show(source: str, n_rows: int, comparison: Comparison, plot: str | None) ->
     page.facts({"read": f"{cell_text(source)}: {n_rows:,} rows{sample}", "classes": cell_text(classes)})
     page.heading(f"Held-out scores ({comparison.n_folds} folds)")
     page.table(
-        ["model", "accuracy", "log-loss", "±", "Brier", "calibration error", "behind the best", "±", "fit"],
+        ["model", "accuracy", "balanced", "AUC", "log-loss", "±", "behind best", "±", "Brier", "calibration", "fit"],
         [
             [
                 each.model,
                 percent(each.accuracy),
+                percent(each.balanced_accuracy),
+                _score("auc", each.auc),
                 f"{each.log_loss:.4f}",
                 f"{each.log_loss_error:.4f}",
-                f"{each.brier:.4f}",
-                percent(each.calibration_error),
                 f"{each.behind:.4f}",
                 f"{each.behind_error:.4f}",
+                f"{each.brier:.4f}",
+                percent(each.calibration_error),
                 f"{1000 * each.fit_seconds:.1f} ms",
             ]
             for each in comparison.results
-        ],
+        ]
+        + [[BASELINE, percent(comparison.majority), None, None, f"{comparison.baseline_log_loss:.4f}", *[None] * 6]],
     )
     if comparison.curves is not None:
         _show_curves(page, comparison.curves)
     page.heading("Conclusions")
     for sentence in comparison.verdict:
-        page.line(sentence)
+        page.sentence(sentence)
     for sentence in comparison.notes:
-        page.line(f"Note: {sentence}")
+        page.sentence(f"Note: {sentence}")
     if plot is not None:
         page.line(f"The learning curves are plotted in {cell_text(plot)}.")
 

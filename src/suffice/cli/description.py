@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from suffice.cli.command import mark_written
-from suffice.cli.output import Page, cell_text, percent, size
+from suffice.cli.output import Page, cell_text, number, percent, size
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -17,9 +17,11 @@ __all__ = [
     "ColumnFacts",
     "Description",
     "SavedFile",
+    "accuracy_line",
     "classes_of",
     "columns_of",
     "description",
+    "log_loss_line",
     "model_line",
     "save",
     "saved_line",
@@ -28,7 +30,7 @@ __all__ = [
     "show_columns",
 ]
 
-MAX_COLUMNS = 40  # columns in a table; --json has all
+MAX_COLUMNS = MAX_CLASSES = 40  # in a table; --json has all
 
 
 class ClassFacts(TypedDict):
@@ -90,13 +92,13 @@ def columns_of(model: GenerativeClassifier) -> list[ColumnFacts]:
     """Name, family and block of each column that the model reads, in the order of the data."""
     estimate = model.fitted_.estimate
     columns: dict[int, ColumnFacts] = {}
-    for number, block in enumerate(estimate.blocks):
+    for position_of_block, block in enumerate(estimate.blocks):
         joint = not block.independent and len(block.names) > 1
         for position, name in zip(block.positions(estimate.n_columns), block.names, strict=True):
             columns[position] = {
                 "name": str(name),
                 "family": block.family.name,
-                "block": number if joint else None,
+                "block": position_of_block if joint else None,
             }
     return [columns[position] for position in sorted(columns)]
 
@@ -145,11 +147,22 @@ def _words(value: object) -> object:
     return value
 
 
+def accuracy_line(accuracy: float, error: float, majority: float) -> str:
+    """An accuracy beside that of a model that always predicts the most frequent class."""
+    return f"{percent(accuracy)} ± {percent(error)} (most frequent class {percent(majority)})"
+
+
+def log_loss_line(log_loss: float, error: float, baseline: float) -> str:
+    """A log-loss beside that of a model that knows only the class shares."""
+    return f"{number(log_loss)} ± {error:.2g} (class shares alone {baseline:.4g})"
+
+
 def show_classes(page: Page, classes: Sequence[ClassFacts]) -> None:
     """Print the classes."""
-    page.table(
-        ["class", "rows", "prior"], [[str(each["label"]), each["rows"], percent(each["prior"])] for each in classes]
-    )
+    rows = [[str(each["label"]), each["rows"], percent(each["prior"])] for each in classes[:MAX_CLASSES]]
+    page.table(["class", "rows", "prior"], rows)
+    if len(classes) > MAX_CLASSES:
+        page.line(f"… and {len(classes) - MAX_CLASSES:,} more classes")
 
 
 def show_columns(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli.command import command as _command
-from suffice.cli.command import note, note_skipped_rows
+from suffice.cli.command import note, note_skipped_rows, section
+from suffice.cli.description import MAX_CLASSES, accuracy_line, log_loss_line
 from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
@@ -36,17 +37,16 @@ EXAMPLES = """
 suffice evaluate flowers.suffice test.csv --target species
 suffice evaluate flowers.suffice 'parts/*.parquet' --target species --json
 """
-MAX_CLASSES = 20  # of a confusion matrix that is printed; --json has all
+MAX_CONFUSION = 20  # labels of a confusion matrix that is printed; --json has all
+MAX_ERRORS = 10  # most frequent errors that are printed instead
 
 
 @_command("evaluate", "Score a model on labelled rows.", EXAMPLES)
 @model_argument
 @data_argument
-@known_target_option
-@weights_option
-@columns_options
+@section("Data", known_target_option, columns_options, weights_option)
 @reading_options
-@json_option
+@section("Output", json_option)
 def command(
     model: str,
     data: tuple[str, ...],
@@ -64,7 +64,7 @@ def command(
     """
     import suffice
     from suffice.cli.evaluation import Evaluation
-    from suffice.exceptions import InputError, listed
+    from suffice.exceptions import Argument, ClassError, InputError, listed
     from suffice.learning.good_rows import weights_of
     from suffice.learning.labels import KnownLabelReader, check_labels
 
@@ -88,6 +88,14 @@ def command(
     if not evaluation.n_rows:
         raise InputError(f"{source.name} has no rows to score the model on.")
     unknown = labels.unknown
+    if not evaluation.n_known_rows:
+        raise ClassError(
+            f"No label in column {target!r} is a class of the model: the column holds {listed(unknown, 4)}; the "
+            f"classes are {listed(classes)}. Choose the column of labels with ",
+            Argument("target"),
+            ".",
+            column=target,
+        )
     if unknown:
         note(
             f"Column {target!r} contains labels that are not classes of the model: {listed(unknown)}. Rows with these "
@@ -121,15 +129,16 @@ def _show(source: Source, evaluation: Evaluation, labels: Sequence[object]) -> N
     auc_error = f" ± {scores['auc_error']:.1g}" if scores["auc_error"] > 0 else ""
     page.facts(
         {
-            "accuracy": f"{percent(scores['accuracy'])} ± {percent(scores['accuracy_error'])}",
+            "accuracy": accuracy_line(scores["accuracy"], scores["accuracy_error"], scores["majority"]),
             "balanced accuracy": percent(scores["balanced_accuracy"]),
-            "log-loss": f"{number(scores['log_loss'])} ± {scores['log_loss_error']:.2g}",
+            "log-loss": log_loss_line(scores["log_loss"], scores["log_loss_error"], scores["baseline_log_loss"]),
             "Brier score": number(scores["brier"]),
             "calibration error": percent(scores["calibration_error"]),
             "AUC": f"{number(scores['auc'])}{auc_error}",
         }
     )
     page.heading("Classes")
+    by_class = evaluation.by_class()
     page.table(
         ["class", "rows", "precision", "recall", "F1", "AUC"],
         [
@@ -138,16 +147,27 @@ def _show(source: Source, evaluation: Evaluation, labels: Sequence[object]) -> N
                 each["rows"],
                 *(_score(value) for value in (each["precision"], each["recall"], each["f1"], each["auc"])),
             ]
-            for each in evaluation.by_class()
+            for each in by_class[:MAX_CLASSES]
         ],
     )
-    predicted = list(map(str, evaluation.labels))
-    page.heading("Confusion matrix (rows: labels, columns: predictions)")
-    if len(labels) > MAX_CLASSES:
-        page.line(f"{len(labels)} × {len(predicted)}; see --json")
+    if len(by_class) > MAX_CLASSES:
+        page.line(f"… and {len(by_class) - MAX_CLASSES:,} more classes")
+    _show_confusion(page, evaluation, labels)
+
+
+def _show_confusion(page: Page, evaluation: Evaluation, labels: Sequence[object]) -> None:
+    predicted, confusion = list(map(str, evaluation.labels)), evaluation.confusion(len(labels))
+    if len(labels) <= MAX_CONFUSION:
+        page.heading("Confusion matrix (rows: labels, columns: predictions)")
+        page.table(["", *predicted], [[str(label), *row] for label, row in zip(labels, confusion, strict=True)])
         return
-    rows = [[str(label), *row] for label, row in zip(labels, evaluation.confusion(len(labels)), strict=True)]
-    page.table(["", *predicted], rows)
+    wrong = ((-rows, i, j) for i, row in enumerate(confusion) for j, rows in enumerate(row) if i != j and rows > 0)
+    errors = [[str(labels[i]), predicted[j], -rows] for rows, i, j in sorted(wrong)[:MAX_ERRORS]]
+    if not errors:
+        page.heading(f"No errors ({len(labels)} labels)")
+        return
+    page.heading(f"Most frequent errors ({len(labels)} labels; --json has the whole confusion matrix)")
+    page.table(["label", "prediction", "rows"], errors, left=2)
 
 
 def _score(value: float) -> str | None:

@@ -9,11 +9,13 @@ import click
 
 from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import command as _command
-from suffice.cli.command import note_skipped_rows
+from suffice.cli.command import note, note_skipped_rows, section
 from suffice.cli.description import (
     Description,
     SavedFile,
+    accuracy_line,
     description,
+    log_loss_line,
     model_line,
     save,
     saved_line,
@@ -40,6 +42,7 @@ from suffice.cli.settings import (
     estimator_of,
     setting_options,
 )
+from suffice.cli.spelling import shell_spelling
 from suffice.cli.writing import check_writable, model_option, update_lock
 
 if TYPE_CHECKING:
@@ -48,12 +51,16 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 EXAMPLES = """
-suffice fit train.csv --target species -o flowers.suffice
-suffice fit 'parts/*.parquet' --target species --family visits=poisson -o visits.suffice
-suffice fit train.csv --target species --model discriminant --covariance own --shrinkage auto
-suffice fit messages.jsonl --target kind --model text --columns body -o spam.suffice
-suffice fit monday.csv --target species --update flowers.suffice -o flowers.suffice
-cat train.csv | suffice fit - --target species --json
+suffice fit train.csv -t species -o flowers.suffice
+suffice fit train.csv -t species --ignore visits --bad-rows skip
+suffice fit 'parts/*.parquet' -t species --family visits=poisson
+suffice fit train.csv -t species --estimation bayes --calibrate isotonic
+suffice fit train.csv -t species --prior uniform --no-validate
+suffice fit train.csv -t species --model discriminant --covariance own
+suffice fit train.csv -t species --model discriminant --shrinkage auto
+suffice fit messages.jsonl -t kind --model text --columns body -o spam.suffice
+suffice fit monday.csv -t species --update flowers.suffice -o flowers.suffice
+cat train.csv | suffice fit - -t species --json
 """
 
 
@@ -62,9 +69,13 @@ class ScoreFacts(TypedDict):
 
     accuracy: float
     accuracy_error: float
+    majority: float
+    balanced_accuracy: float
     log_loss: float
     log_loss_error: float
+    baseline_log_loss: float
     calibration_error: float
+    auc: float
     rows: int
     of_rows: int
     rule: str
@@ -72,26 +83,36 @@ class ScoreFacts(TypedDict):
 
 @_command("fit", "Fit a model to files.", EXAMPLES)
 @data_argument
-@known_target_option
-@model_option("File to save the model to; default: do not save it.", required=False)
-@click.option(
-    "--model", "kind", type=click.Choice(MODELS), help="Kind of model; default: naive-bayes, and text for mails."
+@section("Data", known_target_option, columns_options, weights_option)
+@section(
+    "Model",
+    click.option(
+        "--model",
+        "kind",
+        type=click.Choice(MODELS, case_sensitive=False),
+        help="Kind of model; default: naive-bayes, and text for mails.",
+    ),
+    click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA."),
 )
-@click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA.")
-@columns_options
-@weights_option
 @setting_options
-@click.option(
-    "--validate",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=100_000,
-    show_default=True,
-    help="Score the model on at most N held-out rows.",
+@section(
+    "Validation",
+    click.option(
+        "--validate",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=100_000,
+        show_default=True,
+        help="Score the model on at most N held-out rows.",
+    ),
+    click.option("--no-validate", is_flag=True, help="Do not score the model."),
 )
-@click.option("--no-validate", is_flag=True, help="Do not score the model.")
 @reading_options
-@json_option
+@section(
+    "Output",
+    model_option("File to save the model to; default: do not save it.", required=False),
+    json_option,
+)
 def command(
     data: tuple[str, ...],
     target: str | None,
@@ -143,6 +164,8 @@ def command(
     scores = None if report.scores is None else _score_facts(report.scores)
     why_no_scores = "--no-validate" if no_validate else report.why_no_scores or None
     note_skipped_rows(report)
+    for each in report.notes:
+        note(each.worded(shell_spelling))
     if as_json:
         print_json(
             {
@@ -159,6 +182,7 @@ def command(
                 },
                 "scores": scores,
                 "why_no_scores": why_no_scores,
+                "notes": [each.worded(shell_spelling) for each in report.notes],
                 **saved,
             }
         )
@@ -170,9 +194,13 @@ def _score_facts(scores: Scores) -> ScoreFacts:
     return {
         "accuracy": scores.accuracy,
         "accuracy_error": scores.accuracy_error,
+        "majority": scores.majority,
+        "balanced_accuracy": scores.balanced_accuracy,
         "log_loss": scores.log_loss,
         "log_loss_error": scores.log_loss_error,
+        "baseline_log_loss": scores.baseline_log_loss,
         "calibration_error": scores.calibration_error,
+        "auc": scores.auc,
         "rows": scores.n_rows,
         "of_rows": scores.of_rows,
         "rule": scores.rule,
@@ -202,8 +230,10 @@ def _show(
     page.heading(f"Held-out scores ({scores['rule']}, {scores['rows']:,}{sample} rows)")
     page.facts(
         {
-            "accuracy": f"{percent(scores['accuracy'])} ± {percent(scores['accuracy_error'])}",
-            "log-loss": f"{number(scores['log_loss'])} ± {scores['log_loss_error']:.2g}",
+            "accuracy": accuracy_line(scores["accuracy"], scores["accuracy_error"], scores["majority"]),
+            "balanced accuracy": percent(scores["balanced_accuracy"]),
+            "log-loss": log_loss_line(scores["log_loss"], scores["log_loss_error"], scores["baseline_log_loss"]),
             "calibration error": percent(scores["calibration_error"]),
+            "AUC": number(scores["auc"]),
         }
     )

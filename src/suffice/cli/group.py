@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from difflib import get_close_matches
 
 import click
 
@@ -54,10 +53,12 @@ class CommandGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            similar = get_close_matches(args[0], self.list_commands(ctx), 1) if args else []
-            if not similar:
+            from suffice.exceptions import did_you_mean
+
+            hint = did_you_mean(args[0], self.list_commands(ctx)) if args else ""
+            if not hint:
                 raise
-            ctx.fail(f"{error.message.rstrip('.')}. Did you mean {similar[0]!r}?")
+            ctx.fail(f"{error.message.rstrip('.')}.{hint}")
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""

@@ -136,13 +136,14 @@ def _informative_words(model: GenerativeClassifier, most: int) -> list[Informati
 
 def _parameters(model: Any, name: str) -> Mapping[str, Sequence[Cell]]:
     """Return the parameters of p(x | y) of a column: a table with a row for each class or level."""
-    from suffice.exceptions import InputError
+    from suffice.exceptions import InputError, did_you_mean, listed
 
     if not hasattr(model, "parameters"):
         raise InputError(f"A {type(model).__name__} has no parameters by column. Remove --column.")
     by_name = {_block_name(each): each for each in model.families_}
     if name not in by_name:
-        raise InputError(f"The model has no column {name!r}. Its columns are {', '.join(by_name)}.", column=name)
+        hint = did_you_mean(name, by_name)
+        raise InputError(f"The model has no column {name!r}.{hint} Its columns are {listed([*by_name])}.", column=name)
     return {str(kind): list(values) for kind, values in model.parameters(by_name[name]).items()}
 
 

@@ -18,6 +18,8 @@ __all__ = ["Cell", "Page", "cell_text", "json_option", "number", "percent", "pri
 Cell: TypeAlias = object
 """A value that `cell_text` prints: a number, a text, None, a label."""
 MAX_CELL_WIDTH = 80  # characters
+MIN_TEXT_WIDTH = 8  # characters to which texts are folded on a narrow terminal
+GAP = 2  # characters between the columns of a table
 UNLIMITED_WIDTH = 10_000  # characters of a line that does not go to a terminal, so it is never wrapped
 SIZE_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
@@ -58,12 +60,19 @@ def _json_value(value: object) -> object:
 
 
 class Page:
-    """Lines and tables on standard output: with colours on a terminal, plain elsewhere."""
+    """Lines and tables on standard output: with colours on a terminal, plain elsewhere.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    width : int, optional
+        Characters of a line; by default those of the terminal.
+    """
+
+    def __init__(self, width: int | None = None) -> None:
         from rich.console import Console
 
-        width = None if sys.stdout.isatty() else UNLIMITED_WIDTH
+        if width is None and not sys.stdout.isatty():
+            width = UNLIMITED_WIDTH
         self._has_lines = False
         self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
 
@@ -71,6 +80,11 @@ class Page:
         """Print a line."""
         self._has_lines = True
         self._print(text, soft_wrap=True)
+
+    def sentence(self, text: str) -> None:
+        """Print a sentence, wrapped between words on a terminal."""
+        self._has_lines = True
+        self._print(text)
 
     def heading(self, text: str) -> None:
         """Print a heading, with an empty line before it."""
@@ -86,21 +100,42 @@ class Page:
             self.line(f"{name:<{width}}  {text}")
 
     def table(self, names: Sequence[str], rows: Sequence[Sequence[Cell]], left: int = 1) -> None:
-        """Print a table. The first ``left`` columns are aligned left, the others, which hold numbers, right."""
+        """Print a table. The first ``left`` columns are aligned left, the others, which hold numbers, right.
+
+        On a narrow terminal the texts of the first columns are folded. If the numbers still need more room, they are
+        printed in several tables, each with the first columns.
+        """
+        from rich.cells import cell_len
+
+        left = min(left, len(names))
+        cells = [list(map(cell_text, names)), *([cell_text(cell) for cell in row] for row in rows)]
+        widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+        for j in range(left):
+            widths[j] = min(widths[j], max(self._console.width // (2 * left), MIN_TEXT_WIDTH))
+        for number, part in enumerate(_parts(widths, left, self._console.width)):
+            if number:
+                self._print("")
+            self._print_table([[row[j] for j in part] for row in cells], [widths[j] for j in part], left)
+
+    def _print_table(self, cells: Sequence[Sequence[str]], widths: Sequence[int], left: int) -> None:
+        """Print the header and the rows of a table whose columns have at least these widths."""
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        for j, name in enumerate(names):
+        table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
+        for j, name in enumerate(cells[0]):
             text = j < left
             table.add_column(
-                Text(cell_text(name)), justify="left" if text else "right", overflow="fold", no_wrap=not text
+                Text(name),
+                justify="left" if text else "right",
+                overflow="fold",
+                no_wrap=not text,
+                min_width=widths[j],
             )
-        for row in rows:
-            table.add_row(*(Text(cell_text(cell)) for cell in row))
-        # On a terminal that is too narrow, wrapped lines do less harm than numbers that are cut off.
-        terminal_width, self._console.width = self._console.width, UNLIMITED_WIDTH
-        self._console.width = max(terminal_width, self._console.measure(table).minimum)
+        for row in cells[1:]:
+            table.add_row(*map(Text, row))
+        terminal_width = self._console.width
+        self._console.width = max(terminal_width, sum(widths) + GAP * len(widths))  # numbers are never cut
         self._print(table)
         self._console.width = terminal_width
 
@@ -109,6 +144,24 @@ class Page:
             self._console.print(content, style=style, soft_wrap=soft_wrap)
         for line in captured.get().removesuffix("\n").split("\n"):
             _echo(line.rstrip(), color=True)  # the console has already removed colours where they are not wanted
+
+
+def _parts(widths: Sequence[int], left: int, most: int) -> list[list[int]]:
+    """Positions of the columns of each part of a table: all parts have the first columns, and fit if they can.
+
+    >>> _parts([10, 8, 8, 8], left=1, most=34)
+    [[0, 1, 2], [0, 3]]
+    """
+    first = list(range(left))
+    start = sum(widths[:left]) + GAP * left
+    parts, used = [first.copy()], start
+    for j in range(left, len(widths)):
+        if len(parts[-1]) > left and used + widths[j] + GAP > most:
+            parts.append(first.copy())
+            used = start
+        parts[-1].append(j)
+        used += widths[j] + GAP
+    return parts
 
 
 def cell_text(value: Cell, width: int = MAX_CELL_WIDTH) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import click
 
 from suffice.cli.column_types import read_types_of_model
-from suffice.cli.command import note, note_reading
+from suffice.cli.command import note, note_reading, section
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -243,9 +243,7 @@ def reading_options(function: F) -> F:
         }
         return function(*args, reading=reading, **given)
 
-    decorated: Any = with_reading
-    for option in reversed(OPTIONS):
-        decorated = option(decorated)
+    decorated: Any = section("Reading files", *OPTIONS)(with_reading)
     return decorated  # type: ignore[no-any-return]
 
 
@@ -373,6 +371,7 @@ def class_named(model: GenerativeClassifier, text: str | None) -> Hashable:
     for label in labels:
         if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
             return label
-    from suffice.exceptions import ClassError, listed
+    from suffice.exceptions import ClassError, did_you_mean, listed
 
-    raise ClassError(f"The model has no class {text!r}. Its classes are {listed(labels)}.")
+    hint = did_you_mean(text, map(str, labels))
+    raise ClassError(f"The model has no class {text!r}.{hint} Its classes are {listed(labels)}.")

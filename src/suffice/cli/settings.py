@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
+from suffice.cli.command import section
 from suffice.cli.reading import pairs
 
 if TYPE_CHECKING:
@@ -37,12 +38,15 @@ class NumberOr(click.ParamType):  # type: ignore[type-arg]  # generic since 8.2 
         """Parse the text of an option."""
         if not isinstance(value, str):
             return float(value)
-        if value in self.words:
-            return value
+        if value.lower() in self.words:
+            return value.lower()
         try:
             parsed = float(value)
         except ValueError:
-            self.fail(f"{value!r} is neither a number nor {' or '.join(self.words)}.", param, ctx)
+            from suffice.exceptions import did_you_mean
+
+            hint = did_you_mean(value, self.words)
+            self.fail(f"{value!r} is neither a number nor {' or '.join(self.words)}.{hint}", param, ctx)
         if not 0 <= parsed <= self.most or math.isinf(parsed):
             allowed = "0 or more" if math.isinf(self.most) else f"between 0 and {self.most:g}"
             self.fail(f"{value} is not {allowed}.", param, ctx)
@@ -89,24 +93,24 @@ NAIVE_BAYES = (
     ),
     click.option(
         "--missing",
-        type=click.Choice(["ignore", "category"]),
+        type=click.Choice(["ignore", "category"], case_sensitive=False),
         help="Ignore missing cells of categorical columns (default), or treat them as a category.",
     ),
     click.option(
         "--unseen",
-        type=click.Choice(["ignore", "share", "error"]),
+        type=click.Choice(["ignore", "share", "error"], case_sensitive=False),
         help="Ignore categories not seen in training (default), give them a small probability, or stop.",
     ),
 )
 DISCRIMINANT = (
     click.option(
         "--covariance",
-        type=click.Choice(["shared", "own"]),
+        type=click.Choice(["shared", "own"], case_sensitive=False),
         help="One covariance matrix for all classes (default), or one for each class.",
     ),
     click.option(
         "--shape",
-        type=click.Choice(["full", "diagonal", "spherical"]),
+        type=click.Choice(["full", "diagonal", "spherical"], case_sensitive=False),
         help="Shape of the covariance matrix; default: full.",
     ),
     click.option(
@@ -123,7 +127,7 @@ DISCRIMINANT = (
 TEXT = (
     click.option(
         "--event",
-        type=click.Choice(["multinomial", "bernoulli", "complement", "auto"]),
+        type=click.Choice(["multinomial", "bernoulli", "complement", "auto"], case_sensitive=False),
         help="Event model of the words; default: multinomial.",
     ),
     click.option(
@@ -147,7 +151,7 @@ ALL = (
     click.option("--smoothing", type=NumberOr("auto"), help="Strength of the prior on the parameters; default: 1."),
     click.option(
         "--estimation",
-        type=click.Choice(["mle", "map", "bayes"]),
+        type=click.Choice(["mle", "map", "bayes"], case_sensitive=False),
         help="Estimate parameters by maximum likelihood, by MAP, or integrate over their posterior.",
     ),
     click.option(
@@ -155,10 +159,16 @@ ALL = (
     ),
     click.option(
         "--calibrate",
-        type=click.Choice(["temperature", "isotonic"]),
+        type=click.Choice(["temperature", "isotonic"], case_sensitive=False),
         help="Calibrate probabilities on held-out rows.",
     ),
 )
+SECTIONS = {
+    "Settings of all models": ALL,
+    "Settings of naive-bayes": NAIVE_BAYES,
+    "Settings of discriminant": DISCRIMINANT,
+    "Settings of text": TEXT,
+}
 SETTINGS_OF = {
     "naive-bayes": ("families", "missing", "unseen"),
     "discriminant": ("covariance", "shape", "mix", "shrinkage"),
@@ -177,8 +187,8 @@ def setting_options(function: F) -> F:
         return function(*args, settings={k: v for k, v in settings.items() if v is not None}, **given)
 
     decorated: Any = with_settings
-    for option in reversed((*NAIVE_BAYES, *DISCRIMINANT, *TEXT, *ALL)):
-        decorated = option(decorated)
+    for heading, options in reversed(SECTIONS.items()):
+        decorated = section(heading, *options)(decorated)
     return decorated  # type: ignore[no-any-return]
 
 
@@ -224,13 +234,15 @@ def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> 
 
 def _families_by_column(given: object, source: Source) -> object:
     """Return families by column. A key with commas is a block of columns, unless a column has that name."""
+    from suffice.exceptions import did_you_mean
     from suffice.families import family_names
 
     known = ("auto", "none", *family_names())
     by_column = given if isinstance(given, Mapping) else {}
     wrong = [name for name in (by_column.values() if by_column else [given]) if name not in known]
     if wrong:
-        raise click.UsageError(f"There is no family {wrong[0]!r}. The families are {', '.join(sorted(known))}.")
+        hint = did_you_mean(wrong[0], known)
+        raise click.UsageError(f"There is no family {wrong[0]!r}.{hint} The families are {', '.join(sorted(known))}.")
     if not by_column:
         return given
     families: dict[str | tuple[str, ...], str | None] = {}

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from suffice.exceptions import ClassError, InputError, listed, short
+from suffice.exceptions import ClassError, InputError, did_you_mean, listed, short
 from suffice.numerics.types import Array, Float, Index
 from suffice.sources.columns import Column, ColumnTable, ObjectColumn
 from suffice.sources.frames import as_frame
@@ -98,8 +98,9 @@ class ComparedRows:
     def _column_roles(self, text: str | Collection[object]) -> ColumnRoles:
         unknown = [] if text == "auto" else [name for name in text if name not in self.names]
         if unknown:
+            hint = did_you_mean(unknown[0], self.names)
             raise InputError(
-                f"text names {listed(unknown)}, which is not a column. The columns are {listed(self.names)}.",
+                f"text names {listed(unknown)}, which is not a column.{hint} The columns are {listed(self.names)}.",
                 argument="text",
                 column=unknown[0],
             )

@@ -14,6 +14,7 @@ from suffice.comparison.plotting import PlotTarget, plot_curves
 from suffice.comparison.scores import Score
 from suffice.comparison.verdict import cross_validated, over_sizes
 from suffice.exceptions import InputError
+from suffice.learning.scores import baseline
 from suffice.tables.listing import FrameBackend, Listing
 
 if TYPE_CHECKING:
@@ -61,6 +62,20 @@ class Comparison:
         return self.scores.to_frame(backend)
 
     @property
+    def majority(self) -> float:
+        """Share of the most frequent class: the accuracy of a model that always predicts it."""
+        return self._baseline[0]
+
+    @property
+    def baseline_log_loss(self) -> float:
+        """Entropy of the class shares: the log-loss of a model that knows only these."""
+        return self._baseline[1]
+
+    @property
+    def _baseline(self) -> tuple[float, float]:
+        return baseline(np.array(list(self.class_counts.values()), dtype=np.float64))
+
+    @property
     def verdict(self) -> list[str]:
         """The conclusions in sentences; models within two standard errors of each other are level."""
         sentences = [cross_validated(self.results, self.n_rows, self.n_folds)]
@@ -90,6 +105,8 @@ class Comparison:
             "rows": self.n_rows,
             "columns": self.n_columns,
             "folds": self.n_folds,
+            "majority": self.majority,
+            "baseline_log_loss": self.baseline_log_loss,
             "classes": {str(label): count for label, count in self.class_counts.items()},
             "scores": [
                 _plain(asdict(score)) | {"generative": score.model in self.generative} for score in self.results
@@ -102,9 +119,13 @@ class Comparison:
         }
 
     def __repr__(self) -> str:
-        names = ("model", "accuracy", "log_loss", "brier", "calibration_error", "behind", "behind_error")
+        names = (
+            *("model", "accuracy", "balanced_accuracy", "auc", "log_loss", "brier"),
+            *("calibration_error", "behind", "behind_error"),
+        )
         table = Listing({name: [_rounded(value) for value in self.scores[name]] for name in names})
-        return "\n".join([repr(table), *self.verdict, *self.notes])
+        shares = f"class shares alone: accuracy {self.majority:.4g}, log-loss {self.baseline_log_loss:.4g}"
+        return "\n".join([repr(table), shares, *self.verdict, *self.notes])
 
 
 def _rounded(value: object) -> object:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.learning.scores import LEAST, calibration_error
+from suffice.learning.scores import LEAST, balanced_accuracy, calibration_error, roc_auc
 from suffice.numerics.types import Codes, Float
 
 __all__ = ["Score", "mean_and_error", "row_losses", "scored"]
@@ -33,6 +33,10 @@ class Score:
         The log-loss minus that of the best model, and the standard error of this difference over rows, paired by row.
     fit_seconds : float
         Duration of a fit to all rows.
+    balanced_accuracy : float
+        Mean over the classes of the share of correct labels.
+    auc : float
+        Area under the ROC curve; with more than two classes, the mean of each class against the rest.
     """
 
     model: str
@@ -45,6 +49,8 @@ class Score:
     behind: float
     behind_error: float
     fit_seconds: float
+    balanced_accuracy: float
+    auc: float
 
 
 def row_losses(probability: Float, codes: Codes) -> Float:
@@ -74,6 +80,9 @@ def scored(probabilities: dict[str, Float], codes: Codes, seconds: dict[str, flo
         loss, behind = mean_and_error(losses[name]), mean_and_error(losses[name] - losses[order[0]])
         right = probability[np.arange(len(codes)), codes]
         brier = float(((probability**2).sum(axis=1) - 2 * right + 1).mean())
-        error = calibration_error(probability.max(axis=1), probability.argmax(axis=1) == codes)
-        out.append(Score(name, accuracy[0], loss[0], brier, error, accuracy[1], loss[1], *behind, seconds[name]))
+        correct = probability.argmax(axis=1) == codes
+        error = calibration_error(probability.max(axis=1), correct)
+        by_class = balanced_accuracy(codes, correct), roc_auc(codes, probability)
+        errors = accuracy[1], loss[1]
+        out.append(Score(name, accuracy[0], loss[0], brier, error, *errors, *behind, seconds[name], *by_class))
     return out

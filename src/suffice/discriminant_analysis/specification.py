@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, did_you_mean
 from suffice.families import Family, Gaussian, MultivariateGaussian
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import Solution, specification_named
@@ -79,7 +79,10 @@ class GaussianDiscriminantSpecification(TunableSpecification):
         if self.shape == "full":
             return full
         if self.shape not in ("diagonal", "spherical"):
-            raise InputError(f"shape must be 'full', 'diagonal' or 'spherical'; got {self.shape!r}.", argument="shape")
+            hint = did_you_mean(self.shape, ("full", "diagonal", "spherical"))
+            raise InputError(
+                f"shape must be 'full', 'diagonal' or 'spherical'; got {self.shape!r}.{hint}", argument="shape"
+            )
         spherical = self.shape == "spherical"
         return Gaussian(
             variance=full.covariance, mix=mix, spherical=spherical, divisor=full.divisor, floor=0.0, **shared

@@ -23,7 +23,7 @@ from suffice.families.contract import Family, read_only, register
 from suffice.families.estimation import Estimation, check_estimation, no_proper_prior, weighted_logs
 from suffice.families.linear import Linear
 from suffice.numerics.gamma_function import log_rise
-from suffice.numerics.types import Codes, Float, Mask
+from suffice.numerics.types import Codes, Float, Index, Mask
 from suffice.statistics import ClassAxis, Counts, Membership
 from suffice.statistics.aggregation import Aggregation, Answer, members_of, value, value_counts
 from suffice.statistics.subtraction import subtract_part
@@ -37,6 +37,7 @@ Missing = Literal["ignore", "category"]
 Unseen = Literal["ignore", "share", "error"]
 MOST_NUMBERS = 1 << 12  # entries of a table beyond the levels of its column
 BLOCK_ROWS = 1 << 13  # rows whose log-likelihoods stay in cache from column to column
+MOST_TERMS = 1 << 22  # log-probabilities of cells that are in memory at one time
 MISSING, UNSEEN = "(missing)", "(unseen)"  # names of the two in tables of levels
 
 
@@ -193,6 +194,8 @@ class Categorical(Family):
     smoothing: float = 1.0
     missing: Missing = "ignore"
     unseen: Unseen = "ignore"
+    forgets_levels: ClassVar[bool] = True
+    """Whether the levels are those that rows have, and declared ones."""
 
     name: ClassVar[str] = "categorical"
     reads: ClassVar[Reads] = "categories"
@@ -342,7 +345,8 @@ class Categorical(Family):
     ) -> Float | None:
         """log p(x | y) of each row given all other rows (n, K): its own class has one count less.
 
-        A row is NaN if without it a level was never seen, or a class has no values.
+        A level that only this row has is unseen without it. A row is NaN if such a level is an error, or if a class
+        has no values without the row.
         """
         assert members.codes is not None
         alpha = 0.0 if self.estimation == "mle" else self.smoothing
@@ -352,6 +356,7 @@ class Categorical(Family):
         c = members.codes
         w = np.ones(len(x)) if members.weights is None else members.weights
         own, unknown = np.zeros(len(x)), np.zeros(len(x), dtype=bool)
+        unseen: list[tuple[int, Index, Float]] = []  # column, rows, and log p of an unseen level in each class
         for j, (column, shares) in enumerate(zip(x.columns, parameters.columns, strict=True)):
             codes, count = column.on(shares.levels).dense(len(x)), statistic.of_column(j)
             n_levels = self._n_levels(shares.levels, j)
@@ -362,14 +367,41 @@ class Categorical(Family):
             known = codes >= 0
             at, k, weight = codes[known], c[known], w[known]
             rest = subtract_part(count[k, at], weight)
-            size = subtract_part(count.sum(axis=1)[k], weight) + alpha * n_levels + spare
+            total = count.sum(axis=1)
+            size = subtract_part(total[k], weight) + alpha * n_levels + spare
+            alone = (subtract_part(count.sum(axis=0)[at], weight) == 0) & ~stays[at]
+            unknown[known] |= size == 0
             with np.errstate(divide="ignore", invalid="ignore"):
-                own[known] += np.log(rest + alpha) - np.log(size)
-            unknown[known] |= (size == 0) | ((subtract_part(count.sum(axis=0)[at], weight) == 0) & ~stays[at])
+                part = np.log(rest + alpha) - np.log(size)
+            if self.unseen == "error" or not self.forgets_levels:
+                unknown[known] |= alone
+            elif alone.any():
+                sizes = np.tile(total, (int(alone.sum()), 1))
+                sizes[np.arange(len(sizes)), k[alone]] = subtract_part(total[k[alone]], weight[alone])
+                sizes += alpha * (n_levels - 1) + spare
+                values = np.log(spare) - np.log(sizes) if spare > 0 else np.zeros(sizes.shape)
+                part[alone] = values[np.arange(len(sizes)), k[alone]]
+                unseen.append((j, np.flatnonzero(known)[alone], values))
+            own[known] += part
         out = self.log_likelihood(parameters, x)
+        self._replace_unseen(out, parameters, x, unseen)
         out[np.arange(len(x)), c] = own
         out[unknown] = np.nan
         return out
+
+    def _replace_unseen(
+        self, out: Float, parameters: CategoricalParameters, x: Coded, unseen: Sequence[tuple[int, Index, Float]]
+    ) -> None:
+        """Score rows again with cells of other log-probabilities: the column, the rows, and log p (rows, K)."""
+        affected = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(rows for _, rows, _ in unseen)]))
+        step = max(1, MOST_TERMS // max(1, parameters.n_classes * len(parameters.columns)))
+        for start in range(0, len(affected), step):
+            rows = affected[start : start + step]
+            terms = self.terms(parameters, x.take(rows))
+            for j, at, values in unseen:
+                here = np.isin(at, rows)
+                terms[np.searchsorted(rows, at[here]), :, j] = values[here]
+            out[rows] = terms.sum(axis=2)
 
     def _takes_all(self, statistic: Counts) -> bool:
         """Whether a class without values in a column has the shares of all rows, to which every row contributes."""

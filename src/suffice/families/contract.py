@@ -16,7 +16,7 @@ from typing import ClassVar, NoReturn, Self, TypeVar
 
 import numpy as np
 
-from suffice.exceptions import InputError, NotLinearError, listed
+from suffice.exceptions import InputError, NotLinearError, did_you_mean, listed
 from suffice.families.capabilities import (
     AggregatesColumns,
     BlockRows,
@@ -344,7 +344,11 @@ def family_names() -> list[str]:
 def family_type(name: str) -> type[Family]:
     """The class of the family with this name."""
     if name not in _REGISTERED and name not in family_names():
-        raise InputError(f"There is no family {name!r}. The families are {listed(family_names())}.")
+        names = family_names()
+        hint = did_you_mean(name, names)
+        raise InputError(
+            f"There is no family {name!r:.80}.{hint} The families are {listed(names, len(names))}.", argument="families"
+        )
     return _REGISTERED[name]
 
 

@@ -18,7 +18,7 @@ from typing import Literal, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from suffice.exceptions import Argument, InputError, MergeError, columns_at
+from suffice.exceptions import Argument, InputError, MergeError, columns_at, did_you_mean
 from suffice.numerics.types import Array, Float, Index, Mask, Matrix
 from suffice.statistics import CellSums, CountVectors, Moments
 from suffice.tables.sparse_cells import cell_columns, cell_rows
@@ -57,8 +57,11 @@ class Smoothed(Protocol):
 def check_estimation(estimation: object, smoothing: object) -> None:
     """Raise `InputError` unless both settings are valid."""
     if estimation not in ("mle", "map", "bayes"):
+        hint = did_you_mean(estimation, ("mle", "map", "bayes"))
         raise InputError(
-            Argument("estimation"), f" must be 'mle', 'map' or 'bayes', got {estimation!r}.", argument="estimation"
+            Argument("estimation"),
+            f" must be 'mle', 'map' or 'bayes', got {estimation!r}.{hint}",
+            argument="estimation",
         )
     if isinstance(smoothing, bool) or not (
         isinstance(smoothing, int | float | np.number) and 0 <= float(smoothing) < np.inf

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.families import Family, family_names
 from suffice.families.contract import family_type
 from suffice.model import Block
@@ -83,8 +83,10 @@ def _mapped_blocks(families: Mapping[Any, Any], schema: Schema, settings: Mappin
         if given is None and unknown == columns:
             continue  # an ignored column may be absent
         if unknown or not columns:
+            hint = did_you_mean(unknown[0], names) if unknown else ""
             raise InputError(
-                f"families names the column {listed(unknown)}, which does not exist. The columns are {listed(names)}.",
+                f"families names the column {listed(unknown)}, which does not exist.{hint} The columns are "
+                f"{listed(names)}.",
                 argument="families",
                 column=(unknown or [None])[0],
             )

@@ -12,6 +12,7 @@ from suffice.exceptions import ClassError, InputError, SufficeWarning, listed
 from suffice.learning.expectation_maximisation import EMRows, memberships, read_unlabelled_weight, run_em
 from suffice.learning.fitted import Fitted
 from suffice.learning.kept_rows import MOST_ROWS, KeptRows
+from suffice.learning.likely_mistakes import likely_mistakes
 from suffice.learning.prediction import usable
 from suffice.learning.report import FitReport, Scores
 from suffice.learning.scores import score_held_out
@@ -32,6 +33,7 @@ from suffice.tables import Table
 
 __all__ = ["Prepared", "check_row_count", "decayed", "fit", "no_rows", "prepare", "scaled", "summarize", "update"]
 
+N_CHECKED = 10_000  # rows of a source that are checked for likely mistakes, if no more are kept
 NOT_SCORED = "Scores were not requested; suffice.fit scores a model on held-out rows."
 
 
@@ -104,8 +106,7 @@ def fit(
         if unlabelled is not None:
             raise InputError("Rows without labels can be learned only beside rows in memory, not beside a source.")
         specification.check_verb("learning from a source")
-        n_kept = max(n_scored, 0 if specification.is_additive else MOST_ROWS)
-        rows.keep = KeptRows(n_kept) if n_kept else None
+        rows.keep = KeptRows(max(n_scored, N_CHECKED if specification.is_additive else MOST_ROWS))
     elif unlabelled is not None:
         specification.check_density("learning from unlabelled rows")
         specification.check_verb("learning from unlabelled rows")
@@ -134,7 +135,7 @@ def fit(
     else:
         sample, table, members = None, first.table, first.members
     fitted = _solved(fitted, table, members, unlabelled, unlabelled_weight)
-    return _reported(fitted, rows, sample, n_scored, started)
+    return _reported(fitted, rows, sample, n_scored, started, check=True)
 
 
 def _solved(
@@ -183,9 +184,18 @@ def _with_unlabelled(
 
 
 def _reported(
-    fitted: Fitted, rows: TrainingRows, sample: tuple[Table, Membership] | None, n_scored: int, started: float
+    fitted: Fitted,
+    rows: TrainingRows,
+    sample: tuple[Table, Membership] | None,
+    n_scored: int,
+    started: float,
+    *,
+    check: bool = False,
 ) -> Fitted:
-    """The fitted model with the report of a source; rows in memory have none."""
+    """The fitted model with the report of a source; rows in memory have none.
+
+    With ``check``, it has notes about likely mistakes in the data.
+    """
     if not isinstance(rows, LabelledSource):
         return fitted
     source = rows.source
@@ -200,6 +210,13 @@ def _reported(
             scores, why = score_held_out(fitted, table, members, rows.n_rows), ""
         except ValueError as error:
             why = str(error).split("\n")[0]
+    notes: tuple[SufficeWarning, ...] = ()
+    if check and rows.kept_rows is not None:
+        kept, members = rows.kept_rows
+        assert members.codes is not None
+        names = [name for block in fitted.blocks for name in block.names]
+        labels, weights = fitted.classes.labels.tolist(), fitted.model.weights.weight
+        notes = likely_mistakes(kept, members.codes, names, labels, weights)
     report = FitReport(
         source.name,
         list(source.files),
@@ -211,7 +228,7 @@ def _reported(
         scores,
         why,
         tuple(source.problems),
-        source.notes,
+        (*source.remarks, *notes),
     )
     return fitted.with_parts(report=report, target=rows.target)
 

@@ -8,16 +8,18 @@ from suffice.exceptions import InputError
 from suffice.learning.fitted import Fitted
 from suffice.model import generator
 from suffice.model.mutual_information import ColumnInformation, column_information
+from suffice.numerics.even_draws import EvenDraws
 
 __all__ = ["N_SAMPLES", "mutual_information"]
 
 N_SAMPLES = 4000
+FEWEST = 16  # rows of a class, if there are so many in all
 
 
 def mutual_information(fitted: Fitted, n_samples: int = N_SAMPLES, random_state: object = 0) -> list[ColumnInformation]:
     """Mutual information of each column, or block of dependent columns, and the class; the largest first.
 
-    It is estimated from rows that are drawn from the model, so it needs p(x | y) and two classes.
+    It is estimated from about ``n_samples`` rows that are drawn from the model, so it needs p(x | y) and two classes.
     """
     if n_samples < 1:
         raise InputError(f"n_samples must be at least 1; got {n_samples}.", argument="n_samples")
@@ -26,6 +28,8 @@ def mutual_information(fitted: Fitted, n_samples: int = N_SAMPLES, random_state:
     estimate, rng = fitted.estimate, generator(random_state)
     if len(estimate.classes) < 2:
         raise InputError("Mutual information needs at least two classes, but the model has only one.")
-    codes = rng.choice(len(estimate.prior), size=n_samples, p=estimate.prior / estimate.prior.sum()).astype(np.int64)
-    rows = fitted.reader.write(estimate.sample(codes, rng), fitted.layout)
+    shares = estimate.prior / estimate.prior.sum()
+    sizes = np.maximum(np.rint(n_samples * shares), min(FEWEST, -(-n_samples // len(shares)))).astype(np.int64)
+    codes = np.repeat(np.arange(len(shares)), np.where(shares > 0, sizes, 0))
+    rows = fitted.reader.write(estimate.sample(codes, rng, EvenDraws(codes, rng)), fitted.layout)
     return column_information(estimate, fitted.reader.rows(rows, fitted.layout), codes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from suffice.exceptions import SufficeError
+from suffice.exceptions import SufficeError, SufficeWarning
 
 __all__ = ["FitReport", "Scores"]
 
@@ -30,6 +30,15 @@ class Scores:
         Number of rows in the model.
     rule : str
         "leave-one-out" or "10 folds".
+    majority : float
+        Share of the most frequent class: the accuracy of a model that always predicts it.
+    baseline_log_loss : float
+        Entropy of the class shares: the log-loss of a model that knows only these.
+    balanced_accuracy : float
+        Mean over the classes of the share of correct labels.
+    auc : float
+        Area under the ROC curve; with more than two classes, the mean of each class against the rest. It is exact for
+        up to a million probabilities, otherwise computed from 65,536 bins.
     """
 
     accuracy: float
@@ -40,6 +49,10 @@ class Scores:
     n_rows: int
     of_rows: int
     rule: str
+    majority: float
+    baseline_log_loss: float
+    balanced_accuracy: float
+    auc: float
 
 
 @dataclass(frozen=True)
@@ -63,8 +76,10 @@ class FitReport:
     why_no_scores : str
     problems : tuple of SufficeError
         The errors behind ``faults``, with their facts.
-    notes : list of str
-        Remarks on how the files and their columns were read, as sentences.
+    notes : tuple of SufficeWarning
+        How columns were read, and likely mistakes in the data: constant columns, identifiers, codes for missing values
+        such as −999, duplicate columns, a column that alone predicts the target, and rare classes. They are not issued
+        as warnings; ``str`` gives the sentence, and ``column`` the first column.
     """
 
     source: str
@@ -77,4 +92,4 @@ class FitReport:
     scores: Scores | None = None
     why_no_scores: str = ""
     problems: tuple[SufficeError, ...] = field(default=(), repr=False, compare=False)
-    notes: list[str] = field(default_factory=list)
+    notes: tuple[SufficeWarning, ...] = field(default=(), compare=False)

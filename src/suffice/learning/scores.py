@@ -1,4 +1,4 @@
-"""Held-out scores of a model: accuracy, log-loss and calibration error."""
+"""Held-out scores of a model, and the scores of the class shares alone."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from suffice.exceptions import InputError
 from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
 from suffice.learning.report import Scores
-from suffice.numerics.types import Float, Mask
+from suffice.learning.roc_areas import RocAreas
+from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import Membership
 from suffice.tables import Table
 
-__all__ = ["MOST_BY_SUBTRACTION", "calibration_error", "score_held_out"]
+__all__ = ["MOST_BY_SUBTRACTION", "balanced_accuracy", "baseline", "calibration_error", "roc_auc", "score_held_out"]
 
 MOST_BY_SUBTRACTION = 1000  # rows without a closed form that are held out one by one; more are held out in folds
 BINS = 15
+MAX_EXACT = 1 << 20  # probabilities that are sorted for an exact area under the ROC curve; more are counted in bins
 LEAST = float(np.finfo(np.float64).eps)  # a probability below counts as this one, as in scikit-learn's log_loss
 
 
@@ -64,6 +66,9 @@ def score_held_out(fitted: Fitted, table: Table, members: Membership, of_rows: i
         len(rows),
         of_rows,
         hold_out.name,
+        *baseline(np.bincount(codes, weights)),
+        balanced_accuracy(codes, right, weights),
+        roc_auc(codes, posterior, weights),
     )
 
 
@@ -82,6 +87,43 @@ def _mean(values: Float, weights: Float) -> tuple[float, float]:
     mean = float(weights @ values / total)
     few = len(values) / max(len(values) - 1, 1)
     return mean, float(np.sqrt(few * ((weights * (values - mean)) ** 2).sum()) / total)
+
+
+def baseline(class_weights: Float) -> tuple[float, float]:
+    """Accuracy and log-loss of the class shares alone: the largest share, and the entropy of the shares (nats).
+
+    >>> baseline(np.array([30.0, 10.0, 0.0]))
+    (0.75, 0.5623351446188083)
+    """
+    total = class_weights.sum()
+    if not total:
+        return np.nan, np.nan
+    share = class_weights[class_weights > 0] / total
+    return float(share.max()), float(-(share @ np.log(share)))
+
+
+def balanced_accuracy(codes: Codes, right: Mask, weights: Float | None = None) -> float:
+    """Mean over the classes of the share of rows with a correct label, as in scikit-learn.
+
+    >>> balanced_accuracy(np.array([0, 0, 0, 1]), np.array([True, True, True, False]))
+    0.5
+    """
+    w = np.ones(len(codes)) if weights is None else weights
+    rows, correct = np.bincount(codes, w), np.bincount(codes, w * right)
+    return float((correct[rows > 0] / rows[rows > 0]).mean())
+
+
+def roc_auc(codes: Codes, posterior: Float, weights: Float | None = None) -> float:
+    """Area under the ROC curve; with more than two classes, the mean of each class against the rest.
+
+    It is scikit-learn's ``roc_auc_score``, macro-averaged over the classes that have rows. NaN for rows of one class.
+
+    >>> roc_auc(np.array([0, 1, 0, 1]), np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]]))
+    0.75
+    """
+    areas = RocAreas(posterior.shape[1], MAX_EXACT)
+    areas.add(codes, posterior, weights)
+    return areas.mean()[0]
 
 
 def calibration_error(confidence: Float, right: Mask, weights: Float | None = None) -> float:

@@ -233,6 +233,7 @@ class LabelledSource(TrainingRows):
     ) -> None:
         self.source, self.target, self.progress = source, target, progress
         self.keep: KeptRows | None = None
+        self.kept_rows: tuple[ArrowTable, Membership] | None = None
         source.check_column(target)
         source.read_as_written(target)
         if weights is not None:
@@ -294,7 +295,7 @@ class LabelledSource(TrainingRows):
         """The rows that were kept, and their classes on the axis of a fitted model."""
         if self.keep is None:
             return None
-        rows, members = self.keep.rows(fitted.classes)
+        rows, members = self.kept_rows = self.keep.rows(fitted.classes)
         reader = fitted.reader
         with columns_by_position(fitted.layout):
             table, _, _ = reader.training(reader.from_arrow(rows), np.asarray(members.codes), fitted.layout, 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.exceptions import InputError
 from suffice.numerics.types import Array, Float
-from suffice.tables.listing import Listing
+from suffice.tables.listing import MAX_SHOWN, Listing
 
 __all__ = ["Tuning", "is_auto"]
 
@@ -67,10 +67,13 @@ class Tuning:
             raise InputError("tuning is not a list of settings with their log-loss.")
 
     def table(self) -> Listing:
-        """The settings and their log-loss as a table."""
-        columns: dict[str, Any] = {name: self.tried[:, i].tolist() for i, name in enumerate(self.names)}
-        chosen = ["*" if i == self.best else "" for i in range(len(self.tried))]
-        return Listing(columns | {"log-loss": self.log_loss, "chosen": chosen})
+        """The settings and their log-loss: in the order tried, or the best first if not all rows are printed."""
+        order = np.arange(len(self.tried))
+        if len(order) > MAX_SHOWN:
+            order = np.lexsort((self.log_loss, order != self.best))
+        columns: dict[str, Any] = {name: self.tried[order, i].tolist() for i, name in enumerate(self.names)}
+        chosen = ["*" if i == self.best else "" for i in order]
+        return Listing(columns | {"log-loss": self.log_loss[order], "chosen": chosen})
 
     def __repr__(self) -> str:
         return f"{self.table()!r}\n({self.rule})"

@@ -161,14 +161,18 @@ class Estimate:
             Linear(scale * coef, scale * offset + shift, origin), [name for each in pieces for name in each.names]
         )
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> list[Any]:
+    def sample(
+        self, codes: Codes, rng: np.random.Generator, independent: np.random.Generator | None = None
+    ) -> list[Any]:
         """One row from p(x | y = code) for each code, column by column.
 
-        A column is an array or a `CodedColumn`; None is an ignored column.
+        A column is an array or a `CodedColumn`; None is an ignored column. Blocks of independent columns are drawn
+        with the generator ``independent`` if it is given.
         """
         out: list[Any] = [None] * self.n_columns
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
-            drawn = block.family.sample(parameters, codes, rng)
+            by = independent if block.independent and independent is not None else rng
+            drawn = block.family.sample(parameters, codes, by)
             for i, at in enumerate(block.positions(self.n_columns)):
                 out[at] = drawn.columns[i] if isinstance(drawn, Coded) else drawn[:, i]
         return out

@@ -2,10 +2,11 @@
 
 The information of a column by itself is its mutual information with the class under the model, in bits:
 
-    I(y; x_j) = E[log₂ p(x_j | y) − log₂ Σ_k p(k) p(x_j | k)]
+    I(y; x_j) = H(y) − E[H(y | x_j)]
 
-It is 0 if the column has the same distribution in all classes, and at most the entropy of p(y). The mean over rows that
-were drawn from the model estimates it for every family, with a standard error.
+It is 0 if the column has the same distribution in all classes, and at most H(y), the entropy of p(y). For a categorical
+column it is a sum over the levels. For other families the mean is over rows that are drawn from the model, evenly
+spread over the distribution of each class.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice import bayes
-from suffice.families import MultivariateGaussian, Text
+from suffice.families import Categorical, MultivariateGaussian, Text
 from suffice.families.text.informative_words import InformativeWords, informative_words
 from suffice.model.estimate import Estimate
 from suffice.numerics.types import Codes, Float
@@ -69,20 +70,60 @@ def column_information(estimate: Estimate, table: Table, codes: Codes) -> list[C
     estimate : Estimate
         Its scores must be log-densities; see `Estimate.is_density`.
     table : Table
-        Rows drawn from the model.
+        Rows drawn from the model; the number of rows of a class need not follow the prior.
     codes : array of shape (n,)
         Their classes.
     """
-    rows = np.arange(len(codes))
+    exact = dict(_level_information(estimate))
     out = []
     for name, log_density in _column_log_densities(estimate, table):
-        with np.errstate(invalid="ignore"):
-            evidence = bayes.log_evidence(bayes.joint(estimate.log_prior, log_density.copy()))
-            gain = log_density[rows, codes] - evidence
-        gain = gain[np.isfinite(gain)] / np.log(2)
-        bits, error = (float(gain.mean()), float(gain.std() / np.sqrt(len(gain)))) if len(gain) else (0.0, 0.0)
-        out.append(ColumnInformation(name if isinstance(name, tuple) else (name,), max(bits, 0.0), error))
-    return sorted(out, key=lambda each: -each.bits)
+        columns = name if isinstance(name, tuple) else (name,)
+        if columns in exact:
+            bits, error = exact[columns], 0.0
+        else:
+            bits, error = _information(estimate, log_density, codes)
+        out.append(ColumnInformation(columns, max(bits, 0.0), error))
+    return sorted(out, key=lambda each: -round(each.bits, 12))  # equal columns keep their order
+
+
+def _information(estimate: Estimate, log_density: Float, codes: Codes) -> tuple[float, float]:
+    """Information of a part with log-densities (n, K) at rows that were drawn from the classes, and its error.
+
+    The error is the standard error of independent draws, which bounds that of evenly spread draws.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        joint = bayes.joint(estimate.log_prior, log_density.copy())
+        log_posterior = joint - bayes.log_evidence(joint)[:, None]
+        posterior = np.exp(log_posterior)
+        left = -np.where(posterior > 0, posterior * log_posterior, 0.0).sum(axis=1) / np.log(2)
+    usable = np.isfinite(left)
+    left, codes = left[usable], codes[usable]
+    n = np.bincount(codes, minlength=len(estimate.prior))
+    share = np.where(n > 0, estimate.prior, 0.0)
+    if not share.any():
+        return 0.0, 0.0
+    share = share / share.sum()
+    size = np.maximum(n, 1)
+    mean = np.bincount(codes, left, minlength=len(n)) / size
+    variance = np.bincount(codes, (left - mean[codes]) ** 2, minlength=len(n)) / size
+    return class_entropy(estimate.prior) - float(share @ mean), float(np.sqrt(share**2 @ (variance / size)))
+
+
+def _level_information(estimate: Estimate) -> list[tuple[tuple[object], float]]:
+    """Exact information of each categorical column, from the shares of its levels."""
+    out = []
+    for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):
+        if not isinstance(block.family, Categorical):
+            continue
+        for j, name in enumerate(block.names):
+            _, shares = block.family.level_table(parameters, j)
+            total = shares.sum(axis=0)
+            if len(shares) and (total > 0).all():
+                joint = shares / total * (estimate.prior / estimate.prior.sum())
+                level = joint.sum(axis=1)
+                left = sum(p * class_entropy(each) for p, each in zip(level, joint, strict=True) if p > 0)
+                out.append(((name,), class_entropy(estimate.prior) - float(left)))
+    return out
 
 
 def _column_log_densities(estimate: Estimate, table: Table) -> list[tuple[object, Float]]:

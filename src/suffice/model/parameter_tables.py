@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.families import Family
 from suffice.families.capabilities import Parameters
 from suffice.model.estimate import Estimate
@@ -25,7 +25,11 @@ def parameter_table(estimate: Estimate, column: object) -> Listing:
         if whole or column in names:
             j = 0 if whole else names.index(column)
             return _table(block.family, parameters, estimate.classes.labels.tolist(), names, j, whole=whole)
-    raise InputError(f"The model has no column {column!r}. Its columns are {listed(column_names(estimate), 50)}.")
+    known = column_names(estimate)
+    raise InputError(
+        f"The model has no column {column!r:.80}.{did_you_mean(column, known)} Its columns are {listed(known, 50)}.",
+        column=column,
+    )
 
 
 def column_names(estimate: Estimate) -> list[object]:

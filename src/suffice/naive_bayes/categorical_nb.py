@@ -43,6 +43,7 @@ class _Categories(Categorical):
     """Categories 0, 1, … up to a number, some of which were seen."""
 
     least: tuple[int, ...] = ()
+    forgets_levels: ClassVar[bool] = False
 
     def _n_levels(self, levels: Levels, j: int) -> int:
         largest: Any = levels.values[-1] if len(levels) else -1

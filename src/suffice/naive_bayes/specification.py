@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.families import Family
 from suffice.learning.column_checks import (
     check_levels,
@@ -66,7 +66,8 @@ class NaiveBayesSpecification(TunableSpecification):
         policies = {"missing": self.missing, "unseen": self.unseen}
         for name, value in policies.items():
             if value not in POLICIES[name]:
-                raise InputError(f"{name} must be one of {listed(POLICIES[name])}; got {value!r}.", argument=name)
+                hint = did_you_mean(value, POLICIES[name])
+                raise InputError(f"{name} must be one of {listed(POLICIES[name])}; got {value!r}.{hint}", argument=name)
         return {name: value for name, value in given.items() if value is not None} | policies
 
     def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:

@@ -10,7 +10,7 @@ from typing import TypedDict
 import numpy as np
 
 from suffice import kernels
-from suffice.exceptions import ClassError, InputError, listed
+from suffice.exceptions import ClassError, InputError, did_you_mean, listed
 from suffice.numerics.types import Array, Codes, Float, Mask, Selection
 
 __all__ = ["ClassAxis", "Membership", "MembershipArrays", "present_rows"]
@@ -101,7 +101,9 @@ class ClassAxis:
         values = np.asarray([label])
         at = int(self.positions(values)[0]) if values.ndim == 1 else -1
         if at < 0:
-            raise ClassError(f"{label!r} is not a class of this model. Its classes are {listed(self.labels.tolist())}.")
+            known = self.labels.tolist()
+            hint = did_you_mean(label, known)
+            raise ClassError(f"{label!r:.80} is not a class of this model.{hint} Its classes are {listed(known)}.")
         return at
 
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from suffice.exceptions import InputError
 
-__all__ = ["Listing"]
+__all__ = ["MAX_SHOWN", "Listing"]
 
 FrameBackend = Literal["pandas", "polars", "pyarrow"] | ModuleType
 WIDEST = 80  # characters shown of a cell
+MAX_SHOWN = 40  # rows that are printed
 
 
 class Listing(Mapping[str, Any]):
@@ -56,19 +57,19 @@ class Listing(Mapping[str, Any]):
                 argument="backend",
             ) from None
 
-    def _cells(self, limit: int = 40) -> list[list[str]]:
+    def _cells(self, limit: int = MAX_SHOWN) -> list[list[str]]:
         """Return the text of the header and of the first rows."""
         columns = [[str(name), *(_shown(value) for value in values[:limit])] for name, values in self._columns.items()]
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def _hidden(self, limit: int = 40) -> int:
+    def _hidden(self, limit: int = MAX_SHOWN) -> int:
         """Number of rows that are not shown."""
         return max((len(values) for values in self._columns.values()), default=0) - limit
 
     def __repr__(self) -> str:
         cells = self._cells()
         wide = [max(len(row[j]) for row in cells) for j in range(len(self))]
-        right = [all(isinstance(v, float | int | np.number) for v in column[:40]) for column in self.values()]
+        right = [all(isinstance(v, float | int | np.number) for v in column[:MAX_SHOWN]) for column in self.values()]
         lines = [
             "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, wide, right, strict=True)).rstrip()
             for row in cells

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import weakref
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO, Protocol, TypeGuard
 
-from suffice.exceptions import InputError, SufficeError, SufficeWarning, listed, short
+from suffice.exceptions import InputError, SufficeError, SufficeWarning, did_you_mean, listed, short
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files.batch import Batch
 from suffice.sources.files.cell_formats import CellFormat, check_date_format
@@ -551,8 +550,7 @@ def _check_names(names: Iterable[str], available: Sequence[str], described: str)
     known = set(available)
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(str(name), list(map(str, available)), 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(name, available)
             raise InputError(f"{described} has no column {name!r:.80}.{hint} It has {listed(available)}.", column=name)
 
 
