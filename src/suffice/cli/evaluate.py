@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows
+from suffice.cli.impossible import ImpossibleRows, impossible_option
 from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
@@ -43,6 +44,7 @@ MAX_CLASSES = 20  # of a confusion matrix that is printed; --json has all
 @data_argument
 @target_option
 @weights_option
+@impossible_option(["error", "prior"])
 @columns_options
 @reading_options
 @json_option
@@ -51,6 +53,7 @@ def command(
     data: tuple[str, ...],
     target: str,
     weights: str | None,
+    impossible: str | None,
     columns: list[str] | None,
     ignore: list[str] | None,
     reading: ReadingOptions,
@@ -68,6 +71,9 @@ def command(
     from suffice.learning.labels import KnownLabelReader, check_labels
 
     loaded = suffice.load(model)
+    if impossible is None and loaded.fitted_.specification.impossible == "nan":
+        impossible = "prior"  # a row without probabilities has no log-loss
+    impossible_rows = ImpossibleRows(loaded, impossible)
     source = open_data(data, reading, columns, ignore, also=[target, weights], notes=False)
     read = model_columns(loaded, source, [target, weights])
     classes = loaded.classes_.tolist()
@@ -82,7 +88,8 @@ def command(
     names = list(dict.fromkeys([*read, target, *([weights] if weights else [])]))
     with reading_progress(source, "Evaluating"):
         for batch in source.batches(names, coded=[target]):
-            use_good_rows(loaded, source, batch, read, add)
+            with impossible_rows.counted():
+                use_good_rows(loaded, source, batch, read, add)
     if not evaluation.n_rows:
         raise InputError(f"{source.name} has no rows to score the model on.")
     unknown = labels.unknown
@@ -92,6 +99,7 @@ def command(
             "labels count as errors and are not part of the log-loss."
         )
     note_skipped_rows(source)
+    impossible_rows.note()
     if as_json:
         print_json(
             {

@@ -9,6 +9,7 @@ import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows
+from suffice.cli.impossible import ImpossibleRows, impossible_option
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -51,6 +52,7 @@ cat test.csv | suffice predict flowers.suffice - --to jsonl | head -3
     help="Columns of DATA to copy to the output, separated by commas.",
 )
 @click.option("--no-density", is_flag=True, help="Do not write log p(x).")
+@impossible_option()
 @columns_options
 @reading_options
 def command(
@@ -60,6 +62,7 @@ def command(
     to: str | None,
     keep: str,
     no_density: bool,
+    impossible: str | None,
     columns: list[str] | None,
     ignore: list[str] | None,
     reading: ReadingOptions,
@@ -75,6 +78,7 @@ def command(
     kind = format_of(output, to)
     check_writable(output)
     loaded = suffice.load(model)
+    impossible_rows = ImpossibleRows(loaded, impossible)
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
     source = open_data(data, reading, columns, ignore, also=kept, notes=False)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])
@@ -83,14 +87,16 @@ def command(
     names = list(dict.fromkeys([*kept, *read]))
     with write_rows(output, kind) as writer, reading_progress(source, "Predicting", output):
         for batch in source.batches(names):
-            table = use_good_rows(
-                loaded, source, batch, read, lambda rows, model_rows: predictions.of(rows.select(kept), model_rows)
-            )
+            with impossible_rows.counted():
+                table = use_good_rows(
+                    loaded, source, batch, read, lambda rows, model_rows: predictions.of(rows.select(kept), model_rows)
+                )
             if table is not None:
                 writer.write(table)
         if not writer.n_rows:
             writer.write(predictions.of_no_rows(source.no_rows(kept)))
     note_skipped_rows(source)
+    impossible_rows.note()
 
 
 class Predictions:
@@ -149,9 +155,14 @@ class Predictions:
         return self._table(kept, labels, probabilities, np.empty(0) if self.density else None)
 
     def _table(self, kept: pa.Table, labels: pa.Array, probabilities: Float, density: Float | None) -> pa.Table:
+        import numpy as np
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        predictions = [labels, *(pa.array(probabilities[:, k]) for k in range(probabilities.shape[1]))]
+        unknown = np.isnan(probabilities).any(axis=1)
+        labels = pc.if_else(pa.array(unknown), None, labels) if unknown.any() else labels
+        each = (pa.array(probabilities[:, k], from_pandas=True) for k in range(probabilities.shape[1]))
+        predictions = [labels, *each]
         if density is not None:
             predictions.append(pa.array(density))
         columns = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in kept.columns]
