@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from suffice.exceptions import (
         ClassError,
         EmptyColumnWarning,
+        ImpossibleRowsWarning,
         InputError,
         MergeError,
         ModelFileError,
@@ -44,6 +45,7 @@ __all__ = [
     "ClassError",
     "EmptyColumnWarning",
     "GaussianDiscriminant",
+    "ImpossibleRowsWarning",
     "InputError",
     "MergeError",
     "ModelFileError",
@@ -81,6 +83,7 @@ _PARTS = (
     "families",
     "model_selection",
     "naive_bayes",
+    "sources",
     "statistics",
     "tables",
     "testing",
@@ -99,4 +102,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_PARTS})
+    return sorted({*__all__, *_PARTS})

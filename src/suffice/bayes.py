@@ -24,6 +24,7 @@ __all__ = [
     "class_prior",
     "decide",
     "decide_by_posterior",
+    "is_impossible",
     "joint",
     "log_evidence",
     "log_label_evidence",
@@ -192,7 +193,7 @@ def _written(result: kernels.PosteriorOutput, joint: Float, out: Float | None) -
     first = kernels.write_posterior(joint, result, out)
     if first >= 0:
         # If the result is written over the scores, it is NaN in the rows that had no posterior.
-        impossible = np.isnan(out).any(axis=1) if out is joint else _impossible(joint)
+        impossible = np.isnan(out).any(axis=1) if out is joint else is_impossible(joint)
         raise _impossible_rows(np.union1d(np.flatnonzero(impossible), [first]))
     return out
 
@@ -202,8 +203,8 @@ def _contiguous(joint: Float) -> Float:
     return np.require(joint, np.float64, ["C", "W"])
 
 
-def _impossible(joint: Float) -> Mask:
-    """Which rows have no posterior: a score is NaN or +∞, or all are −∞ (n,)."""
+def is_impossible(joint: Float) -> Mask:
+    """Which rows of log p(x, y) have no posterior: a score is NaN or +∞, or all are −∞ (n,)."""
     return np.asarray(~((joint < np.inf).all(axis=1) & (joint > -np.inf).any(axis=1)))
 
 
@@ -218,7 +219,7 @@ def check_possible_rows(joint: Float, first_row: int = 0) -> None:
 
     ``first_row`` is the number of row 0, for the message.
     """
-    impossible = _impossible(joint)
+    impossible = is_impossible(joint)
     if impossible.any():
         raise _impossible_rows(first_row + np.flatnonzero(impossible))
 

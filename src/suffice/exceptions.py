@@ -13,7 +13,8 @@
 
     SufficeWarning                (also a UserWarning)
     ├── SingularCovarianceWarning
-    └── EmptyColumnWarning                              a column without a single value
+    ├── EmptyColumnWarning                              a column without a single value
+    └── ImpossibleRowsWarning                           rows that no class can explain
 
 An error is a sentence for a person and carries its facts as attributes: ``rows``, ``column``, ``argument``, ``file``,
 ``line``. Code reads the attributes, never the sentence. Advice that names an argument is an `Argument` inside the
@@ -41,6 +42,7 @@ __all__ = [
     "Argument",
     "ClassError",
     "EmptyColumnWarning",
+    "ImpossibleRowsWarning",
     "InputError",
     "MergeError",
     "ModelFileError",
@@ -201,6 +203,10 @@ class SingularCovarianceWarning(SufficeWarning):
 
 class EmptyColumnWarning(SufficeWarning):
     """A column has no values, so it does not affect predictions."""
+
+
+class ImpossibleRowsWarning(SufficeWarning):
+    """No class can explain some rows, so they have no posterior; see ``impossible`` of the estimators."""
 
 
 def short(name: object) -> str:

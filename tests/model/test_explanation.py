@@ -65,7 +65,10 @@ def test_rows_without_odds_are_all_named():
         explain_columns(model.fitted_.estimate, table, 1, 2)
     assert list(caught.value.rows) == [0, 3]
     nowhere = MatrixTable(np.array([[1.0, 1.0], [0.0, 1.0], [0.0, 0.0], [0.0, 1.0]]))
-    for use in (lambda: explain(model.fitted_.estimate, nowhere), lambda: model.predict_proba(nowhere.x)):
-        with pytest.raises(InputError, match="Row 1 is so far from every class") as caught:
+    for use, said in (
+        (lambda: explain(model.fitted_.estimate, nowhere), "Row 1 is so far from every class"),
+        (lambda: model.predict_proba(nowhere.x), "Row 1 has probability zero in every class, because of 0 in column 0"),
+    ):
+        with pytest.raises(InputError, match=said) as caught:
             use()
         assert list(caught.value.rows) == [1, 3]

@@ -172,7 +172,7 @@ def test_explaining_what_is_impossible():
     assert model.explain(rows[:1], label=0, against=1).log_odds[0] == np.inf
     with pytest.raises(InputError, match="impossible under both"):
         model.explain(rows[:1], label=1, against=2)
-    with pytest.raises(InputError, match="so far from every class"):
+    with pytest.raises(InputError, match="probability zero in every class, because of 0 in column 0 in class 0"):
         model.explain([[0, 0, 0]])
 
 

@@ -2,6 +2,8 @@
 
 import importlib
 import pkgutil
+import subprocess
+import sys
 
 import pytest
 
@@ -12,6 +14,7 @@ PUBLIC = {
         "ClassError",
         "EmptyColumnWarning",
         "GaussianDiscriminant",
+        "ImpossibleRowsWarning",
         "InputError",
         "MergeError",
         "ModelFileError",
@@ -42,6 +45,7 @@ PUBLIC = {
         "Argument",
         "ClassError",
         "EmptyColumnWarning",
+        "ImpossibleRowsWarning",
         "InputError",
         "MergeError",
         "ModelFileError",
@@ -101,6 +105,7 @@ PUBLIC = {
         "is_source",
         "open_source",
     ],
+    "suffice.sources": ["Source", "open_source"],
     "suffice.statistics": [
         "ByClass",
         "ByColumn",
@@ -170,3 +175,13 @@ def test_every_name_in_all_exists():
         module = importlib.import_module(found.name)
         missing = [name for name in getattr(module, "__all__", []) if not hasattr(module, name)]
         assert not missing, f"{found.name} lacks {missing}"
+
+
+def test_only_public_names_are_listed():
+    """As a user sees them after a bare import, in a process that has imported nothing else."""
+    code = "import suffice; print(*dir(suffice)); suffice.sources.open_source; suffice.sources.files"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    packages = [name for name in found if name not in suffice.__all__]
+    assert set(suffice.__all__) <= set(found)
+    assert packages == [name for name in packages if f"suffice.{name}" in PUBLIC or name == "cli"]
+    assert {"sources", "naive_bayes", "model_selection"} <= set(packages)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows, section
 from suffice.cli.description import MAX_CLASSES, accuracy_line, log_loss_line
+from suffice.cli.impossible import ImpossibleRows, impossible_option
 from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
@@ -45,6 +46,7 @@ MAX_ERRORS = 10  # most frequent errors that are printed instead
 @model_argument
 @data_argument
 @section("Data", known_target_option, columns_options, weights_option)
+@section("Model", impossible_option(["error", "prior"]))
 @reading_options
 @section("Output", json_option)
 def command(
@@ -52,6 +54,7 @@ def command(
     data: tuple[str, ...],
     target: str | None,
     weights: str | None,
+    impossible: str | None,
     columns: list[str] | None,
     ignore: list[str] | None,
     reading: ReadingOptions,
@@ -69,6 +72,9 @@ def command(
     from suffice.learning.labels import KnownLabelReader, check_labels
 
     loaded = suffice.load(model)
+    if impossible is None and loaded.fitted_.specification.impossible == "nan":
+        impossible = "prior"  # a row without probabilities has no log-loss
+    impossible_rows = ImpossibleRows(loaded, impossible)
     target = known_target(loaded, target)
     source = open_data(data, reading, columns, ignore, also=[weights], target=target, notes=False)
     read = model_columns(loaded, source, [target, weights])
@@ -84,7 +90,8 @@ def command(
     names = list(dict.fromkeys([*read, target, *([weights] if weights else [])]))
     with reading_progress(source, "Evaluating"):
         for batch in source.batches(names, coded=[target]):
-            use_good_rows(loaded, source, batch, read, add)
+            with impossible_rows.counted():
+                use_good_rows(loaded, source, batch, read, add)
     if not evaluation.n_rows:
         raise InputError(f"{source.name} has no rows to score the model on.")
     unknown = labels.unknown
@@ -102,6 +109,7 @@ def command(
             "labels count as errors and are not part of the log-loss."
         )
     note_skipped_rows(source)
+    impossible_rows.note()
     if as_json:
         print_json(
             {

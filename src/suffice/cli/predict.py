@@ -10,6 +10,7 @@ import click
 from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows
 from suffice.cli.decisions import DecisionOptions, decision_options
+from suffice.cli.impossible import ImpossibleRows, impossible_option
 from suffice.cli.kept import KeptColumns
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
@@ -58,6 +59,7 @@ echo 'lunch at noon?' | suffice predict spam.suffice -
 )
 @click.option("--no-density", is_flag=True, help="Do not write log p(x).")
 @decision_options
+@impossible_option()
 @columns_options
 @reading_options
 def command(
@@ -69,6 +71,7 @@ def command(
     keep: str,
     no_density: bool,
     decision: DecisionOptions,
+    impossible: str | None,
     columns: list[str] | None,
     ignore: list[str] | None,
     reading: ReadingOptions,
@@ -89,6 +92,7 @@ def command(
     check_writable(output)
     loaded = decision.with_prior(suffice.load(model))
     rule = decision.rule(loaded)
+    impossible_rows = ImpossibleRows(loaded, impossible)
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
     source = open_rows(loaded, data, texts, reading, columns, ignore, also=kept)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])
@@ -97,14 +101,20 @@ def command(
     predictions = Predictions(loaded, columns_kept.names, *rule, density=not no_density)
     with write_rows(output, kind) as writer, reading_progress(source, "Predicting", output):
         for batch in source.batches(read, written=columns_kept.written):
-            table = use_good_rows(
-                loaded, source, batch, read, lambda rows, model_rows: predictions.of(columns_kept.of(rows), model_rows)
-            )
+            with impossible_rows.counted():
+                table = use_good_rows(
+                    loaded,
+                    source,
+                    batch,
+                    read,
+                    lambda rows, model_rows: predictions.of(columns_kept.of(rows), model_rows),
+                )
             if table is not None:
                 writer.write(table)
         if not writer.n_rows:
             writer.write(predictions.of_no_rows(columns_kept.of_no_rows()))
     note_skipped_rows(source)
+    impossible_rows.note()
 
 
 class Predictions:
@@ -177,9 +187,14 @@ class Predictions:
         return self._table(kept, labels, probabilities, np.empty(0) if self.density else None)
 
     def _table(self, kept: pa.Table, labels: pa.Array, probabilities: Float, density: Float | None) -> pa.Table:
+        import numpy as np
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        predictions = [labels, *(pa.array(probabilities[:, k]) for k in range(probabilities.shape[1]))]
+        unknown = np.isnan(probabilities).any(axis=1)
+        labels = pc.if_else(pa.array(unknown), None, labels) if unknown.any() else labels
+        each = (pa.array(probabilities[:, k], from_pandas=True) for k in range(probabilities.shape[1]))
+        predictions = [labels, *each]
         if density is not None:
             predictions.append(pa.array(density))
         fields = [pa.field(name, column.type) for name, column in zip(self.names, predictions, strict=True)]

@@ -58,6 +58,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         Whether `predict_proba` is calibrated on held-out rows (leave-one-out, or ten folds where that has no closed
         form and there are more than 1,000 rows): with a temperature and an offset for each class (True), or with a
         monotone function (``"isotonic"``).
+    impossible : {"error", "prior", "nan"}, default="error"
+        What a row gets that is so far from every class that its density is zero in float64: an error that names the
+        rows; the class prior; or NaN (`predict` then gives the most probable class of the prior). The last two warn
+        with `ImpossibleRowsWarning`, which has the ``rows``.
 
     Attributes
     ----------
@@ -115,6 +119,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         prior: Prior = "data",
         n_components: int | None = None,
         calibrate: bool | str = False,
+        impossible: str = "error",
     ) -> None:
         self.covariance = covariance
         self.shape = shape
@@ -126,6 +131,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         self.prior = prior
         self.n_components = n_components
         self.calibrate = calibrate
+        self.impossible = impossible
 
     # ------------------------------------------------------------------ parameters
 

@@ -18,6 +18,7 @@ from suffice.learning import decisions, fitting, prediction, updating
 from suffice.learning.decisions import Costs, Thresholds
 from suffice.learning.expectation_maximisation import EMTrace
 from suffice.learning.fitted import Fitted
+from suffice.learning.impossible import check_possible
 from suffice.learning.information import N_SAMPLES, mutual_information
 from suffice.learning.prior_shift import AdaptedPrior
 from suffice.learning.report import FitReport
@@ -488,6 +489,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         table, classes = self._rows(fitted, X), fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
         joint = prediction.joint(fitted, table)
+        check_possible(fitted, table, joint)
         return explain(fitted.estimate, table, first, second, joint, absent_words=absent_words)
 
     def mutual_information(self, n_samples: int = N_SAMPLES, *, random_state: Any = 0) -> Listing:

@@ -22,6 +22,7 @@ class TunableClassifier(GenerativeClassifier):
 
     prior: bayes.Prior
     calibrate: bool | str
+    impossible: str
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters. What was learned stays; the next prediction uses the new parameters."""

@@ -6,29 +6,34 @@ finish them. `suffice.bayes` computes posteriors; the families compute densities
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from suffice import bayes
 from suffice.exceptions import Argument, ClassError, InputError, NotLinearError, listed
 from suffice.learning.fitted import Fitted
+from suffice.learning.impossible import check_possible, impossible_rows, warn_of_impossible_rows
 from suffice.model import LinearForm, generator, row_count
-from suffice.numerics.types import Array, Float
+from suffice.numerics.types import Array, Float, Index
 from suffice.sources.labels import read_weights
 from suffice.statistics import ClassAxis
 from suffice.tables import Table
 from suffice.tables.row_blocks import evaluate_in_blocks
 
-__all__ = ["answer", "answer_of_joint", "joint", "linear_form", "log_likelihood", "sample"]
+__all__ = ["answer", "answer_by_rule", "answer_of_joint", "joint", "linear_form", "log_likelihood", "sample"]
 
 REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-def answer(fitted: Fitted, table: Table, method: str) -> Array:
+def answer(fitted: Fitted, table: Table, method: str, numbers: Index | None = None) -> Array:
     """The answer to a prediction method for each row of a table.
 
     Parameters
     ----------
     method : {"predict", "predict_proba", "predict_log_proba"}
+    numbers : array of int of shape (n,), optional
+        Row numbers for messages.
 
     Returns
     -------
@@ -45,25 +50,53 @@ def answer(fitted: Fitted, table: Table, method: str) -> Array:
         if known is None:
             with np.errstate(over="ignore", invalid="ignore"):
                 scores = solution.relative_joint(rows)
-            return answer_of_joint(fitted, method, scores, classes, dtype, out)
+            return answer_by_rule(fitted, method, scores, classes, dtype, out)
         if method == "predict":
             return np.take(classes.labels, known, out=out)
         return specification.present(method, known, classes, dtype)
 
-    try:
+    with contextlib.suppress(ValueError):
         return evaluate_in_blocks(table, len(classes.labels), evaluate)
-    except ValueError:
-        # A row has no answer. The joint densities of all rows tell which row, and whether one of its values is invalid.
-        return answer_of_joint(fitted, method, joint(fitted, table), classes, dtype)
+    # A row has no answer. The joint densities of all rows tell which row, and whether one of its values is invalid.
+    return answer_of_joint(fitted, method, joint(fitted, table), classes, dtype, table, numbers)
 
 
 def answer_of_joint(
+    fitted: Fitted,
+    method: str,
+    scores: Float,
+    classes: ClassAxis,
+    dtype: np.dtype,
+    table: Table,
+    numbers: Index | None = None,
+) -> Array:
+    """The answer to a prediction method from log p(x, y) of the rows of a table (n, K), up to a term of each row.
+
+    A row that no class can explain raises an error, or gets the class prior or NaN, as the specification says.
+    """
+    if fitted.specification.impossible == "error":
+        check_possible(fitted, table, scores, numbers)
+        return answer_by_rule(fitted, method, scores, classes, dtype)
+    rows = impossible_rows(scores)
+    if not len(rows):
+        return answer_by_rule(fitted, method, scores, classes, dtype)
+    prior = fitted.estimate.log_prior
+    scores[rows] = prior
+    out = answer_by_rule(fitted, method, scores, classes, dtype)
+    if method == "predict":
+        out[rows] = classes.labels[np.argmax(prior)]
+    elif fitted.specification.impossible == "nan":
+        out[rows] = np.nan
+    else:
+        out[rows] = prior if method == "predict_log_proba" else fitted.estimate.prior
+    warn_of_impossible_rows(fitted, table, rows, numbers)
+    return out
+
+
+def answer_by_rule(
     fitted: Fitted, method: str, scores: Float, classes: ClassAxis, dtype: np.dtype, out: Array | None = None
 ) -> Array:
-    """The answer to a prediction method from log p(x, y) of the rows (n, K), up to a term of each row.
-
-    The answer may be written to ``out``, which has its shape and type.
-    """
+    """The answer to a prediction method by Bayes' rule; it may be written to ``out``, which has its shape and type."""
     asked = _asked(fitted, method)
     if fitted.specification.calibrates:
         scores = fitted.calibrated(scores, classes)

@@ -73,9 +73,11 @@ def score_held_out(fitted: Fitted, table: Table, members: Membership, of_rows: i
 
 
 def _posterior(fitted: Fitted, joint: Float) -> Float:
-    """p(y | x) as the model reports it (n, K); zero in a row that no class can explain."""
+    """p(y | x) as the model reports it (n, K); zero in a row without a posterior."""
     known = np.isfinite(joint.max(axis=1))
     out = np.zeros_like(joint)
+    if fitted.specification.impossible == "prior":
+        out[~known] = fitted.estimate.prior
     if known.any():
         out[known] = bayes.posterior(fitted.calibrated(np.ascontiguousarray(joint[known]), fitted.classes))
     return out

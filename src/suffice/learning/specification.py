@@ -205,6 +205,16 @@ class Specification(ABC):
         return False
 
     @property
+    def impossible(self) -> str:
+        """What rows get that no class can explain: "error", "prior" or "nan"."""
+        return "error"
+
+    @property
+    def has_impossible(self) -> bool:
+        """Whether ``impossible`` is a parameter."""
+        return any(field.name == "impossible" for field in fields(self))
+
+    @property
     def calibrates(self) -> bool:
         """Whether probabilities are calibrated on held-out rows."""
         return False

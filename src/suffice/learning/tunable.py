@@ -14,6 +14,7 @@ from suffice.exceptions import InputError, listed
 from suffice.learning.calibration import OFFSETS, Calibration, fit_isotonic, fit_temperature
 from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
+from suffice.learning.impossible import check_impossible
 from suffice.learning.scores import MOST_BY_SUBTRACTION
 from suffice.learning.specification import Solution, Specification
 from suffice.learning.tuning import tune
@@ -47,6 +48,7 @@ class TunableSpecification(Specification):
 
     prior: bayes.Prior = "data"
     calibrate: bool | str = False
+    impossible: str = "error"
 
     # ------------------------------------------------------------------ parameters that are "auto"
 
@@ -120,8 +122,9 @@ class TunableSpecification(Specification):
     # ------------------------------------------------------------------ the contract
 
     def check(self) -> None:
-        """Raise for an invalid value of ``calibrate``."""
+        """Raise for an invalid value of ``calibrate`` or ``impossible``."""
         self._calibrator  # noqa: B018
+        check_impossible(self.impossible)
 
     def check_update(self, fitted: Fitted | None) -> None:
         """Raise if a parameter is "auto", or a calibration is asked for, and no fit has provided them."""

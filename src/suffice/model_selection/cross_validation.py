@@ -102,7 +102,7 @@ def cross_val_predict(
                 warn_of_missing_classes(len(model.classes), len(every))
             fitted[fold] = template.with_model(model)
         for fold, rows in _blocks_of(folds, group, len(size)):
-            answers = answer(fitted[fold], table.take(rows), method)
+            answers = answer(fitted[fold], table.take(rows), method, rows)
             answers = on_all_classes(answers, method, fitted[fold].classes, every)
             if out is None:
                 dtype = members.classes.labels.dtype if method == "predict" else answers.dtype

@@ -76,7 +76,7 @@ def leave_one_out(
     assert codes is not None
     lost = only_rows(members, weightless=fitted.specification.keeps_weightless_classes)
     dtype = np.result_type(table.dtype, fitted.layout.dtype)
-    answers = answer_of_joint(fitted, method, joint, members.classes, dtype)
+    answers = answer_of_joint(fitted, method, joint, members.classes, dtype, table)
     if method != "predict" and len(lost):
         warn_of_missing_classes(len(members.classes) - 1, len(members.classes))
         if method == "predict_log_proba":

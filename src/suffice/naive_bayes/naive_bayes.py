@@ -9,6 +9,8 @@ from suffice.bayes import Prior
 from suffice.estimators import TunableClassifier
 from suffice.families import Family
 from suffice.families.gaussian import GaussianParameters
+from suffice.learning import prediction
+from suffice.learning.impossible import check_possible
 from suffice.model.explanation import Explanation, explain_columns
 from suffice.model.parameter_tables import parameter_table
 from suffice.naive_bayes.specification import NaiveBayesSpecification
@@ -57,6 +59,10 @@ class NaiveBayes(TunableClassifier):
         form and there are more than 1,000 rows): with a temperature and an offset for each class (True), or with a
         monotone function (``"isotonic"``). Naive Bayes counts dependent columns several times, so it is overconfident
         without calibration.
+    impossible : {"error", "prior", "nan"}, default="error"
+        What a row gets that has probability zero in every class, for example a level that no class has had, without
+        smoothing: an error that names the rows and the cause; the class prior; or NaN (`predict` then gives the most
+        probable class of the prior). The last two warn with `ImpossibleRowsWarning`, which has the ``rows``.
 
     Attributes
     ----------
@@ -135,6 +141,7 @@ class NaiveBayes(TunableClassifier):
         missing: str = "ignore",
         unseen: str = "ignore",
         calibrate: bool | str = False,
+        impossible: str = "error",
     ) -> None:
         self.families = families
         self.estimation = estimation
@@ -143,6 +150,7 @@ class NaiveBayes(TunableClassifier):
         self.missing = missing
         self.unseen = unseen
         self.calibrate = calibrate
+        self.impossible = impossible
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -180,6 +188,7 @@ class NaiveBayes(TunableClassifier):
         fitted = self.fitted_
         table, classes = self._rows(fitted, X), fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
+        check_possible(fitted, table, prediction.joint(fitted, table))
         return explain_columns(fitted.estimate, table, first, second)
 
     @property

@@ -53,6 +53,11 @@ class TextNaiveBayes(TunableClassifier):
     calibrate : bool or {"temperature", "isotonic"}, default=False
         Whether `predict_proba` is calibrated on held-out documents (leave-one-out). The words of a document depend on
         each other, so naive Bayes is far too confident without calibration.
+    impossible : {"error", "prior", "nan"}, default="error"
+        What a document gets that has probability zero in every class, for example a word that a class has never had,
+        without smoothing: an error that names the documents and the cause; the class prior; or NaN (`predict` then
+        gives the most probable class of the prior). The last two warn with `ImpossibleRowsWarning`, which has the
+        ``rows``.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         What is counted: words; runs of characters; or runs of characters within words. A callable takes a document and
         returns its words.
@@ -147,6 +152,7 @@ class TextNaiveBayes(TunableClassifier):
         length: float | str = 0.0,
         prior: Prior = "data",
         calibrate: bool | str = False,
+        impossible: str = "error",
         analyzer: Any = "word",
         lowercase: bool = True,
         min_length: int = 2,
@@ -167,6 +173,7 @@ class TextNaiveBayes(TunableClassifier):
         self.length = length
         self.prior = prior
         self.calibrate = calibrate
+        self.impossible = impossible
         self.analyzer = analyzer
         self.lowercase = lowercase
         self.min_length = min_length

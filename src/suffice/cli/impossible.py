@@ -1,0 +1,78 @@
+"""The option ``--impossible``: what rows get that no class can explain."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from suffice.cli.command import note
+
+if TYPE_CHECKING:
+    from suffice.estimators.base import GenerativeClassifier
+
+__all__ = ["ImpossibleRows", "impossible_option"]
+
+F = TypeVar("F", bound=Callable[..., object])
+GIVEN = {"prior": "the prediction is the class prior", "nan": "no label and no probabilities are written"}
+
+
+def impossible_option(choices: Sequence[str] = ("error", "prior", "nan")) -> Callable[[F], F]:
+    """Add the option to a command."""
+    what = {"error": "stop", "prior": "give it the class prior", "nan": "leave it without an answer"}
+    return click.option(
+        "--impossible",
+        type=click.Choice(list(choices)),
+        help="What to do with a row that has probability zero in every class: "
+        f"{', or '.join(f'{choice} ({what[choice]})' for choice in choices)}; default: error.",
+    )
+
+
+class ImpossibleRows:
+    """Count the rows that no class can explain.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; its parameter ``impossible`` is set.
+    setting : str, optional
+        Value of the option.
+    """
+
+    def __init__(self, model: GenerativeClassifier, setting: str | None) -> None:
+        if setting is not None and "impossible" not in model.get_params(deep=False):
+            raise click.UsageError(f"--impossible does not apply to a {type(model).__name__}.")
+        if setting is not None:
+            model.set_params(impossible=setting)
+        self.model, self.n_rows = model, 0
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the impossible rows of a batch; the model warns about them once for each prediction."""
+        from suffice.exceptions import ImpossibleRowsWarning
+
+        rows: set[int] = set()
+        show = warnings.showwarning
+
+        def count(message: Warning | str, *details: Any, **options: Any) -> None:
+            if isinstance(message, ImpossibleRowsWarning):
+                rows.update(map(int, message.rows))
+            else:
+                show(message, *details, **options)
+
+        warnings.showwarning = count
+        try:
+            yield
+        finally:
+            warnings.showwarning = show
+        self.n_rows += len(rows)
+
+    def note(self) -> None:
+        """Print the number of rows."""
+        if self.n_rows:
+            given = GIVEN[self.model.get_params(deep=False)["impossible"]]
+            have = "row has" if self.n_rows == 1 else "rows have"
+            note(f"{self.n_rows:,} {have} probability zero in every class; {given}.")
