@@ -28,7 +28,7 @@ from suffice.model import Conditional, LinearForm, row_count
 from suffice.model.explanation import Explanation, explain
 from suffice.model_file import write_model
 from suffice.numerics.types import Array, Float
-from suffice.sources.labels import declared_classes
+from suffice.sources.labels import check_not_missing, declared_classes
 from suffice.tables import Table
 from suffice.tables.listing import Listing
 
@@ -425,6 +425,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         """log p(x, y) of each row and class (n, K)."""
         fitted = self.fitted_
         return prediction.joint(fitted, self._rows(fitted, X), relative=False)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the rows whose most probable class is their label."""
+        return float(super().score(X, check_not_missing(y), sample_weight))
 
     def score_samples(self, X: Any) -> Float:
         """log p(x) of each row (n,): how likely the row is, whatever its class."""

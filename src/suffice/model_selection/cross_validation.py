@@ -33,7 +33,7 @@ from suffice.model import Model
 from suffice.model_selection.class_columns import METHODS, on_all_classes, warn_of_missing_classes
 from suffice.model_selection.leave_one_out import is_additive, leave_one_out
 from suffice.numerics.types import Array, Codes, Index
-from suffice.sources.labels import encode
+from suffice.sources.labels import check_not_missing, encode
 from suffice.tables.sparse_checks import check_cells
 
 __all__ = ["cross_val_predict", "cross_validate"]
@@ -114,7 +114,7 @@ def cross_val_predict(
 def _indexable(X: Any, y: Any, groups: Any) -> list[Any]:
     """Return the arguments in a form with rows that can be selected; raise if they differ in length."""
     check_cells(X)  # scikit-learn converts a sparse matrix to CSR
-    found: list[Any] = indexable(X, y, groups)
+    found: list[Any] = indexable(X, y if y is None else check_not_missing(y), groups)
     return found
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, SufficeError
 from suffice.numerics.types import Array, Index, Matrix
 from suffice.sources.labels import check_not_missing, checked_classes, is_plain_labels
 from suffice.sources.named_rows import NamedRows, matrix_of_arrow
@@ -28,6 +28,7 @@ from suffice.tables.sampled import sampled_matrix
 from suffice.tables.sparse_cells import cell_columns, cell_rows, is_canonical
 from suffice.tables.sparse_checks import check_cells, has_known_order
 from suffice.tables.table import Schema
+from suffice.text.strings import check_frame_utf8, is_engine_error
 
 __all__ = ["MatrixReader", "canonical", "feature_names_of", "matrix_layout", "read_matrix", "read_training_matrix"]
 
@@ -114,9 +115,10 @@ def read_matrix(
     if isinstance(X, NamedRows):
         return X.expected_by(estimator, layout)
     _check_numbers(X)
+    check_frame_utf8(X)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
     accept = FORMATS if sparse else False
-    with _representable():
+    with _converted():
         x = validate_data(stand_in(estimator, layout), X, reset=False, accept_sparse=accept, **options)
     return canonical(x)
 
@@ -137,10 +139,11 @@ def read_training_matrix(
     if isinstance(X, NamedRows):
         return (X.x if layout is None else X.expected_by(estimator, layout)), np.asarray(y), tuple(X.names)
     _check_numbers(X)
+    check_frame_utf8(X)
     y = check_not_missing(y)
     checked = stand_in(estimator, layout)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
-    with _representable():
+    with _converted():
         x, labels = validate_data(
             checked,
             X,
@@ -154,12 +157,16 @@ def read_training_matrix(
 
 
 @contextmanager
-def _representable() -> Iterator[None]:
-    """Turn NumPy's error for an integer that is too large for float64 into an `InputError`."""
+def _converted() -> Iterator[None]:
+    """Turn the errors of NumPy, pandas, Polars and Arrow about X into an `InputError`; scikit-learn's pass through."""
     try:
         yield
     except OverflowError:
         raise InputError("X holds an integer too large for float64.", argument="X") from None
+    except BaseException as error:
+        if type(error) in (ValueError, TypeError) or isinstance(error, SufficeError) or not is_engine_error(error):
+            raise
+        raise InputError(f"X cannot be converted to numbers: {error}.", argument="X") from error
 
 
 def _check_numbers(X: object) -> None:

@@ -64,7 +64,7 @@ class Column(ABC):
 
     def unhashable(self) -> list[int]:
         """The rows whose cells cannot be categories because they are not hashable."""
-        return [row for row, value in enumerate(self.listed()) if type(value).__hash__ is None]
+        return [row for row, value in enumerate(self.listed()) if not _is_hashable(value)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +185,14 @@ class NoColumn(Column):
     def take(self, index: Index) -> NoColumn:
         """An absent column of as many rows."""
         return NoColumn(len(index))
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:  # also of a decimal that is a signalling NaN
+        return False
+    return True
 
 
 def numbers_of(values: Sequence[object], name: object) -> Float:

@@ -129,8 +129,8 @@ def is_missing(value: object) -> bool:
         return False
     try:
         return bool(value != value)
-    except TypeError:
-        return True  # comparing NA gives NA, which is neither true nor false
+    except (TypeError, ArithmeticError):
+        return True  # comparing NA gives NA, which is neither true nor false; a signalling NaN raises
     except ValueError:
         return False  # an array
 

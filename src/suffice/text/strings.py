@@ -14,7 +14,7 @@ import narwhals as nw
 from suffice.exceptions import InputError
 from suffice.kernels.text import Documents, NotUtf8Error
 
-__all__ = ["check_utf8", "listed_cells"]
+__all__ = ["check_frame_utf8", "check_utf8", "is_engine_error", "listed_cells"]
 
 PANIC = "PanicException"  # the error of Polars, which has no public class
 
@@ -32,6 +32,19 @@ def check_utf8(native: Any, name: object = None) -> None:
         documents.check_utf8()
     except NotUtf8Error as error:
         raise InputError.in_row(*(error.problem or ()), rows=error.rows or (), column=name or None) from None
+
+
+def check_frame_utf8(frame: object) -> None:
+    """Raise `InputError` unless all strings of a frame are UTF-8, if it is a Polars frame."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(frame, polars.DataFrame):
+        for column in frame.get_columns():
+            check_utf8(column, column.name)
+
+
+def is_engine_error(error: BaseException) -> bool:
+    """Whether an error comes from a conversion inside NumPy or a data-frame library; not an interruption."""
+    return isinstance(error, Exception) or type(error).__name__ == PANIC
 
 
 def _arrow_column(native: Any) -> Any:
@@ -67,6 +80,6 @@ def listed_cells(series: nw.Series[Any], whole: nw.Series[Any] | None = None) ->
         check_utf8(column.to_native(), column.name)
         raise
     except BaseException as error:
-        if not isinstance(error, UnicodeDecodeError) and type(error).__name__ != PANIC:
+        if not is_engine_error(error):
             raise
         raise InputError(f"Column {column.name!r} cannot be read: {error}.", column=column.name) from None

@@ -44,11 +44,15 @@ Rows::Rows(nb::handle x, bool bits) : view_{} {
     held_.reserve(2 * list.size());
     for (nb::handle each : list) {
         const bool holed = bits && nb::isinstance<nb::tuple>(each);
+        int64_t first = 0;
+        if (holed)
+            require(nb::len(each) == 3 && nb::try_cast(nb::handle(each[2]), first, false),
+                    "a column with bits must be a tuple of numbers, bits and the position of the first bit");
         const Array &column = seen(holed ? nb::handle(each[0]) : each, 1);
         columns_.push_back({column.data(), column.stride(0), type_of(column.dtype()), nullptr, 0});
         require(column.shape(0) == held_[0].shape(0), "the columns of x differ in length");
         if (!holed) continue;
-        const auto rows = static_cast<int64_t>(column.shape(0)), first = nb::cast<int64_t>(each[2]);
+        const auto rows = static_cast<int64_t>(column.shape(0));
         const Array &flags = seen(each[1], 1);
         require(flags.dtype() == nb::dtype<uint8_t>() && (rows == 0 || flags.stride(0) == 1),
                 "bits must be contiguous bytes");
