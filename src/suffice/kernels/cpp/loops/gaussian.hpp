@@ -242,8 +242,9 @@ void pruned(const Matrix &x, const Full &p, int64_t first, int64_t last, double 
                 else some.rows[some.count++] = static_cast<int32_t>(i);
             }
             if (!some.count) break;
-            // Half of the columns is a quarter of the work. If most rows remain, the bounds are not worth their price.
-            to = 2 * from >= d || 4 * some.count > 3 * rows ? d : from + step;
+            // The first half of the entries is a quarter of the work; after it, fewer bounds are worth their price.
+            to = 2 * from < d ? from + step : from + 2 * step;
+            if (to > d) to = d;
             block.advance(k, some, from, to);
         }
 
