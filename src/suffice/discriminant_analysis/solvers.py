@@ -19,7 +19,7 @@ from scipy.linalg import eigh as generalised_eigh
 from suffice.bayes import log_prior
 from suffice.exceptions import SingularCovarianceError
 from suffice.families import Linear
-from suffice.families.covariance import Whitening, ledoit_wolf, rank_tolerance, whiten
+from suffice.families.covariance import Whitening, ledoit_wolf, rank_tolerance, whiten, whiten_regular
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.numerics.decompositions import eigh, svd
 from suffice.numerics.single_threaded_blas import single_threaded_blas
@@ -182,15 +182,7 @@ def solve_svd(
     grand, _, away = statistic.grand_mean()
     xbar = grand + priors @ away
     within = statistic.within()[0] / n
-    std = np.sqrt(np.diagonal(within))
-    std = np.where(std > 0, std, 1.0)
-    # The correlation matrix's eigenvalues are the squares of the singular values of the scaled rows.
-    values, vectors = eigh(within / std[:, None] / std)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    # Where singular values vanish, the eigenvalues are rounding errors, and their roots would not be small.
-    stretch = np.sqrt(np.where(values > rank_tolerance(len(values)) * values[0], values, 0.0))
-    rank = int((stretch > tol).sum())
-    whitening = (vectors[:, :rank] / std[:, None]) / stretch[:rank]
+    whitening, dropped = _whitening(within, tol)
     n_classes = len(means)
     factor = 1.0 if n_classes == 1 else 1.0 / (n_classes - 1)
     centred = away - priors @ away
@@ -209,11 +201,37 @@ def solve_svd(
         Linear(coef, offset, xbar),
         covariance=_within(statistic, priors, None) if store_covariance else None,
         within=within,
-        whitening=None if rank == len(std) else _truncated(whitening, vectors[:, :rank] * std[:, None], stretch[:rank]),
+        whitening=dropped,
         xbar=xbar,
         scalings=scalings,
         explained_variance_ratio=ratio,
     )
+
+
+def _whitening(within: Float, tol: float) -> tuple[Float, Whitening | None]:
+    """A whitening (d, r) of the directions whose standardised deviation is above ``tol``.
+
+    Also the `Whitening` of those directions if some were dropped. Any whitening of all directions leads to the same
+    solution, so a Cholesky factor is enough if none is near the tolerance.
+    """
+    std = np.sqrt(np.diagonal(within))
+    std = np.where(std > 0, std, 1.0)
+    regular = whiten_regular(within)
+    if regular is not None:
+        # The trace of the inverse of the correlation matrix bounds its smallest eigenvalue.
+        least = 1 / float(np.vdot(regular.matrix * std[:, None], regular.matrix * std[:, None]))
+        if least > max(tol**2, len(std) * rank_tolerance(len(std))):
+            return regular.matrix, None
+    # The correlation matrix's eigenvalues are the squares of the singular values of the scaled rows.
+    values, vectors = eigh(within / std[:, None] / std)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    # Where singular values vanish, the eigenvalues are rounding errors, and their roots would not be small.
+    stretch = np.sqrt(np.where(values > rank_tolerance(len(values)) * values[0], values, 0.0))
+    rank = int((stretch > tol).sum())
+    whitening = (vectors[:, :rank] / std[:, None]) / stretch[:rank]
+    if rank == len(std):
+        return whitening, None
+    return whitening, _truncated(whitening, vectors[:, :rank] * std[:, None], stretch[:rank])
 
 
 def _truncated(whitening: Float, axes: Float, stretch: Float) -> Whitening:

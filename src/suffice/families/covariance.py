@@ -25,6 +25,7 @@ __all__ = [
     "oas",
     "rank_tolerance",
     "whiten",
+    "whiten_regular",
 ]
 
 
@@ -89,15 +90,9 @@ def whiten(covariance: Float, low: Float | None = None) -> Whitening:
         matrix[varying] = rest.matrix
         dependent = np.sort(np.concatenate([np.flatnonzero(constant), varying[rest.dependent]]))
         return Whitening(matrix, rest.log_det, dependent)
-    cholesky = _cholesky(correlation)
-    if cholesky is not None:
-        lower, reciprocal = cholesky
-        inverse, _ = dtrtri(lower, lower=1)
-        matrix = np.ascontiguousarray(inverse.T / deviation[:, None])
-        if reciprocal < WELL_CONDITIONED and d <= REFINED_COLUMNS:
-            matrix = _refined(covariance, np.zeros_like(covariance) if low is None else low, matrix)
-        log_det = -2 * float(np.log(np.diagonal(matrix)).sum())
-        return Whitening(matrix, log_det, np.empty(0, dtype=np.int64))
+    regular = _by_cholesky(covariance, low, deviation, correlation)
+    if regular is not None:
+        return regular
     values, vectors = eigh(correlation)
     kept = values > rank_tolerance(d) * max(values[-1], 0.0)
     safe = np.where(deviation > 0, deviation, 1.0)
@@ -108,6 +103,25 @@ def whiten(covariance: Float, low: Float | None = None) -> Whitening:
     root = vectors[:, kept] * np.sqrt(values[kept]) * deviation[:, None]
     log_det = 2 * float(np.log(np.abs(np.diagonal(np.linalg.qr(root, mode="r")))).sum())
     return Whitening(matrix, log_det, np.flatnonzero(involved))
+
+
+@single_threaded_blas(lambda covariance, *_: len(covariance))
+def whiten_regular(covariance: Float, low: Float | None = None) -> Whitening | None:
+    """`whiten` for a covariance of full rank; None if it is singular to working precision."""
+    return _by_cholesky(covariance, low, *_correlation(covariance))
+
+
+def _by_cholesky(covariance: Float, low: Float | None, deviation: Float, correlation: Float) -> Whitening | None:
+    cholesky = _cholesky(correlation)
+    if cholesky is None:
+        return None
+    lower, reciprocal = cholesky
+    inverse, _ = dtrtri(lower, lower=1)
+    matrix = np.ascontiguousarray(inverse.T / deviation[:, None])
+    if reciprocal < WELL_CONDITIONED and len(covariance) <= REFINED_COLUMNS:
+        matrix = _refined(covariance, np.zeros_like(covariance) if low is None else low, matrix)
+    log_det = -2 * float(np.log(np.diagonal(matrix)).sum())
+    return Whitening(matrix, log_det, np.empty(0, dtype=np.int64))
 
 
 def _cholesky(correlation: Float) -> tuple[Float, float] | None:

@@ -138,6 +138,11 @@ def exact_moments(
     square_low: NDArray[float64],
 ) -> None: ...
 def accumulate(part: NDArray[float64], total: NDArray[float64], total_low: NDArray[float64]) -> None: ...
+def add_moved(
+    out: NDArray[float64],
+    sign: float,
+    *arrays: NDArray[float64],
+) -> None: ...
 def diagonal_log_likelihood(
     x: KernelRows,
     mean: NDArray[float64],

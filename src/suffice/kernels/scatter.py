@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from suffice.kernels import _core
 from suffice.kernels.reading import Codes, Float, Numbers, readable, shape_of
 
-__all__ = ["CentredBlocks", "ScatterSums", "accumulate", "exact_scatter", "outer", "scatter_pass"]
+__all__ = ["CentredBlocks", "ScatterSums", "accumulate", "add_moved", "exact_scatter", "outer", "scatter_pass"]
 
 
 class CentredBlocks:
@@ -130,3 +131,36 @@ def exact_scatter(
 def accumulate(part: Float, total: Float, total_low: Float) -> None:
     """Compute ``total + total_low += part`` for matrices, in place and without losing digits."""
     _core.accumulate(part, total, total_low)
+
+
+def add_moved(
+    weight: Float,
+    weight_low: Float,
+    shift: Float,
+    shift_low: Float,
+    products: Sequence[Float],
+    out: Float,
+    *,
+    sign: float = 1.0,
+) -> None:
+    """Add ``sign`` times the sums of w z_i z_j, w z_i² z_j and w z_i² z_j² about another point to ``out``, in place.
+
+    Parameters
+    ----------
+    shift, shift_low : array of shape (n_classes, d)
+        Offset of each class mean from that point.
+    products : six arrays of shape (n_classes, d, d)
+        The three sums about the class means, each in two doubles.
+    out : array of shape (6, n, d, d)
+        The sums for each class (n = n_classes), or for all classes (n = 1).
+
+    Examples
+    --------
+    >>> second, fourth, none = np.array([[[2.0]]]), np.array([[[2.0]]]), np.zeros((1, 1, 1))  # of −1 and 1
+    >>> out = np.zeros((6, 1, 1, 1))
+    >>> add_moved(np.full(1, 2.0), np.zeros(1), np.ones((1, 1)), np.zeros((1, 1)), [second, *[none] * 3, fourth, none], out)
+    >>> out[::2].ravel()  # of 0 and 2
+    array([ 4.,  8., 16.])
+    """
+    arrays = weight, weight_low, shift, shift_low, *products
+    _core.add_moved(out, sign, *(np.ascontiguousarray(each, dtype=np.float64) for each in arrays))

@@ -16,13 +16,14 @@ from typing import Self
 import numpy as np
 
 from suffice import kernels
-from suffice.numerics.compensated import add, join_means, part_mean
+from suffice.numerics.compensated import add, join_means, part_mean, product
 from suffice.numerics.double_double import DoubleDouble
 from suffice.numerics.number_range import FADED_SQUARE, SMALLEST, check_squares
-from suffice.numerics.types import Float, Mask
+from suffice.numerics.types import Float, Index, Mask
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.scatter import Scatter, varying_pairs
+from suffice.statistics.scatter_sums import completed, lower_products
 from suffice.statistics.statistic import ByPair
 from suffice.statistics.subtraction import subtract_weights
 from suffice.statistics.weights import class_weights
@@ -30,7 +31,7 @@ from suffice.statistics.weights import class_weights
 __all__ = ["FourthMoments"]
 
 
-BLOCK_BYTES = 1 << 22  # of centred rows in a block
+BLOCK_BYTES = 1 << 24  # of centred rows in a block, at most
 EXACT_PRODUCTS = 1 << 23  # up to this number, products are summed in two doubles, within milliseconds
 
 
@@ -64,30 +65,23 @@ class FourthMoments(Scatter):
         k = len(members.classes)
         if n * d**2 * (1 if members.soft is None else k) <= EXACT_PRODUCTS:
             return cls._exactly(x, members).marking_underflow(x).check(columns)
-        soft = members.soft is not None
-        step = max(256, 4 * k, BLOCK_BYTES // (8 * max(d, 1))) // (k if soft else 1) + 1
-        whole = cls.zero(members.classes, d)
-        for start in range(0, n, step):
-            part = members.rows(start, start + step)
-            blocks = kernels.CentredBlocks(k, d, min(step, n), soft=soft)
-            rows = blocks.centre(x[start : start + step], part.codes, part.soft, part.weights)
-            weights = _group_weights(part)
-            products = np.zeros((6, k, d, d))
-            for c in np.flatnonzero(np.diff(blocks.offsets)):
-                group = slice(blocks.offsets[c], blocks.offsets[c + 1])
-                root_z = rows[group]
-                z = root_z / np.sqrt(weights[group, None])
-                with np.errstate(over="ignore", invalid="ignore"):  # `check` below raises an error
-                    root_square = z * root_z
-                    products[0, c] = root_z.T @ root_z
-                    products[2, c] = root_square.T @ root_z
-                    products[4, c] = root_square.T @ root_square
-                np.fill_diagonal(products[0, c], blocks.squares[c])
-                np.fill_diagonal(products[1, c], blocks.squares_low[c])
-            block = cls(members.classes, blocks.weight, blocks.mean, blocks.mean_low, *products)
-            with np.errstate(over="ignore", invalid="ignore"):
-                whole = block if start == 0 else whole.merge(block)
-        return whole.marking_underflow(x).check(columns)
+        base = Scatter.summarize(x, members, columns)
+        products = np.zeros((4, k, d, d))
+        with np.errstate(over="ignore", invalid="ignore"):  # `check` raises an error
+            for c in range(k):
+                _add_products(x, *_rows_of(members, c), base.mean[c], base.mean_low[c], products[:, c])
+            completed(products[2], products[3], None)
+        whole = cls(
+            members.classes,
+            base.weight,
+            base.mean,
+            base.mean_low,
+            base.scatter,
+            base.scatter_low,
+            *products,
+            weight_low=base.weight_low,
+        )
+        return whole.check(columns)
 
     @classmethod
     def _exactly(cls, x: Float, members: Membership) -> FourthMoments:
@@ -98,7 +92,8 @@ class FourthMoments(Scatter):
         parts = np.zeros((6, k, d, d))
         above = np.triu_indices(d, 1)
         for c in range(k):
-            rows, weights = _rows_of(x, members, c)
+            here, weights = _rows_of(members, c)
+            rows = np.asarray(x[here], dtype=np.float64)
             mean, low = (np.broadcast_to(part[c], rows.shape) for part in (moments.mean, moments.mean_low))
             total, total_low = np.zeros((2, 1, 2 * d, 2 * d))
             with np.errstate(over="ignore", invalid="ignore"):  # `check` raises an error
@@ -117,27 +112,33 @@ class FourthMoments(Scatter):
         """Raise `InputError` if squares or fourth powers of a column overflowed or underflowed."""
         checked = super().check(columns)
         with np.errstate(over="ignore", invalid="ignore"):
-            whole = checked.pooled()
-        fourth, second = np.diagonal(whole.quartic[0]), np.diagonal(whole.scatter[0])
+            second, fourth = checked._squares_of_all_rows()
         # A fourth power underflows long before a square.
         fourth = np.where((second > 0) & (fourth == 0), SMALLEST, fourth)
         check_squares(fourth, range(self.shape[0]) if columns is None else columns)
         return checked
 
     def _faded_columns(self) -> Mask:
-        fourth = np.diagonal(self.pooled().quartic[0])
-        return super()._faded_columns() | ((fourth >= 0) & (fourth < FADED_SQUARE) & (self._total_squares() > 0))
+        squares, fourth = self._squares_of_all_rows()
+        return super()._faded_columns() | ((fourth >= 0) & (fourth < FADED_SQUARE) & (squares > 0))
+
+    def _squares_of_all_rows(self) -> tuple[Float, Float]:
+        """Return Σ w z² and Σ w z⁴ of each column about the mean of all rows (d,)."""
+        s = self.grand_mean().away
+        second, third, fourth = (np.diagonal(m, axis1=1, axis2=2) for m in (self.scatter, self.cubic, self.quartic))
+        n = self.weight[:, None]
+        moved = fourth + 4 * s * third + 6 * s**2 * second + s**4 * n
+        return (second + s**2 * n).sum(axis=0), moved.sum(axis=0)
 
     def pooled(self) -> FourthMoments:
         """Return the statistic of all classes as one, about the common mean, on an axis of one unnamed class."""
         grand = self.grand_mean()
-        parts = _moved(self, DoubleDouble.of(grand.away))
         return FourthMoments(
             ClassAxis.of([0]),
             np.array([self.weight.sum()]),
             grand.mean[None],
             grand.low[None],
-            *(each.sum(axis=0, keepdims=True) for part in parts for each in (part.high, part.low)),
+            *_moved([(self, DoubleDouble.of(grand.away), 1.0)], matrices=1),
         )
 
     def rounding(self) -> dict[str, Float]:
@@ -150,8 +151,7 @@ class FourthMoments(Scatter):
     def _merged(self, other: FourthMoments) -> FourthMoments:  # type: ignore[override]
         joint = join_means(self.group(), other.group())
         mean = DoubleDouble(joint.mean, joint.mean_low)
-        mine, theirs = (_moved(each, _shift(each, mean)) for each in (self, other))
-        parts = (part for a, b in zip(mine, theirs, strict=True) for part in _both(a + b))
+        parts = _moved([(each, _shift(each, mean), 1.0) for each in (self, other)], len(self.classes))
         weight, low = joint.weight[:, 0], joint.weight_low[:, 0]
         return FourthMoments(self.classes, weight, mean.high, mean.low, *parts, weight_low=low)
 
@@ -161,8 +161,8 @@ class FourthMoments(Scatter):
         )
         joint = part_mean(self.group(), other.group(), weight[:, None], weight_low[:, None])
         mean = DoubleDouble(joint.mean, joint.mean_low)
-        whole, part = (_moved(each, _shift(each, mean)) for each in (self, other))
-        parts = [each for a, b in zip(whole, part, strict=True) for each in _both(a - b)]
+        signed = ((self, 1.0), (other, -1.0))
+        parts = _moved([(each, _shift(each, mean), sign) for each, sign in signed], len(self.classes))
         left = (weight[:, None, None] > 0) & varying_pairs(self, (parts[0], parts[1]), columns)
         kept = (np.where(left, each, 0.0) for each in parts)
         return FourthMoments(self.classes, weight, mean.high, mean.low, *kept, weight_low=weight_low)
@@ -170,45 +170,38 @@ class FourthMoments(Scatter):
     def _scaled(self, factor: float) -> FourthMoments:
         if factor == 0:
             return FourthMoments.zero(self.classes, self.shape[0])
-        parts = (each for part in _products(self) for each in _both(part * factor))
-        weight, low = _both(DoubleDouble(self.weight, self.weight_low) * factor)
+        pairs = (self.scatter, self.scatter_low), (self.cubic, self.cubic_low), (self.quartic, self.quartic_low)
+        parts = (part for pair in pairs for part in product(*pair, np.asarray(factor)))
+        weight, low = product(self.weight, self.weight_low, np.asarray(factor))
         return FourthMoments(self.classes, weight, self.mean, self.mean_low, *parts, weight_low=low)
 
 
-def _rows_of(x: Float, members: Membership, k: int) -> tuple[Float, Float]:
-    """Return the rows of a class and their weights."""
+def _rows_of(members: Membership, k: int) -> tuple[Index, Float]:
+    """Return the positions of the rows of a class, and their weights."""
     if members.codes is not None:
         weights = np.ones(len(members)) if members.weights is None else members.weights
-        here = (members.codes == k) & (weights > 0)
+        here = np.flatnonzero((members.codes == k) & (weights > 0))
     else:
         assert members.soft is not None
         weights = members.soft[:, k] if members.weights is None else members.soft[:, k] * members.weights
-        here = weights > 0
-    return np.asarray(x[here], dtype=np.float64), np.ascontiguousarray(weights[here])
+        here = np.flatnonzero(weights > 0)
+    return here, weights[here]
 
 
-def _group_weights(part: Membership) -> Float:
-    """Return the weight of each centred row, in the order in which the kernel groups rows by class."""
-    if part.codes is not None:
-        weights = np.ones(len(part)) if part.weights is None else part.weights
-        here = (part.codes >= 0) & (weights > 0)
-        return np.asarray(weights[here][np.argsort(part.codes[here], kind="stable")])
-    assert part.soft is not None
-    soft = part.soft if part.weights is None else part.soft * part.weights[:, None]
-    by_group = soft.T.ravel()
-    return np.asarray(by_group[by_group > 0])
+def _add_products(x: Float, here: Index, weights: Float, mean: Float, mean_low: Float, out: Float) -> None:
+    """Add the cubic products of some rows about a mean, and the lower triangle of the quartic ones, to ``out``.
 
-
-def _both(value: DoubleDouble) -> tuple[Float, Float]:
-    return value.high, value.low
-
-
-def _products(m: FourthMoments) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
-    return (
-        DoubleDouble(m.scatter, m.scatter_low),
-        DoubleDouble(m.cubic, m.cubic_low),
-        DoubleDouble(m.quartic, m.quartic_low),
-    )
+    ``out`` (4, d, d) has the two sums in two doubles. BLAS multiplies short blocks of rows, because it sums within a
+    block without compensation.
+    """
+    step = max(256, min(max(1024, 2 * x.shape[1]), BLOCK_BYTES // (8 * max(x.shape[1], 1))))
+    for start in range(0, len(here), step):
+        block = slice(start, start + step)
+        z = (np.asarray(x[here[block]], dtype=np.float64) - mean) - mean_low
+        root_z = np.sqrt(weights[block, None]) * z
+        root_square = z * root_z
+        kernels.accumulate(root_square.T @ root_z, out[0], out[1])
+        kernels.accumulate(lower_products(root_square), out[2], out[3])
 
 
 def _shift(m: FourthMoments, mean: DoubleDouble) -> DoubleDouble:
@@ -216,21 +209,16 @@ def _shift(m: FourthMoments, mean: DoubleDouble) -> DoubleDouble:
     return (DoubleDouble(m.mean, m.mean_low) - mean) * np.where(m.weight[:, None] > 0, 1.0, 0.0)
 
 
-def _moved(m: FourthMoments, s: DoubleDouble) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
-    """Return the products about the point ``mean − s`` of each class, with s of shape (K, d)."""
-    n = DoubleDouble(m.weight, m.weight_low)[:, None, None]
-    scatter, cubic, quartic = _products(m)
-    variance = scatter.diagonal()
-    s_i, s_j, v_i, v_j = s[:, :, None], s[:, None, :], variance[:, :, None], variance[:, None, :]
-    apart, square_i, square_j = s_i * s_j, s_i * s_i, s_j * s_j
-    return (
-        scatter + apart * n,
-        cubic + s_j * v_i + s_i * scatter * 2.0 + square_i * s_j * n,
-        quartic
-        + s_j * cubic * 2.0
-        + s_i * cubic.transposed() * 2.0
-        + square_j * v_i
-        + square_i * v_j
-        + apart * scatter * 4.0
-        + apart * apart * n,
-    )
+def _moved(groups: Sequence[tuple[FourthMoments, DoubleDouble, float]], matrices: int) -> Float:
+    """Return the sum of the products of groups of rows about a point of each class, times a sign.
+
+    A group is a statistic, the offset of its class means from that point (K, d), and the sign. The result (6, n, d, d)
+    has the three products in two doubles, for each class or for all classes together.
+    """
+    d = groups[0][0].shape[0]
+    out = np.zeros((6, matrices, d, d))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for m, shift, sign in groups:
+            products = m.scatter, m.scatter_low, m.cubic, m.cubic_low, m.quartic, m.quartic_low
+            kernels.add_moved(m.weight, m.weight_low, shift.high, shift.low, products, out, sign=sign)
+    return out

@@ -19,7 +19,7 @@ from suffice.statistics.classes import Membership
 from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.weights import class_weights
 
-__all__ = ["completed", "exact_scatter", "is_small", "outer_products", "scatter_in_one_pass", "summed"]
+__all__ = ["completed", "exact_scatter", "is_small", "lower_products", "outer_products", "scatter_in_one_pass", "summed"]
 
 BLOCK_BYTES = 1 << 24  # of centred rows in a block, at most
 OWN_COLUMNS, OWN_BYTES = 256, 1 << 23  # up to these limits, the kernel is faster than BLAS
@@ -57,7 +57,7 @@ def scatter_in_one_pass(x: Float, members: Membership, matrix_of: Codes) -> kern
     def add_groups(rows: Float, offsets: Codes) -> None:
         ends = offsets[bounds]
         for m in np.flatnonzero(np.diff(ends)):
-            _add_products(rows[ends[m] : ends[m + 1]], scatter[m], low[m])
+            kernels.accumulate(lower_products(rows[ends[m] : ends[m + 1]]), scatter[m], low[m])
 
     done = _centred_pass(x, members, add_groups, groups=n)
     return kernels.ScatterSums(done.weight, done.mean, done.mean_low, done.squares, done.squares_low, scatter, low)
@@ -86,10 +86,10 @@ def _centred_pass(
     return blocks
 
 
-def _add_products(rows: Float, total: Float, total_low: Float) -> None:
-    """Add rowsᵀ rows to the lower triangle of ``total + total_low``, in place."""
+def lower_products(rows: Float) -> Float:
+    """Return the lower triangle of rowsᵀ rows (d, d); the rest is zero."""
     # BLAS stores matrices by columns: the upper triangle of its result is our lower one.
-    kernels.accumulate(dsyrk(1.0, rows.T, lower=0).T, total, total_low)
+    return np.asarray(dsyrk(1.0, rows.T, lower=0).T)
 
 
 def completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> tuple[Float, Float]:

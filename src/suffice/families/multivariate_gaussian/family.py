@@ -31,6 +31,7 @@ from suffice.families.linear import (
     row_blocks,
     rows_with_missing,
 )
+from suffice.families.multivariate_gaussian.conjugate_leave_one_out import conjugate_leave_one_out
 from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
 from suffice.families.multivariate_gaussian.singular import check_regular, warn_if_singular
@@ -373,29 +374,42 @@ class MultivariateGaussian(Family):
     ) -> Float | None:
         """log p(x | y) of each row given all other rows (n, K), by rank-one downdates; NaN if they lose digits.
 
-        A covariance with shrinkage or a prior changes in all its entries, so it has no closed form.
+        A covariance with shrinkage changes in all its entries, so it has no closed form.
         """
-        weight = statistic.weight
-        if self.estimation != "mle" or self.shrinkage not in (None, 0) or (weight == 0).any():
+        if self.shrinkage not in (None, 0) or (statistic.weight == 0).any():
             return None
         if is_sparse(x):
             parts = [
                 self.leave_one_out(statistic, parameters, block, members.rows(start, start + len(block)), columns)
                 for start, block in row_blocks(x)
             ]
-            return np.vstack([each for each in parts if each is not None])
-        shared = parameters.covariance.ndim == 2
-        share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
-        divisor = share @ (weight - self._degrees_used(weight))
+            known = [each for each in parts if each is not None]
+            return np.vstack(known) if len(known) == len(parts) else None
         incomplete = rows_with_missing(x) if self.missing else np.zeros(len(x), dtype=bool)
         if not incomplete.any():
-            return leave_one_out_log_density(parameters, weight, share, divisor, x, members)
+            return self._leave_one_out(statistic, parameters, x, members)
         # A row with a missing cell is not in the statistics, so they do not change without it.
-        out = np.empty((len(x), len(weight)))
+        complete = self._leave_one_out(statistic, parameters, x[~incomplete], members.take(~incomplete))
+        if complete is None:
+            return None
+        out = np.empty((len(x), len(statistic.weight)))
         out[incomplete] = self.relative_log_likelihood(parameters, x[incomplete])
-        complete = members.take(~incomplete)
-        out[~incomplete] = leave_one_out_log_density(parameters, weight, share, divisor, x[~incomplete], complete)
+        out[~incomplete] = complete
         return out
+
+    def _leave_one_out(
+        self,
+        statistic: Scatter | PooledScatter,
+        parameters: MultivariateGaussianParameters,
+        x: Float,
+        members: Membership,
+    ) -> Float | None:
+        weight, shared = statistic.weight, parameters.covariance.ndim == 2
+        if self.estimation != "mle":
+            return conjugate_leave_one_out(statistic, self.smoothing, self.estimation, x, members, shared=shared)
+        share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
+        divisor = share @ (weight - self._degrees_used(weight))
+        return leave_one_out_log_density(parameters, weight, share, divisor, x, members)
 
     # ------------------------------------------------------------------ sample
 

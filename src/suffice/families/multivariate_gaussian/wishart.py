@@ -20,7 +20,14 @@ from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Float
 from suffice.statistics import ClassAxis, PooledScatter, Scatter
 
-__all__ = ["log_student", "log_wishart", "pseudo_scatter", "wishart_evidence"]
+__all__ = [
+    "as_one_class",
+    "log_student",
+    "log_student_density",
+    "log_wishart",
+    "pseudo_scatter",
+    "wishart_evidence",
+]
 
 
 def pseudo_scatter(statistic: Scatter | PooledScatter, s: float) -> Scatter | PooledScatter:
@@ -28,7 +35,7 @@ def pseudo_scatter(statistic: Scatter | PooledScatter, s: float) -> Scatter | Po
 
     A class without rows adds none to a shared covariance.
     """
-    k, every = len(statistic.classes), _as_one_class(statistic)
+    k, every = len(statistic.classes), as_one_class(statistic)
     size = float(every.weight[0])
     total, low = divided(every.scatter[0], every.scatter_low[0], size / s) if size > 0 else (every.scatter[0],) * 2
     means = np.tile(every.mean, (k, 1)), np.tile(every.mean_low, (k, 1))
@@ -41,7 +48,7 @@ def pseudo_scatter(statistic: Scatter | PooledScatter, s: float) -> Scatter | Po
     return Scatter(statistic.classes, weight, *means, np.tile(total, (k, 1, 1)), np.tile(low, (k, 1, 1)))
 
 
-def _as_one_class(statistic: Scatter | PooledScatter) -> Scatter:
+def as_one_class(statistic: Scatter | PooledScatter) -> Scatter:
     """Mean and scatter of all rows, whatever their class, with the digits that merging keeps."""
     one, d = ClassAxis.of([0]), statistic.shape[0]
     every = Scatter.zero(one, d)
@@ -123,8 +130,16 @@ def log_student(parameters: MultivariateGaussianParameters, x: Float) -> Float:
     for k in range(len(p.mean)):
         white = p.whitening[0 if p.covariance.ndim == 2 else k]
         v, spread, r = p.freedom[k], p.spread[k], white.matrix.shape[1]
-        norm = log_rise(v / 2, r / 2) - 0.5 * (r * np.log(v * np.pi * spread) + white.log_det)
         for rows, block in centred_blocks(x, p.mean[k], p.mean_low[k]):
             z = block @ white.matrix
-            out[rows, k] = norm - 0.5 * (v + r) * np.log1p(np.einsum("ij,ij->i", z, z) / (v * spread))
+            distance = np.einsum("ij,ij->i", z, z)
+            out[rows, k] = log_student_density(distance, white.log_det, r, v, spread)
     return out
+
+
+def log_student_density(
+    distance: Float, log_det: Float | float, d: int, freedom: Float | float, spread: Float | float
+) -> Float:
+    """Log-density of a multivariate t in d columns, of scale ``spread Σ``, at a Mahalanobis distance under Σ."""
+    norm = log_rise(freedom / 2, d / 2) - 0.5 * (d * np.log(freedom * np.pi * spread) + log_det)
+    return np.asarray(norm - 0.5 * (freedom + d) * np.log1p(distance / (freedom * spread)))

@@ -8,6 +8,9 @@ namespace {
 
 constexpr double NEAR = 64;  // up to this many deviations from the origin, a mean loses no significant digits
 
+// From this size on, dropping classes that cannot win saves more than it costs.
+constexpr int64_t PRUNED_COLUMNS = 64, PRUNED_CLASSES = 4;
+
 // Class means as distances from a common origin, if all are near it; empty otherwise. Rows are then centred once
 // instead of once for each class.
 struct Centred {
@@ -42,6 +45,17 @@ int64_t diagonal_log_likelihood(const Matrix &x, Diagonal p, bool missing, const
                         [&](int64_t first, int64_t last, double *buffer, int64_t *invalid_row) {
                             kernels().gaussian.diagonal(x, p, missing, first, last, buffer, f, invalid_row);
                         });
+}
+
+int64_t full_log_likelihood(const Matrix &x, const Full &p, const PosteriorRequest &f) {
+    const bool every = f.output == PosteriorOutput::score || f.output == PosteriorOutput::logarithm;
+    const bool prune = !every && x.columns >= PRUNED_COLUMNS && p.classes >= PRUNED_CLASSES;
+    const int64_t step = prune ? PRUNED_ROWS : 256;
+    const int64_t size = prune ? pruned_buffer(x.columns, p.classes) : (2 * x.columns + p.classes + 4) * TILE;
+    const auto run = prune ? kernels().gaussian.pruned : kernels().gaussian.full;
+    return score_blocks(x.rows, step, size, [&](int64_t first, int64_t last, double *buffer, int64_t *invalid_row) {
+        run(x, p, first, last, buffer, f, invalid_row);
+    });
 }
 
 }  // namespace
@@ -90,11 +104,7 @@ void bind_gaussian(nb::module_ &m) {
                          static_cast<int64_t>(classes),
                          static_cast<int64_t>(size)};
             nb::gil_scoped_release release;
-            return score_blocks(view.rows, 256, static_cast<int64_t>(2 * d + classes + 4) * TILE,
-                                [&](int64_t first, int64_t last, double *buffer, int64_t *invalid_row) {
-                                    kernels().gaussian.full(view, p, first, last, buffer, checked.request(),
-                                                            invalid_row);
-                                });
+            return full_log_likelihood(view, p, checked.request());
         },
         "x"_a, "mean"_a.noconvert(), "mean_low"_a.noconvert(), "packed"_a.noconvert(), "norm"_a.noconvert(), "output"_a,
         "more"_a.noconvert().none(), "out"_a);

@@ -33,6 +33,7 @@ namespace {
 
 #include "loops/arrow.hpp"
 #include "loops/counts.hpp"
+#include "loops/fourth_moments.hpp"
 #include "loops/gaussian.hpp"
 #include "loops/held_out.hpp"
 #include "loops/linear.hpp"
@@ -50,9 +51,10 @@ namespace {
 extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_STRING(SUFFICE_SET),  SUFFICE_SET::sum_kernels,       SUFFICE_SET::moment_kernels,
-    SUFFICE_SET::scatter_kernels, SUFFICE_SET::gaussian_kernels,  SUFFICE_SET::held_out_kernels,
-    SUFFICE_SET::linear_kernels,  SUFFICE_SET::posterior_kernels, SUFFICE_SET::joining_kernels,
-    SUFFICE_SET::sparse_kernels,  SUFFICE_SET::count_kernels,     SUFFICE_SET::arrow_kernels,
+    SUFFICE_SET::scatter_kernels, SUFFICE_SET::fourth_moment_kernels, SUFFICE_SET::gaussian_kernels,
+    SUFFICE_SET::held_out_kernels, SUFFICE_SET::linear_kernels,  SUFFICE_SET::posterior_kernels,
+    SUFFICE_SET::joining_kernels, SUFFICE_SET::sparse_kernels,  SUFFICE_SET::count_kernels,
+    SUFFICE_SET::arrow_kernels,
 };
 
 }  // namespace suffice

@@ -160,6 +160,25 @@ struct ScatterKernels {
     void (*accumulate)(int64_t count, const double *part, double *total, double *total_low);
 };
 
+// Weight of a class, and its sums of products of two, three and four deviations (columns x columns each: z_i z_j, z_i^2
+// z_j, z_i^2 z_j^2), all in two doubles; `shift` is the distance of its mean from another point.
+struct FourthMoments {
+    int64_t columns;
+    double weight, weight_low;
+    const double *shift, *shift_low, *scatter, *scatter_low, *cubic, *cubic_low, *quartic, *quartic_low;
+};
+
+struct FourthTotals {
+    double *scatter, *scatter_low, *cubic, *cubic_low, *quartic, *quartic_low;
+};
+
+struct FourthMomentKernels {
+    // out += sign times the products about the other point, in rows `first`..`last` - 1 of each matrix. `buffer` holds
+    // 2 (last - first + 1) x columns.
+    void (*add_moved)(const FourthMoments &m, int64_t first, int64_t last, double sign, double *buffer,
+                      FourthTotals out);
+};
+
 // What to compute from a row's scores log p(x, y): the scores themselves, p(y | x), log p(y | x) (rows x classes each),
 // log p(x) (rows) or the class with the largest score, the first among equals.
 enum class PosteriorOutput : int { score, probability, logarithm, evidence, decision };
@@ -199,7 +218,16 @@ struct GaussianKernels {
     // The same with covariances; `buffer` holds (2 columns + classes + 4) x TILE.
     void (*full)(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer, const PosteriorRequest &f,
                  int64_t *invalid_row);
+    // The same output for probabilities, evidence and decisions, with a score of minus infinity for classes that cannot
+    // change it. Takes at most PRUNED_ROWS rows; `buffer` holds pruned_buffer(columns, classes) numbers.
+    void (*pruned)(const Matrix &x, const Full &p, int64_t first, int64_t last, double *buffer,
+                   const PosteriorRequest &f, int64_t *invalid_row);
 };
+
+constexpr int64_t PRUNED_ROWS = 512;  // enough for full vectors of rows that are near the same class
+inline int64_t pruned_buffer(int64_t columns, int64_t classes) {
+    return (columns + classes + 3) * PRUNED_ROWS + columns * TILE;
+}
 
 // Classes are processed in strips of at most STRIP classes, of nearly equal size; strip s begins at class
 // strip_start(s).
@@ -323,6 +351,7 @@ struct Kernels {
     SumKernels sums;
     MomentKernels moments;
     ScatterKernels scatter;
+    FourthMomentKernels fourth_moments;
     GaussianKernels gaussian;
     HeldOutKernels held_out;
     LinearKernels linear;

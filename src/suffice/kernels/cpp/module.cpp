@@ -81,6 +81,7 @@ NB_MODULE(_core, m) {
     m.def("instruction_set", [] { return suffice::kernels().name; });
     suffice::bind_arrow(m);
     suffice::bind_counts(m);
+    suffice::bind_fourth_moments(m);
     suffice::bind_gaussian(m);
     suffice::bind_joining(m);
     suffice::bind_held_out(m);
