@@ -53,6 +53,7 @@ class MailRows:
     prefetchable = True
     repeatable = True
     types_from_text = False
+    typed = False
     total_bytes: int | None
 
     def __init__(self, paths: Sequence[str], options: ReadOptions) -> None:
