@@ -1,6 +1,7 @@
 """Arrow files and streams, and objects that offer a stream: Polars, pandas, PyArrow, DuckDB."""
 
 import datetime
+import io
 import os
 import threading
 
@@ -11,6 +12,7 @@ import pyarrow.feather
 import pytest
 
 from file_formats import mixed_table, rows_of
+from suffice import NaiveBayes
 from suffice.exceptions import InputError
 from suffice.sources.files import arrow, open_source
 from suffice.sources.frames import FrameColumn, as_frame
@@ -211,3 +213,50 @@ def test_duckdb_relations():
     source = open_source(relation)
     assert rows_of(source) == [{"n": i, "half": i / 2, "kind": f"t{i % 3}"} for i in range(1000)]
     assert sum(map(len, source.batches())) == 1000
+
+
+# ---------------------------------------------------------------------- streams that fail
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ValueError("no such table"), "ValueError: no such table"),
+        (OSError(5, "the disk is gone"), "the disk is gone"),
+        (RuntimeError("connection lost"), "RuntimeError: connection lost"),
+    ],
+)
+def test_an_error_of_a_reader_is_quoted(error, reason):
+    schema = pa.schema([("a", pa.float64()), ("label", pa.string())])
+
+    def batches():
+        yield pa.record_batch({"a": [1.0, 2.0], "label": ["x", "y"]}, schema=schema)
+        raise error
+
+    with pytest.raises(InputError, match=f"The RecordBatchReader raised an error after 2 rows: .*{reason}") as caught:
+        NaiveBayes().fit(pa.RecordBatchReader.from_batches(schema, batches()), "label")
+    assert "damaged" not in str(caught.value)
+    assert caught.value.file is None
+
+
+def test_errors_of_rows_in_memory_do_not_name_a_file_or_options_of_files():
+    with pytest.raises(InputError, match="'x' is not a number") as caught:
+        list(open_source(pa.table({"a": ["1", "x"]}), types={"a": "number"}).batches())
+    assert caught.value.file is None
+    for rows in ({"a": [1.0, 2.0], "label": ["x", None]}, {"a": [1.0, np.inf], "label": ["x", "y"]}):
+        with pytest.raises(InputError) as caught:
+            NaiveBayes().fit(pa.table(rows), "label")
+        assert not any(word in str(caught.value) for word in ("bad_rows", "nulls", "Fix the row"))
+    with pytest.raises(InputError, match="more than one column called 'a'") as caught:
+        open_source(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]))
+    assert caught.value.file is None
+
+
+def test_a_problem_of_a_whole_column_does_not_advise_to_skip_rows():
+    for data, problem in ((b"a,label\n1,\n2,\n", "has no label"), (b"a,label\nx,u\ny,v\nz,v\n", "is not a number")):
+        with pytest.raises(InputError, match=problem) as caught:
+            NaiveBayes({"a": "gaussian"}).fit(open_source(io.BytesIO(data)), "label")
+        assert "Fix the row" not in str(caught.value)
+    with pytest.raises(InputError, match="is not a number") as caught:
+        list(open_source(io.BytesIO(b"a,b\nx,1\ny,2\n"), types={"a": "number"}).batches())
+    assert "Fix the row" not in str(caught.value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.exceptions import InputError, short
+from suffice.exceptions import Argument, InputError, short
 from suffice.numerics.types import Mask
 from suffice.sources.engine_types import ArrowArray, ArrowType
 from suffice.sources.files.conversion import convert_cells
@@ -192,7 +192,9 @@ def check_date_format(given: str | None) -> None:
         valid = False
     if not valid:
         raise InputError(
-            f"date_format must be a format such as '%d/%m/%Y'; got {short(given)}.", argument="date_format"
+            Argument("date_format"),
+            f" must be a format such as '%d/%m/%Y'; got {short(given)}.",
+            argument="date_format",
         )
 
 

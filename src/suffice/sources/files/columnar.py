@@ -28,6 +28,7 @@ from suffice.exceptions import Argument, InputError, listed, short
 from suffice.numerics.types import Mask
 from suffice.sources.engine_types import ArrowArray, ArrowRows, ArrowSchema, ArrowType
 from suffice.sources.files.batch import Batch, RowLocations, SelectedLocations, written
+from suffice.sources.files.cell_formats import CellFormat
 from suffice.sources.files.conversion import convert_cells
 from suffice.sources.files.csv_header import check_same_columns
 from suffice.sources.files.reader import FileLayout, SkippedRows
@@ -189,7 +190,8 @@ class RequestedColumns:
         target = self.layout.types[column]
         if returned.type == target or _compatible(target, returned.type, column in self.coded):
             return returned
-        if column not in self.requested and not _mergeable(target, returned.type):
+        form = self.layout.formats.get(column)
+        if form is None and column not in self.requested and not _mergeable(target, returned.type):
             raise InputError(
                 f"Column {column!r} of {name} has the type {array.type} ({type_word(returned.type)}); in the first "
                 f"file it is {target} ({type_word(target)}). Use one type in all files, or request one with ",
@@ -199,7 +201,7 @@ class RequestedColumns:
                 file=name,
             )
         try:
-            converted, wrong = _convert(returned, target)
+            converted, wrong = _convert(returned, target, form)
         except NotImplementedError:
             raise InputError(
                 f"Column {column!r} of {name} has the type {returned.type}, which cannot be read as "
@@ -289,7 +291,7 @@ def _as_returned(array: ArrowArray, name: str, column: str, locations: RowLocati
         raise _not_utf8_error(locations, row, column) from None
 
 
-def _convert(given: ArrowArray, target: ArrowType) -> tuple[ArrowArray, Mask]:
+def _convert(given: ArrowArray, target: ArrowType, form: CellFormat | None = None) -> tuple[ArrowArray, Mask]:
     """Convert a column to another type, and find the cells that cannot be converted."""
     import pyarrow as pa
     import pyarrow.types as at
@@ -302,6 +304,8 @@ def _convert(given: ArrowArray, target: ArrowType) -> tuple[ArrowArray, Mask]:
     if at.is_dictionary(target):
         return given.dictionary_encode().cast(target), none_wrong
     before, after = type_word(given.type), type_word(target)
+    if form is not None and before == "text":
+        return form.convert(given.cast(pa.string()))
     if before == "text" or (after == "yes/no" and before in NUMBERS):
         return convert_cells(given.cast(pa.string()), target)
     if after == "text" or (after == "number" and before == "yes/no"):

@@ -24,6 +24,7 @@ from suffice.sources.files.reader import (
     ReadOptions,
     Sentence,
     SkippedRows,
+    given_format,
     request_types,
 )
 
@@ -168,7 +169,15 @@ def read_csv(
             names, block = read_header(block, options)
             check_same_columns(names[not names[0].strip() :], layout.names, path)
             formats = {name: form for name, form in layout.formats.items() if not form.is_plain}
-            known = CsvColumns(names, list(columns), dict(layout.types), options.nulls, formats, written)
+            known = CsvColumns(
+                names,
+                list(columns),
+                dict(layout.types),
+                options.nulls,
+                formats,
+                given_format("number", options),
+                written,
+            )
             if block.blank:
                 continue
         if block.has_line_breaks and LINE_BREAKS not in layout.notes:

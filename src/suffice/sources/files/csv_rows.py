@@ -16,14 +16,15 @@ from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.batch import written
 from suffice.sources.files.blocks import ByteBlock
 from suffice.sources.files.cell_formats import CellFormat, is_grouped
-from suffice.sources.files.conversion import convert_options, convert_or_widen
+from suffice.sources.files.conversion import all_convertible, convert_options, convert_or_widen
 from suffice.sources.files.csv_header import field_count
 from suffice.sources.files.reader import SkippedRows
-from suffice.sources.files.types import expected_value
+from suffice.sources.files.types import expected_value, type_word
 
 __all__ = ["CsvColumns", "parse_block"]
 
 PARSED_AT_ONCE = 1 << 21  # bytes of a block that one thread parses
+NUMBERS = ("number", "whole number")
 COLUMN = re.compile(r"column #(\d+)")
 
 
@@ -42,6 +43,8 @@ class CsvColumns:
     nulls : sequence of str or None
     formats : dict of str to CellFormat
         Of columns whose cells are not written in the plain form.
+    given : CellFormat, optional
+        Format that the user has set for numbers.
     written : sequence of str
         Columns to return, after the others, as they are written.
     """
@@ -51,7 +54,18 @@ class CsvColumns:
     types: dict[str, ArrowType]
     nulls: Sequence[str] | None
     formats: dict[str, CellFormat] = field(default_factory=dict)
+    given: CellFormat | None = None
     written: Sequence[str] = ()
+
+    def convert(self, name: str, texts: ArrowArray) -> tuple[ArrowArray, Mask]:
+        """Convert the texts of a column, and find those that are invalid; the type of the column may change."""
+        kind = self.types[name]
+        if self.given is not None and type_word(kind) in NUMBERS and not all_convertible(texts, kind):
+            self.formats.setdefault(name, self.given)
+        form = self.formats.get(name)
+        cells, wrong = convert_or_widen(texts, kind) if form is None else form.convert(texts)
+        self.types[name] = cells.type
+        return cells, wrong
 
     def parsed_types(self) -> dict[str, ArrowType]:
         """Types that Arrow parses the wanted columns as: text for those with a format."""
@@ -140,9 +154,8 @@ def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> 
         if table.num_rows == 0 or table.schema.field(at).type == kind:
             continue
         texts = table.column(at).combine_chunks()
+        cells, wrong = columns.convert(name, texts)
         form = columns.formats.get(name)
-        cells, wrong = convert_or_widen(texts, kind) if form is None else form.convert(texts)
-        columns.types[name] = cells.type
         table = table.set_column(at, name, cells)
         if form is None or not form.thousands:
             _refuse_grouped(block, shaped, wrong, texts, name, kind)

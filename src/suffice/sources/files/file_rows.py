@@ -68,7 +68,7 @@ class FileRows:
         of_lines = kind == "csv" and format is None and text_column is not None
         if of_lines and all(_is_lines(raw, text_column, options) for raw in inputs):
             kind = "lines"
-        self._typed, self._same_columns = kind in ("parquet", "arrow"), kind != "jsonl"
+        self.typed, self._same_columns = kind in ("parquet", "arrow"), kind != "jsonl"
         self._options = replace(options, delimiter=options.delimiter or "\t") if kind == "tsv" else options
         peek, self._read = READERS[kind]
         self.layout = self._first_layout(peek)
@@ -105,12 +105,12 @@ class FileRows:
             layout, has_rows = peek(raw, options)
             if first is None or (has_rows and not known):
                 first, known = layout, has_rows
-            elif has_rows and not self._typed:
+            elif has_rows and not self.typed:
                 self._unite(first, layout)
             for name, kind in first.types.items():
                 first.types[name] = layout.types.get(name, kind) if kind == pa.null() else kind
             seen += HEAD_BYTES if raw.size is None else raw.size
-            if known and pa.null() not in first.types.values() and (self._typed or seen >= HEAD_BYTES):
+            if known and pa.null() not in first.types.values() and (self.typed or seen >= HEAD_BYTES):
                 break
         if first is None:
             are = "is" if len(self._inputs) == 1 else "are"

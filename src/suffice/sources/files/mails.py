@@ -72,6 +72,7 @@ class MailRows:
     types_from_text = False
     written_as = "typed"
     documents = True
+    typed = False
     total_bytes: int | None
 
     def __init__(self, paths: Sequence[str], options: ReadOptions) -> None:

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO, Protocol, TypeGuard
 
-from suffice.exceptions import InputError, SufficeError, SufficeWarning, did_you_mean, listed, short
+from suffice.exceptions import Argument, InputError, SufficeError, SufficeWarning, did_you_mean, listed, short
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files.batch import Batch
 from suffice.sources.files.cell_formats import CellFormat, check_date_format
@@ -54,6 +54,8 @@ class Rows(Protocol):
         Form of cells as the source has them: texts of CSV, values of JSON, or typed values.
     documents : bool
         Whether each row is a document: a mail, or a line of text.
+    typed : bool
+        Whether columns have types, and columns of text can be converted to other types.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Rows(Protocol):
     types_from_text: bool
     written_as: str
     documents: bool
+    typed: bool
 
     def read(
         self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
@@ -215,8 +218,8 @@ class Source:
     def read_as(self, types: Mapping[str, str], formats: Mapping[str, CellFormat] | None = None) -> None:
         r"""Read columns of a CSV as these types, unless types were given for them when the source was opened.
 
-        Other file formats have types of their own and are not affected. Notes on the inferred types of these columns
-        are dropped.
+        Other file formats have types of their own; only text columns of Parquet and Arrow are read in a format. Notes
+        on the inferred types of these columns are dropped.
 
         Parameters
         ----------
@@ -232,13 +235,12 @@ class Source:
         >>> [batch.rows.to_pylist() for batch in source.batches()]
         [[{'code': '12', 'size': 1}]]
         """
-        if not self._rows.types_from_text:
-            return
-        new = {name: kind for name, kind in types.items() if name not in self._options.types}
-        layout = self._rows.layout
+        layout, is_text = self._rows.layout, self._rows.types_from_text
+        new = {name: kind for name, kind in types.items() if is_text and name not in self._options.types}
         request_types(layout, new, self._options, self.name)
         for name, form in (formats or {}).items():
-            if name in self.types and name not in self._options.types:
+            readable = is_text or (self._rows.typed and self.types.get(name) in ("text", "category"))
+            if readable and name in self.types and name not in self._options.types:
                 layout.as_written.setdefault(name, layout.types[name])
                 layout.formats[name], layout.types[name] = form, form.type
                 layout.remarks.pop(name, None)
@@ -466,7 +468,9 @@ def open_source(
     check_date_format(date_format)
     _check_separators(decimal, thousands)
     if comment is not None and (not isinstance(comment, str) or not comment or set(comment) & set("\r\n")):
-        raise InputError(f"comment must be the text that comments begin with; got {comment!r:.80}.", argument="comment")
+        raise InputError(
+            Argument("comment"), f" must be the text that comments begin with; got {comment!r:.80}.", argument="comment"
+        )
     options = ReadOptions(
         requested,
         bad_rows,
@@ -499,9 +503,17 @@ def open_source(
 def _check_separators(decimal: str | None, thousands: str | None) -> None:
     for name, mark in (("decimal", decimal), ("thousands", thousands)):
         if mark is not None and (not isinstance(mark, str) or len(mark) != 1 or mark.isalnum() or mark in "+-"):
-            raise InputError(f"{name} must be one character that separates digits; got {mark!r:.80}.", argument=name)
+            raise InputError(
+                Argument(name), f" must be one character that separates digits; got {mark!r:.80}.", argument=name
+            )
     if decimal is not None and decimal == thousands:
-        raise InputError(f"decimal and thousands must differ; both are {decimal!r}.", argument="thousands")
+        raise InputError(
+            Argument("decimal"),
+            " and ",
+            Argument("thousands"),
+            f" must differ; both are {decimal!r}.",
+            argument="thousands",
+        )
 
 
 def _rows_of(data: object, format: str | None, options: ReadOptions, text_column: str | None) -> Rows:  # noqa: A002

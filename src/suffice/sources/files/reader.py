@@ -18,6 +18,7 @@ __all__ = [
     "ReadOptions",
     "Sentence",
     "SkippedRows",
+    "given_format",
     "request_types",
 ]
 
@@ -110,7 +111,7 @@ def request_types(layout: FileLayout, requested: Mapping[str, str], options: Rea
     """
     layout.types.update(apply_requested(requested, layout.types, path))
     for name, word in requested.items():
-        form = layout.formats.pop(name, None) or _given_format(word, options)
+        form = layout.formats.pop(name, None) or given_format(word, options)
         written = layout.as_written.pop(name, layout.types[name])
         layout.zero_one.discard(name)
         if form is not None and form.kind == word:
@@ -119,7 +120,8 @@ def request_types(layout: FileLayout, requested: Mapping[str, str], options: Rea
             layout.remarks.pop(name, None)
 
 
-def _given_format(word: str, options: ReadOptions) -> CellFormat | None:
+def given_format(word: str, options: ReadOptions) -> CellFormat | None:
+    """Format that the user has set for columns of a type."""
     if word == "time" and options.date_format is not None:
         return CellFormat("time", date_format=options.date_format)
     if word == "number" and (options.decimal is not None or options.thousands is not None):

@@ -7,6 +7,7 @@ without evidence, or with contradictory evidence, stays text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -25,7 +26,6 @@ Remark = tuple[str | Argument, ...]
 # Separators in order of preference: a form with fewer separators is tried first.
 SEPARATORS = ((".", ""), (",", ""), (".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))
 PLAIN, COMMA_DECIMAL, COMMA_THOUSANDS = (".", ""), (",", ""), (".", ",")
-NUMERIC = rf"^[-+0-9eE.,'’{BLANKS}\t{CURRENCIES}%]*[0-9][-+0-9eE.,'’{BLANKS}\t{CURRENCIES}%]*$"
 UNIT = rf"(?P<unit>[{CURRENCIES}%])"
 CHECKED_CELLS = 1000  # cells that must look like numbers or dates before all cells are examined
 MOSTLY = 0.9  # share of them
@@ -65,6 +65,13 @@ class Evidence:
                 (str(self.decimal), "")
             ]
         return [(decimal, self.thousands) for decimal in (self.decimal or ".,") if decimal != self.thousands]
+
+    @property
+    def numeric(self) -> str:
+        """Regular expression of texts that may be numbers."""
+        given = re.escape((self.decimal or "") + (self.thousands or ""))
+        characters = rf"[-+0-9eE.,'’{BLANKS}\t{CURRENCIES}%{given}]*"
+        return f"^{characters}[0-9]{characters}$"
 
 
 @dataclass(frozen=True)
@@ -134,9 +141,9 @@ def _with_columns(evidence: Evidence, formats: list[CellFormat]) -> Evidence:
 
 
 def _numbers(cells: ArrowArray, evidence: Evidence) -> Recognised | None:
-    if not _mostly(cells, NUMERIC):
+    if not _mostly(cells, evidence.numeric):
         return None
-    units = _units(cells)
+    units = _units(cells.filter(_matches(cells, evidence.numeric)), len(cells))
     if len(units) > 1:
         return Recognised(
             remark=(f"is read as text: it has numbers with the units {' and '.join(map(short, units))}.",)
@@ -197,12 +204,13 @@ def _not_numbers(cells: ArrowArray, counts: list[int], forms: list[CellFormat]) 
     return Recognised(remark=(f"is read as text: its numbers are written in several ways, such as {examples}.",))
 
 
-def _units(cells: ArrowArray) -> list[str]:
+def _units(cells: ArrowArray, n_cells: int) -> list[str]:
+    """The units of numbers, without those of a few cells."""
     import pyarrow.compute as pc
 
-    found = pc.struct_field(pc.extract_regex(cells.filter(_matches(cells, NUMERIC)), UNIT), "unit")
+    found = pc.struct_field(pc.extract_regex(cells, UNIT), "unit")
     counts = {each["values"]: each["counts"] for each in pc.value_counts(found.drop_null()).to_pylist()}
-    common = [unit for unit, count in counts.items() if not nearly_all(len(cells) - count, len(cells))]
+    common = [unit for unit, count in counts.items() if not nearly_all(n_cells - count, n_cells)]
     return sorted(common or counts, key=lambda unit: -counts[unit])[: None if common else 1]
 
 

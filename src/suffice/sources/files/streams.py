@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 from suffice.exceptions import InputError
 from suffice.sources.engine_types import ArrowReader, ArrowSchema, NativeFrame
 from suffice.sources.files.batch import RowNumbers
 from suffice.sources.files.columnar import RequestedColumns, check_valid, columnar_layout
 from suffice.sources.files.joining import BatchProgress
-from suffice.sources.files.parquet import arrow_errors
 from suffice.sources.files.reader import FileLayout, ReadOptions, SkippedRows
 
 __all__ = ["StreamRows"]
@@ -26,6 +26,7 @@ class StreamRows:
     types_from_text = False
     written_as = "typed"
     documents = False
+    typed = True
     total_bytes: int | None = None
     files: Sequence[str] = ()
     layout: FileLayout
@@ -35,8 +36,10 @@ class StreamRows:
         self.repeatable = not type(data).__name__.endswith(("Reader", "Stream"))
         self._data, self._options = data, options
         self._described = f"the {type(data).__name__}"
+        self._n_rows = 0
         self._next: ArrowReader | None = self._new_reader()
-        self.layout = columnar_layout(self._schema(self._next), options.types, self._described)
+        with self._errors():
+            self.layout = columnar_layout(self._schema(self._next), options.types, self._described)
 
     def read(
         self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
@@ -45,16 +48,16 @@ class StreamRows:
         stream, self._next = self._next, None
         stream = self._new_reader() if stream is None else stream
         requested = RequestedColumns(self.layout, columns, self._options.types, coded, skipped, written)
-        first, batch_rows = 0, self._options.batch_rows
-        with arrow_errors(self._described, "an Arrow stream"):
+        self._n_rows, batch_rows = 0, self._options.batch_rows
+        with self._errors():
             for whole in stream:
                 wanted = whole.select(list(dict.fromkeys([*columns, *written])))
                 for start in range(0, whole.num_rows, batch_rows):
-                    part, locations = wanted.slice(start, batch_rows), RowNumbers("", first + start)
+                    part, locations = wanted.slice(start, batch_rows), RowNumbers("", self._n_rows + start)
                     check_valid(part, locations)
                     yield requested.batch(part, self._described, locations), 0
-                first += whole.num_rows
-        if not first and not self.repeatable:
+                self._n_rows += whole.num_rows
+        if not self._n_rows and not self.repeatable:
             raise InputError(f"{self._described} returned no rows. It may have been read before; create it again.")
 
     def _schema(self, reader: ArrowReader) -> ArrowSchema:
@@ -66,6 +69,25 @@ class StreamRows:
             return schema
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         return pa.schema([field for field in schema if field.name not in index])
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn errors of the object into an `InputError` that quotes them; no error names a file."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except InputError as error:
+            error.file = None if error.file == self._described else error.file
+            raise
+        except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, MemoryError) as error:
+            # Arrow quotes an exception of Python code with its traceback; the last line tells what happened.
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            reason = (lines[-1] if "Python exception" in lines[0] else lines[0]).rstrip(".")
+            raise InputError(
+                f"{self._described[0].upper()}{self._described[1:]} raised an error after {self._n_rows:,} rows: "
+                f"{reason}."
+            ) from error
 
     def stop(self) -> None:
         """Do nothing: no other thread reads."""

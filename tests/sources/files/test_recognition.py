@@ -1,0 +1,246 @@
+"""How numbers, dates and yes/no values of a CSV are written: recognised in the first rows, or set by the user."""
+
+import datetime
+import io
+
+import pytest
+
+from file_formats import rows_of
+from suffice.exceptions import InputError
+from suffice.sources.files import CellFormat, open_source
+
+
+def column(cells, delimiter=",", others=(), **options):
+    """A source of a column of cells, with other columns beside it."""
+    names = ["c", *(f"other_{j}" for j in range(len(others)))]
+    rows = [names, *zip(cells, *(values * len(cells) for values in others), strict=False)]
+    text = "".join(delimiter.join(f'"{cell}"' for cell in row) + "\n" for row in rows)
+    return open_source(io.BytesIO(text.encode()), delimiter=delimiter, **options)
+
+
+def read(cells, **options):
+    return [row["c"] for row in rows_of(column(cells, **options), ["c"])]
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "note"),
+    [
+        (["1,234.50", "7", "-1,000,000"], [1234.5, 7, -1e6], "with thousands separators ','"),
+        (["$692.18", "-$1,000", "$-5"], [692.18, -1000, -5], "with thousands separators ',' and the unit '$'"),
+        (["5.0%", "12 %"], [5, 12], "with the unit '%'"),
+        (["156,4", "3", "-0,25"], [156.4, 3, -0.25], "with the decimal separator ','"),
+        (["1.234,5", "1.234.567"], [1234.5, 1234567], "with the decimal separator ',' and thousands separators '.'"),
+        (["1 234,5 €", "12,5 €"], [1234.5, 12.5], "with the decimal separator ',', thousands separators ' ' and the"),
+        (["1\u202f234", "999"], [1234, 999], "with thousands separators ' '"),
+        (["1'234.5", "2’000"], [1234.5, 2000], 'with thousands separators "\'"'),
+        (["1,234", "56"], [1234, 56], "because three digits follow every comma: 1,234 is 1234"),
+        (["0,123", "1,234"], [0.123, 1.234], "with the decimal separator ','"),
+    ],
+)
+def test_numbers(cells, numbers, note):
+    source = column(cells)
+    assert source.types == {"c": "number"}
+    assert [row["c"] for row in rows_of(source)] == numbers
+    assert source.notes[0].startswith("Column 'c' is read as numbers")
+    assert note in source.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        (["1,234.50", "156,4"] * 5, "its numbers are written in several ways, such as '156,4' and '1,234.50'"),
+        (["$5", "€6"] * 5, "it has numbers with the units"),
+        (["12", "13", "abc"] * 5, None),
+        (["555-1234", "555-9876"], None),
+        (["10.0.0.1", "192.168.100.200"], None),
+        (["1.0.0", "1.2.10"], None),
+    ],
+)
+def test_cells_that_stay_text(cells, note):
+    source = column(cells)
+    assert source.types == {"c": "text"}
+    assert [row["c"] for row in rows_of(source)] == cells
+    assert (source.notes and note in source.notes[0]) if note else not source.notes
+
+
+def test_other_columns_and_the_delimiter_decide_on_a_comma_before_three_digits():
+    cells = ["1,234", "5,678"]
+    assert read(cells) == [1234, 5678]
+    assert read(cells, delimiter=";") == cells  # thousands by the digits, decimals by the delimiter
+    assert "may be a decimal or a thousands separator. Set decimal=','" in column(cells, delimiter=";").notes[0]
+    assert read(cells, delimiter=";", others=[["0,5"]]) == [1.234, 5.678]
+    assert read(cells, delimiter=";", others=[["1,234.5"]]) == [1234, 5678]
+    assert read(cells, delimiter=";", decimal=",") == [1.234, 5.678]
+    assert read(cells, delimiter=";", thousands=",") == [1234, 5678]
+
+
+def test_separators_that_are_set():
+    assert read(["1.234", "5"], thousands=".") == [1234, 5]
+    assert read(["1.234", "5"], decimal=",", thousands=".") == [1234, 5]
+    assert read(["1.234", "5"]) == [1.234, 5]
+    assert read(["1.5", "2.5"], decimal=",") == ["1.5", "2.5"]
+    assert read(["1_000", "5"], thousands="_") == [1000, 5]
+    for wrong in ({"decimal": ""}, {"thousands": "1"}, {"decimal": ",", "thousands": ","}, {"date_format": "day"}):
+        with pytest.raises(InputError) as caught:
+            column(["1"], **wrong)
+        assert caught.value.argument in wrong
+
+
+def test_large_numbers_are_not_skipped():
+    rows = [f"{i % 900}.5" for i in range(150_000)]
+    few = [*rows[:100], "1,234.50"]
+    assert read(few, bad_rows="skip")[-1] == 1234.5
+    late = [*rows, "1,234.50", "abc"]
+    for bad_rows in ("error", "skip"):
+        with pytest.raises(InputError, match=r"line 150002, column 'c': '1,234.50' has thousands separators") as caught:
+            read(late, bad_rows=bad_rows)
+        assert caught.value.line == 150_002
+    source = column(late, bad_rows="skip", thousands=",")
+    assert [row["c"] for row in rows_of(source)][-1] == 1234.5
+    assert source.skipped == 1
+
+
+def test_a_cell_in_another_format_is_an_error_with_its_line():
+    cells = [*(f"$1,{i:03}.50" for i in range(40)), "156,4", "$2"]
+    with pytest.raises(InputError, match=r"line 42, column 'c': '156,4' is not a number with thousands separators ','"):
+        read(cells)
+    assert len(read(cells, bad_rows="skip")) == 41
+    assert read(cells, types={"c": "category"}) == cells
+
+
+# ---------------------------------------------------------------------- typing errors in columns of numbers
+
+TYPOS = ["abc", "0. 5", "0x1F", "1_000", "１２", "1+2j", "True", "=1+1"]
+
+
+@pytest.mark.parametrize("typo", TYPOS)
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("line", [20, 150_002])
+def test_a_typing_error_in_a_column_of_numbers(typo, whole, line):
+    numbers = [str(i) if whole else f"{i}.5" for i in range(150_010)][: 100 if line == 20 else None]
+    cells = [*numbers[: line - 2], typo, *numbers[line - 2 :]]
+    data = ("a,b\n" + "".join(f"{cell},x\n" for cell in cells)).encode()
+    with pytest.raises(InputError, match="is not a number") as caught:
+        rows_of(open_source(io.BytesIO(data)))
+    assert (caught.value.line, caught.value.column) == (line, "a")
+    assert "types={'a': 'category'}" in str(caught.value)
+    source = open_source(io.BytesIO(data), bad_rows="skip", columns=["a"])
+    assert [row["a"] for row in rows_of(source)] == [float(number) for number in numbers]
+    assert source.skipped == 1
+    if line == 20:
+        text = open_source(io.BytesIO(data), types={"a": "category"})
+        assert [row["a"] for row in rows_of(text)] == cells
+
+
+def test_a_few_cells_do_not_make_a_column_of_numbers():
+    assert column(["1"] * 18 + ["x"]).types == {"c": "text"}
+    assert column(["1"] * 19 + ["x"]).types == {"c": "whole number"}
+    two = column(["1"] * 97 + ["x", "y"])
+    assert two.types == {"c": "text"}
+    assert two.notes == ["Column 'c' is read as text: most cells are numbers, but 'x' is not a number."]
+    assert column(["1"] * 198 + ["x", "y"]).types == {"c": "whole number"}
+    assert column(["01"] * 30 + ["x"]).types == {"c": "text"}
+
+
+# ---------------------------------------------------------------------- dates
+
+DAY = datetime.datetime(2019, 11, 12)
+
+
+@pytest.mark.parametrize(
+    ("cells", "form"),
+    [
+        (["12/11/2019", "25/11/2019"], "%d/%m/%Y"),
+        (["11/12/2019", "11/25/2019"], "%m/%d/%Y"),
+        (["12.11.2019", "1.2.2019"], "%d.%m.%Y"),
+        (["12-11-2019", "31-12-2019"], "%d-%m-%Y"),
+        (["2019/11/12", "2019/1/2"], "%Y/%m/%d"),
+        (["2019-11-12", "2019-1-2"], "%Y-%m-%d"),
+        (["12.11.2019 00:00", "12.08.2017 10:30"], "%d.%m.%Y %H:%M"),
+    ],
+)
+def test_dates(cells, form):
+    source = column(cells)
+    assert source.types == {"c": "time"}
+    assert rows_of(source)[0]["c"] == DAY
+    assert form in source.notes[0]
+    assert source.formats == {"c": CellFormat("time", date_format=form)}
+
+
+def test_the_day_or_the_month_may_come_first():
+    cells = ["12/11/2019", "01/02/2019"]
+    unclear = column(cells)
+    assert unclear.types == {"c": "text"}
+    assert "may have the day or the month first. Set date_format='%d/%m/%Y' or date_format=" in unclear.notes[0]
+    assert read(cells, others=[["25.12.2019"]])[0] == DAY
+    assert read(cells, others=[["12/25/2019"]])[0] == datetime.datetime(2019, 12, 11)
+    assert read(cells, date_format="%d/%m/%Y")[0] == DAY
+    assert read(["20191112"], date_format="%Y%m%d", types={"c": "time"}) == [DAY]
+    both = column(["13/11/2019", "11/13/2019"])
+    assert both.types == {"c": "text"}
+    assert "such as '13/11/2019' and '11/13/2019'" in both.notes[0]
+
+
+def test_a_day_that_there_is_not():
+    cells = [*(f"{day}/11/2019" for day in range(1, 31)), "31/02/2019"]
+    with pytest.raises(InputError, match=r"line 32, column 'c': '31/02/2019' is not a time of the form %d/%m/%Y"):
+        read(cells)
+    assert len(read(cells, bad_rows="skip")) == 30
+
+
+# ---------------------------------------------------------------------- yes/no
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "type_"),
+    [("Y", "N", "yes/no"), ("yes", "no", "yes/no"), ("True", "False", "yes/no"), ("1", "0", "yes/no")],
+)
+def test_yes_and_no(yes, no, type_):
+    source = column([yes, no] * 10)
+    assert source.types == {"c": type_}
+    assert [row["c"] for row in rows_of(source)] == [True, False] * 10
+    source.read_as_written("c")
+    written = {"True": True, "1": 1}.get(yes, yes)
+    assert rows_of(source)[0]["c"] == written
+    assert not source.notes
+
+
+def test_words_and_numbers_that_are_not_yes_or_no():
+    assert column(["yes", "no", "maybe"] * 10).types == {"c": "text"}
+    assert column(["yes"] * 30).types == {"c": "text"}
+    assert column(["0", "1", "2"] * 10).types == {"c": "whole number"}
+    assert column(["0", "1"] * 9).types == {"c": "whole number"}
+    assert column(["f", "m"] * 10).types == {"c": "text"}
+
+
+# ---------------------------------------------------------------------- several files
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "type_", "values"),
+    [
+        (["1,234.5", "2"], ["7.5"], "number", [1234.5, 2, 7.5]),
+        (["7.5"], ["1,234.5", "2"], "number", [7.5, 1234.5, 2]),
+        (["1,5"], ["7.5"], "text", ["1,5", "7.5"]),
+        (["1,234.5"], ["red"], "text", ["1,234.5", "red"]),
+        (["Y", "N"], ["true"], "yes/no", [True, False, True]),
+        (["Y", "N"], ["perhaps"], "text", ["Y", "N", "perhaps"]),
+        (["0", "1"] * 10, ["2"], "whole number", [0, 1] * 10 + [2]),
+        (["", ""], ["$5"], "number", [None, None, 5]),
+    ],
+)
+def test_files_that_are_written_differently(tmp_path, first, second, type_, values):
+    for name, cells in (("a.csv", first), ("b.csv", second)):
+        (tmp_path / name).write_text("c,d\n" + "".join(f'"{cell}",x\n' for cell in cells))
+    source = open_source(tmp_path)
+    assert source.types["c"] == type_
+    assert [row["c"] for row in rows_of(source, ["c"])] == values
+    assert any("is read as" in note for note in source.notes) == (type_ in ("number", "yes/no"))
+
+
+def test_one_note_for_columns_that_are_read_alike():
+    source = open_source(io.BytesIO(b"a,b,c\n" + b"Y,N,1\nN,Y,2\n" * 10))
+    assert source.notes == ["Columns 'a', 'b' are read as yes/no (Y, N)."]
