@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import Argument, InputError, listed
 from suffice.families import Family, family_names
 from suffice.families.contract import family_type
 from suffice.model import Block
@@ -84,7 +84,8 @@ def _mapped_blocks(families: Mapping[Any, Any], schema: Schema, settings: Mappin
             continue  # an ignored column may be absent
         if unknown or not columns:
             raise InputError(
-                f"families names the column {listed(unknown)}, which does not exist. The columns are {listed(names)}.",
+                Argument("families"),
+                f" names the column {listed(unknown)}, which does not exist. The columns are {listed(names)}.",
                 argument="families",
                 column=(unknown or [None])[0],
             )
@@ -92,14 +93,19 @@ def _mapped_blocks(families: Mapping[Any, Any], schema: Schema, settings: Mappin
         for j in at:
             if j in taken or at.count(j) > 1:
                 raise InputError(
-                    f"families names the column {names[j]!r} more than once.", argument="families", column=names[j]
+                    Argument("families"),
+                    f" names the column {names[j]!r} more than once.",
+                    argument="families",
+                    column=names[j],
                 )
         taken.update(at)
         chosen += _families_at(given, at, schema, settings)
     rest = [j for j in range(len(names)) if j not in taken]
     chosen += _families_at("auto", rest, schema, settings)
     if not chosen:
-        raise InputError("families ignores every column, so there is nothing to learn from.", argument="families")
+        raise InputError(
+            Argument("families"), " ignores every column, so there is nothing to learn from.", argument="families"
+        )
     return _grouped(sorted(chosen, key=lambda each: each[0][0]), names)
 
 
