@@ -19,9 +19,7 @@ def test_merge_names_the_files(folder, discriminant):
     assert "Only models of one kind can be merged: monday.suffice is a NaiveBayes, lda.suffice is a Gaussian" in said
     ran("fit", "train.csv", "-t", "species", "--ignore", "visits", "-o", "less.suffice", "-q")
     said = refused("merge", "monday.suffice", "tuesday.suffice", "less.suffice", "-o", "m.suffice")
-    assert (
-        "suffice: monday.suffice and less.suffice: Cannot merge: the models have different columns (5 and 4)." in said
-    )
+    assert "monday.suffice and less.suffice: Cannot merge: the models have different columns (5 and 4)." in said
 
 
 @pytest.mark.parametrize(
@@ -44,11 +42,6 @@ def test_missing_cells_of_a_model_of_numbers(folder, discriminant):
     said = refused("predict", discriminant, "hole.csv")
     assert "hole.csv, line 2, column 'sepal width': the cell is missing." in said
     assert "or use --model naive-bayes, which accepts them." in said
-
-
-def test_one_class(folder):
-    (folder / "one.csv").write_text("x,y\n1,a\n2,a\n")
-    assert "there is only one class: 'a'" in refused("fit", "one.csv", "-t", "y")
 
 
 def test_texts_without_words(folder):

@@ -196,12 +196,11 @@ def explain_not_finite(estimator: str, X: Matrix, layout: RowLayout, *, missing:
     column = layout.names[at]
     raised = InputError(f"Column {column!r}, row {rows[0]}: {sentence}", rows=rows, column=column)
     first = sentence.split("\n")[0]  # scikit-learn goes on with advice about other estimators
-    hint = (
-        f" {estimator} takes no missing values; fill them in, or use ",
-        Estimator("NaiveBayes"),
-        ", which accepts them.",
-    )
-    raised.problem = (": the cell is missing.", *hint) if has_nan else (f": {first}",)
+    if has_nan:
+        missing_cell = f": the cell is missing. {estimator} takes no missing values; fill them in, or use "
+        raised.problem = missing_cell, Estimator("NaiveBayes"), ", which accepts them."
+    else:
+        raised.problem = (f": {first}",)
     raise raised
 
 
