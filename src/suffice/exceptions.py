@@ -77,6 +77,18 @@ class Argument:
         return self.name if self.value is ... else f"{self.name}={self.value!r}"
 
 
+@dataclass(frozen=True)
+class Estimator(Argument):
+    """A class that a sentence advises to use, which a command may know by another name.
+
+    >>> str(Estimator("NaiveBayes"))
+    'NaiveBayes'
+    """
+
+    def __str__(self) -> str:
+        return self.name
+
+
 Sentence = tuple[str | Argument, ...]
 RowNumbers = Sequence[int] | NDArray[np.int64] | NDArray[np.intp]
 Spelling = Callable[[Argument], str]

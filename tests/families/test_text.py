@@ -264,7 +264,7 @@ def test_settings_that_are_none(settings, sentence):
     [
         ({"event": "complement"}, "event='complement'"),
         ({"idf": True}, "idf=True"),
-        ({"length": 0.5}, "length above 0"),
+        ({"length": 0.5}, "length=0.5"),
     ],
 )
 def test_scores_that_are_no_densities(settings, named):
@@ -378,7 +378,7 @@ def test_numbers_where_text_is_due():
             Block(Text(), slice(None), names).take(np.ones((3, len(names))))
     table = TextTable(Texts(["some text"]))
     for reads in (table.numbers, table.categories):
-        with pytest.raises(InputError, match="Give it the family 'text'"):
+        with pytest.raises(InputError, match=r"Set families=\{'body': 'text'\}"):
             reads(slice(None), ["body"])
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.description import description, save, saved_line, show_classes
 from suffice.cli.output import Page, json_option, print_json
 from suffice.cli.writing import check_writable, model_option, update_lock
+
+if TYPE_CHECKING:
+    from suffice.exceptions import MergeError
 
 __all__ = ["command"]
 
@@ -29,9 +35,13 @@ def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
     """
     check_writable(output)
     import suffice
+    from suffice.exceptions import MergeError
 
     with update_lock(*models, output=output):
-        merged = suffice.merge(suffice.load(path) for path in models)
+        try:
+            merged = suffice.merge(suffice.load(path) for path in models)
+        except MergeError as error:
+            raise _named(error, models) from None
         facts, saved = description(merged), save(merged, output)
     if as_json:
         print_json({"models": list(models), **facts, **saved})
@@ -40,3 +50,21 @@ def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
     page.facts({"merged": f"{len(models):,} models, {facts['rows']:,.6g} rows in all", "saved": saved_line(saved)})
     page.heading("Classes")
     show_classes(page, facts["classes"])
+
+
+def _named(error: MergeError, models: Sequence[str]) -> MergeError:
+    """The error with the names of the two files that cannot be merged."""
+    import suffice
+    from suffice.exceptions import MergeError
+
+    first = suffice.load(models[0])
+    for path in models[1:]:
+        other = suffice.load(path)
+        if type(other) is not type(first):
+            kinds = f"{models[0]} is a {type(first).__name__}, {path} is a {type(other).__name__}"
+            return MergeError(f"Only models of one kind can be merged: {kinds}.", file=path)
+        try:
+            suffice.merge([first, other])
+        except MergeError as problem:
+            return MergeError(f"{models[0]} and {path}: ", *problem.sentence, column=problem.column, file=path)
+    return error

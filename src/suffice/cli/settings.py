@@ -139,6 +139,12 @@ TEXT = (
         callback=_max_words,
         help="Vocabulary size (the most frequent words); default: 10000.",
     ),
+    click.option(
+        "--min-length",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Number of characters of the shortest words; default: 2.",
+    ),
     click.option("--punctuation/--no-punctuation", default=None, help="Count punctuation marks as words; default: no."),
     click.option(
         "--slots",
@@ -172,7 +178,7 @@ SECTIONS = {
 SETTINGS_OF = {
     "naive-bayes": ("families", "missing", "unseen"),
     "discriminant": ("covariance", "shape", "mix", "shrinkage"),
-    "text": ("event", "ngram_range", "max_words", "punctuation", "slots"),
+    "text": ("event", "ngram_range", "max_words", "min_length", "punctuation", "slots"),
 }
 """Settings that only one model has."""
 

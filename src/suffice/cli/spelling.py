@@ -21,6 +21,8 @@ OPTIONS = {
     "types": "--type",
 }
 """Options whose names differ from the argument's name with dashes."""
+MODELS = {"NaiveBayes": "naive-bayes", "GaussianDiscriminant": "discriminant", "TextNaiveBayes": "text"}
+"""Values of --model by the names of the classes."""
 METAVARS = {"families": "FAMILY", "types": "TYPE"}
 
 
@@ -35,6 +37,10 @@ def shell_spelling(argument: Argument) -> str:
     >>> shell_spelling(Argument("families", {"x": "text"})), shell_spelling(Argument("families", {"x": None}))
     ('--family x=text', '--ignore x')
     """
+    from suffice.exceptions import Estimator
+
+    if isinstance(argument, Estimator):
+        return f"--model {MODELS[argument.name]}" if argument.name in MODELS else argument.name
     if argument.name in SPECIAL:
         return SPECIAL[argument.name](argument.value)
     return _option(OPTIONS.get(argument.name, f"--{argument.name.replace('_', '-')}"), argument.value, argument.name)

@@ -18,7 +18,7 @@ from typing import ClassVar
 import narwhals as nw
 import numpy as np
 
-from suffice.exceptions import InputError, NotLinearError
+from suffice.exceptions import Argument, InputError, NotLinearError
 from suffice.families.contract import Family, read_only, register
 from suffice.families.estimation import (
     Estimation,
@@ -132,7 +132,11 @@ class Multinomial(Family):
         if len(names) == 1:
             raise InputError(
                 f"Column {names[0]!r} alone is a multinomial with one outcome, which cannot separate classes. Give all "
-                "columns of the multinomial together as a tuple, or use the family 'poisson'.",
+                "columns of the multinomial together, such as ",
+                Argument("families", {(names[0], "..."): "multinomial"}),
+                ", or use ",
+                Argument("families", {names[0]: "poisson"}),
+                ".",
                 column=names[0],
             )
         check_cells(x, present, names, is_count, "a count is a whole number of at least 0", missing=False)

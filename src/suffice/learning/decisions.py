@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 
 from suffice.exceptions import Argument, ClassError, InputError, listed
-from suffice.numerics.types import Codes, Float
+from suffice.numerics.types import Codes, Float, Index
 
 __all__ = ["Costs", "Thresholds", "cost_matrix", "decide", "least_cost", "over_threshold"]
 
@@ -35,7 +35,7 @@ def decide(
         return least_cost(probabilities, cost_matrix(classes, costs))
     if thresholds is not None:
         return over_threshold(probabilities, _threshold_array(classes, thresholds))
-    return probabilities.argmax(axis=1).astype(np.int64, copy=False)
+    return _codes(probabilities.argmax(axis=1))
 
 
 def least_cost(probabilities: Float, costs: Float) -> Codes:
@@ -52,7 +52,7 @@ def least_cost(probabilities: Float, costs: Float) -> Codes:
     >>> least_cost(np.array([[0.3, 0.7]]), np.array([[0.0, 5.0], [1.0, 0.0]]))
     array([0])
     """
-    return (probabilities @ costs).argmin(axis=1).astype(np.int64, copy=False)
+    return _codes((probabilities @ costs).argmin(axis=1))
 
 
 def over_threshold(probabilities: Float, thresholds: Float) -> Codes:
@@ -78,8 +78,7 @@ def over_threshold(probabilities: Float, thresholds: Float) -> Codes:
     multiples[np.isnan(multiples)] = np.inf  # a threshold of 0 is always reached
     reached = (multiples >= 1).any(axis=1)
     others = multiples if given.all() else np.where(given, -np.inf, probabilities)
-    codes = np.where(reached, multiples.argmax(axis=1), others.argmax(axis=1))
-    return codes.astype(np.int64, copy=False)
+    return _codes(np.where(reached, multiples.argmax(axis=1), others.argmax(axis=1)))
 
 
 def cost_matrix(classes: Sequence[Hashable], costs: Costs) -> Float:
@@ -98,6 +97,10 @@ def cost_matrix(classes: Sequence[Hashable], costs: Costs) -> Float:
         true, predicted = (_position(classes, label, "costs") for label in pair)
         matrix[true, predicted] = cost
     return matrix
+
+
+def _codes(positions: Index) -> Codes:
+    return positions.astype(np.int64, copy=False)
 
 
 def _threshold_array(classes: Sequence[Hashable], thresholds: Thresholds) -> Float:

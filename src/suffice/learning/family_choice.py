@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.exceptions import Argument, InputError, did_you_mean, listed
 from suffice.families import Family, family_names
 from suffice.families.contract import family_type
 from suffice.model import Block
@@ -85,8 +85,8 @@ def _mapped_blocks(families: Mapping[Any, Any], schema: Schema, settings: Mappin
         if unknown or not columns:
             hint = did_you_mean(unknown[0], names) if unknown else ""
             raise InputError(
-                f"families names the column {listed(unknown)}, which does not exist.{hint} The columns are "
-                f"{listed(names)}.",
+                Argument("families"),
+                f" names the column {listed(unknown)}, which does not exist.{hint} The columns are {listed(names)}.",
                 argument="families",
                 column=(unknown or [None])[0],
             )
@@ -94,14 +94,19 @@ def _mapped_blocks(families: Mapping[Any, Any], schema: Schema, settings: Mappin
         for j in at:
             if j in taken or at.count(j) > 1:
                 raise InputError(
-                    f"families names the column {names[j]!r} more than once.", argument="families", column=names[j]
+                    Argument("families"),
+                    f" names the column {names[j]!r} more than once.",
+                    argument="families",
+                    column=names[j],
                 )
         taken.update(at)
         chosen += _families_at(given, at, schema, settings)
     rest = [j for j in range(len(names)) if j not in taken]
     chosen += _families_at("auto", rest, schema, settings)
     if not chosen:
-        raise InputError("families ignores every column, so there is nothing to learn from.", argument="families")
+        raise InputError(
+            Argument("families"), " ignores every column, so there is nothing to learn from.", argument="families"
+        )
     return _grouped(sorted(chosen, key=lambda each: each[0][0]), names)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from suffice.exceptions import InputError, SufficeError
+from suffice.exceptions import Estimator, InputError, SufficeError
 from suffice.numerics.types import Array, Index, Matrix
 from suffice.sources.labels import check_not_missing, checked_classes, is_plain_labels
 from suffice.sources.named_rows import NamedRows, matrix_of_arrow
@@ -224,8 +224,11 @@ def explain_not_finite(estimator: str, X: Matrix, layout: RowLayout, *, missing:
     column = layout.names[at]
     raised = InputError(f"Column {column!r}, row {rows[0]}: {sentence}", rows=rows, column=column)
     first = sentence.split("\n")[0]  # scikit-learn goes on with advice about other estimators
-    hint = f" {estimator} takes no missing values; fill them in, or use NaiveBayes, which accepts them."
-    raised.problem = (f": {first}", hint if has_nan else "")
+    if has_nan:
+        missing_cell = f": the cell is missing. {estimator} takes no missing values; fill them in, or use "
+        raised.problem = missing_cell, Estimator("NaiveBayes"), ", which accepts them."
+    else:
+        raised.problem = (f": {first}",)
     raise raised
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from suffice.exceptions import InputError
+from suffice.exceptions import Argument, InputError
 from suffice.numerics.types import Float, Index, Matrix
 from suffice.tables import Coded, CodedColumn, Table
 from suffice.tables.column_matrix import ColumnMatrix, Part
@@ -251,8 +251,9 @@ def _not_numbers(values: Sequence[object], first: int, name: object) -> InputErr
     """The error for the cells of a numeric column that are not numbers, of which ``first`` is the first."""
     rows = [row for row in range(first, len(values)) if not (is_missing(values[row]) or _is_numeric(values[row]))]
     return InputError.in_row(
-        f"holds {values[first]!r}, which is not a number. Choose a family for categories, such as 'categorical', or "
-        "convert the column.",
+        f"holds {values[first]!r}, which is not a number. Choose a family for categories, such as ",
+        Argument("families", {name: "categorical"}),
+        ", or convert the column.",
         rows=rows,
         column=name,
     )

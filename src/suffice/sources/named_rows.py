@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.exceptions import Argument, InputError, listed
+from suffice.exceptions import Argument, Estimator, InputError, listed
 from suffice.numerics.types import Array
 from suffice.sources.engine_types import ArrowTable, ArrowType
 from suffice.sources.row_reader import RowLayout
@@ -65,7 +65,9 @@ def matrix_of_arrow(rows: ArrowTable, estimator: str) -> NamedRows:
             f"{estimator} takes numbers, but {listed(names)} {'holds' if one else 'hold'} {kinds}. Ignore "
             f"{'it' if one else 'them'} with ",
             Argument("ignore", names),
-            ", or use NaiveBayes, which reads columns of all types.",
+            ", or use ",
+            Estimator("NaiveBayes"),
+            ", which reads columns of all types.",
             column=names[0],
         )
     single = bool(fields) and all(field.type == pa.float32() for field in fields)

@@ -9,7 +9,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.exceptions import InputError
+from suffice.exceptions import Argument, InputError
 from suffice.tables.table import ColumnSelection, Kind, Table
 from suffice.text.texts import Texts
 
@@ -54,13 +54,18 @@ class TextTable(Table):
     def numbers(self, columns: ColumnSelection, names: Sequence[object], *, copy: bool | None = False) -> NoReturn:
         """Raise `InputError`: texts are not numbers."""
         raise InputError(
-            f"Column {names[0]!r} holds texts, which are not numbers. Give it the family 'text'.", column=names[0]
+            f"Column {names[0]!r} holds texts, which are not numbers. Set ",
+            Argument("families", {names[0]: "text"}),
+            ".",
+            column=names[0],
         )
 
     def categories(self, columns: ColumnSelection, names: Sequence[object]) -> NoReturn:
         """Raise `InputError`: documents are not categories."""
         raise InputError(
-            f"Column {names[0]!r} holds documents, which are not categories. Give it the family 'text'.",
+            f"Column {names[0]!r} holds documents, which are not categories. Set ",
+            Argument("families", {names[0]: "text"}),
+            ".",
             column=names[0],
         )
 

@@ -13,7 +13,7 @@ by their length. `estimate` makes all these choices from the same sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -167,10 +167,15 @@ class Text(Family):
             if values[each.name] != each.default
         )
 
-    @property
-    def _reading_text(self) -> str:
-        """All settings of the analysis, for a message."""
-        return ", ".join(f"{each.name}={_setting_text(vars(self.analysis)[each.name])}" for each in fields(Analysis))
+    def _reading_settings(self) -> list[str | Argument]:
+        """Settings of the analysis that decide which words there are, for a message."""
+        values = vars(self.analysis)
+        shown = [
+            Argument(each.name, ... if isinstance(values[each.name], Set | list) else values[each.name])
+            for each in fields(Analysis)
+            if each.name == "min_length" or values[each.name] != each.default
+        ]
+        return [piece for argument in shown for piece in (", ", argument)][1:]
 
     # ------------------------------------------------------------------ estimate
 
@@ -183,11 +188,13 @@ class Text(Family):
         words, used, at = words_used(statistic, self.max_words)
         if not len(at) and statistic.weight.any():
             where = "Column" if columns is None else columns_at(columns, [0]).capitalize()
+            fewer = "" if self.stop_words is None else " or fewer stop words"
             raise InputError(
-                f"{where}: no document has a word with these settings ({self._reading_text}). Give documents with "
-                "words, or allow shorter words (",
-                Argument("min_length"),
-                ") or fewer stop words.",
+                f"{where}: no document has a word with these settings (",
+                *self._reading_settings(),
+                "). Give documents with words, or allow shorter words (",
+                Argument("min_length", 1),
+                f"){fewer}.",
                 column=None if columns is None else columns[0],
             )
         count = statistic.count[:, at]
@@ -238,11 +245,17 @@ class Text(Family):
     def _check_density(self, what: str) -> None:
         if self.is_density:
             return
-        setting = "event='complement'" if self.event == "complement" else "idf=True" if self.idf else "length above 0"
+        setting = Argument("idf", True) if self.idf else Argument("length", self.length)
+        remedy: tuple[str | Argument, ...] = (Argument("idf", False), " and ", Argument("length", 0))
+        if self.event == "complement":
+            setting = Argument("event", "complement")
+            remedy = Argument("event", "multinomial"), " or ", Argument("event", "bernoulli")
         raise InputError(
-            f"Text with {setting} has no {what}: its scores separate classes, but are not log-densities. Use ",
-            Argument("event", "multinomial"),
-            " or 'bernoulli', without idf and with length=0.",
+            "Text with ",
+            setting,
+            f" has no {what}: its scores separate classes, but are not log-densities. Use ",
+            *remedy,
+            ".",
         )
 
     def _rows(self, parameters: TextParameters, x: Texts) -> Matrix:
@@ -308,10 +321,14 @@ class Text(Family):
         """Raise `InputError` unless a document can be written from single words."""
         plain = self.analyzer == "word" and tuple(self.ngram_range) == (1, 1)
         if self.slots or not plain:
-            setting = f"slots={self.slots}" if self.slots else f"analyzer={self.analyzer!r}, {self.ngram_range=}"
+            settings = {"slots": 0, "analyzer": "word", "ngram_range": (1, 1)}
+            name = next(name for name, value in settings.items() if getattr(self, name) != value)
             raise InputError(
-                f"A document cannot be sampled with {setting.replace('self.', '')}: only single words can be written "
-                "(analyzer='word', ngram_range=(1, 1), slots=0)."
+                "A document cannot be sampled with ",
+                Argument(name, getattr(self, name)),
+                ": only single words can be written (",
+                Argument(name, settings[name]),
+                ").",
             )
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int = 1) -> Array:

@@ -91,7 +91,9 @@ def read_header(block: ByteBlock, options: ReadOptions) -> tuple[list[str], Byte
         names = [f"column_{number}" for number in range(1, fields + 1)]
     if len(names) != fields:
         raise InputError(
-            f"{location} has {field_count(fields)}, but names has {len(names)} entries.",
+            f"{location} has {field_count(fields)}, but ",
+            Argument("names"),
+            f" has {len(names)} entries.",
             file=block.path,
             line=line,
             argument="names",

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeGuard
 
 from suffice.exceptions import InputError, listed
 from suffice.text.mail.mbox import split_mbox, starts_as_mbox
@@ -90,7 +90,7 @@ def read_mails(
         raise InputError(f"kind must be one of {listed(KINDS)}; got {kind!r}.", argument="kind")
     if not isinstance(pattern, str):
         raise InputError(f"pattern must be a string such as '*.eml'; got {pattern!r}.", argument="pattern")
-    if not isinstance(source, (str, os.PathLike)) and hasattr(source, "read"):
+    if _is_open_file(source):
         return _open_file(source, kind, rules)
     sources = [_source(path) for path in _paths(source)]
     if not sources:
@@ -98,7 +98,11 @@ def read_mails(
     return _mails(sources, pattern, kind, rules)
 
 
-def _paths(source: Paths) -> list[str]:
+def _is_open_file(source: object) -> TypeGuard[BinaryIO]:
+    return not isinstance(source, (str, os.PathLike)) and callable(getattr(source, "read", None))
+
+
+def _paths(source: object) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         source = [source]
     if not isinstance(source, Iterable) or isinstance(source, (bytes, bytearray, memoryview)):
