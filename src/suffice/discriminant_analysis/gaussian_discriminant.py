@@ -43,11 +43,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
     divisor : {"ml", "unbiased"}, default="ml"
         Maximum likelihood (n, n_k), or unbiased (n − K, n_k − 1: as R's ``lda`` and ``qda`` use).
     estimation : {"mle", "map", "bayes"} or None, default=None
-        None regularises as much as the number of rows requires: full covariances are those of maximum likelihood,
-        shrunk by the closed form ``"oas"`` unless ``shrinkage`` is given, and a diagonal or spherical shape has a prior
-        worth ``smoothing`` rows. ``"mle"`` is maximum likelihood, the textbook estimate; ``"map"`` adds a conjugate
-        prior (normal-inverse-Wishart, or -χ² for variances); ``"bayes"`` integrates over its posterior, so a row has a
-        multivariate t distribution given the rows seen.
+        None is maximum likelihood with full covariances shrunk by the closed form ``"oas"``, unless ``shrinkage`` is
+        given: as much as the number of rows requires. ``"mle"`` is maximum likelihood, the textbook estimate; ``"map"``
+        adds a conjugate prior (normal-inverse-Wishart, or -χ² for variances); ``"bayes"`` integrates over its
+        posterior, so a row has a multivariate t distribution given the rows seen.
     smoothing : float or "auto", default=1
         Number of pseudo-rows, which look like all rows together, of the prior of ``"map"`` and ``"bayes"``.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"

@@ -52,28 +52,21 @@ class GaussianDiscriminantSpecification(TunableSpecification):
         effect = {
             "mix": self.covariance == "own",
             "shrinkage": self.shape == "full",
-            "smoothing": self._estimation != "mle",
+            "smoothing": self.estimation in ("map", "bayes"),
         }
         return {name: path for name, path in paths.items() if effect[name] and is_auto(getattr(self, name))}
 
     @property
     def maximising(self) -> Self:
-        """Maximum likelihood in place of the default's shrinkage, which has no objective and no evidence."""
-        return replace(self, estimation="mle") if self.estimation is None and self.shape == "full" else self
-
-    @property
-    def _estimation(self) -> str:
-        """How the family estimates; the default is a prior for variances and maximum likelihood for covariances."""
-        if self.estimation is not None:
-            return self.estimation
-        return "mle" if self.shape == "full" or self.divisor == "unbiased" else "map"
+        """Maximum likelihood in place of the default, whose shrinkage has no objective and no evidence."""
+        return replace(self, estimation="mle") if self.estimation is None else self
 
     def family(self, tuning: Tuning | None) -> Family:
         """A multivariate Gaussian, or independent Gaussian columns for a diagonal shape."""
         mix, smoothing = self.setting("mix", 0.0, tuning), self.setting("smoothing", 1.0, tuning)
-        shared: dict[str, Any] = {"missing": False, "estimation": self._estimation, "smoothing": smoothing}
+        shared: dict[str, Any] = {"missing": False, "estimation": self.estimation or "mle", "smoothing": smoothing}
         shrinkage = self.setting("shrinkage", 0.0, tuning)
-        if shrinkage is None and self.estimation is None and self.shape == "full":
+        if shrinkage is None and self.estimation is None:
             shrinkage = "oas"
         full = MultivariateGaussian(self.covariance, mix, shrinkage, self.divisor, **shared)  # type: ignore[arg-type]
         if self.shape == "full":

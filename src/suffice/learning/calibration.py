@@ -35,6 +35,7 @@ MAX_SURPRISE = 1e8  # log-posteriors are cut off at minus this number
 # probabilities more extreme than the model's, and a few dozen rows hardly determine offsets. Less extreme
 # probabilities need little evidence.
 SHARPER, SOFTER, OFFSETS = 30.0, 0.1, 10.0
+EVIDENCE = 2.0  # nats that a parameter must gain
 OUTLIERS = (1e-4, 1e-3, 1e-2, 0.05, 0.2)  # shares to start a search from
 LEAST_LOG_OUTLIERS = np.log(1e-12)
 
@@ -147,8 +148,8 @@ def fit_temperature(
     The penalties are normal priors with mean zero for log β, with different precisions above and below zero, and for
     each offset. They keep the map near the identity if there are few rows, and finite if the classes are separable.
 
-    The share of outliers is zero unless the rows show that there are some: the share must increase the log-likelihood
-    by more than half the logarithm of the number of rows.
+    The offsets, which can change the most probable class, and the share of outliers stay zero unless the rows give
+    evidence for them: two nats of log-likelihood for each parameter, as in a test at the level of 5 %.
 
     Parameters
     ----------
@@ -175,8 +176,8 @@ def fit_temperature(
 
     >>> claimed[0], y[0] = [0.0, 1e7], 0
     >>> fitted = fit_temperature(bayes.log_posterior(claimed), y, None, axis, share)
-    >>> round(fitted.slope, 1), round(1 / fitted.outliers, -4)
-    (0.5, 10000.0)
+    >>> round(fitted.slope, 1), 0 < fitted.outliers < 0.001
+    (0.5, True)
     """
     n_classes = log_posterior.shape[1]
     identity = Calibration(classes, share, 1.0, np.zeros(n_classes))
@@ -192,8 +193,9 @@ def fit_temperature(
     best = objective.search(plain)
     if mixed is not None:
         found = objective.search(mixed)
-        if objective.impossible or found.fun < best.fun - 0.5 * np.log1p(w.sum()) / objective.total:
-            best = found
+        best = found if objective.impossible or objective.gain(best, found) > EVIDENCE else best
+    found = objective.search(best.x, offsets=True)
+    best = found if objective.gain(best, found) > EVIDENCE * (n_classes - 1) else best
     slope, offset, outliers = objective.parts(best.x)
     return replace(identity, slope=float(slope), offset=offset - offset.mean(), outliers=outliers)
 
@@ -256,27 +258,35 @@ class _Objective:
 
         None if outliers do not lower the loss anywhere.
         """
-        k, row = self.z.shape[1], np.arange(len(self.codes))
-        losses: dict[tuple[float, float], float] = {}
+        row, zeros = np.arange(len(self.codes)), np.zeros(self.z.shape[1])
+        least = {False: (np.inf, 0.0, 0.0), True: (np.inf, 0.0, 0.0)}
         for step in -np.arange(0.0, np.log(MAX_SURPRISE)):
             explained = bayes.log_posterior(np.exp(step) * self.z)[row, self.codes]
-            losses[step, 0.0] = -float(self.weights @ explained) + 0.5 * SOFTER * step**2
-            for outliers in OUTLIERS:
-                losses[step, outliers] = self._mixed(explained, outliers)[0] + 0.5 * SOFTER * step**2
-        plain = min((key for key in losses if key[1] == 0), key=lambda key: losses[key])
-        mixed = min((key for key in losses if key[1] > 0), key=lambda key: losses[key])
-        start = np.append(plain[0], np.zeros(k))
-        if not self.impossible and losses[mixed] >= losses[plain]:
+            penalty = 0.5 * SOFTER * step**2
+            losses = {0.0: -float(self.weights @ explained)}
+            losses |= {outliers: self._mixed(explained, outliers)[0] for outliers in OUTLIERS}
+            for outliers, loss in losses.items():
+                least[outliers > 0] = min(least[outliers > 0], (loss + penalty, step, outliers))
+            if step < min(each[1] for each in least.values()) - 3:
+                break  # the loss rises again
+        plain, mixed = least[False], least[True]
+        start = np.append(plain[1], zeros)
+        if not self.impossible and mixed[0] >= plain[0]:
             return start, None
-        return start, np.concatenate([[mixed[0]], np.zeros(k), [np.log(mixed[1])]])
+        return start, np.concatenate([[mixed[1]], zeros, [np.log(mixed[2])]])
 
-    def search(self, start: Float) -> OptimizeResult:
-        """The minimum near a start."""
+    def search(self, start: Float, *, offsets: bool = False) -> OptimizeResult:
+        """The minimum near a start; without ``offsets``, they stay zero."""
         k = self.z.shape[1]
-        bounds = [(-40.0, 12.0)] + [(-50.0, 50.0)] * k + [(LEAST_LOG_OUTLIERS, np.log(0.5))] * (len(start) - k - 1)
+        most = 50.0 if offsets else 0.0
+        bounds = [(-40.0, 12.0)] + [(-most, most)] * k + [(LEAST_LOG_OUTLIERS, np.log(0.5))] * (len(start) - k - 1)
         found = minimize(self.loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
         here = self.loss(start)[0]
         return found if found.fun <= here else OptimizeResult(x=start, fun=here)
+
+    def gain(self, before: OptimizeResult, after: OptimizeResult) -> float:
+        """The increase of the penalised log-likelihood of all rows, in nats."""
+        return float(self.total * (before.fun - after.fun))
 
 
 def fit_isotonic(
