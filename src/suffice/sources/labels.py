@@ -26,6 +26,7 @@ __all__ = [
 
 FIRST_LABELS = 1 << 14
 NEVER_MISSING = frozenset({str, int, bool})  # label types that have no missing value
+FOR_SCIKIT_LEARN = NEVER_MISSING | {float, list, tuple, np.ndarray}  # its checks find what is wrong with them
 
 
 def read_labels(y: object, n_rows: int, estimator: str) -> Array:
@@ -61,10 +62,13 @@ def check_not_missing(y: object) -> object:
         raise ClassError("y: ", *error.sentence, rows=error.rows, argument="y") from None
     try:
         array = _array_of(y) if not isinstance(y, list) else None
+        if "_view" in str(getattr(y, "dtype", "")):
+            raise NotImplementedError
     except NotImplementedError:  # string views in pandas
         y = array = np.array(listed_cells(nw.from_native(y, series_only=True)), dtype=object)
     if array is None or array.ndim != 1 or array.dtype.kind != "O":
-        array = np.array(y, dtype=object) if isinstance(y, list) and type(None) in set(map(type, y)) else None
+        odd = isinstance(y, list) and not set(map(type, y)) <= FOR_SCIKIT_LEARN
+        array = np.array(y, dtype=object) if odd else None
     if array is None or _types_of(array) <= NEVER_MISSING:
         return y
     rows = [row for row, value in enumerate(array) if is_missing(value)]
