@@ -64,8 +64,10 @@ def check_not_missing(y: object) -> object:
         array = _array_of(y) if not isinstance(y, list) else None
         if "_view" in str(getattr(y, "dtype", "")):
             raise NotImplementedError
-    except NotImplementedError:  # string views in pandas
-        y = array = np.array(listed_cells(nw.from_native(y, series_only=True)), dtype=object)
+    except (NotImplementedError, IndexError):  # string views in pandas, an Arrow dictionary without entries
+        to_pylist = getattr(y, "to_pylist", None)
+        cells = to_pylist() if callable(to_pylist) else listed_cells(nw.from_native(y, series_only=True))
+        y = array = np.array(cells, dtype=object)
     if array is None or array.ndim != 1 or array.dtype.kind != "O":
         odd = isinstance(y, list) and not set(map(type, y)) <= FOR_SCIKIT_LEARN
         array = np.array(y, dtype=object) if odd else None
