@@ -95,8 +95,15 @@ def test_objects_that_are_not_numbers(method):
 
 def test_columns_that_arrow_cannot_convert():
     encoded = pa.RunEndEncodedArray.from_arrays(pa.array([4], pa.int32()), pa.array([1.0]))
-    with pytest.raises(InputError, match="cannot be converted to numbers"):
+    with pytest.raises(InputError, match="cannot be converted"):
         GaussianNB().fit(pa.table({"x": encoded}).to_pandas(types_mapper=pd.ArrowDtype), LABELS)
+
+
+def test_labels_of_bytes_and_strings():
+    for model in (NaiveBayes(), GaussianNB(), TextNaiveBayes()):
+        x = ["one two", "two three"] if isinstance(model, TextNaiveBayes) else [[1.0], [2.0]]
+        with pytest.raises((ClassError, InputError), match=r"one type|converted"):
+            model.fit(x, [b"\xff", "a"])
 
 
 def test_signalling_nan_is_missing():

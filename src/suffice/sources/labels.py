@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import narwhals as nw
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -36,7 +38,10 @@ def read_labels(y: object, n_rows: int, estimator: str) -> Array:
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
     y = check_not_missing(y)
-    labels = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
+    try:
+        labels = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
+    except UnicodeDecodeError:
+        raise _mixed_labels(y) from None
     if len(labels) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(labels)]}")
     return checked_classes(labels)
@@ -107,11 +112,13 @@ def checked_classes(y: Array) -> Array:
         try:
             check_classification_targets(y)
         except TypeError:
-            raise ClassError(
-                f"Class labels must have one type, all numbers or all strings; got {listed(y[:4].tolist())}.",
-                argument="y",
-            ) from None
+            raise _mixed_labels(y) from None
     return y
+
+
+def _mixed_labels(y: object) -> ClassError:
+    shown = listed(list(y)[:4]) if isinstance(y, Sequence | np.ndarray) else type(y).__name__
+    return ClassError(f"Class labels must have one type, all numbers or all strings; got {shown}.", argument="y")
 
 
 def declared_classes(classes: object) -> ClassAxis:

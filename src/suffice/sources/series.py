@@ -127,7 +127,7 @@ def _from_pandas(series: NativeSeries, *, in_place: bool) -> CodedColumn:
     try:
         codes, entries = series.factorize()
         return _from_dictionary(list(entries), np.asarray(codes))
-    except (UnicodeDecodeError, NotImplementedError):  # strings that are not UTF-8, or string views
+    except (UnicodeDecodeError, NotImplementedError, OverflowError):  # what pandas cannot convert
         return CodedColumn(*coded_values(listed_cells(nw.from_native(series, series_only=True))))
 
 
