@@ -8,7 +8,7 @@ MADE := $(VENV)/.made
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench instructions mutate sanitize wheel clean
+.PHONY: help demo test check bench instructions mutate sanitize fuzz wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -48,6 +48,9 @@ mutate: $(READY) ## change the source in small ways and see whether tests notice
 
 sanitize: build/sanitize/.built ## run the kernel tests with address and undefined-behaviour sanitizers (gcc)
 	tests/kernels/sanitize build/sanitize/bin/python $(ARGS)
+
+fuzz: build/sanitize/.built ## call the library and the kernels with hostile arguments and files (ARGS="--seconds 600 --seed 1")
+	tests/kernels/sanitize build/sanitize/bin/python --fuzz $(ARGS)
 
 # A separate environment that borrows all other packages: in .venv, Python would import the editable install.
 build/sanitize/.built: $(READY) $(shell find src/suffice -name '*.py')

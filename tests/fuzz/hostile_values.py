@@ -158,7 +158,7 @@ def arrow_column(rng: random.Random, random_numbers: np.random.Generator, n: int
         7: lambda: words.cast(rng.choice([pa.large_string(), pa.string_view(), pa.binary(), pa.binary_view()])),
         8: lambda: words.dictionary_encode(),
         9: lambda: pa.DictionaryArray.from_arrays(
-            pa.nulls(n, pa.int8()), pa.array([], rng.choice([pa.string(), pa.null()]))
+            pa.nulls(n, rng.choice([pa.int8(), pa.uint64()])), pa.array([], rng.choice([pa.string(), pa.null()]))
         ),
         10: lambda: pa.DictionaryArray.from_arrays(pa.array(numbers % 1, pa.int32()), pa.array([None], pa.string())),
         11: lambda: pa.nulls(n),
@@ -231,7 +231,7 @@ def texts(rng: random.Random, n: int) -> Any:
 
 def labels(rng: random.Random, n: int) -> Any:
     """Labels; two classes of strings or numbers most of the time."""
-    how = rng.randrange(14)
+    how = rng.randrange(15)
     plain = [i % 2 for i in range(n)]
     if how < 6:
         return np.array(plain) if how < 3 else np.array(["no", "yes"])[plain]
@@ -246,6 +246,8 @@ def labels(rng: random.Random, n: int) -> Any:
             ["ab"[i] for i in plain], dtype=rng.choice(["category", "string", pd.ArrowDtype(pa.string_view())])
         )
     if how == 10:
+        return arrow_column(rng, np.random.default_rng(rng.getrandbits(32)), n)
+    if how == 11:
         return np.array(plain, dtype=rng.choice(TYPES[:13]))
     return rng.choice([None, plain[:-1], [plain], 3, "ab", {}, np.array(plain)[:, None], pa.array(plain), iter(plain)])
 

@@ -23,7 +23,8 @@ from suffice.exceptions import SufficeError
 
 __all__ = ["Driver", "Report", "run"]
 
-PLAIN = (ValueError, TypeError, NotFittedError, InvalidParameterError)  # what scikit-learn's checks raise; subclasses are somebody else's
+# What scikit-learn's checks raise. Errors of other subclasses of ValueError come from other libraries.
+PLAIN = (ValueError, TypeError, NotFittedError, InvalidParameterError)
 SECONDS = 20.0  # the longest call, in the time of the process
 HUNG = 180  # seconds after which the process is ended, with a traceback of all threads
 

@@ -166,7 +166,7 @@ def _converted() -> Iterator[None]:
     except BaseException as error:
         if type(error) in (ValueError, TypeError) or isinstance(error, SufficeError) or not is_engine_error(error):
             raise
-        raise InputError(f"X cannot be converted to numbers: {error}.", argument="X") from error
+        raise InputError(f"X or y cannot be converted: {error}.", argument="X") from error
 
 
 def _check_numbers(X: object) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from suffice.exceptions import InputError
 from suffice.numerics.types import Array, Float, Index
-from suffice.sources.columns import Column, kind_of_values, numbers_of
+from suffice.sources.columns import Column, ObjectColumn, kind_of_values, numbers_of
 from suffice.sources.engine_types import ArrowArray, ArrowType, ColumnType, NativeFrame, NativeSeries
 from suffice.sources.series import Series, SeriesReader, is_pandas_category
 from suffice.tables import CodedColumn
@@ -129,9 +129,13 @@ class FrameColumn(Column):
         """The cells of rows start..stop−1."""
         return FrameColumn(self._reader, self._start + start, self._start + stop)
 
-    def take(self, index: Index) -> FrameColumn:
+    def take(self, index: Index) -> Column:
         """The cells of the rows at these positions."""
-        return FrameColumn(self.series[index])
+        try:
+            return FrameColumn(self.series[index])
+        except NotImplementedError:  # Arrow cannot select rows of string views and of run-end encoded columns
+            cells = self.listed()
+            return ObjectColumn([cells[i] for i in index])
 
 
 def in_seconds(values: Array) -> Float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import narwhals as nw
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -26,6 +28,7 @@ __all__ = [
 
 FIRST_LABELS = 1 << 14
 NEVER_MISSING = frozenset({str, int, bool})  # label types that have no missing value
+FOR_SCIKIT_LEARN = NEVER_MISSING | {float, list, tuple, np.ndarray}  # its checks find what is wrong with them
 
 
 def read_labels(y: object, n_rows: int, estimator: str) -> Array:
@@ -35,7 +38,10 @@ def read_labels(y: object, n_rows: int, estimator: str) -> Array:
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
     y = check_not_missing(y)
-    labels = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
+    try:
+        labels = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
+    except UnicodeDecodeError:
+        raise _mixed_labels(y) from None
     if len(labels) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(labels)]}")
     return checked_classes(labels)
@@ -61,10 +67,15 @@ def check_not_missing(y: object) -> object:
         raise ClassError("y: ", *error.sentence, rows=error.rows, argument="y") from None
     try:
         array = _array_of(y) if not isinstance(y, list) else None
-    except NotImplementedError:  # string views in pandas
-        y = array = np.array(listed_cells(nw.from_native(y, series_only=True)), dtype=object)
+        if "_view" in str(getattr(y, "dtype", "")):
+            raise NotImplementedError
+    except (NotImplementedError, IndexError):  # string views in pandas, an Arrow dictionary without entries
+        to_pylist = getattr(y, "to_pylist", None)
+        cells = to_pylist() if callable(to_pylist) else listed_cells(nw.from_native(y, series_only=True))
+        y = array = np.array(cells, dtype=object)
     if array is None or array.ndim != 1 or array.dtype.kind != "O":
-        array = np.array(y, dtype=object) if isinstance(y, list) and type(None) in set(map(type, y)) else None
+        odd = isinstance(y, list) and not set(map(type, y)) <= FOR_SCIKIT_LEARN
+        array = np.array(y, dtype=object) if odd else None
     if array is None or _types_of(array) <= NEVER_MISSING:
         return y
     rows = [row for row, value in enumerate(array) if is_missing(value)]
@@ -101,11 +112,13 @@ def checked_classes(y: Array) -> Array:
         try:
             check_classification_targets(y)
         except TypeError:
-            raise ClassError(
-                f"Class labels must have one type, all numbers or all strings; got {listed(y[:4].tolist())}.",
-                argument="y",
-            ) from None
+            raise _mixed_labels(y) from None
     return y
+
+
+def _mixed_labels(y: object) -> ClassError:
+    shown = listed(list(y)[:4]) if isinstance(y, Sequence | np.ndarray) else type(y).__name__
+    return ClassError(f"Class labels must have one type, all numbers or all strings; got {shown}.", argument="y")
 
 
 def declared_classes(classes: object) -> ClassAxis:

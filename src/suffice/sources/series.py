@@ -127,7 +127,7 @@ def _from_pandas(series: NativeSeries, *, in_place: bool) -> CodedColumn:
     try:
         codes, entries = series.factorize()
         return _from_dictionary(list(entries), np.asarray(codes))
-    except (UnicodeDecodeError, NotImplementedError):  # strings that are not UTF-8, or string views
+    except (UnicodeDecodeError, NotImplementedError, OverflowError):  # what pandas cannot convert
         return CodedColumn(*coded_values(listed_cells(nw.from_native(series, series_only=True))))
 
 
@@ -184,7 +184,9 @@ def _from_arrow(column: ArrowArray, name: object) -> CodedColumn:
 
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     coded = whole if isinstance(whole, pa.DictionaryArray) else whole.dictionary_encode()
-    indices = coded.indices if not coded.indices.null_count else coded.indices.fill_null(-1)
+    indices = coded.indices
+    if indices.null_count:
+        indices = (indices.cast(pa.int64()) if pa.types.is_unsigned_integer(indices.type) else indices).fill_null(-1)
     try:
         entries = coded.dictionary.to_pylist()
     except UnicodeDecodeError:

@@ -78,6 +78,12 @@ def _expand(path: str | bytes, format: str | None) -> list[str]:  # noqa: A002
         return [given]
     if not given:
         raise InputError("The path is empty. Give the name of a file, or '-' for standard input.")
+    try:
+        os.fsencode(given)
+    except UnicodeEncodeError:
+        raise InputError(f"{given!r} is not a path: it holds half of a character.", file=given) from None
+    if "\0" in given:
+        raise InputError(f"There is no file {given!r}: a path cannot hold a NUL character.", file=given)
     expanded = os.path.expanduser(given)
     if os.path.isdir(expanded):
         return _files_in_folder(expanded, format)

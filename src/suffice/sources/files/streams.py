@@ -97,7 +97,7 @@ class StreamRows:
 
         try:
             return pa.RecordBatchReader.from_stream(self._data)
-        except (pa.ArrowException, TypeError, ValueError, RuntimeError) as error:
+        except (pa.ArrowException, TypeError, ValueError, RuntimeError, OverflowError) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(
