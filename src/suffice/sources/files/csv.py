@@ -157,9 +157,8 @@ def read_csv(
         Receives the errors of bad rows.
     """
     known: CsvColumns | None = None
-    text: Utf8Reader | UncommentedReader = Utf8Reader(file, path, options.encoding)
-    if options.comment:
-        text = UncommentedReader(text, options.comment)
+    whole = Utf8Reader(file, path, options.encoding)
+    text = UncommentedReader(whole, options.comment) if options.comment else whole
     for block in read_blocks(text, path, layout.delimiter, layout.quote, skipped):
         if block.blank:
             continue
