@@ -21,8 +21,9 @@ def words_of(options):
             out += [word for column, kind in value.items() for word in ("--type", f"{column}={kind}")]
         elif name == "header":
             out += [] if value else ["--no-header"]
-        elif name == "nulls":
-            out += [word for text in value for word in ("--null", text)]
+        elif name in ("nulls", "nulls_only"):
+            option = {"nulls": "--null", "nulls_only": "--null-only"}[name]
+            out += [word for text in value for word in (option, text)]
         elif name in ("names", "columns", "ignore"):
             out += [f"--{name}", ",".join(value)]
         elif name == "bad_rows":

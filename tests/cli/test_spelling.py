@@ -21,6 +21,7 @@ SPELLINGS = [
     (Argument("encoding", "latin-1"), "--encoding latin-1"),
     (Argument("nulls", [""]), "--null ''"),
     (Argument("nulls", ["NA", "n a"]), "--null NA --null 'n a'"),
+    (Argument("nulls_only", [""]), "--null-only ''"),
     (Argument("header", False), "--no-header"),
     (Argument("header"), "--no-header"),
     (Argument("delimiter", ";"), "--delimiter ';'"),
@@ -127,6 +128,6 @@ def test_no_python_in_errors(folder, name, bad_rows):
 def test_a_missing_label_names_the_option(folder):
     (folder / "bad.csv").write_text("x,y\n1,a\n2,\n3,b\n4,a\n5,b\n")
     said = refused("fit", "bad.csv", "-t", "y")
-    assert "--null ''" in said
+    assert "--null-only ''" in said
     assert "--bad-rows skip" in said
-    assert ran("fit", "bad.csv", "-t", "y", "--null", "NA", "--no-validate")
+    assert ran("fit", "bad.csv", "-t", "y", "--null-only", "NA", "--no-validate")

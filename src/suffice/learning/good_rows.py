@@ -39,7 +39,7 @@ def of_good_rows(
         try:
             return use(rows)
         except ValueError as error:
-            located = _located(error, locations, used)
+            located = _located(error, locations, used, len(batch))
             if located is None:
                 raise
             if located.rows is None:
@@ -51,7 +51,7 @@ def of_good_rows(
     return None
 
 
-def _located(error: ValueError, locations: RowLocations, used: Index | None) -> SufficeError | None:
+def _located(error: ValueError, locations: RowLocations, used: Index | None, n_rows: int) -> SufficeError | None:
     """The error with the place of its first row in the source; None for an error that names no rows."""
     if isinstance(error, MergeError):
         return None
@@ -65,7 +65,10 @@ def _located(error: ValueError, locations: RowLocations, used: Index | None) -> 
     located = error.located(str(location), file=location.file, line=location.line)
     if len(error.rows) == 1:
         return located
-    more = f" ({len(error.rows):,} rows of this batch have this problem.)"
+    if len(error.rows) == n_rows:
+        more = f" All {n_rows:,} rows of this batch have this problem."
+    else:
+        more = f" ({len(error.rows):,} rows of this batch have this problem.)"
     return type(located)(
         *located.sentence, more, rows=located.rows, column=located.column, file=located.file, line=located.line
     )

@@ -160,8 +160,8 @@ def read_csv(
         Columns to return as they are written.
     """
     known: CsvColumns | None = None
-    decoded = Utf8Reader(file, path, options.encoding)
-    text = UncommentedReader(decoded, options.comment) if options.comment else decoded
+    whole = Utf8Reader(file, path, options.encoding)
+    text = UncommentedReader(whole, options.comment) if options.comment else whole
     for block in read_blocks(text, path, layout.delimiter, layout.quote, skipped):
         if block.blank:
             continue
