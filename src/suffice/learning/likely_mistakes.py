@@ -69,7 +69,7 @@ class _Column:
 def likely_mistakes(
     rows: pa.Table, codes: Codes, names: Sequence[object], classes: Sequence[object], class_weights: Float
 ) -> tuple[SufficeWarning, ...]:
-    """Notes about a quantity as target, constant columns, identifiers, sentinels, duplicates, leaks of the target, and rare classes.
+    """Notes about columns and classes that are probably mistakes: constants, identifiers, sentinels, duplicates, leaks.
 
     Parameters
     ----------
