@@ -107,6 +107,7 @@ def refused(*args, code=1, stdin=None):
 def shell(line, folder, **options):
     """Run a shell command line with the command of this environment."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[1] / "support")  # scripts that make data for documents
     environment.pop("PYTHONUNBUFFERED", None)  # buffering is part of what is tested
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", line],

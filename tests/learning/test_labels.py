@@ -109,7 +109,9 @@ def test_identifiers_are_not_classes():
 
     schema = pa.schema([("x", pa.float64()), ("label", pa.int64())])
     reader = pa.RecordBatchReader.from_batches(schema, stream())
-    with pytest.raises(ClassError, match=r"2,000 different values in as many rows: it looks like a number or an ident"):
+    with pytest.raises(
+        ClassError, match=r"2,000 different values in as many rows: it looks like a quantity or an ident"
+    ):
         NaiveBayes().fit(open_source(reader, batch_rows=2_000), "label")
     assert len(given) < 10  # only batches that were read ahead
     many = [f"{i}" for i in range(1_100)] + ["0"] * 900

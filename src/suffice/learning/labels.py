@@ -153,9 +153,22 @@ class LabelReader:
         with np.errstate(invalid="ignore"):
             invalid = np.flatnonzero((np.floor(values) != values) & ~nan | np.isinf(values))
         if len(invalid):
+            value = float(values[invalid[0]])
+            advice = (
+                " looks like a quantity, not a class. Choose another target, cut its values into classes, or read "
+                "each value as a class with ",
+                Argument("types", {self.column: "text"}),
+                ".",
+            )
+            if 2 * len(invalid) > (~nan).sum():  # a wrong target rather than bad rows
+                raise ClassError(
+                    f"Column {self.column!r} holds numbers such as {value!r}. A target of fractional numbers",
+                    *advice,
+                    column=self.column,
+                )
             raise InputError.in_row(
-                f"holds {float(values[invalid[0]])!r}, which is not a whole number. A target of fractional numbers "
-                "looks like a regression target, not a class: choose another target, or cut it into classes.",
+                f"holds {value!r}, which is not a whole number. A target of fractional numbers",
+                *advice,
                 rows=invalid,
                 column=self.column,
             )
@@ -171,8 +184,8 @@ class LabelReader:
     def _not_classes(self, n_labels: int, n_rows: int) -> ClassError:
         rows = "as many rows" if n_labels == n_rows else f"{n_rows:,} rows"
         return ClassError(
-            f"Column {self.column!r} has {n_labels:,} different values in {rows}: it looks like a number or an "
-            "identifier, not a class. Choose another target.",
+            f"Column {self.column!r} has {n_labels:,} different values in {rows}: it looks like a quantity or an "
+            "identifier, not a class. Choose another target, or cut its values into classes.",
             column=self.column,
         )
 

@@ -24,6 +24,7 @@ __all__ = ["likely_mistakes"]
 FEWEST_ROWS = 50  # fewer rows say too little
 FIRST_ROWS, ALL_ROWS = 500, 20_000  # rows on which every column, and every column that passes, is checked
 RARE = 0.02  # share of a class
+MANY_CLASSES, ROWS_PER_CLASS = 50, 50  # at least so many numbers with at most so many rows each are not classes
 SENTINELS = frozenset(sign * (10.0**digits - 1) for digits in range(2, 10) for sign in (1, -1))
 FEWEST_OTHERS = 10  # rows outside the largest class that a column must tell apart
 ROWS_PER_LEVEL = 10  # that a column needs on average to predict the class from its levels
@@ -68,7 +69,7 @@ class _Column:
 def likely_mistakes(
     rows: pa.Table, codes: Codes, names: Sequence[object], classes: Sequence[object], class_weights: Float
 ) -> tuple[SufficeWarning, ...]:
-    """Notes about constant columns, identifiers, sentinels, duplicates, leaks of the target, and rare classes.
+    """Notes about columns and classes that are probably mistakes: constants, identifiers, sentinels, duplicates, leaks.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def likely_mistakes(
     class_weights : array of shape (K,)
         The weights of the classes in all rows.
     """
-    notes = _rare_classes(classes, class_weights)
+    notes = [*_quantity(classes, class_weights), *_rare_classes(classes, class_weights)]
     if rows.num_rows < FEWEST_ROWS:
         return ()
     used = [name for name in rows.column_names if name in set(names)]
@@ -224,6 +225,19 @@ def _duplicates(rows: pa.Table, columns: Sequence[_Column]) -> list[tuple[str, s
         if original != column.name and _column(rows, original).content == _column(rows, column.name).content:
             out.append((column.name, original))
     return out
+
+
+def _quantity(classes: Sequence[object], weights: Float) -> list[SufficeWarning]:
+    """A note if the labels are so many numbers that they are probably a quantity."""
+    numbers = [label for label in classes if isinstance(label, int | float) and not isinstance(label, bool)]
+    if len(numbers) < MANY_CLASSES or weights.sum() > ROWS_PER_CLASS * len(numbers):
+        return []
+    return [
+        SufficeWarning(
+            f"The target has {len(numbers):,} different numbers, with {weights.sum() / len(numbers):.2g} rows each on "
+            "average: it looks like a quantity. Each number is a class of its own; cut the values into classes."
+        )
+    ]
 
 
 def _rare_classes(classes: Sequence[object], weights: Float) -> list[SufficeWarning]:

@@ -37,8 +37,8 @@ class Scores:
     balanced_accuracy : float
         Mean over the classes of the share of correct labels.
     auc : float
-        Area under the ROC curve; with more than two classes, the mean of each class against the rest. It is exact for
-        up to a million probabilities, otherwise computed from 65,536 bins.
+        Area under the ROC curve; with more than two classes, the mean of each class against the rest. Of
+        more than four million probabilities, those of evenly spaced rows are used.
     """
 
     accuracy: float

@@ -9,7 +9,8 @@ from suffice.numerics.types import Codes, Float
 __all__ = ["MAX_EXACT_SCORES", "RocAreas"]
 
 MAX_EXACT_SCORES = 1 << 23  # scores that are kept for an exact area under the curve
-N_FINE_BINS, MAX_LOG_ODDS = 1 << 16, 40.0  # further scores are counted in bins of their log-odds, clipped to this
+MAX_FINE_BINS, MAX_BINS = 1 << 16, 1 << 23  # further scores are counted in bins: of a class, and of all classes
+MAX_LOG_ODDS = 40.0  # log-odds are clipped to this
 
 
 class RocAreas:
@@ -26,6 +27,7 @@ class RocAreas:
         self._classes = [1] if n_classes == 2 else list(range(n_classes))
         self._kept: list[tuple[Codes, Float, Float | None]] = []
         self._n_scores = 0
+        self._n_bins = max(2, min(MAX_FINE_BINS, MAX_BINS // n_classes))
         self._counts: Float | None = None  # (classes, rows of others and of the class, bins)
 
     def add(self, codes: Codes, proba: Float, weights: Float | None) -> None:
@@ -33,7 +35,7 @@ class RocAreas:
         batch = codes, proba[:, self._classes], weights
         self._n_scores += batch[1].size
         if self._counts is None and self._n_scores > self._max_exact:
-            self._counts = np.zeros((len(self._classes), 2, N_FINE_BINS))
+            self._counts = np.zeros((len(self._classes), 2, self._n_bins))
             for each in self._kept:
                 self._count(*each)
             self._kept = []
@@ -47,10 +49,10 @@ class RocAreas:
         with np.errstate(divide="ignore"):
             odds = np.log(scores) - np.log1p(-scores)
         clipped = np.clip(odds, -MAX_LOG_ODDS, MAX_LOG_ODDS) + MAX_LOG_ODDS
-        bins = (clipped / (2 * MAX_LOG_ODDS) * (N_FINE_BINS - 1)).astype(np.int64)
+        bins = (clipped / (2 * MAX_LOG_ODDS) * (self._n_bins - 1)).astype(np.int64)
         for j, k in enumerate(self._classes):
-            both = np.bincount(bins[:, j] + N_FINE_BINS * (codes == k), weights, minlength=2 * N_FINE_BINS)
-            self._counts[j] += both.reshape(2, N_FINE_BINS)
+            both = np.bincount(bins[:, j] + self._n_bins * (codes == k), weights, minlength=2 * self._n_bins)
+            self._counts[j] += both.reshape(2, self._n_bins)
 
     def by_class(self) -> list[float]:
         """Area of each class; NaN if the class has no rows, or all of them."""
