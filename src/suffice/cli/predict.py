@@ -20,6 +20,7 @@ from suffice.cli.reading import (
     reading_options,
     use_good_rows,
 )
+from suffice.cli.saved_model import load
 from suffice.cli.writing import check_writable, format_of, output_option, to_option, write_rows
 
 if TYPE_CHECKING:
@@ -70,11 +71,9 @@ def command(
     `p(CLASS)` for each class, and `log p(x)`, the log-density of the row, which is low for unusual rows. Columns that
     the model was not fitted on are ignored.
     """
-    import suffice
-
     kind = format_of(output, to)
     check_writable(output)
-    loaded = suffice.load(model)
+    loaded = load(model)
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
     source = open_data(data, reading, columns, ignore, also=kept, notes=False)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])

@@ -15,8 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
-from sklearn.isotonic import IsotonicRegression
 
 from suffice import bayes
 from suffice.exceptions import InputError
@@ -167,6 +165,8 @@ def fit_temperature(
         gradient = np.append(slope * float((excess * z).sum()), excess.sum(axis=0)) + precision * theta
         return value / total, gradient / total
 
+    from scipy.optimize import minimize
+
     # Start near the best temperature, which may be orders of magnitude from 1.
     starts = (np.append(-step, np.zeros(n_classes)) for step in np.arange(0.0, np.log(MAX_SURPRISE)))
     start = min(starts, key=lambda theta: loss(theta)[0])
@@ -184,6 +184,8 @@ def fit_isotonic(
     """
     if not len(codes):
         return Calibration(classes, share, 1.0, np.zeros(len(classes)))
+    from sklearn.isotonic import IsotonicRegression
+
     knots, values = [], []
     size = float(len(codes) if weights is None else weights.sum())
     for k in range(len(classes)):
