@@ -9,19 +9,20 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone
 
-import suffice.discriminant_analysis
-import suffice.naive_bayes  # noqa: F401  (both register their classes)
+from suffice import discriminant_analysis, naive_bayes
 from suffice.estimators import ESTIMATORS, GenerativeClassifier
-from suffice.exceptions import InputError, MergeError, ModelFileError, did_you_mean, listed
+from suffice.exceptions import InputError, MergeError, did_you_mean, listed
 from suffice.learning import fitting, updating
 from suffice.learning.kept_rows import MOST_ROWS
 from suffice.learning.report import FitReport, Scores
 from suffice.learning.training_rows import LabelledSource
 from suffice.model_file import read_model
-from suffice.model_file.disk import as_path
 from suffice.sources.files import Source, open_source
 
 __all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge"]
+
+for _package in (naive_bayes, discriminant_analysis):
+    ESTIMATORS.update((name, getattr(_package, name)) for name in _package.__all__)
 
 E = TypeVar("E", bound=GenerativeClassifier)
 
@@ -194,22 +195,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     ['huge', 'large', 'small']
     >>> folder.cleanup()
     """
-    file = as_path(path)
-    try:
-        fitted = read_model(file)
-    except ModelFileError as error:
-        if error.file is not None:
-            raise
-        raise _refused(file, error) from error
-    except Exception as error:
-        # Anyone can write a file with a valid checksum: whatever its values break is the fault of the file.
-        raise _refused(file, error) from error
+    fitted = read_model(path)
     return ESTIMATORS[fitted.specification.estimator].from_fitted(fitted)
-
-
-def _refused(file: str, error: Exception) -> ModelFileError:
-    reason = str(error).rstrip(".") or type(error).__name__
-    return ModelFileError(f"The model in {file!r} cannot be loaded: {reason}. Save the model again.", file=file)
 
 
 # ---------------------------------------------------------------------- merge

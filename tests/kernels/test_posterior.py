@@ -308,6 +308,11 @@ for what, place in zip(["probability", "logarithm", "evidence", "decision"], out
 out += [kernels.diagonal_log_likelihood(x, mean, nothing, one, one, missing=True)]
 out += [kernels.diagonal_log_likelihood(full, 1e4 * mean, nothing, one, one)]
 out += [kernels.full_log_likelihood(full, mean, nothing, packed, offset)]
+wide = np.tile(full, 4)
+many = np.stack([kernels.packed_triangle(np.tril(rng.normal(size=(84, 84)))) for _ in range(9)])
+decided = kernels.PosteriorRequest.of("decision", 5000, 9)
+kernels.full_posterior(wide, np.tile(mean, 4), np.tile(nothing, 4), many, offset, request=decided)
+out += [decided.out]
 out += [kernels.linear_scores(x, mean, offset, zero=one)[0]]
 out += [kernels.linear_scores(full, mean, offset, threshold=0.5)[0]]
 out += [*kernels.class_moments(full, 9, codes=codes)]
@@ -355,3 +360,32 @@ def test_nothing_is_asked_of_no_columns_and_no_classes():
 
 def test_neither_threads_nor_instruction_sets_show():
     assert_same_bits(SCRIPT, threads=("1", "2", "7"))
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.3, 3.0, 100.0])
+@pytest.mark.parametrize("what", ["probability", "evidence", "decision"])
+def test_classes_that_cannot_win_change_no_bit(what, spread):
+    """Many columns and classes take a path that drops classes early; scores are computed without it."""
+    rng = np.random.default_rng(5)
+    n, d, k = 700, 70, 9
+    mean, offset = spread * rng.normal(size=(k, d)), np.log(rng.dirichlet(np.ones(k)))
+    x = rng.normal(size=(n, d)) + mean[rng.integers(0, k, n)]
+    packed = np.stack([kernels.packed_triangle(np.tril(0.3 * rng.normal(size=(d, d)) + np.eye(d))) for _ in range(k)])
+    arguments = x, mean, 1e-17 * mean, packed, rng.normal(size=k)
+    found = kernels.PosteriorRequest.of(what, n, k, offset)
+    assert kernels.full_posterior(*arguments, request=found) == -1
+    expected = kernels.PosteriorRequest.of(what, n, k)
+    kernels.write_posterior(kernels.full_log_likelihood(*arguments) + offset, what, expected.out)
+    np.testing.assert_array_equal(found.out, expected.out)
+
+
+def test_a_row_without_a_posterior_is_found_among_many_classes():
+    rng = np.random.default_rng(6)
+    n, d, k = 600, 64, 5
+    x, mean = rng.normal(size=(n, d)), 10 * rng.normal(size=(k, d))
+    packed = np.stack([kernels.packed_triangle(np.eye(d))] * k)
+    for bad in (np.nan, np.inf, 1e200):
+        rows = x.copy()
+        rows[513, d - 1] = bad
+        request = kernels.PosteriorRequest.of("probability", n, k)
+        assert kernels.full_posterior(rows, mean, 0 * mean, packed, np.zeros(k), request=request) == 513

@@ -59,6 +59,8 @@ def ece(posterior, right, weights):
         GaussianDiscriminant(),
         GaussianDiscriminant("own"),
         GaussianDiscriminant("own", shape="diagonal"),
+        GaussianDiscriminant(estimation="map", smoothing=3.0),
+        GaussianDiscriminant("own", estimation="bayes", smoothing=0.5),
         GaussianDiscriminant("own", shrinkage="ledoit_wolf"),
         GaussianNB(),
         LinearDiscriminantAnalysis(),

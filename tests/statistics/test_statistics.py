@@ -5,8 +5,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from suffice import ClassError, InputError, MergeError, NaiveBayes
-from suffice.statistics import ClassAxis, FourthMoments, Membership, Moments, PooledScatter, Scatter, Sums
+from suffice import ClassError, InputError, MergeError, NaiveBayes, kernels
+from suffice.statistics import (
+    ClassAxis,
+    FourthMoments,
+    Membership,
+    Moments,
+    PooledScatter,
+    Scatter,
+    Sums,
+    fourth_moments,
+)
 
 KINDS = [Sums, Moments, Scatter, PooledScatter, FourthMoments]
 
@@ -66,6 +75,30 @@ def test_fourth_moments(rows):
     z = exact - np.average(exact, axis=0, weights=members.weights)
     pooled = whole.pooled()
     np.testing.assert_allclose(pooled.quartic[0], (z**2).T @ (members.weights[:, None] * z**2), rtol=1e-7)
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_fourth_moments_of_many_rows(monkeypatch, soft):
+    """Products that BLAS sums in several blocks equal the exact ones, also far from zero and with weights."""
+    rng = np.random.default_rng(3)
+    axis, n = ClassAxis.of([0, 1, 2]), 3000
+    codes, weights = rng.integers(0, 3, n), rng.integers(0, 3, n).astype(float)
+    x = (rng.standard_normal((n, 5)) + codes[:, None]) * 10.0 ** np.arange(-2, 3) + 1e3
+    members = Membership(axis, soft=rng.random((n, 3)) if soft else None, codes=None if soft else codes, weights=weights)
+    exact = FourthMoments.summarize(x, members)
+    monkeypatch.setattr(fourth_moments, "EXACT_PRODUCTS", 0)
+    found = FourthMoments.summarize(x, members)
+    sizes = exact.rounding()
+    for name in ("weight", "mean", "scatter", "cubic", "quartic"):
+        error = np.abs(found.arrays()[name] - exact.arrays()[name])
+        assert (error <= 1e-12 * sizes[name]).all(), name
+
+
+def test_one_batch_of_fourth_moments_takes_no_merges(monkeypatch):
+    """A merge moves all products to a new centre, which costs more than the products of a block of rows."""
+    rng = np.random.default_rng(4)
+    monkeypatch.setattr(kernels, "add_moved", None)
+    FourthMoments.summarize(rng.standard_normal((20_000, 30)), labelled([0, 1], rng.integers(0, 2, 20_000)))
 
 
 def test_pooled_moments_equal_moments_of_all_rows(rows):

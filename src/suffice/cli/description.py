@@ -70,7 +70,7 @@ def description(model: GenerativeClassifier) -> Description:
     """Describe a fitted model."""
     classes = classes_of(model)
     return {
-        "model": type(model).__name__,
+        "model": model.fitted_.specification.estimator,
         "settings": settings_of(model),
         "rows": sum(each["rows"] for each in classes),
         "classes": classes,
@@ -105,8 +105,9 @@ def columns_of(model: GenerativeClassifier) -> list[ColumnFacts]:
 
 def settings_of(model: GenerativeClassifier) -> dict[str, object]:
     """Settings that differ from the defaults, and the values chosen for those that are "auto"."""
-    defaults = type(model)().get_params(deep=False)
-    settings = {name: value for name, value in model.get_params(deep=False).items() if _differs(value, defaults[name])}
+    specification = model.fitted_.specification
+    defaults, parameters = type(specification)().parameters(), specification.parameters()
+    settings = {name: value for name, value in parameters.items() if _differs(value, defaults[name])}
     families = settings.get("families")
     if isinstance(families, Mapping):
         settings["families"] = {
@@ -115,10 +116,8 @@ def settings_of(model: GenerativeClassifier) -> dict[str, object]:
         }
     elif "families" in settings:
         settings["families"] = _family_text(families)
-    try:
-        return settings | {"chosen": dict(model.tuning_.chosen)}
-    except AttributeError:  # no setting is "auto"
-        return settings
+    tuning = model.fitted_.tuning
+    return settings if tuning is None else settings | {"chosen": dict(tuning.chosen)}
 
 
 def _family_text(family: object) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -36,17 +37,19 @@ class ImpossibleRows:
 
     Parameters
     ----------
-    model : estimator
-        Fitted; its parameter ``impossible`` is set.
+    model : estimator or SavedModel
+        ``model`` is the same with the setting.
     setting : str, optional
         Value of the option.
     """
 
     def __init__(self, model: GenerativeClassifier, setting: str | None) -> None:
-        if setting is not None and "impossible" not in model.get_params(deep=False):
-            raise click.UsageError(f"--impossible does not apply to a {type(model).__name__}.")
+        fitted = model.fitted_
+        specification = fitted.specification
+        if setting is not None and "impossible" not in {field.name for field in fields(specification)}:
+            raise click.UsageError(f"--impossible does not apply to a {specification.estimator}.")
         if setting is not None:
-            model.set_params(impossible=setting)
+            model = model.with_fitted(fitted.with_specification(replace(specification, impossible=setting)))
         self.model, self.n_rows = model, 0
 
     @contextlib.contextmanager
@@ -73,6 +76,6 @@ class ImpossibleRows:
     def note(self) -> None:
         """Print the number of rows."""
         if self.n_rows:
-            given = GIVEN[self.model.get_params(deep=False)["impossible"]]
+            given = GIVEN[self.model.fitted_.specification.impossible]
             have = "row has" if self.n_rows == 1 else "rows have"
             note(f"{self.n_rows:,} {have} probability zero in every class; {given}.")

@@ -21,6 +21,7 @@ from suffice.cli.reading import (
     reading_options,
     use_good_rows,
 )
+from suffice.cli.saved_model import load
 from suffice.cli.texts import data_or_texts, open_rows, text_option
 from suffice.cli.writing import check_writable, format_of, output_option, to_option, write_rows
 
@@ -86,13 +87,12 @@ def command(
     are one text per line unless the first line names the column of texts, as that of a table does; --format csv reads
     a table in any case. --text TEXT predicts for one text.
     """
-    import suffice
-
     kind = format_of(output, to)
     check_writable(output)
-    loaded = decision.with_prior(suffice.load(model))
+    loaded = decision.with_prior(load(model))
     rule = decision.rule(loaded)
     impossible_rows = ImpossibleRows(loaded, impossible)
+    loaded = impossible_rows.model
     kept = [] if keep in ("all", "none") else [name for name in keep.split(",") if name]
     source = open_rows(loaded, data, texts, reading, columns, ignore, also=kept)
     read = model_columns(loaded, source, kept=[name for name in kept if name not in (columns or ())])

@@ -10,4 +10,4 @@ from suffice.estimators.tunable import TunableClassifier
 __all__ = ["ESTIMATORS", "GenerativeClassifier", "TunableClassifier"]
 
 ESTIMATORS: dict[str, type[GenerativeClassifier]] = {}
-"""The classifiers of the library by name; `suffice.naive_bayes` and `suffice.discriminant_analysis` fill it."""
+"""The classifiers of the library by name; `suffice.api` fills it."""

@@ -17,15 +17,17 @@ p(y)/π(y), which is Bayes' rule.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
-from sklearn.isotonic import IsotonicRegression
 
 from suffice import bayes
 from suffice.exceptions import InputError
 from suffice.numerics.types import Codes, Float
 from suffice.statistics import ClassAxis
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 __all__ = ["OFFSETS", "Calibration", "fit_isotonic", "fit_temperature"]
 
@@ -277,6 +279,8 @@ class _Objective:
 
     def search(self, start: Float, *, offsets: bool = False) -> OptimizeResult:
         """The minimum near a start; without ``offsets``, they stay zero."""
+        from scipy.optimize import OptimizeResult, minimize
+
         k = self.z.shape[1]
         most = 50.0 if offsets else 0.0
         bounds = [(-40.0, 12.0)] + [(-most, most)] * k + [(LEAST_LOG_OUTLIERS, np.log(0.5))] * (len(start) - k - 1)
@@ -298,6 +302,8 @@ def fit_isotonic(
     """
     if not len(codes):
         return Calibration(classes, share, 1.0, np.zeros(len(classes)))
+    from sklearn.isotonic import IsotonicRegression
+
     knots, values = [], []
     size = float(len(codes) if weights is None else weights.sum())
     for k in range(len(classes)):

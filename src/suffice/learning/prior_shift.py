@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
-from scipy.stats import chi2
 
 from suffice.exceptions import InputError
 from suffice.numerics.types import Array, Float, Index
@@ -166,6 +164,8 @@ def _newton(shares: Float, relative: Float) -> list[Float]:
     solution of (relative − 2) @ π = 0 with π ≥ 0 and Σ π = 1 (Wang 2007). `nnls` solves it with the sum as one more
     equation.
     """
+    from scipy.optimize import nnls
+
     k = len(shares)
     triangle = np.linalg.qr((relative - 2.0) / np.sqrt(len(relative)), mode="r")
     try:
@@ -268,4 +268,6 @@ def shift_test(log_ratios: Float, estimate: Shares, trained: Float, counts: Floa
             covariance = covariance + back @ ((np.diag(trained) - np.outer(trained, trained)) / whole) @ back.T
         rank = max(int(np.linalg.matrix_rank(information, hermitian=True)), 1)
         statistic /= max(float(np.sum(information * covariance)) / rank, 1.0)
+    from scipy.stats import chi2
+
     return statistic, float(chi2.sf(statistic, freedom))

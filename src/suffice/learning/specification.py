@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
-from sklearn.utils._param_validation import validate_parameter_constraints
 
 from suffice.exceptions import ClassError, listed
 from suffice.families.estimation import Smoothed
@@ -155,6 +154,8 @@ class Specification(ABC):
         plain = PLAIN.issuperset(types)
         checked = (*parameters.values(), *types)  # True equals 1, but is another value
         if not plain or _VALID.get(type(self)) != checked:
+            from sklearn.utils._param_validation import validate_parameter_constraints
+
             validate_parameter_constraints(dict(self.constraints), parameters, caller_name=self.estimator)
         if plain:
             _VALID[type(self)] = checked

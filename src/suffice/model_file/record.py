@@ -8,7 +8,7 @@ sets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from importlib.metadata import version
 
@@ -17,7 +17,7 @@ import numpy as np
 from suffice.exceptions import ModelFileError, columns_at
 from suffice.learning.calibration import Calibration
 from suffice.learning.fitted import Fitted
-from suffice.learning.specification import SPECIFICATIONS
+from suffice.learning.specification import SPECIFICATIONS, Specification
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Model
 from suffice.model_file.arrays import Json
@@ -33,6 +33,8 @@ from suffice.tables import Levels, Vocabulary
 from suffice.tables.table import Schema
 
 __all__ = ["read_model", "write_model"]
+
+Find = Callable[[str], type[Specification] | None]
 
 # Attributes of every estimator.
 COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats", "target")
@@ -154,15 +156,37 @@ def _not_storable(error: NotStorableError, name: str, blocks: Sequence[Block], p
     )
 
 
-def read_model(path: Path) -> Fitted:
-    """Read a fitted model from a file. No code that the file names is run, and every value is checked."""
-    document, arrays = read_container(as_path(path))
+def read_model(path: Path, find: Find = SPECIFICATIONS.get) -> Fitted:
+    """Read a fitted model from a file. No code that the file names is run, and every value is checked.
+
+    ``find`` returns the specification of an estimator by its name, or None.
+    """
+    file = as_path(path)
+    try:
+        return _read(file, find)
+    except ModelFileError as error:
+        if error.file is not None:
+            raise
+        raise _refused(file, error) from error
+    except Exception as error:
+        # Anyone can write a file with a valid checksum: whatever its values break is the fault of the file.
+        raise _refused(file, error) from error
+
+
+def _refused(file: str, error: Exception) -> ModelFileError:
+    reason = str(error).rstrip(".") or type(error).__name__
+    return ModelFileError(f"The model in {file!r} cannot be loaded: {reason}. Save the model again.", file=file)
+
+
+def _read(file: str, find: Find) -> Fitted:
+    document, arrays = read_container(file)
     reader = ValueReader(arrays)
     name = document.get("estimator")
-    if not isinstance(name, str) or name not in SPECIFICATIONS:
+    kind = find(name) if isinstance(name, str) else None
+    if kind is None:
         raise ModelFileError(f"it holds an unknown estimator {name!r}; expected one of {', '.join(SPECIFICATIONS)}")
-    kind = SPECIFICATIONS[name]
     weights = _weights(document, reader)  # with the class axis, which other values share
+    name = kind.estimator
     specification = kind(**_named(document, reader, name, "parameters", [field.name for field in fields(kind)]))
     attributes = _named(document, reader, name, "attributes", (*COMMON, *kind.stored))
     specification.check()

@@ -5,14 +5,19 @@
 counterpart in scikit-learn.
 """
 
-from suffice.estimators import ESTIMATORS
-from suffice.naive_bayes.bernoulli_nb import BernoulliNB
-from suffice.naive_bayes.categorical_nb import CategoricalNB
-from suffice.naive_bayes.gaussian_nb import GaussianNB
-from suffice.naive_bayes.multinomial_nb import ComplementNB, MultinomialNB
-from suffice.naive_bayes.naive_bayes import NaiveBayes
-from suffice.naive_bayes.poisson_nb import PoissonNB
-from suffice.naive_bayes.text_naive_bayes import TextNaiveBayes
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from suffice.naive_bayes.bernoulli_nb import BernoulliNB
+    from suffice.naive_bayes.categorical_nb import CategoricalNB
+    from suffice.naive_bayes.gaussian_nb import GaussianNB
+    from suffice.naive_bayes.multinomial_nb import ComplementNB, MultinomialNB
+    from suffice.naive_bayes.naive_bayes import NaiveBayes
+    from suffice.naive_bayes.poisson_nb import PoissonNB
+    from suffice.naive_bayes.text_naive_bayes import TextNaiveBayes
 
 __all__ = [
     "BernoulliNB",
@@ -25,4 +30,26 @@ __all__ = [
     "TextNaiveBayes",
 ]
 
-ESTIMATORS.update((name, globals()[name]) for name in __all__)
+# Classes are imported when they are asked for: specifications, from which a saved model predicts, need no scikit-learn.
+_WHERE = {
+    "BernoulliNB": "bernoulli_nb",
+    "CategoricalNB": "categorical_nb",
+    "ComplementNB": "multinomial_nb",
+    "GaussianNB": "gaussian_nb",
+    "MultinomialNB": "multinomial_nb",
+    "NaiveBayes": "naive_bayes",
+    "PoissonNB": "poisson_nb",
+    "TextNaiveBayes": "text_naive_bayes",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import assert_all_finite, validate_data
 
 from suffice.exceptions import Estimator, InputError, SufficeError
 from suffice.numerics.types import Array, Index, Matrix
@@ -114,6 +113,8 @@ def read_matrix(
         return _as_numbers(X, integers=integers)
     if isinstance(X, NamedRows):
         return X.expected_by(estimator, layout)
+    from sklearn.utils.validation import validate_data
+
     _check_numbers(X)
     check_frame_utf8(X)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
@@ -138,6 +139,8 @@ def read_training_matrix(
         return _as_numbers(X, integers=integers), np.asarray(y), None
     if isinstance(X, NamedRows):
         return (X.x if layout is None else X.expected_by(estimator, layout)), np.asarray(y), tuple(X.names)
+    from sklearn.utils.validation import validate_data
+
     _check_numbers(X)
     check_frame_utf8(X)
     y = check_not_missing(y)
@@ -212,6 +215,8 @@ def canonical(X: Matrix) -> Matrix:
 
 def explain_not_finite(estimator: str, X: Matrix, layout: RowLayout, *, missing: bool) -> None:
     """Raise scikit-learn's error, with column and row, if X holds infinity, or NaN unless ``missing`` allows it."""
+    from sklearn.utils.validation import assert_all_finite
+
     with np.errstate(over="ignore", invalid="ignore"):
         try:
             assert_all_finite(X, allow_nan=missing, estimator_name=estimator, input_name="X")

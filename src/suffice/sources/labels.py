@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import narwhals as nw
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _check_y
 
 from suffice import kernels
 from suffice.exceptions import ClassError, InputError, listed
@@ -37,6 +35,8 @@ def read_labels(y: object, n_rows: int, estimator: str) -> Array:
         return np.asarray(y)
     if y is None:
         raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
+    from sklearn.utils.validation import _check_y
+
     y = check_not_missing(y)
     try:
         labels = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
@@ -109,6 +109,8 @@ def checked_classes(y: Array) -> Array:
     """The labels; raises if they are not classes, such as fractional numbers."""
     # Integers and strings are always classes; the check would look at every label.
     if len(y) and y.dtype.kind not in "biuU" and not _are_strings(y):
+        from sklearn.utils.multiclass import check_classification_targets
+
         try:
             check_classification_targets(y)
         except TypeError:
@@ -133,6 +135,8 @@ def read_weights(sample_weight: object, n_rows: int, *, may_be_zero: bool = Fals
     """Row weights as float64, None for weight one; ``may_be_zero`` allows a batch whose weights are all zero."""
     if sample_weight is None or (n_rows == 0 and np.asarray(sample_weight).shape == (0,)):
         return None
+    from sklearn.utils.validation import _check_sample_weight
+
     rows = np.broadcast_to(0.0, (n_rows, 1))
     weights = _check_sample_weight(
         sample_weight,

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.exceptions import Argument, InputError, listed
 from suffice.numerics.types import Array
@@ -23,7 +22,7 @@ from suffice.sources.frames import DrawnColumn as SampledColumn
 from suffice.tables import Table
 from suffice.tables.table import Schema
 
-__all__ = ["ReadRows", "RowLayout", "RowReader", "SampledColumn", "stand_in"]
+__all__ = ["ReadRows", "RowLayout", "RowReader", "SampledColumn", "check_columns", "stand_in"]
 
 DOUBLE = np.dtype(np.float64)
 
@@ -189,6 +188,8 @@ class RowReader(ABC):
 
 @lru_cache(maxsize=64)
 def _stand_in_class(estimator: str) -> type:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
     return type(estimator, (ClassifierMixin, BaseEstimator), {})
 
 
@@ -200,3 +201,11 @@ def stand_in(estimator: str, layout: RowLayout | None) -> object:
         if layout.feature_names is not None:
             made.feature_names_in_ = np.array(layout.feature_names, dtype=object)
     return made
+
+
+def check_columns(checked: object, X: object, *, first: bool) -> None:
+    """Raise scikit-learn's errors if rows do not have the columns of the first rows; ``checked`` is a `stand_in`."""
+    from sklearn.utils.validation import _check_feature_names, _check_n_features
+
+    _check_feature_names(checked, X, reset=first)
+    _check_n_features(checked, X, reset=first)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from suffice.exceptions import Argument, InputError, listed
 from suffice.numerics.types import Array, Matrix
@@ -23,7 +22,7 @@ from suffice.sources.engine_types import NativeFrame as Frame
 from suffice.sources.forms import ArrayForm, Form, FrameForm, SparseForm
 from suffice.sources.frames import FrameColumn, as_frame, in_seconds
 from suffice.sources.labels import read_labels
-from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, SampledColumn, stand_in
+from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, SampledColumn, check_columns, stand_in
 from suffice.tables import MatrixTable, Table
 from suffice.tables.sparse_checks import check_cells
 from suffice.tables.table import Schema
@@ -179,8 +178,7 @@ class TableReader(RowReader):
         names = list(frame.columns)
         if layout is None or not layout.schema.named:
             checked = stand_in(self.estimator, layout)
-            _check_feature_names(checked, X, reset=layout is None)  # warns if the model knows no names
-            _check_n_features(checked, X, reset=layout is None)
+            check_columns(checked, X, first=layout is None)  # warns if the model knows no names
             columns = [FrameColumn(frame.get_column(name)) for name in names]
             return ColumnTable(len(frame), columns, names), feature_names_of(checked)
         expected, here = list(layout.schema.names), set(names)
@@ -205,9 +203,7 @@ class TableReader(RowReader):
 
     def _count_columns(self, values: Array, layout: RowLayout | None) -> None:
         if layout is not None:
-            checked = stand_in(self.estimator, layout)
-            _check_feature_names(checked, values, reset=False)
-            _check_n_features(checked, values, reset=False)
+            check_columns(stand_in(self.estimator, layout), values, first=False)
 
 
 # ---------------------------------------------------------------------- kinds

@@ -235,16 +235,22 @@ void pruned(const Matrix &x, const Full &p, int64_t first, int64_t last, double 
     for (int64_t k = 0; k < p.classes; ++k)
         for (int64_t from = step, to = 0; from < d; from = to) {
             some.count = 0;
+            int64_t far = 0;  // rows that three quarters of the entries will probably exclude
+            const double growth = 0.75 * static_cast<double>(d) / static_cast<double>(from);
             for (int64_t i = 0; i < rows; ++i) {
                 if (favourite[i] == k) continue;
                 double &distance = block.distance(i, k);
-                if (block.score(k, distance) < best[i] - margin) distance = HUGE_VAL;
-                else some.rows[some.count++] = static_cast<int32_t>(i);
+                if (block.score(k, distance) < best[i] - margin) {
+                    distance = HUGE_VAL;
+                    continue;
+                }
+                far += block.score(k, growth * distance) < best[i] - margin;
+                some.rows[some.count++] = static_cast<int32_t>(i);
             }
             if (!some.count) break;
             // The first half of the entries is a quarter of the work; after it, fewer bounds are worth their price.
             to = 2 * from < d ? from + step : from + 2 * step;
-            if (to > d) to = d;
+            if (to > d || 4 * far < some.count) to = d;
             block.advance(k, some, from, to);
         }
 
