@@ -112,10 +112,8 @@ def settings_of(model: GenerativeClassifier) -> dict[str, object]:
         }
     elif "families" in settings:
         settings["families"] = _family_text(families)
-    try:
-        return settings | {"chosen": dict(model.tuning_.chosen)}
-    except AttributeError:  # no setting is "auto"
-        return settings
+    tuning = model.fitted_.tuning
+    return settings if tuning is None else settings | {"chosen": dict(tuning.chosen)}
 
 
 def _family_text(family: object) -> str | None:

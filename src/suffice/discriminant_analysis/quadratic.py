@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -150,8 +150,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
     def __init__(
         self,
         *,
-        solver: str = "svd",
-        shrinkage: float | str | None = None,
+        solver: Literal["svd", "eigen"] = "svd",
+        shrinkage: float | Literal["auto"] | None = None,
         priors: Any = None,
         reg_param: float = 0.0,
         store_covariance: bool = False,

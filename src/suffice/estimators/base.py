@@ -9,10 +9,10 @@ from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from suffice import bayes
+from suffice.estimators.scikit_learn import BaseEstimator, ClassifierMixin
 from suffice.exceptions import InputError, MergeError, ModelFileError
 from suffice.learning import fitting, prediction, updating
 from suffice.learning.expectation_maximisation import EMTrace
