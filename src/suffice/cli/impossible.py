@@ -59,7 +59,7 @@ class ImpossibleRows:
 
         def count(message: Warning | str, *details: Any, **options: Any) -> None:
             if isinstance(message, ImpossibleRowsWarning):
-                rows.update(map(int, () if message.rows is None else message.rows))
+                rows.update(message.rows or ())
             else:
                 show(message, *details, **options)
 

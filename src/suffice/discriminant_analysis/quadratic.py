@@ -22,6 +22,7 @@ from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named
 from suffice.model import Model
+from suffice.numerics.read_only import read_only_view
 from suffice.numerics.types import Float
 
 __all__ = ["QuadraticDiscriminantAnalysis"]
@@ -202,7 +203,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
     def priors_(self) -> Float:
         """Class prior (K,)."""
         priors: Float = solved(self.fitted_).priors
-        return priors
+        return read_only_view(priors)
 
     @property
     def covariance_(self) -> list[Float]:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 
 from suffice.exceptions import InputError
 from suffice.numerics.types import Array, Index, Matrix
-from suffice.sources.labels import check_not_missing, checked_classes, is_plain_labels
+from suffice.sources.labels import check_label_count, check_not_missing, checked_classes, is_plain_labels
 from suffice.sources.named_rows import NamedRows, matrix_of_arrow
 from suffice.sources.row_reader import DOUBLE, ReadRows, RowLayout, RowReader, SampledColumn, stand_in
 from suffice.tables import MatrixTable, Table
@@ -129,16 +129,30 @@ def read_training_matrix(
     check_not_missing(y)
     checked = stand_in(estimator, layout)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
-    x, labels = validate_data(
-        checked,
-        X,
-        y,
-        reset=layout is None,
-        ensure_min_samples=min_rows,
-        accept_sparse=FORMATS if sparse else False,
-        **options,
-    )
+    try:
+        x, labels = validate_data(
+            checked,
+            X,
+            y,
+            reset=layout is None,
+            ensure_min_samples=min_rows,
+            accept_sparse=FORMATS if sparse else False,
+            **options,
+        )
+    except ValueError:
+        rows, labels = _shape(X), _shape(y)
+        if len(rows) == 2 and len(labels) == 1:
+            check_label_count(rows[0], labels[0])
+        raise
     return canonical(x), checked_classes(labels), feature_names_of(checked)
+
+
+def _shape(values: object) -> tuple[int, ...]:
+    """The shape of an array, a frame or nested lists; empty if they have none."""
+    try:
+        return np.shape(values)  # type: ignore[arg-type]
+    except ValueError:
+        return ()
 
 
 def _check_numbers(X: object) -> None:
