@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 from sklearn.base import clone
@@ -18,6 +18,10 @@ from suffice.learning.report import FitReport, Scores
 from suffice.learning.training_rows import LabelledSource
 from suffice.model_file import read_model
 from suffice.sources.files import Source, open_source
+
+if TYPE_CHECKING:
+    from suffice.discriminant_analysis import GaussianDiscriminant
+    from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
 
 __all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge"]
 
@@ -34,6 +38,22 @@ MODELS = {"naive-bayes": "NaiveBayes", "discriminant": "GaussianDiscriminant", "
 # ---------------------------------------------------------------------- fit
 
 
+@overload
+def fit(data: Any, target: str, *, model: E | type[E], **options: Any) -> E: ...
+@overload
+def fit(data: Any, target: str, *, model: Literal["naive-bayes"] | None = None, **options: Any) -> NaiveBayes: ...
+@overload
+def fit(data: Any, target: str, *, model: Literal["discriminant"], **options: Any) -> GaussianDiscriminant: ...
+@overload
+def fit(data: Any, target: str, *, model: Literal["text"], **options: Any) -> TextNaiveBayes: ...
+@overload
+def fit(
+    data: Any,
+    target: str,
+    *,
+    model: GenerativeClassifier | type[GenerativeClassifier] | str | None = None,
+    **options: Any,
+) -> GenerativeClassifier: ...
 def fit(
     data: Any,
     target: str | None = None,
@@ -45,7 +65,7 @@ def fit(
     validate: int | bool = True,
     progress: Callable[[Source], None] | None = None,
     **reading: Any,
-) -> Any:
+) -> GenerativeClassifier:
     """Fit a model to the rows of files, in one pass and in bounded memory.
 
     Parameters
@@ -100,7 +120,8 @@ def fit(
     rows = LabelledSource(source, target, weights, progress=progress)
     specification = estimator.specification(validate=True)
     if not estimator.__sklearn_is_fitted__():
-        return clone(estimator).with_fitted(fitting.fit(specification, rows, n_scored=n_scored))
+        estimator = clone(estimator)
+        return estimator.with_fitted(fitting.fit(specification, rows, n_scored=n_scored))
     return estimator.with_fitted(fitting.update(estimator.fitted_, specification, rows, n_scored=n_scored))
 
 
@@ -158,7 +179,7 @@ def _rows_to_score(validate: Any) -> int:
 # ---------------------------------------------------------------------- load
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
     """Load a model that `save` has written to a file.
 
     It gives the same answers and continues to learn, because the file holds the statistics of all rows seen. No code

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import lgamma
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -34,7 +34,7 @@ __all__ = [
     "posterior_request",
 ]
 
-Prior: TypeAlias = str | Mapping[Any, float] | Sequence[float] | Float
+Prior: TypeAlias = Literal["data", "uniform"] | Mapping[Any, float] | Sequence[float] | Float
 
 
 @runtime_checkable

@@ -102,7 +102,7 @@ class _Facts(BaseException):
     *sentence : str or Argument
         Joined without separators.
     rows : sequence of int, optional
-        All rows of the batch that the sentence is about, in order.
+        All rows of the batch that the sentence is about, in order; the attribute is a list.
     column : object, optional
         The name of the column.
     argument : str, optional
@@ -112,7 +112,7 @@ class _Facts(BaseException):
         Line of the file, counted from 1.
     """
 
-    rows: RowNumbers | None
+    rows: list[int] | None
     column: object
     argument: str | None
     file: str | None
@@ -129,7 +129,8 @@ class _Facts(BaseException):
         line: int | None = None,
     ) -> None:
         self.sentence = sentence
-        self.rows, self.column, self.argument, self.file, self.line = rows, column, argument, file, line
+        self.rows = None if rows is None else np.asarray(rows, dtype=np.int64).tolist()
+        self.column, self.argument, self.file, self.line = column, argument, file, line
         super().__init__("".join(map(str, sentence)))
 
     @classmethod
@@ -137,7 +138,7 @@ class _Facts(BaseException):
         """An error about cells or rows: the sentence names the first row, ``rows`` holds all of them.
 
         >>> error = InputError.in_row("holds infinity; expected a finite number.", rows=[3, 8], column="x")
-        >>> str(error), list(error.rows)
+        >>> str(error), error.rows
         ("Column 'x', row 3 holds infinity; expected a finite number.", [3, 8])
         """
         where = f"Row {rows[0]}" if column is None else f"Column {column!r}, row {rows[0]}"

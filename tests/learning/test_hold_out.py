@@ -14,7 +14,7 @@ X, Y = np.random.default_rng(0).normal(size=(60, 2)), np.repeat([0, 1, 2], 20)
 @pytest.mark.parametrize("partial", [0, 1, 2])
 def test_the_only_row_here_of_a_class_with_more_rows_in_the_model_is_held_out(partial):
     fitted = NaiveBayes().fit(X, Y).fitted_
-    here = np.flatnonzero((Y != partial) | (np.arange(60) % 20 == 0))
+    here = np.flatnonzero((partial != Y) | (np.arange(60) % 20 == 0))
     members = Membership(fitted.classes, codes=Y[here])
     hold_out = HoldOut(fitted.model, MatrixTable(X[here]), members, 10)
     assert hold_out.only_rows().tolist() == []

@@ -259,8 +259,8 @@ def test_values_that_a_file_cannot_hold(tmp_path):
         NaiveBayes().fit(x, y).set_params(prior=nested).save(path)
     with pytest.raises(ModelFileError, match="'prior' holds a function"):
         NaiveBayes().fit(x, y).set_params(prior=lambda: None).save(path)
-    with pytest.raises(ModelFileError, match="'priors' holds a ndarray"):
-        GaussianNB().fit(x, y).set_params(priors=np.zeros(3, dtype=complex)).save(path)
+    with pytest.raises(ModelFileError, match="'prior' holds a ndarray"):
+        NaiveBayes().fit(x, y).set_params(prior=np.zeros(3, dtype=complex)).save(path)
 
     class Own(NaiveBayes):
         pass

@@ -139,7 +139,11 @@ def _changes_of(node: ast.AST) -> list:
         return _changes_of_call(node)
     if isinstance(node, ast.Constant) and not isinstance(node.value, (str, bytes)):
         return _changes_of_constant(node)
-    if isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], (ast.Return, ast.Raise, ast.Continue)):
+    if (
+        isinstance(node, ast.If)
+        and not node.orelse
+        and isinstance(node.body[-1], (ast.Return, ast.Raise, ast.Continue))
+    ):
         return [_never]
     return []
 

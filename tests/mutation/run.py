@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import importlib.machinery
 import json
 import os
@@ -36,6 +37,10 @@ RECORD = ROOT / "build" / "mutation"
 SECONDS = 12.0
 FEWEST, MOST = 8, 150
 PATIENCE = 20.0
+LIBRARIES = (
+    *("narwhals", "pandas", "pyarrow.csv", "pyarrow.parquet", "pytest", "scipy.stats"),
+    *("sklearn.discriminant_analysis", "sklearn.naive_bayes", "sklearn.utils.estimator_checks"),
+)
 OUTCOMES = {-1: "caught", 0: "survived", 1: "caught", 2: "caught"}  # 2: an import fails; -1: it takes far too long
 
 
@@ -146,15 +151,8 @@ def _function_line(mutant: Mutant) -> int | None:
 
 def _import_libraries() -> None:
     """Import what the tests import, but not the package, so that each fork starts from here."""
-    import narwhals
-    import pandas
-    import pyarrow.csv
-    import pyarrow.parquet
-    import pytest
-    import scipy.stats
-    import sklearn.discriminant_analysis
-    import sklearn.naive_bayes
-    import sklearn.utils.estimator_checks  # noqa: F401
+    for name in LIBRARIES:
+        importlib.import_module(name)
 
 
 def run(mutant: Mutant, chosen: list[str], tests: dict[str, tuple[float, list[str]]]) -> str:
@@ -238,7 +236,8 @@ def report(results: list[tuple[Mutant, str]]) -> str:
             table[key][1] += 1
     lines = ["", f"{'package':24s} caught of"]
     lines += [f"{key:24s} {caught:6d} {total:4d}  {caught / total:4.0%}" for key, (caught, total) in table.items()]
-    lines += ["", "not caught:"] + [f"  {outcome}: {_place(mutant)}" for mutant, outcome in results if outcome != "caught"]
+    others = [f"  {outcome}: {_place(mutant)}" for mutant, outcome in results if outcome != "caught"]
+    lines += ["", "not caught:", *others]
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ def texts(request):
     if not (SHARED / request.param).exists():
         pytest.skip("the data are not beside the project")
     with gzip.open(SHARED / request.param, "rt", encoding="utf-8") as lines:
-        return [json.loads(line)["text"] for line in lines][::EVERY[request.param]]
+        return [json.loads(line)["text"] for line in lines][:: EVERY[request.param]]
 
 
 def test_words(texts):

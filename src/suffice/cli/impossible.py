@@ -62,7 +62,7 @@ class ImpossibleRows:
 
         def count(message: Warning | str, *details: Any, **options: Any) -> None:
             if isinstance(message, ImpossibleRowsWarning):
-                rows.update(map(int, message.rows))
+                rows.update(message.rows or ())
             else:
                 show(message, *details, **options)
 

@@ -47,7 +47,12 @@ def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
         print_json({"models": list(models), **facts, **saved})
         return
     page = Page()
-    page.facts({"merged": f"{len(models):,} models, {facts['rows']:,.6g} rows in all", "saved": saved_line(saved)})
+    page.facts(
+        {
+            "merged": f"{len(models):,} {'model' if len(models) == 1 else 'models'}, {facts['rows']:,.6g} rows in all",
+            "saved": saved_line(saved),
+        }
+    )
     page.heading("Classes")
     show_classes(page, facts["classes"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -196,6 +196,15 @@ def solved(fitted: Fitted) -> Any:
 
 class DiscriminantDropIn(GenerativeClassifier):
     """Fitted attributes that linear and quadratic discriminant analysis share."""
+
+    def _stored(self, fitted: Fitted) -> Fitted:
+        """What a file holds; covariances by an estimator of the user's replace the estimator, which may be unset."""
+        specification = fitted.specification
+        assert isinstance(specification, DiscriminantSpecification)
+        if fitted.given is None:
+            return fitted
+        estimator: CovarianceEstimator | None = self.specification().parameters()["covariance_estimator"]
+        return fitted.with_specification(replace(specification, covariance_estimator=estimator))
 
     @property
     def priors_(self) -> Float:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from suffice.bayes import Prior
 from suffice.discriminant_analysis.specification import GaussianDiscriminantSpecification
 from suffice.estimators import TunableClassifier
+from suffice.estimators.scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from suffice.families import Linear, MultivariateGaussian
+from suffice.families.estimation import Estimation
 from suffice.families.linear import linear_scores
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
+from suffice.learning.impossible import Impossible
+from suffice.learning.tunable import Calibrate
 from suffice.model.explanation import Explanation
 from suffice.numerics.types import Float
 from suffice.tables import MatrixTable
@@ -107,18 +110,18 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
 
     def __init__(
         self,
-        covariance: str = "shared",
+        covariance: Literal["shared", "own"] = "shared",
         *,
-        shape: str = "full",
-        mix: float | str = 0.0,
-        shrinkage: float | str | None = None,
-        divisor: str = "ml",
-        estimation: str | None = None,
-        smoothing: float | str = 1.0,
+        shape: Literal["full", "diagonal", "spherical"] = "full",
+        mix: float | Literal["auto"] = 0.0,
+        shrinkage: float | Literal["ledoit_wolf", "oas", "auto"] | None = None,
+        divisor: Literal["ml", "unbiased"] = "ml",
+        estimation: Estimation | None = None,
+        smoothing: float | Literal["auto"] = 1.0,
         prior: Prior = "data",
         n_components: int | None = None,
-        calibrate: bool | str = False,
-        impossible: str = "error",
+        calibrate: Calibrate = False,
+        impossible: Impossible = "error",
     ) -> None:
         self.covariance = covariance
         self.shape = shape

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from suffice import bayes
@@ -21,6 +20,7 @@ from suffice.discriminant_analysis.drop_in import (
     solved,
 )
 from suffice.discriminant_analysis.solvers import LinearSolution, solve_eigen, solve_lsqr, solve_svd
+from suffice.estimators.scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from suffice.exceptions import warn_user
 from suffice.families import Linear, MultivariateGaussian
 from suffice.families.linear import linear_posterior, linear_scores
@@ -230,8 +230,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def __init__(
         self,
-        solver: str = "svd",
-        shrinkage: float | str | None = None,
+        solver: Literal["svd", "lsqr", "eigen"] = "svd",
+        shrinkage: float | Literal["auto"] | None = None,
         priors: Any = None,
         n_components: int | None = None,
         store_covariance: bool = False,

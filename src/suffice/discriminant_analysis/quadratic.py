@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -22,6 +22,7 @@ from suffice.learning import prediction
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named
 from suffice.model import Model
+from suffice.numerics.read_only import read_only_view
 from suffice.numerics.types import Float
 
 __all__ = ["QuadraticDiscriminantAnalysis"]
@@ -150,8 +151,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
     def __init__(
         self,
         *,
-        solver: str = "svd",
-        shrinkage: float | str | None = None,
+        solver: Literal["svd", "eigen"] = "svd",
+        shrinkage: float | Literal["auto"] | None = None,
         priors: Any = None,
         reg_param: float = 0.0,
         store_covariance: bool = False,
@@ -202,7 +203,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantDropIn):
     def priors_(self) -> Float:
         """Class prior (K,)."""
         priors: Float = solved(self.fitted_).priors
-        return priors
+        return read_only_view(priors)
 
     @property
     def covariance_(self) -> list[Float]:

@@ -9,10 +9,10 @@ from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from suffice import bayes
+from suffice.estimators.scikit_learn import BaseEstimator, ClassifierMixin
 from suffice.exceptions import InputError, MergeError, ModelFileError
 from suffice.learning import decisions, fitting, prediction, updating
 from suffice.learning.decisions import Costs, Thresholds
@@ -27,6 +27,7 @@ from suffice.learning.training_rows import training_rows
 from suffice.model import Conditional, LinearForm, row_count
 from suffice.model.explanation import Explanation, explain
 from suffice.model_file import write_model
+from suffice.numerics.read_only import read_only_view
 from suffice.numerics.types import Array, Float
 from suffice.sources.labels import check_not_missing, declared_classes
 from suffice.tables import Table
@@ -571,14 +572,18 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
                 f"A {name} cannot be saved: reading a file runs no code, so a file can only hold a class of Suffice "
                 f"({', '.join(SPECIFICATIONS)}). Use pickle or joblib for your own class."
             )
-        write_model(path, fitted.with_specification(self.specification()))
+        write_model(path, self._stored(fitted))
+
+    def _stored(self, fitted: Fitted) -> Fitted:
+        """What a file holds: the model with the settings that it predicts with, whatever was set since."""
+        return fitted
 
     # ------------------------------------------------------------------ fitted attributes
 
     @property
     def classes_(self) -> Array:
         """The class labels (K,)."""
-        return self.fitted_.classes.labels
+        return read_only_view(self.fitted_.classes.labels)
 
     @property
     def n_features_in_(self) -> int:

@@ -8,9 +8,11 @@ import numpy as np
 
 from suffice import bayes
 from suffice.estimators.base import GenerativeClassifier
+from suffice.learning import prediction
 from suffice.learning.calibration import Calibration
 from suffice.learning.fitted import Fitted
-from suffice.learning.tunable import TunableSpecification
+from suffice.learning.impossible import Impossible
+from suffice.learning.tunable import Calibrate, TunableSpecification
 from suffice.learning.tuning_result import Tuning
 from suffice.numerics.types import Float
 
@@ -21,8 +23,8 @@ class TunableClassifier(GenerativeClassifier):
     """A classifier with a class prior, parameters that may be "auto", and calibrated probabilities."""
 
     prior: bayes.Prior
-    calibrate: bool | str
-    impossible: str
+    calibrate: Calibrate
+    impossible: Impossible
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters. What was learned stays; the next prediction uses the new parameters."""
@@ -31,6 +33,31 @@ class TunableClassifier(GenerativeClassifier):
             if self._fitted is not None:
                 self._fitted = self._fitted.with_specification(self.specification())
         return self
+
+    def decision_function(self, X: Any) -> Float:
+        """Scores of the classes, the logarithm of the posterior up to a term of each row; the largest is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        array of shape (n,) or (n, K)
+            For two classes the log-odds of the second, log p(classes_[1] | x)/p(classes_[0] | x), which are positive
+            where it is predicted. For more classes log p(x, y) of each class, up to a term of each row; with a
+            calibration, the logarithm of the calibrated probability up to such a term.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [4.0], [8.0]], ["a", "a", "b", "b"])
+        >>> model.decision_function([[3.0], [5.0]]).round(3)
+        array([-1.318,  6.682])
+        """
+        fitted = self.fitted_
+        scores = prediction.decision(fitted, self._rows(fitted, X))
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
     @property
     def class_count_(self) -> Float:

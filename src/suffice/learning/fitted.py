@@ -14,6 +14,7 @@ from suffice.learning.report import FitReport
 from suffice.learning.specification import Solution, Specification
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, Model
+from suffice.numerics.read_only import read_only_view
 from suffice.numerics.types import Float
 from suffice.sources.row_reader import RowLayout, RowReader
 from suffice.statistics import ClassAxis
@@ -157,4 +158,4 @@ class Fitted:
 
     def in_row_type(self, values: Float) -> Float:
         """Fitted numbers in the type of the rows that were fitted, as scikit-learn reports them."""
-        return values.astype(self.layout.dtype, copy=False)
+        return read_only_view(values.astype(self.layout.dtype, copy=False))

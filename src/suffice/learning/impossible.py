@@ -155,8 +155,9 @@ def _because(fitted: Fitted, causes: Sequence[_Cause | None]) -> str:
 
 def _problem(fitted: Fitted, causes: Sequence[_Cause | None]) -> Sentence:
     because = _because(fitted, causes)
-    other = ("; or set ", Argument("impossible", "prior"), " to predict the class prior for such rows")
-    other = other if fitted.specification.has_impossible else ()
+    other: Sentence = ()
+    if fitted.specification.has_impossible:
+        other = ("; or set ", Argument("impossible", "prior"), " to predict the class prior for such rows")
     discrete = all(_is_discrete(block.family) for block in fitted.estimate.blocks)
     if all(discrete if cause is None else cause.smoothed for cause in causes):
         return (

@@ -21,7 +21,16 @@ from suffice.statistics import ClassAxis
 from suffice.tables import Table
 from suffice.tables.row_blocks import evaluate_in_blocks
 
-__all__ = ["answer", "answer_by_rule", "answer_of_joint", "joint", "linear_form", "log_likelihood", "sample"]
+__all__ = [
+    "answer",
+    "answer_by_rule",
+    "answer_of_joint",
+    "decision",
+    "joint",
+    "linear_form",
+    "log_likelihood",
+    "sample",
+]
 
 REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -91,6 +100,24 @@ def answer_of_joint(
         out[rows] = prior if method == "predict_log_proba" else fitted.estimate.prior
     warn_of_impossible_rows(fitted, table, rows, numbers)
     return out
+
+
+def decision(fitted: Fitted, table: Table) -> Float:
+    """Calibrated log p(x, y) of each row and class (n, K), up to a term that all classes share.
+
+    A row that no class can explain raises an error, or gets the class prior or NaN, as the specification says.
+    """
+    scores = joint(fitted, table)
+    policy, rows = fitted.specification.impossible, impossible_rows(scores)
+    if policy == "error":
+        check_possible(fitted, table, scores)
+    prior = fitted.estimate.log_prior
+    scores[rows] = prior
+    scores = fitted.calibrated(scores, fitted.classes)
+    if len(rows):
+        scores[rows] = np.nan if policy == "nan" else prior
+        warn_of_impossible_rows(fitted, table, rows)
+    return scores
 
 
 def answer_by_rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from suffice.exceptions import InputError, listed
 from suffice.learning.calibration import OFFSETS, Calibration, fit_isotonic, fit_temperature
 from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
-from suffice.learning.impossible import check_impossible
+from suffice.learning.impossible import Impossible, check_impossible
 from suffice.learning.scores import MOST_BY_SUBTRACTION
 from suffice.learning.specification import Solution, Specification
 from suffice.learning.tuning import tune
@@ -25,9 +25,10 @@ from suffice.numerics.types import Float
 from suffice.statistics import Membership
 from suffice.tables import Table
 
-__all__ = ["SMOOTHING_PATH", "TunableSpecification"]
+__all__ = ["SMOOTHING_PATH", "Calibrate", "TunableSpecification"]
 
 FitCalibration = Callable[..., Calibration]
+Calibrate: TypeAlias = bool | Literal["temperature", "isotonic"]
 
 SMOOTHING_PATH = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """Weights of a prior to choose from."""
@@ -47,8 +48,8 @@ class TunableSpecification(Specification):
     offset_precision: ClassVar[float] = OFFSETS
 
     prior: bayes.Prior = "data"
-    calibrate: bool | str = False
-    impossible: str = "error"
+    calibrate: Calibrate = False
+    impossible: Impossible = "error"
 
     # ------------------------------------------------------------------ parameters that are "auto"
 

@@ -136,4 +136,10 @@ def generator(random_state: object) -> np.random.Generator:
     """A random generator from a seed, a generator, NumPy's older ``RandomState``, or None."""
     if isinstance(random_state, np.random.RandomState) and not SHARES_STATE:
         return np.random.default_rng(random_state.randint(1 << 32, size=8, dtype=np.uint32))
-    return np.random.default_rng(random_state)  # type: ignore[arg-type]
+    try:
+        return np.random.default_rng(random_state)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"random_state is a whole number of at least 0, a NumPy generator, or None; got {random_state!r}.",
+            argument="random_state",
+        ) from None

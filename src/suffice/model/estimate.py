@@ -15,6 +15,7 @@ from suffice.families.capabilities import BlockRows, Parameters
 from suffice.model.block import Block
 from suffice.model.conditional import Conditional, UserRows
 from suffice.model.linear_form import LinearForm
+from suffice.numerics.read_only import read_only_view
 from suffice.numerics.types import Array, Codes, Float, Matrix
 from suffice.statistics import ClassAxis
 from suffice.tables import Coded, Table
@@ -62,7 +63,7 @@ class Estimate:
     @cached_property
     def log_prior(self) -> Float:
         """log p(y)."""
-        return bayes.log_prior(self.prior)
+        return read_only_view(bayes.log_prior(self.prior))
 
     @property
     def n_columns(self) -> int:

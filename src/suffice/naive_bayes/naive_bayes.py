@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from suffice.bayes import Prior
 from suffice.estimators import TunableClassifier
 from suffice.families import Family
+from suffice.families.categorical import Missing, Unseen
+from suffice.families.estimation import Estimation
 from suffice.families.gaussian import GaussianParameters
 from suffice.learning import prediction
-from suffice.learning.impossible import check_possible
+from suffice.learning.impossible import Impossible, check_possible
+from suffice.learning.tunable import Calibrate
 from suffice.model.explanation import Explanation, explain_columns
 from suffice.model.parameter_tables import parameter_table
 from suffice.naive_bayes.specification import NaiveBayesSpecification
@@ -135,13 +138,13 @@ class NaiveBayes(TunableClassifier):
         self,
         families: str | Family | Mapping[Any, Any] = "auto",
         *,
-        estimation: str | None = "map",
-        smoothing: float | str | None = None,
+        estimation: Estimation | None = "map",
+        smoothing: float | Literal["auto"] | None = None,
         prior: Prior = "data",
-        missing: str = "ignore",
-        unseen: str = "ignore",
-        calibrate: bool | str = False,
-        impossible: str = "error",
+        missing: Missing = "ignore",
+        unseen: Unseen = "ignore",
+        calibrate: Calibrate = False,
+        impossible: Impossible = "error",
     ) -> None:
         self.families = families
         self.estimation = estimation

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
 from suffice.bayes import Prior
 from suffice.estimators import TunableClassifier
 from suffice.exceptions import InputError
+from suffice.families.estimation import Estimation
+from suffice.families.text.family import Event
 from suffice.families.text.informative_words import informative_words
 from suffice.families.text.parameters import TextParameters, words_used
+from suffice.learning.impossible import Impossible
 from suffice.learning.prior_shift import AdaptedPrior
+from suffice.learning.tunable import Calibrate
 from suffice.model import Conditional, LinearForm
 from suffice.model.explanation import Explanation
 from suffice.naive_bayes.text_specification import TextSpecification, word_sums
@@ -20,6 +25,8 @@ from suffice.numerics.types import Codes, Float
 from suffice.tables.listing import Listing
 
 __all__ = ["TextNaiveBayes"]
+
+Auto: TypeAlias = Literal["auto"]
 
 
 class TextNaiveBayes(TunableClassifier):
@@ -142,27 +149,27 @@ class TextNaiveBayes(TunableClassifier):
 
     def __init__(
         self,
-        event: str = "multinomial",
+        event: Event | Auto = "multinomial",
         *,
-        max_words: int | str | None = 10_000,
-        smoothing: float | str = 1.0,
-        estimation: str = "map",
-        binary: bool | str = False,
-        idf: bool | str = False,
-        length: float | str = 0.0,
+        max_words: int | Auto | None = 10_000,
+        smoothing: float | Auto = 1.0,
+        estimation: Estimation | Auto = "map",
+        binary: bool | Auto = False,
+        idf: bool | Auto = False,
+        length: float | Auto = 0.0,
         prior: Prior = "data",
-        calibrate: bool | str = False,
-        impossible: str = "error",
-        analyzer: Any = "word",
+        calibrate: Calibrate = False,
+        impossible: Impossible = "error",
+        analyzer: Literal["word", "char", "char_wb"] | Callable[[str], Sequence[str]] = "word",
         lowercase: bool = True,
         min_length: int = 2,
         ngram_range: tuple[int, int] = (1, 1),
-        strip_accents: Any = None,
-        stop_words: Any = None,
+        strip_accents: Literal["ascii", "unicode"] | Callable[[str], str] | None = None,
+        stop_words: Literal["english"] | Collection[str] | None = None,
         punctuation: bool = False,
         slots: int = 0,
         encoding: str = "utf-8",
-        decode_error: str = "strict",
+        decode_error: Literal["strict", "replace", "ignore"] = "strict",
     ) -> None:
         self.event = event
         self.max_words = max_words

@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 
 from suffice.exceptions import Estimator, InputError, SufficeError
 from suffice.numerics.types import Array, Index, Matrix
-from suffice.sources.labels import check_not_missing, checked_classes, is_plain_labels
+from suffice.sources.labels import check_label_count, check_not_missing, checked_classes, is_plain_labels
 from suffice.sources.named_rows import NamedRows, matrix_of_arrow
 from suffice.sources.row_reader import DOUBLE, ReadRows, RowLayout, RowReader, SampledColumn, stand_in
 from suffice.tables import MatrixTable, Table
@@ -119,7 +119,7 @@ def read_matrix(
     check_frame_utf8(X)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
     accept = FORMATS if sparse else False
-    with _converted():
+    with _converted(X):
         x = validate_data(stand_in(estimator, layout), X, reset=False, accept_sparse=accept, **options)
     return canonical(x)
 
@@ -146,7 +146,7 @@ def read_training_matrix(
     y = check_not_missing(y)
     checked = stand_in(estimator, layout)
     options = {"dtype": _types(X, integers=integers), "ensure_all_finite": False}
-    with _converted():
+    with _converted(X, y):
         x, labels = validate_data(
             checked,
             X,
@@ -160,16 +160,28 @@ def read_training_matrix(
 
 
 @contextmanager
-def _converted() -> Iterator[None]:
+def _converted(X: object, y: object = None) -> Iterator[None]:
     """Turn the errors of NumPy, pandas, Polars and Arrow about X into an `InputError`; scikit-learn's pass through."""
     try:
         yield
     except OverflowError:
         raise InputError("X holds an integer too large for float64.", argument="X") from None
     except BaseException as error:
+        if isinstance(error, ValueError) and y is not None:
+            rows, labels = _shape(X), _shape(y)
+            if len(rows) == 2 and len(labels) == 1:
+                check_label_count(rows[0], labels[0])
         if type(error) in (ValueError, TypeError) or isinstance(error, SufficeError) or not is_engine_error(error):
             raise
         raise InputError(f"X or y cannot be converted: {error}.", argument="X") from error
+
+
+def _shape(values: object) -> tuple[int, ...]:
+    """The shape of an array, a frame or nested lists; empty if they have none."""
+    try:
+        return np.shape(values)  # type: ignore[arg-type]
+    except ValueError:
+        return ()
 
 
 def _check_numbers(X: object) -> None:

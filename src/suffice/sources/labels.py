@@ -9,12 +9,13 @@ import numpy as np
 
 from suffice import kernels
 from suffice.exceptions import ClassError, InputError, listed
-from suffice.numerics.types import Array, Codes, Float
+from suffice.numerics.types import Array, Codes, Float, Index
 from suffice.statistics import ClassAxis
 from suffice.tables.levels import is_missing
 from suffice.text.strings import check_utf8, listed_cells
 
 __all__ = [
+    "check_label_count",
     "check_not_missing",
     "checked_classes",
     "declared_classes",
@@ -34,7 +35,7 @@ def read_labels(y: object, n_rows: int, estimator: str) -> Array:
     if is_plain_labels(y, n_rows):
         return np.asarray(y)
     if y is None:
-        raise ValueError(f"{estimator} requires y to be passed, but the target y is None.")
+        raise InputError(f"{estimator} requires y to be passed, but the target y is None.", argument="y")
     from sklearn.utils.validation import _check_y
 
     y = check_not_missing(y)
@@ -42,9 +43,18 @@ def read_labels(y: object, n_rows: int, estimator: str) -> Array:
         labels = _check_y(y, multi_output=False, y_numeric=False, estimator=estimator)
     except UnicodeDecodeError:
         raise _mixed_labels(y) from None
-    if len(labels) != n_rows:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(labels)]}")
+    check_label_count(n_rows, len(labels))
     return checked_classes(labels)
+
+
+def check_label_count(n_rows: int, n_labels: int) -> None:
+    """Raise scikit-learn's error, with its argument, unless there is one label for each row."""
+    if n_labels != n_rows:
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: {[n_rows, n_labels]}. y must have one label "
+            "for each row of X.",
+            argument="y",
+        )
 
 
 def is_plain_labels(y: object, n_rows: int) -> bool:
@@ -138,14 +148,27 @@ def read_weights(sample_weight: object, n_rows: int, *, may_be_zero: bool = Fals
     from sklearn.utils.validation import _check_sample_weight
 
     rows = np.broadcast_to(0.0, (n_rows, 1))
-    weights = _check_sample_weight(
-        sample_weight,
-        rows,
-        dtype=np.float64,
-        ensure_non_negative=True,
-        allow_all_zero_weights=may_be_zero or n_rows == 0,
-    )
+    try:
+        weights = _check_sample_weight(
+            sample_weight,
+            rows,
+            dtype=np.float64,
+            ensure_non_negative=True,
+            allow_all_zero_weights=may_be_zero or n_rows == 0,
+        )
+    except ValueError as error:
+        raise InputError(str(error), rows=_invalid_weights(sample_weight, n_rows), argument="sample_weight") from None
     return np.asarray(weights)
+
+
+def _invalid_weights(sample_weight: object, n_rows: int) -> Index | None:
+    """Rows whose weights are not finite numbers of at least 0; None if there are no such rows."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0))) if weights.shape == (n_rows,) else []
+    return np.asarray(bad) if len(bad) else None
 
 
 def encode(labels: Array) -> tuple[ClassAxis, Codes]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
 
 import numpy as np
 
@@ -81,14 +80,12 @@ class RowMoments(Moments):
             return self
         return self._with(self.weighted().check(columns), self.rows)
 
-    def faded(self) -> Self:
+    def faded(self) -> RowMoments:
         """Return the statistic after `scale`; cells without weight have no rows."""
         weighted = self.weighted().faded()
         gone = (self.weight > 0) & (weighted.weight == 0)
-        rows = self.rows
-        if gone.any():
-            rows = replace(rows, **{name: np.where(gone, 0.0, values) for name, values in rows.arrays().items()})
-        return replace(self, **weighted.arrays(), rows=rows)
+        rows = {name: np.where(gone, 0.0, values) for name, values in self.rows.arrays().items()}
+        return self._with(weighted, Moments(self.classes, **rows) if gone.any() else self.rows)
 
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)

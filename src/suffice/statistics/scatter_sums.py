@@ -19,7 +19,15 @@ from suffice.statistics.classes import Membership
 from suffice.statistics.exact_moments import class_moments
 from suffice.statistics.weights import class_weights
 
-__all__ = ["completed", "exact_scatter", "is_small", "lower_products", "outer_products", "scatter_in_one_pass", "summed"]
+__all__ = [
+    "completed",
+    "exact_scatter",
+    "is_small",
+    "lower_products",
+    "outer_products",
+    "scatter_in_one_pass",
+    "summed",
+]
 
 BLOCK_BYTES = 1 << 24  # of centred rows in a block, at most
 OWN_COLUMNS, OWN_BYTES = 256, 1 << 23  # up to these limits, the kernel is faster than BLAS

@@ -260,7 +260,8 @@ class WordSums(Statistic):
     def faded(self) -> Self:
         """Return the statistic after `scale`, without words that have lost their weight."""
         pairs = (("documents", "count"), ("weight", "weight_low"), ("missing", "missing_low"))
-        values, arrays = self.arrays(), {}
+        values = self.arrays()
+        arrays: dict[str, Float] = {}
         for name, other in pairs:
             gone = has_faded(values[name])
             if gone.any():

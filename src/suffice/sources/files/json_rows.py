@@ -188,6 +188,8 @@ def _line_error(block: ByteBlock, row: int) -> InputError:
     except LineError as error:
         return error.at(block.location(row))
     raise AssertionError("not_objects marks only lines that cannot be parsed")
+
+
 # ---------------------------------------------------------------------- values as they are written
 
 
