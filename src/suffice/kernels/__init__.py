@@ -40,11 +40,12 @@ from suffice.kernels.joining import (
     pool_moments,
     refine_moments,
 )
+from suffice.kernels.labels import text_codes
 from suffice.kernels.linear import linear_posterior, linear_scores
 from suffice.kernels.moments import MomentSums, class_moments, class_sums, class_sums_with_flags, exact_moments
 from suffice.kernels.posterior import PosteriorOutput, PosteriorRequest, add_to_rows, write_posterior
 from suffice.kernels.scatter import CentredBlocks, ScatterSums, accumulate, exact_scatter, outer, scatter_pass
-from suffice.kernels.sparse import Cells, has_sorted_indices, sparse_scores, sparse_sums
+from suffice.kernels.sparse import Cells, has_sorted_indices, rising_scores, sparse_scores, sparse_sums
 from suffice.kernels.value_flags import ValueFlags
 
 __all__ = [
@@ -87,10 +88,12 @@ __all__ = [
     "padded_table",
     "pool_moments",
     "refine_moments",
+    "rising_scores",
     "scatter_pass",
     "sparse_scores",
     "sparse_sums",
     "table_sums",
+    "text_codes",
     "value_ranges",
     "write_posterior",
 ]

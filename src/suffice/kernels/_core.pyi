@@ -1,4 +1,4 @@
-from numpy import float64, int32, int64, uint8
+from numpy import float64, int32, int64, uint8, uint32
 from numpy.typing import NDArray
 
 from suffice.kernels.reading import Array, KernelRows
@@ -67,6 +67,19 @@ def sparse_scores(
     missing: bool,
     out: NDArray[float64],
 ) -> int: ...
+def fixed_width_codes(text: NDArray[uint32], codes: NDArray[int64]) -> NDArray[int64]: ...
+def string_codes(labels: Array, codes: NDArray[int64]) -> NDArray[int64]: ...
+def rising_scores(
+    bounds: NDArray[int64],
+    indices: NDArray[int64],
+    draws: NDArray[float64],
+    own: NDArray[float64],
+    codes: NDArray[int64],
+    start: NDArray[float64],
+    log: NDArray[float64],
+    inverse: NDArray[float64],
+    out: NDArray[float64],
+) -> None: ...
 def has_sorted_indices(bounds: Array, indices: Array, lines: int) -> bool: ...
 def class_moments(
     x: KernelRows,

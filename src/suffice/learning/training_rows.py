@@ -18,7 +18,7 @@ from suffice.exceptions import InputError
 from suffice.learning.fitted import Fitted
 from suffice.learning.good_rows import of_good_rows, weights_of
 from suffice.learning.kept_rows import KeptRows
-from suffice.learning.labels import LabelReader, check_labels
+from suffice.learning.labels import LabelReader, check_labels, text_labels
 from suffice.learning.specification import Specification
 from suffice.model import Block, Model
 from suffice.numerics.types import Array, Codes
@@ -176,11 +176,13 @@ class LabelledRows(TrainingRows):
     def read(self, expected: Expected) -> tuple[Table, Membership, RowLayout]:
         """The rows, the class and weight of each, and the layout of the columns."""
         specification = expected.specification
-        table, labels, layout = specification.reader.training(self.X, self.y, expected.layout, expected.min_rows)
+        texts = text_labels(self.y)  # their codes are labels that need no further checks
+        table, labels, layout = specification.reader.training(
+            self.X, self.y if texts is None else texts[1], expected.layout, expected.min_rows
+        )
+        axis, codes = _coded(labels) if texts is None else texts
         if expected.fixed and expected.classes is not None:
-            axis, codes = expected.classes, _fixed_codes(expected.classes, labels)
-        else:
-            axis, codes = encode(labels) if len(labels) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
+            axis, codes = expected.classes, _fixed_codes(expected.classes, axis, codes)
         n_rows = len(labels)
         weights = read_weights(self.sample_weight, n_rows, may_be_zero=expected.min_rows == 0)
         members = Membership(axis, codes=codes, weights=weights)
@@ -198,12 +200,17 @@ class LabelledRows(TrainingRows):
         yield LabelledBatch(table, members, expected.summarize(table, members, layout), layout)
 
 
-def _fixed_codes(axis: ClassAxis, labels: Array) -> Codes:
-    codes = axis.positions(labels)
-    if codes.min(initial=0) < 0:
-        unknown = np.unique(labels[codes < 0])
+def _coded(labels: Array) -> tuple[ClassAxis, Codes]:
+    return encode(labels) if len(labels) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
+
+
+def _fixed_codes(axis: ClassAxis, found: ClassAxis, codes: Codes) -> Codes:
+    """The positions on the axis of fixed classes of labels that are given by their own axis."""
+    positions = axis.positions(found.labels)
+    if positions.min(initial=0) < 0:
+        unknown = found.labels[positions < 0]
         raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {axis.labels}")
-    return codes
+    return positions[codes]
 
 
 # ---------------------------------------------------------------------- sources

@@ -124,7 +124,7 @@ def read_weights(sample_weight: object, n_rows: int, *, may_be_zero: bool = Fals
 def encode(labels: Array) -> tuple[ClassAxis, Codes]:
     """The class axis of the labels, and the position of each label on it.
 
-    Integers of a moderate range are counted instead of sorted.
+    Integers of a moderate range are counted, and texts are hashed, instead of sorted.
 
     >>> axis, codes = encode(np.array([3, 1, 3]))
     >>> axis.labels, codes
@@ -145,10 +145,9 @@ def encode(labels: Array) -> tuple[ClassAxis, Codes]:
             code = np.zeros(high - low + 1, dtype=np.int64)
             code[present] = np.arange(len(present))
             return axis, code[offsets]
-    if _are_strings(labels):  # hashing is faster than sorting objects, which compares them one by one
-        values = labels.tolist()
-        axis = ClassAxis(np.array(sorted(set(values)), dtype=object))
-        position = {label: i for i, label in enumerate(axis.labels.tolist())}
-        return axis, np.fromiter(map(position.__getitem__, values), dtype=np.int64, count=len(values))
+    texts = kernels.text_codes(labels) if labels.ndim == 1 else None
+    if texts is not None:
+        first, codes = texts
+        return ClassAxis(labels[first]), codes
     axis = ClassAxis.of(labels)
     return axis, axis.positions(labels)
