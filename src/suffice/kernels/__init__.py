@@ -36,6 +36,8 @@ from suffice.kernels.joining import (
     complete_symmetric,
     grand_mean,
     join_moments,
+    join_row,
+    join_row_scatter,
     join_scatter,
     pool_moments,
     refine_moments,
@@ -46,6 +48,7 @@ from suffice.kernels.moments import MomentSums, class_moments, class_sums, class
 from suffice.kernels.posterior import PosteriorOutput, PosteriorRequest, add_to_rows, write_posterior
 from suffice.kernels.scatter import CentredBlocks, ScatterSums, accumulate, exact_scatter, outer, scatter_pass
 from suffice.kernels.sparse import Cells, has_sorted_indices, rising_scores, sparse_scores, sparse_sums
+from suffice.kernels.tempering import TemperedLoss, tempered_loss
 from suffice.kernels.value_flags import ValueFlags
 
 __all__ = [
@@ -57,6 +60,7 @@ __all__ = [
     "PosteriorRequest",
     "Ranges",
     "ScatterSums",
+    "TemperedLoss",
     "ValueFlags",
     "accumulate",
     "add_to_rows",
@@ -80,6 +84,8 @@ __all__ = [
     "held_out_log_likelihood",
     "instruction_set",
     "join_moments",
+    "join_row",
+    "join_row_scatter",
     "join_scatter",
     "linear_posterior",
     "linear_scores",
@@ -93,6 +99,7 @@ __all__ = [
     "sparse_scores",
     "sparse_sums",
     "table_sums",
+    "tempered_loss",
     "text_codes",
     "value_ranges",
     "write_posterior",

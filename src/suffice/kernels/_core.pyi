@@ -80,6 +80,44 @@ def rising_scores(
     inverse: NDArray[float64],
     out: NDArray[float64],
 ) -> None: ...
+def tempered_loss(
+    z: NDArray[float64],
+    codes: NDArray[int64],
+    weights: NDArray[float64],
+    prior: NDArray[float64],
+    slope: float,
+    offset: NDArray[float64],
+    share: float,
+    out: NDArray[float64],
+) -> None: ...
+def join_row(
+    out: NDArray[float64],
+    pooled: NDArray[float64],
+    weight: NDArray[float64],
+    weight_low: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    m2: NDArray[float64],
+    m2_low: NDArray[float64],
+    row: NDArray[float64],
+    code: int,
+) -> bool: ...
+def join_row_scatter(
+    out_weight: NDArray[float64],
+    out_mean: NDArray[float64],
+    out_scatter: NDArray[float64],
+    out_scatter_low: NDArray[float64],
+    grand: NDArray[float64],
+    away: NDArray[float64],
+    weight: NDArray[float64],
+    weight_low: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    scatter: NDArray[float64],
+    scatter_low: NDArray[float64],
+    row: NDArray[float64],
+    code: int,
+) -> int: ...
 def has_sorted_indices(bounds: Array, indices: Array, lines: int) -> bool: ...
 def class_moments(
     x: KernelRows,

@@ -18,8 +18,9 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
-from suffice import bayes
+from suffice import bayes, kernels
 from suffice.exceptions import InputError
+from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Codes, Float
 from suffice.statistics import ClassAxis
 
@@ -112,6 +113,7 @@ def _log_odds(log_posterior: Float, k: int) -> Float:
     return np.clip(odds, -MAX_LOG_ODDS, MAX_LOG_ODDS)
 
 
+@single_threaded_blas(lambda log_posterior, *_: log_posterior.size)  # L-BFGS-B multiplies tiny matrices
 def fit_temperature(
     log_posterior: Float,
     codes: Codes,
@@ -153,19 +155,15 @@ def fit_temperature(
         return Calibration(classes, share, 1.0, np.zeros(n_classes))
     z, codes = np.maximum(log_posterior[known], -MAX_SURPRISE), codes[known]
     w = np.ones(len(known)) if weights is None else weights[known]
-    row, total = np.arange(len(known)), max(float(w.sum()), np.finfo(float).tiny)
+    total = max(float(w.sum()), np.finfo(float).tiny)
 
     def loss(theta: Float) -> tuple[float, Float]:
         slope, offset = np.exp(theta[0]), theta[1:]
         precision = np.full(len(theta), offsets)
         precision[0] = SHARPER if theta[0] > 0 else SOFTER
-        mapped = bayes.log_posterior(slope * z + offset)
-        value = -float(w @ mapped[row, codes]) + 0.5 * float(precision @ theta**2)
-        excess = np.exp(mapped)
-        excess[row, codes] -= 1.0
-        excess *= w[:, None]
-        gradient = np.append(slope * float((excess * z).sum()), excess.sum(axis=0)) + precision * theta
-        return value / total, gradient / total
+        found = kernels.tempered_loss(z, codes, w, slope, offset)
+        gradient = np.append(slope * found.by_slope, found.by_offset) + precision * theta
+        return (found.loss + 0.5 * float(precision @ theta**2)) / total, gradient / total
 
     # Start near the best temperature, which may be orders of magnitude from 1.
     starts = (np.append(-step, np.zeros(n_classes)) for step in np.arange(0.0, np.log(MAX_SURPRISE)))

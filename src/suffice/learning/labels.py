@@ -92,7 +92,8 @@ def _of_column(y: object, engine: str) -> tuple[ClassAxis, Codes] | None:
     labels, codes, missing = _distinct_texts(chunk)
     if missing is not None:
         return None
-    return ClassAxis(labels if engine == "polars" else labels.astype(object)), codes
+    fixed_width = np.asarray(y[:1]).dtype.kind == "U"  # type: ignore[index]
+    return ClassAxis(labels if fixed_width else labels.astype(object)), codes
 
 
 class LabelReader:

@@ -22,9 +22,10 @@ from suffice.learning.labels import LabelReader, check_labels, text_labels
 from suffice.learning.specification import Specification
 from suffice.model import Block, Model
 from suffice.numerics.types import Array, Codes
+from suffice.sources.arrays import plain_rows
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import Batch, Source, is_labelled_source, open_source
-from suffice.sources.labels import encode, read_weights
+from suffice.sources.labels import encode, plain_labels, read_weights
 from suffice.sources.row_reader import RowLayout, RowReader
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import Table
@@ -40,6 +41,9 @@ __all__ = [
     "summarize_batch",
     "training_rows",
 ]
+
+
+FEW_ROWS = 256  # whose labels are looked up one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,24 +179,37 @@ class LabelledRows(TrainingRows):
 
     def read(self, expected: Expected) -> tuple[Table, Membership, RowLayout]:
         """The rows, the class and weight of each, and the layout of the columns."""
-        specification = expected.specification
-        texts = text_labels(self.y)  # their codes are labels that need no further checks
-        table, labels, layout = specification.reader.training(
-            self.X, self.y if texts is None else texts[1], expected.layout, expected.min_rows
+        y = plain_labels(self.y)
+        few = type(y) is np.ndarray and y.dtype.kind in "biuU" and y.size <= FEW_ROWS
+        texts = None if few else text_labels(y)  # their codes are labels that need no further checks
+        table, labels, layout = expected.specification.reader.training(
+            plain_rows(self.X), y if texts is None else texts[1], expected.layout, expected.min_rows
         )
-        axis, codes = _coded(labels) if texts is None else texts
-        if expected.fixed and expected.classes is not None:
-            axis, codes = expected.classes, _fixed_codes(expected.classes, axis, codes)
-        n_rows = len(labels)
-        weights = read_weights(self.sample_weight, n_rows, may_be_zero=expected.min_rows == 0)
-        members = Membership(axis, codes=codes, weights=weights)
-        if expected.removes or not specification.keeps_weightless_classes:
-            members = seen_classes(members)
+        members = self._members(expected, labels if texts is None else texts)
         if expected.check is not None:
-            expected.check(n_rows, members.classes, layout.n_columns)
-        if expected.classes is not None and not expected.fixed and expected.classes.holds(members.classes):
-            members = members.on(expected.classes)  # then no statistic has to be moved from axis to axis
+            expected.check(len(members), members.classes, layout.n_columns)
         return table, members, layout
+
+    def _members(self, expected: Expected, labels: Array | tuple[ClassAxis, Codes]) -> Membership:
+        """The class and weight of each row, on the axis of the expected classes if it has all of them.
+
+        Then no statistic has to be moved from axis to axis.
+        """
+        known, n_rows = expected.classes, len(labels[1] if isinstance(labels, tuple) else labels)
+        weights = read_weights(self.sample_weight, n_rows, may_be_zero=expected.min_rows == 0)
+        if weights is None and known is not None and not isinstance(labels, tuple) and 0 < n_rows <= FEW_ROWS:
+            codes = known.known_positions(labels)
+            if codes is not None:
+                return Membership(known, codes=codes)
+        axis, codes = labels if isinstance(labels, tuple) else _coded(labels)
+        if expected.fixed and known is not None:
+            axis, codes = known, _fixed_codes(known, axis, codes)
+        members = Membership(axis, codes=codes, weights=weights)
+        if weights is not None and (expected.removes or not expected.specification.keeps_weightless_classes):
+            members = seen_classes(members)
+        if known is not None and not expected.fixed and known.holds(members.classes):
+            members = members.on(known)
+        return members
 
     def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
         """The one batch there is."""

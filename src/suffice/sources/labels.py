@@ -18,11 +18,14 @@ __all__ = [
     "declared_classes",
     "encode",
     "is_plain_labels",
+    "plain_labels",
     "read_labels",
     "read_weights",
 ]
 
 FIRST_LABELS = 1 << 14
+FEW_LABELS = 256
+INTEGERS, BOOLEANS, STRINGS = {int}, {bool}, {str}
 NEVER_MISSING = frozenset({str, int, bool})  # label types that have no missing value
 
 
@@ -49,6 +52,18 @@ def is_plain_labels(y: object, n_rows: int) -> bool:
         and y.flags.aligned
         and y.dtype.isnative
     )
+
+
+def plain_labels(y: object) -> object:
+    """A list of integers, of booleans or of a few strings as an array; anything else unchanged.
+
+    >>> plain_labels([1, 0]), plain_labels(["a", 1])
+    (array([1, 0]), ['a', 1])
+    """
+    if type(y) is not list or not y:
+        return y
+    types = set(map(type, y))
+    return np.array(y) if types in (INTEGERS, BOOLEANS) or (types == STRINGS and len(y) <= FEW_LABELS) else y
 
 
 def check_not_missing(y: object) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from suffice.numerics.types import Matrix
+from suffice.numerics.types import Float, Matrix
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.moments import Moments
 
@@ -77,6 +77,11 @@ class RowMoments(Moments):
         if self.is_unweighted and self.rows.check(columns) is self.rows:
             return self
         return self._with(self.weighted().check(columns), self.rows)
+
+    def with_row(self, row: Float, code: int) -> RowMoments | None:
+        """Return the statistic with one more row; see `Statistic.with_row`."""
+        joined = self.rows.with_row(row, code) if self.is_unweighted else None
+        return None if joined is None else self._with(joined)
 
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)

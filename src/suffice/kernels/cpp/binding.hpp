@@ -85,6 +85,7 @@ void bind_rising(nb::module_ &m);
 void bind_scatter(nb::module_ &m);
 void bind_sparse(nb::module_ &m);
 void bind_sums(nb::module_ &m);
+void bind_tempering(nb::module_ &m);
 void bind_text(nb::module_ &m);
 
 }  // namespace suffice

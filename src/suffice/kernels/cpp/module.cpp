@@ -89,5 +89,6 @@ NB_MODULE(_core, m) {
     suffice::bind_scatter(m);
     suffice::bind_sparse(m);
     suffice::bind_sums(m);
+    suffice::bind_tempering(m);
     suffice::bind_text(m);
 }

@@ -22,7 +22,8 @@ double correction(double z) {
 // log gamma(a + x) / gamma(a) for a > 0 and x >= 0.
 double log_rise(double a, double x) {
     if (x == 1) return std::log(a);
-    if (x == 2) return std::log(a) + std::log(a + 1);
+    if (x == 2) return std::log(a * (a + 1));
+    if (x == 3) return std::log(a * (a + 1) * (a + 2));
     if (a < LARGE) return std::lgamma(a + x) - std::lgamma(a);
     return (a - 0.5) * std::log1p(x / a) + x * (std::log(a + x) - 1) + correction(a + x) - correction(a);
 }
@@ -68,7 +69,7 @@ struct RisingRows {
 bool add_rows(const RisingRows &x, const Expansion &expansion, int64_t first, int64_t last, double *part, double *out) {
     const int64_t n = x.classes;
     double *value = part, *seen = part + n;
-    double c[TERMS];
+    double c[TERMS], known = 0;  // coefficients of this rise
     for (int64_t row = first; row < last; ++row) {
         double *to = out + row * n;
         const int64_t own = x.codes[row];
@@ -82,13 +83,17 @@ bool add_rows(const RisingRows &x, const Expansion &expansion, int64_t first, in
             if (draws == 1) {
                 for (int64_t k = 0; k < n; ++k) value[k] = log[k];
             } else {
-                expansion.coefficients(draws, c);
+                if (draws != known) expansion.coefficients(known = draws, c);
+                const double rise = std::max(draws, 1.0), least = LARGE * rise;
+                double smallest = HUGE_VAL;  // of those that use the expansion
+                for (int64_t k = 0; k < n; ++k) smallest = a[k] >= least && a[k] < smallest ? a[k] : smallest;
+                // The terms fall by at least rise/a each.
+                const int terms = smallest >= 256 * rise ? 6 : smallest >= 64 * rise ? 9 : TERMS;
                 for (int64_t k = 0; k < n; ++k) {
-                    double sum = c[TERMS - 1];
-                    for (int m = TERMS - 2; m >= 0; --m) sum = sum * u[k] + c[m];
+                    double sum = c[terms - 1];
+                    for (int m = terms - 2; m >= 0; --m) sum = sum * u[k] + c[m];
                     value[k] = draws * log[k] + sum * u[k];
                 }
-                const double least = LARGE * std::max(draws, 1.0);
                 int64_t distinct = 0;  // classes often have the same few counts of a rare word
                 for (int64_t k = 0; k < n; ++k) {
                     if (a[k] >= least || k == own) continue;
