@@ -290,6 +290,7 @@ def growth_jobs(scale: Scale) -> list[Job]:
 
 
 def all_jobs(scale: Scale) -> list[Job]:
+    from cliffs_streams import stream_jobs
     from text_jobs import text_jobs
 
     tables = (
@@ -300,5 +301,6 @@ def all_jobs(scale: Scale) -> list[Job]:
         own_jobs(),
         many_jobs(scale),
         growth_jobs(scale),
+        stream_jobs(scale),
     )
     return [job for part in (*tables, text_jobs()) for job in part]

@@ -73,7 +73,9 @@ def join_row(a: Pairs, row: Float, code: int) -> tuple[Float, Float] | None:
     """
     shape = a[2].shape
     out, pooled = np.empty((6, *shape)), np.empty((4, shape[1]))
-    return (out, pooled) if _core.join_row(out, pooled, *_contiguous(*a), row, code) else None
+    weight, weight_low, mean, mean_low, m2, m2_low = _contiguous(*a)
+    done = _core.join_row(out, pooled, weight, weight_low, mean, mean_low, m2, m2_low, row, code)
+    return (out, pooled) if done else None
 
 
 def pool_moments(weight: Float, mean: Float, mean_low: Float, m2: Float) -> tuple[Float, bool]:
@@ -118,7 +120,10 @@ def join_row_scatter(a: Pairs, row: Float, code: int) -> tuple[Float, Float, Flo
     weight, mean = np.empty((2, len(a[0]))), np.empty((2, *a[2].shape))
     scatter, low = np.zeros((2, *a[4].shape))
     grand, away = np.empty((2, a[2].shape[1])), np.empty(a[2].shape)
-    bits = _core.join_row_scatter(weight, mean, scatter, low, grand, away, *_contiguous(*a), row, code)
+    parts = _contiguous(*a)
+    bits = _core.join_row_scatter(
+        weight, mean, scatter, low, grand, away, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], row, code
+    )
     return None if bits & 1 else (weight, mean, scatter, low, grand, away, bool(bits & 2))  # −1 has all bits
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,6 +81,7 @@ def _of_column(y: object, engine: str) -> tuple[ClassAxis, Codes] | None:
     pa = sys.modules.get("pyarrow")
     if pa is None:
         return None
+    column: Any
     try:
         column = y.to_arrow() if engine == "polars" else pa.chunked_array([y]) if engine == "pandas" else y  # type: ignore[attr-defined]
     except (ImportError, TypeError, pa.ArrowException):

@@ -164,7 +164,8 @@ class _ClassMeans(Statistic):
         weight, mean, scatter, low, grand, away, flat = joined
         if kind is PooledScatter:
             scatter, low = scatter[0], low[0]
-        made = kind(self.classes, weight[0], *mean, scatter, low, weight_low=weight[1])  # type: ignore[call-arg]
+        names = "weight", "weight_low", "mean", "mean_low", "scatter", "scatter_low"
+        made = kind(self.classes, **dict(zip(names, (*weight, *mean, scatter, low), strict=True)))
         for array in (grand, away):
             array.setflags(write=False)
         made.__dict__["_grand"] = _Grand(GrandMean(grand[0], grand[1], away), out_of_range=False, flat=flat)

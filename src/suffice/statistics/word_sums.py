@@ -116,6 +116,7 @@ class WordSums(Statistic):
         x, at = rows.counts, None
         if x.nnz * 2 < rows.vocabulary.slots:  # most slots are empty
             at, columns = np.unique(x.indices, return_inverse=True)
+            at = at.astype(np.int64)
             x = rows_of(x.data, columns, x.indptr, (len(rows), len(at)))
         count, _ = class_sums(x, members)
         documents, _ = class_sums(x, members, above=0.0)

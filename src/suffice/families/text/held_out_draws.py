@@ -201,8 +201,8 @@ class _Cells:
 
     def taking(self, where: Codes) -> _Cells:
         """Some of the cells, by ascending positions."""
-        parts = (each[where] for each in (self.row, self.word, self.drawn, self.idf))
-        return _Cells(np.searchsorted(where, self.bounds), *parts)
+        bounds = np.searchsorted(where, self.bounds)
+        return _Cells(bounds, self.row[where], self.word[where], self.drawn[where], self.idf[where])
 
     def sums(self, values: Float) -> Float:
         """Sums over the cells of each row."""

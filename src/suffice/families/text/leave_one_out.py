@@ -68,8 +68,8 @@ def leave_one_out_text(family: TextSettings, statistic: WordSums, rows: WordRows
     prepared = _prepared(statistic, rows, weights)
     words = prepared.words.get(family.max_words)
     if words is None:
-        totals = (each.sum(axis=0) for each in (prepared.count, prepared.documents))
-        words = HeldOutWords.of(prepared.x, weights, *totals, family.max_words)
+        count, documents = prepared.count.sum(axis=0), prepared.documents.sum(axis=0)
+        words = HeldOutWords.of(prepared.x, weights, count, documents, family.max_words)
         prepared.words[family.max_words] = words
     codes, alpha = np.asarray(members.codes), 0.0 if family.estimation == "mle" else float(family.smoothing)
     data = Documents(prepared.x, words, codes, weights, prepared.count, prepared.documents, statistic.weight)
