@@ -291,6 +291,7 @@ def growth_jobs(scale: Scale) -> list[Job]:
 
 def all_jobs(scale: Scale) -> list[Job]:
     from cliffs_algebra import covariance_jobs
+    from cliffs_streams import stream_jobs
     from text_jobs import text_jobs
 
     tables = (
@@ -302,5 +303,6 @@ def all_jobs(scale: Scale) -> list[Job]:
         many_jobs(scale),
         growth_jobs(scale),
         covariance_jobs(scale),
+        stream_jobs(scale),
     )
     return [job for part in (*tables, text_jobs()) for job in part]

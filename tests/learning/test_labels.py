@@ -3,11 +3,13 @@
 import datetime as dt
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 from suffice import ClassError, GaussianDiscriminant, InputError, MergeError, NaiveBayes
-from suffice.learning.labels import KnownLabelReader, LabelReader
+from suffice.learning.labels import KnownLabelReader, LabelReader, text_labels
 from suffice.naive_bayes import GaussianNB
 from suffice.sources.files import open_source
 
@@ -199,3 +201,47 @@ def test_a_class_without_weight():
     whole = GaussianNB().fit(X[:5, None], np.array(list("abcab")), sample_weight=[1.0, 2, 0, 1, 1])
     assert kept.classes_.tolist() == whole.classes_.tolist() == ["a", "b", "c"]
     np.testing.assert_allclose(kept.theta_, whole.theta_, rtol=1e-12)
+
+
+NAMES = ["spam", "ham", "ham", "news", "spam", "ham"]
+HOLDERS = {
+    "list": list,
+    "fixed width": np.array,
+    "objects": lambda names: np.array(names, dtype=object),
+    "pandas": pd.Series,
+    "pandas objects": lambda names: pd.Series(names, dtype=object),
+    "pandas categories": lambda names: pd.Series(names, dtype="category"),
+    "polars": pl.Series,
+    "polars categories": lambda names: pl.Series(names, dtype=pl.Categorical),
+    "arrow": pa.array,
+    "arrow chunks": lambda names: pa.chunked_array([names[:2], names[2:]]),
+    "arrow dictionary": lambda names: pa.array(names).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+def test_text_labels_of_every_engine_are_coded_without_sorting(holder):
+    axis, codes = text_labels(holder(NAMES))
+    assert axis.labels.tolist() == ["ham", "news", "spam"]
+    assert codes.tolist() == [2, 0, 0, 1, 2, 0]
+
+
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+def test_classes_have_the_type_that_numpy_gives_the_labels(holder):
+    y = holder(NAMES)
+    model = GaussianNB().fit(np.arange(6.0)[:, None], y)
+    assert model.classes_.dtype.kind == np.asarray(y).dtype.kind
+    assert model.class_count_.tolist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize("holder", ["list", "objects", "pandas", "polars", "arrow"])
+def test_a_missing_text_label_is_an_error_with_its_row(holder):
+    y = HOLDERS[holder](["spam", "ham", None, "ham"])
+    assert text_labels(y) is None
+    with pytest.raises(ValueError, match=r"NaN|None"):
+        GaussianNB().fit(np.arange(4.0)[:, None], y)
+
+
+def test_zeros_at_the_end_of_a_label_in_a_list():
+    assert text_labels(["a", "a\0"]) is None
+    assert text_labels(np.array(["a", "a\0"], dtype=object))[0].labels.tolist() == ["a", "a\0"]

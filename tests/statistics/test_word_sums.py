@@ -1,5 +1,6 @@
 """Word counts against plain counting in Python, and errors for documents that were never in the statistic."""
 
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -153,3 +154,53 @@ def test_pruning():
     assert len(summed(["aa"] * 10, ten).prune(1).vocabulary) == 1  # ten times 0.1 sums to slightly less than 1
     with pytest.raises(InputError, match="Cannot prune words that are hashed"):
         summed(["aa"], members.take(slice(0, 1)), 4).prune(2)
+
+
+def large_and_mails(slots, seed=0):
+    """Statistics of many words and of a few mails, and of all their documents together."""
+    rng = np.random.default_rng(seed)
+    axis = ClassAxis.of(["ham", "spam"])
+    texts = [" ".join(f"w{i}" for i in range(start, start + 500)) for start in range(0, 9000, 500)]
+    mails = [" ".join(f"w{i}" for i in rng.integers(8000, 12_000, 40)) for _ in range(30)]
+
+    def summarize(documents, codes):
+        members = Membership(axis, codes=np.array(codes))
+        return WordSums.summarize(Documents.of_strings(documents), TokenRules(), members, slots)
+
+    codes = [i % 2 for i in range(len(texts))]
+    whole = summarize(texts + mails, codes + [0] * len(mails))
+    return summarize(texts, codes), [summarize([mail], [0]) for mail in mails], whole
+
+
+@pytest.mark.parametrize("slots", [0, 1 << 16])
+def test_mails_are_merged_without_a_copy_of_all_words(slots):
+    large, mails, whole = large_and_mails(slots)
+    first, total = large.tables()[0], large
+    for mail in mails:
+        total = total.merge(mail)
+    assert sum(map(len, total.tables())) < len(first) + 30 * 40  # the words of the mails, not all again
+    assert total.tables()[0].count is first.count
+    assert total.vocabulary == whole.vocabulary
+    np.testing.assert_array_equal(total.count, whole.count)
+    np.testing.assert_array_equal(total.documents, whole.documents)
+    assert not total.count.flags.writeable
+    assert total.weight.tolist() == whole.weight.tolist()
+
+
+@pytest.mark.parametrize("slots", [0, 1 << 16])
+def test_parts_obey_the_laws(slots):
+    large, mails, _ = large_and_mails(slots)
+    merged = large.merge(mails[0])
+    faded = merged.scale(0.5).merge(mails[1]).scale(0.5)
+    expected = 0.25 * merged.count.sum() + 0.5 * mails[1].count.sum()
+    assert faded.count.sum() == pytest.approx(expected, rel=1e-14)
+    back = large.merge(mails[2]).subtract(mails[2])
+    np.testing.assert_array_equal(back.count, large.count)
+    assert back.vocabulary == large.vocabulary
+    copied = pickle.loads(pickle.dumps(large.merge(mails[3])))
+    np.testing.assert_array_equal(copied.count, large.merge(mails[3]).count)
+    assert mails[0].merge(large).count.sum() == merged.count.sum()  # the smaller may come first
+    gone = large.scale(1e-300).scale(1e-300)
+    assert len(gone.vocabulary) == (slots or 0)
+    with pytest.raises(AttributeError, match="no attribute 'counts'"):
+        _ = merged.counts

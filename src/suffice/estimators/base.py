@@ -22,7 +22,7 @@ from suffice.learning.impossible import check_possible
 from suffice.learning.information import N_SAMPLES, mutual_information
 from suffice.learning.prior_shift import AdaptedPrior
 from suffice.learning.report import FitReport
-from suffice.learning.specification import SPECIFICATIONS, Specification, is_plain
+from suffice.learning.specification import PLAIN, SPECIFICATIONS, Specification, is_plain
 from suffice.learning.training_rows import training_rows
 from suffice.model import Conditional, LinearForm, row_count
 from suffice.model.explanation import Explanation, explain
@@ -36,6 +36,17 @@ from suffice.tables.listing import Listing
 __all__ = ["GenerativeClassifier"]
 
 _PARAMETERS: dict[type, tuple[str, ...]] = {}  # of each class; scikit-learn inspects the constructor for each call
+_lock_name = f"_learning_lock_{os.getpid()}"  # a forked process must not inherit a lock that another thread holds
+
+
+def _after_fork() -> None:
+    """Give a forked process locks of its own."""
+    global _lock_name
+    _lock_name = f"_learning_lock_{os.getpid()}"
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator):
@@ -67,8 +78,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             self._validate_params()
         if self._fitted is not None:
             known = self._fitted.specification
+            before = vars(known)
             for name, value in parameters.items():
-                if getattr(known, name) is not value or not is_plain(value):
+                if before[name] is not value or not (type(value) in PLAIN or is_plain(value)):
                     break
             else:
                 return known
@@ -106,9 +118,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
     @property
     def _lock(self) -> threading.RLock:
         """Held by every method that learns; `clone`, `copy` and `pickle` do not take it along."""
-        key = f"_learning_lock_{os.getpid()}"  # a forked process must not inherit a lock that another thread holds
-        lock: threading.RLock | None = self.__dict__.get(key)
-        return self.__dict__.setdefault(key, threading.RLock()) if lock is None else lock
+        lock: threading.RLock | None = self.__dict__.get(_lock_name)
+        return self.__dict__.setdefault(_lock_name, threading.RLock()) if lock is None else lock
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

@@ -116,6 +116,13 @@ class Family(
     def summarize(self, x: BlockRows, members: Membership, columns: Sequence[object]) -> FamilyStatistic:
         """The statistic of a batch of rows (n, d). ``columns`` are names for messages."""
 
+    def with_row(self, statistic: FamilyStatistic, row: Float, code: int) -> FamilyStatistic | None:
+        """The statistic with one more row of numbers (d,), a shortcut for streams.
+
+        The result equals that of `summarize` and `merge`. None if there is no shortcut, or the row needs their checks.
+        """
+        return None
+
     @abstractmethod
     def estimate(self, statistic: FamilyStatistic, columns: Sequence[object]) -> Parameters:
         """Parameters of each class. Smoothing, priors, shrinkage and floors are applied here and nowhere else."""

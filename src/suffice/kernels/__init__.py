@@ -36,10 +36,13 @@ from suffice.kernels.joining import (
     complete_symmetric,
     grand_mean,
     join_moments,
+    join_row,
+    join_row_scatter,
     join_scatter,
     pool_moments,
     refine_moments,
 )
+from suffice.kernels.labels import text_codes
 from suffice.kernels.linear import linear_posterior, linear_scores
 from suffice.kernels.moments import MomentSums, class_moments, class_sums, class_sums_with_flags, exact_moments
 from suffice.kernels.posterior import PosteriorOutput, PosteriorRequest, add_to_rows, write_posterior
@@ -52,7 +55,8 @@ from suffice.kernels.scatter import (
     outer,
     scatter_pass,
 )
-from suffice.kernels.sparse import Cells, has_sorted_indices, sparse_scores, sparse_sums
+from suffice.kernels.sparse import Cells, has_sorted_indices, rising_scores, sparse_scores, sparse_sums
+from suffice.kernels.tempering import TemperedLoss, tempered_loss
 from suffice.kernels.value_flags import ValueFlags
 
 __all__ = [
@@ -64,6 +68,7 @@ __all__ = [
     "PosteriorRequest",
     "Ranges",
     "ScatterSums",
+    "TemperedLoss",
     "ValueFlags",
     "accumulate",
     "add_moved",
@@ -88,6 +93,8 @@ __all__ = [
     "held_out_log_likelihood",
     "instruction_set",
     "join_moments",
+    "join_row",
+    "join_row_scatter",
     "join_scatter",
     "linear_posterior",
     "linear_scores",
@@ -96,10 +103,13 @@ __all__ = [
     "padded_table",
     "pool_moments",
     "refine_moments",
+    "rising_scores",
     "scatter_pass",
     "sparse_scores",
     "sparse_sums",
     "table_sums",
+    "tempered_loss",
+    "text_codes",
     "value_ranges",
     "write_posterior",
 ]

@@ -1,4 +1,4 @@
-from numpy import float64, int32, int64, uint8
+from numpy import float64, int32, int64, uint8, uint32
 from numpy.typing import NDArray
 
 from suffice.kernels.reading import Array, KernelRows
@@ -66,6 +66,57 @@ def sparse_scores(
     threshold: float,
     missing: bool,
     out: NDArray[float64],
+) -> int: ...
+def fixed_width_codes(text: NDArray[uint32], codes: NDArray[int64]) -> NDArray[int64]: ...
+def string_codes(labels: Array, codes: NDArray[int64]) -> NDArray[int64]: ...
+def rising_scores(
+    bounds: NDArray[int64],
+    indices: NDArray[int64],
+    draws: NDArray[float64],
+    own: NDArray[float64],
+    codes: NDArray[int64],
+    start: NDArray[float64],
+    log: NDArray[float64],
+    inverse: NDArray[float64],
+    out: NDArray[float64],
+) -> None: ...
+def tempered_loss(
+    z: NDArray[float64],
+    codes: NDArray[int64],
+    weights: NDArray[float64],
+    prior: NDArray[float64],
+    slope: float,
+    offset: NDArray[float64],
+    share: float,
+    out: NDArray[float64],
+) -> None: ...
+def join_row(
+    out: NDArray[float64],
+    pooled: NDArray[float64],
+    weight: NDArray[float64],
+    weight_low: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    m2: NDArray[float64],
+    m2_low: NDArray[float64],
+    row: NDArray[float64],
+    code: int,
+) -> bool: ...
+def join_row_scatter(
+    out_weight: NDArray[float64],
+    out_mean: NDArray[float64],
+    out_scatter: NDArray[float64],
+    out_scatter_low: NDArray[float64],
+    grand: NDArray[float64],
+    away: NDArray[float64],
+    weight: NDArray[float64],
+    weight_low: NDArray[float64],
+    mean: NDArray[float64],
+    mean_low: NDArray[float64],
+    scatter: NDArray[float64],
+    scatter_low: NDArray[float64],
+    row: NDArray[float64],
+    code: int,
 ) -> int: ...
 def has_sorted_indices(bounds: Array, indices: Array, lines: int, width: int) -> bool: ...
 def class_moments(

@@ -8,7 +8,16 @@ from suffice.kernels import _core
 from suffice.kernels.moments import MomentSums
 from suffice.kernels.reading import Codes, Float, Numbers, readable
 
-__all__ = ["complete_symmetric", "grand_mean", "join_moments", "join_scatter", "pool_moments", "refine_moments"]
+__all__ = [
+    "complete_symmetric",
+    "grand_mean",
+    "join_moments",
+    "join_row",
+    "join_row_scatter",
+    "join_scatter",
+    "pool_moments",
+    "refine_moments",
+]
 
 Pairs = tuple[Float, Float, Float, Float, Float, Float]
 """Weight, mean, and squares or scatter, each followed by its low part."""
@@ -52,6 +61,23 @@ def join_moments(a: Pairs, b: Pairs) -> Float:
     return out
 
 
+def join_row(a: Pairs, row: Float, code: int) -> tuple[Float, Float] | None:
+    """`join_moments` with one row of a class, and `pool_moments` of the result.
+
+    None if the row has a missing or infinite value, or if squares are out of range.
+
+    >>> one, none = np.ones((1, 1)), np.zeros((1, 1))
+    >>> joined, pooled = join_row((one, none, one, none, none, none), np.array([3.0]), 0)
+    >>> joined[::2].ravel(), pooled.ravel()
+    (array([2., 2., 2.]), array([2., 2., 0., 2.]))
+    """
+    shape = a[2].shape
+    out, pooled = np.empty((6, *shape)), np.empty((4, shape[1]))
+    weight, weight_low, mean, mean_low, m2, m2_low = _contiguous(*a)
+    done = _core.join_row(out, pooled, weight, weight_low, mean, mean_low, m2, m2_low, row, code)
+    return (out, pooled) if done else None
+
+
 def pool_moments(weight: Float, mean: Float, mean_low: Float, m2: Float) -> tuple[Float, bool]:
     """Pool all classes into one: weight, mean, its low part and centred sum of squares (4, d).
 
@@ -84,6 +110,21 @@ def join_scatter(a: Pairs, b: Pairs) -> tuple[Float, Float, Float, Float]:
     scatter, low = np.zeros(a[4].shape), np.zeros(a[4].shape)
     _core.join_scatter(weight, mean, scatter, low, *_contiguous(*a, *b))
     return weight, mean, scatter, low
+
+
+def join_row_scatter(a: Pairs, row: Float, code: int) -> tuple[Float, Float, Float, Float, Float, Float, bool] | None:
+    """`join_scatter` with one row of a class; mean of all rows, offsets and the second warning of `grand_mean`.
+
+    None if the row has a missing or infinite value, or if squares are out of range.
+    """
+    weight, mean = np.empty((2, len(a[0]))), np.empty((2, *a[2].shape))
+    scatter, low = np.zeros((2, *a[4].shape))
+    grand, away = np.empty((2, a[2].shape[1])), np.empty(a[2].shape)
+    parts = _contiguous(*a)
+    bits = _core.join_row_scatter(
+        weight, mean, scatter, low, grand, away, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], row, code
+    )
+    return None if bits & 1 else (weight, mean, scatter, low, grand, away, bool(bits & 2))  # −1 has all bits
 
 
 def grand_mean(weight: Float, mean: Float, mean_low: Float, scatter: Float) -> tuple[Float, Float, bool, bool]:

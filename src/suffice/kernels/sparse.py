@@ -16,7 +16,7 @@ from suffice.kernels import _core
 from suffice.kernels.reading import Array, Codes, Float, readable
 from suffice.kernels.value_flags import ValueFlags, cell_rule
 
-__all__ = ["Cells", "has_sorted_indices", "sparse_scores", "sparse_sums"]
+__all__ = ["Cells", "has_sorted_indices", "rising_scores", "sparse_scores", "sparse_sums"]
 
 
 class SparseMatrix(Protocol):
@@ -137,6 +137,33 @@ def sparse_scores(
     _core.sparse_scores(
         x.bounds, x.indices, x.values, offset, slope, zero, more, none, zeros, *cell_rule(above, False), missing, out
     )
+    return out
+
+
+def rising_scores(x: Cells, start: Float, own: Float, codes: Codes) -> Float:
+    """Σ_j log Γ(a_jk + x_j)/Γ(a_jk) over the stored cells of each row of a CSR matrix, (n, n_classes).
+
+    Parameters
+    ----------
+    start : array of shape (d, n_classes)
+        a; where it is zero, a cell above zero is impossible and makes the score −∞.
+    own : array of shape (nnz,)
+        a of each cell for the class of its row, such as without the row itself.
+    codes : array of int of shape (n,)
+        The class of each row.
+
+    >>> x = Cells(np.array([0, 1, 2]), np.array([0, 0]), np.array([1.0, 2.0]), (2, 1))
+    >>> np.exp(rising_scores(x, np.array([[3.0, 5.0]]), np.array([4.0, 6.0]), np.array([0, 1]))).round(9)
+    array([[ 4.,  5.],
+           [12., 42.]])
+    """
+    out = np.empty((x.shape[0], start.shape[1]))
+    start = np.ascontiguousarray(start)
+    with np.errstate(divide="ignore"):
+        tables = start, np.log(start), 1 / start
+    bounds, indices = (np.ascontiguousarray(each, dtype=np.int64) for each in (x.bounds, x.indices))
+    draws = np.ascontiguousarray(x.values, dtype=np.float64)
+    _core.rising_scores(bounds, indices, draws, own, codes, *tables, out)
     return out
 
 

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice import bayes
+from suffice import bayes, kernels
 from suffice.exceptions import InputError
+from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Codes, Float
 from suffice.statistics import ClassAxis
 
@@ -136,6 +137,7 @@ def _log_odds(log_posterior: Float, k: int) -> Float:
     return np.clip(odds, -MAX_LOG_ODDS, MAX_LOG_ODDS)
 
 
+@single_threaded_blas(lambda log_posterior, *_: log_posterior.size)  # L-BFGS-B multiplies tiny matrices
 def fit_temperature(
     log_posterior: Float,
     codes: Codes,
@@ -226,28 +228,18 @@ class _Objective:
     def loss(self, theta: Float) -> tuple[float, Float]:
         """The loss and its gradient."""
         slope, offset, outliers = self.parts(theta)
-        row = np.arange(len(self.codes))
-        mapped = bayes.log_posterior(slope * self.z + offset)
-        explained = mapped[row, self.codes].copy()
-        excess = np.exp(mapped, out=mapped)
-        excess[row, self.codes] -= 1.0
+        found = kernels.tempered_loss(self.z, self.codes, self.weights, slope, offset, self.prior, outliers)
+        value, gradient = found.loss, np.append(slope * found.by_slope, found.by_offset)
+        if outliers > 0:
+            value -= self.impossible * np.log(outliers)
+            gradient = np.append(gradient, found.by_log_share - self.impossible)
         penalty, slope_of_penalty = self._penalty(theta)
-        if outliers == 0:
-            value, pull, last = -float(self.weights @ explained), self.weights, []
-        else:
-            value, pull, last = self._mixed(explained, outliers)
-        excess *= pull[:, None]
-        gradient = np.concatenate([[slope * float((excess * self.z).sum())], excess.sum(axis=0), last])
         return (value + penalty) / self.total, (gradient + slope_of_penalty) / self.total
 
-    def _mixed(self, explained: Float, outliers: float) -> tuple[float, Float, list[float]]:
-        """Loss of the mixture with the prior, the weight of each row in the gradient, and the derivative by log ε."""
-        model, noise = np.log1p(-outliers) + explained, np.log(outliers) + np.log(self.prior)
-        mixture = np.logaddexp(model, noise)
-        value = -float(self.weights @ mixture) - self.impossible * np.log(outliers)
-        from_model = np.exp(model - mixture)
-        by_log = float(self.weights @ (from_model * outliers / (1 - outliers) - np.exp(noise - mixture)))
-        return value, self.weights * from_model, [by_log - self.impossible]
+    def _mixed(self, explained: Float, outliers: float) -> float:
+        """Loss of the mixture with the prior, from the log-probabilities of the labels."""
+        mixture = np.logaddexp(np.log1p(-outliers) + explained, np.log(outliers) + np.log(self.prior))
+        return -float(self.weights @ mixture) - self.impossible * np.log(outliers)
 
     def _penalty(self, theta: Float) -> tuple[float, Float]:
         precision = np.full(len(theta), self.offsets)
@@ -266,7 +258,7 @@ class _Objective:
             explained = bayes.log_posterior(np.exp(step) * self.z)[row, self.codes]
             penalty = 0.5 * SOFTER * step**2
             losses = {0.0: -float(self.weights @ explained)}
-            losses |= {outliers: self._mixed(explained, outliers)[0] for outliers in OUTLIERS}
+            losses |= {outliers: self._mixed(explained, outliers) for outliers in OUTLIERS}
             for outliers, loss in losses.items():
                 least[outliers > 0] = min(least[outliers > 0], (loss + penalty, step, outliers))
             if step < min(each[1] for each in least.values()) - 3:

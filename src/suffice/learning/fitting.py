@@ -28,6 +28,7 @@ from suffice.learning.training_rows import (
 from suffice.learning.tunable import TunableSpecification
 from suffice.model import Estimate, Model
 from suffice.model.merge_tree import MergeTree
+from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import Table
 
@@ -273,28 +274,46 @@ def update(
         check_decay(decay)
     known = None if fitted is None else fitted.classes
     expected = _expected(fitted, specification, rows, known, classes)
-    found = summarize(rows, expected)
+    found = _merged(before, rows, expected, classes)
     if found is None:
         if fitted is None:
             raise no_rows(rows)
         return fitted
-    model, first = found
-    model = rows.present(model, known, weightless=specification.keeps_weightless_classes)
+    merged, layout = found
     declared = None if fitted is None else fitted.declared
     if classes is not None:
-        model = model.on(model.classes.union(classes))
         declared = classes if declared is None else declared.union(classes)
-    merged = model if before is None else before.merge(model)
     if expected.check is None or not rows.at_once:  # otherwise it was checked before the rows were summarised
-        specification.check_updated(merged, first.layout.n_columns)
-    if fitted is None:
-        specification.warn_about_first_batch(merged, first.layout)
-        out = Fitted(specification, first.layout, merged, declared)
+        specification.check_updated(merged, layout.n_columns)
+    if expected.fitted is None:
+        specification.warn_about_first_batch(merged, layout)
+        out = Fitted(specification, layout, merged, declared)
     else:
-        out = fitted.with_specification(specification).updated(merged, first.layout, declared)
+        out = expected.fitted.updated(merged, layout, declared)
     if not isinstance(rows, LabelledSource):
         return out
     return _reported(out, rows, rows.kept(out), n_scored, started)
+
+
+def _merged(
+    before: Model | None, rows: TrainingRows, expected: Expected, classes: ClassAxis | None
+) -> tuple[Model, RowLayout] | None:
+    """The model before with the rows, and their layout; None if there are no rows."""
+    known = None if before is None else before.classes
+    if before is not None and classes is None and isinstance(rows, LabelledRows):
+        table, members, layout = rows.read(expected)
+        merged = before.with_row(expected.blocks(layout), table, members)
+        if merged is None:
+            merged = before.merge(expected.summarize(table, members, layout))
+        return merged, layout
+    found = summarize(rows, expected)
+    if found is None:
+        return None
+    model, first = found
+    model = rows.present(model, known, weightless=expected.specification.keeps_weightless_classes)
+    if classes is not None:
+        model = model.on(model.classes.union(classes))
+    return (model if before is None else before.merge(model)), first.layout
 
 
 def _expected(

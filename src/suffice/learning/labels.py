@@ -1,16 +1,19 @@
-"""Read a column of labels batch by batch, as positions on a class axis.
+"""Labels as positions on a class axis: text labels in memory, and a column of labels that is read batch by batch.
 
-`LabelReader` extends the axis by each new class, for learning. `KnownLabelReader` keeps the classes of a model and
-appends other labels, for scoring. Arrow finds the distinct labels of a batch, so only those become Python objects.
+`text_labels` finds the classes of labels in memory without sorting them. `LabelReader` extends the axis by each new
+class, for learning. `KnownLabelReader` keeps the classes of a model and appends other labels, for scoring. Arrow finds
+the distinct labels of a batch, so only those become Python objects.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice import kernels
 from suffice.exceptions import Argument, ClassError, InputError, listed
 from suffice.numerics.types import Array, Codes, Index, Mask
 from suffice.sources.labels import encode
@@ -19,7 +22,7 @@ from suffice.statistics import ClassAxis
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["KnownLabelReader", "LabelReader", "check_labels"]
+__all__ = ["KnownLabelReader", "LabelReader", "check_labels", "text_labels"]
 
 DistinctLabels = tuple[Array, Codes, Mask | None]
 """Sorted distinct labels (K,), the position of each row's label among them (−1 if missing), and the missing rows."""
@@ -41,6 +44,62 @@ def check_labels(column: str, missing: Mask | None, *, as_text: bool = False) ->
     if missing is not None and missing.any():
         problem = NO_LABEL_IN_TEXT if as_text else NO_LABEL
         raise InputError.in_row(*problem, rows=np.flatnonzero(missing), column=column)
+
+
+def text_labels(y: object) -> tuple[ClassAxis, Codes] | None:
+    """The classes of text labels in memory, and the position of each label among them.
+
+    None for anything else, also if a label is missing: the checks of `suffice.sources.labels` then say what is wrong.
+
+    >>> axis, codes = text_labels(["spam", "ham", "spam"])
+    >>> axis.labels, codes
+    (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1]))
+    >>> text_labels([1, 2]) is None
+    True
+    """
+    if isinstance(y, np.ndarray):
+        return _of_array(y) if type(y) is np.ndarray and y.ndim == 1 else None
+    if type(y) is list:
+        found = _of_array(np.array(y, dtype=object)) if y and type(y[0]) is str else None
+        return None if found is None else _in_fixed_width(*found)
+    engine = type(y).__module__.partition(".")[0]
+    if engine not in ("pandas", "polars", "pyarrow") or len(getattr(y, "shape", (0,))) != 1:
+        return None
+    if engine == "pandas" and str(getattr(y, "dtype", "")) == "object":
+        return text_labels(y.to_numpy())  # type: ignore[attr-defined]
+    return _of_column(y, engine)
+
+
+def _of_array(labels: Array) -> tuple[ClassAxis, Codes] | None:
+    texts = kernels.text_codes(labels) if len(labels) else None
+    return None if texts is None else (ClassAxis(labels[texts[0]]), texts[1])
+
+
+def _in_fixed_width(axis: ClassAxis, codes: Codes) -> tuple[ClassAxis, Codes] | None:
+    """The same with labels in NumPy's fixed-width strings, which lose zeros at the end; None if there are any."""
+    labels = axis.labels.tolist()
+    return None if any(label.endswith("\0") for label in labels) else (ClassAxis(np.array(labels, dtype=str)), codes)
+
+
+def _of_column(y: object, engine: str) -> tuple[ClassAxis, Codes] | None:
+    """Labels that Arrow can read in place; as fixed-width strings if NumPy would read them so."""
+    pa = sys.modules.get("pyarrow")
+    if pa is None:
+        return None
+    column: Any
+    try:
+        column = y.to_arrow() if engine == "polars" else pa.chunked_array([y]) if engine == "pandas" else y  # type: ignore[attr-defined]
+    except (ImportError, TypeError, pa.ArrowException):
+        return None
+    chunk = _one_chunk(column) if isinstance(column, pa.ChunkedArray) else column
+    kind = chunk.type.value_type if pa.types.is_dictionary(chunk.type) else chunk.type
+    if not len(chunk) or not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()):
+        return None
+    labels, codes, missing = _distinct_texts(chunk)
+    if missing is not None:
+        return None
+    fixed_width = np.asarray(y[:1]).dtype.kind == "U"  # type: ignore[index]
+    return ClassAxis(labels if fixed_width else labels.astype(object)), codes
 
 
 class LabelReader:

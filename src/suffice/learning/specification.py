@@ -28,7 +28,7 @@ from suffice.tables.table import Schema
 if TYPE_CHECKING:
     from suffice.learning.fitted import Fitted
 
-__all__ = ["SPECIFICATIONS", "Solution", "Specification", "is_plain", "specification_named"]
+__all__ = ["PLAIN", "SPECIFICATIONS", "Solution", "Specification", "is_plain", "specification_named"]
 
 
 class Solution(Protocol):
@@ -52,6 +52,7 @@ SPECIFICATIONS: dict[str, type[Specification]] = {}
 """All specifications by the name of their estimator."""
 
 PLAIN = frozenset((bool, float, int, str, type(None)))
+"""Types of parameters that cannot change unnoticed."""
 _VALID: dict[type, tuple[object, ...]] = {}  # the plain parameters of each class that were valid last
 
 

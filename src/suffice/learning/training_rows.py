@@ -18,13 +18,14 @@ from suffice.exceptions import InputError
 from suffice.learning.fitted import Fitted
 from suffice.learning.good_rows import of_good_rows, weights_of
 from suffice.learning.kept_rows import KeptRows
-from suffice.learning.labels import LabelReader, check_labels
+from suffice.learning.labels import LabelReader, check_labels, text_labels
 from suffice.learning.specification import Specification
 from suffice.model import Block, Model
 from suffice.numerics.types import Array, Codes
+from suffice.sources.arrays import plain_rows
 from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files import Batch, Source, is_labelled_source, open_source
-from suffice.sources.labels import encode, read_weights
+from suffice.sources.labels import encode, plain_labels, read_weights
 from suffice.sources.row_reader import RowLayout, RowReader
 from suffice.statistics import ClassAxis, Membership
 from suffice.tables import Table
@@ -40,6 +41,9 @@ __all__ = [
     "summarize_batch",
     "training_rows",
 ]
+
+
+FEW_ROWS = 256  # whose labels are looked up one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,22 +179,37 @@ class LabelledRows(TrainingRows):
 
     def read(self, expected: Expected) -> tuple[Table, Membership, RowLayout]:
         """The rows, the class and weight of each, and the layout of the columns."""
-        specification = expected.specification
-        table, labels, layout = specification.reader.training(self.X, self.y, expected.layout, expected.min_rows)
-        if expected.fixed and expected.classes is not None:
-            axis, codes = expected.classes, _fixed_codes(expected.classes, labels)
-        else:
-            axis, codes = encode(labels) if len(labels) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
-        n_rows = len(labels)
-        weights = read_weights(self.sample_weight, n_rows, may_be_zero=expected.min_rows == 0)
-        members = Membership(axis, codes=codes, weights=weights)
-        if expected.removes or not specification.keeps_weightless_classes:
-            members = seen_classes(members)
+        y = plain_labels(self.y)
+        few = type(y) is np.ndarray and y.dtype.kind in "biuU" and y.size <= FEW_ROWS
+        texts = None if few else text_labels(y)  # their codes are labels that need no further checks
+        table, labels, layout = expected.specification.reader.training(
+            plain_rows(self.X), y if texts is None else texts[1], expected.layout, expected.min_rows
+        )
+        members = self._members(expected, labels if texts is None else texts)
         if expected.check is not None:
-            expected.check(n_rows, members.classes, layout.n_columns)
-        if expected.classes is not None and not expected.fixed and expected.classes.holds(members.classes):
-            members = members.on(expected.classes)  # then no statistic has to be moved from axis to axis
+            expected.check(len(members), members.classes, layout.n_columns)
         return table, members, layout
+
+    def _members(self, expected: Expected, labels: Array | tuple[ClassAxis, Codes]) -> Membership:
+        """The class and weight of each row, on the axis of the expected classes if it has all of them.
+
+        Then no statistic has to be moved from axis to axis.
+        """
+        known, n_rows = expected.classes, len(labels[1] if isinstance(labels, tuple) else labels)
+        weights = read_weights(self.sample_weight, n_rows, may_be_zero=expected.min_rows == 0)
+        if weights is None and known is not None and not isinstance(labels, tuple) and 0 < n_rows <= FEW_ROWS:
+            codes = known.known_positions(labels)
+            if codes is not None:
+                return Membership(known, codes=codes)
+        axis, codes = labels if isinstance(labels, tuple) else _coded(labels)
+        if expected.fixed and known is not None:
+            axis, codes = known, _fixed_codes(known, axis, codes)
+        members = Membership(axis, codes=codes, weights=weights)
+        if weights is not None and (expected.removes or not expected.specification.keeps_weightless_classes):
+            members = seen_classes(members)
+        if known is not None and not expected.fixed and known.holds(members.classes):
+            members = members.on(known)
+        return members
 
     def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
         """The one batch there is."""
@@ -198,12 +217,17 @@ class LabelledRows(TrainingRows):
         yield LabelledBatch(table, members, expected.summarize(table, members, layout), layout)
 
 
-def _fixed_codes(axis: ClassAxis, labels: Array) -> Codes:
-    codes = axis.positions(labels)
-    if codes.min(initial=0) < 0:
-        unknown = np.unique(labels[codes < 0])
+def _coded(labels: Array) -> tuple[ClassAxis, Codes]:
+    return encode(labels) if len(labels) else (ClassAxis.of([]), np.empty(0, dtype=np.int64))
+
+
+def _fixed_codes(axis: ClassAxis, found: ClassAxis, codes: Codes) -> Codes:
+    """The positions on the axis of fixed classes of labels that are given by their own axis."""
+    positions = axis.positions(found.labels)
+    if positions.min(initial=0) < 0:
+        unknown = found.labels[positions < 0]
         raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {axis.labels}")
-    return codes
+    return positions[codes]
 
 
 # ---------------------------------------------------------------------- sources

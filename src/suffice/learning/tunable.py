@@ -57,6 +57,10 @@ class TunableSpecification(Specification):
         """The parameters that are "auto" and have an effect, and the values to choose from."""
         return {}
 
+    @cached_property
+    def _auto(self) -> tuple[str, ...]:
+        return tuple(self.paths())
+
     def setting(self, name: str, default: Any, tuning: Tuning | None) -> Any:
         """A parameter, or the value that was chosen for it."""
         value = getattr(self, name)
@@ -66,7 +70,7 @@ class TunableSpecification(Specification):
 
     def check_chosen(self, tuning: Tuning | None) -> None:
         """Raise if a parameter is "auto" and no value was chosen for it."""
-        missing = [name for name in self.paths() if tuning is None or name not in tuning.names]
+        missing = [name for name in self._auto if tuning is None or name not in tuning.names]
         if missing:
             raise InputError(
                 f"{listed(missing)}: 'auto' is chosen on held-out rows, which needs all rows at once. Call fit, or "

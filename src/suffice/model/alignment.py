@@ -14,7 +14,7 @@ from suffice.exceptions import MergeError, columns_at, listed
 from suffice.model.block import Block
 from suffice.statistics import Statistic
 
-__all__ = ["aligned"]
+__all__ = ["aligned", "same_layout"]
 
 
 def aligned(
@@ -24,7 +24,7 @@ def aligned(
 
     Raises `MergeError` if that is not possible.
     """
-    statistics = tuple(others) if _same_layout(blocks, theirs) else _rearranged(blocks, theirs, others)
+    statistics = tuple(others) if same_layout(blocks, theirs) else _rearranged(blocks, theirs, others)
     for block, a, b in zip(blocks, mine, statistics, strict=True):
         if type(a) is not type(b):
             raise MergeError(
@@ -35,7 +35,7 @@ def aligned(
     return statistics
 
 
-def _same_layout(blocks: Sequence[Block], theirs: Sequence[Block]) -> bool:
+def same_layout(blocks: Sequence[Block], theirs: Sequence[Block]) -> bool:
     """Whether blocks have the same families and columns, in the same order."""
     if blocks is theirs:
         return True

@@ -9,16 +9,19 @@ import numpy as np
 
 from suffice import bayes
 from suffice.exceptions import InputError, MergeError, columns_at, listed
-from suffice.model.alignment import aligned
+from suffice.model.alignment import aligned, same_layout
 from suffice.model.block import Block
 from suffice.model.estimate import Estimate
 from suffice.numerics.types import Float, Index, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, Statistic, Sums
 from suffice.statistics.classes import present_rows
 from suffice.statistics.statistic import has_faded
-from suffice.tables import Table
+from suffice.tables import MatrixTable, Table
 
 __all__ = ["Model"]
+
+ALL = slice(None)
+NO_COLUMNS = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,26 @@ class Model:
         weights = self.weights.merge(other.weights)
         triples = zip(self.blocks, self.statistics, theirs, strict=True)
         return Model(self.blocks, weights, tuple(a.merge(b).check(block.names) for block, a, b in triples))
+
+    def with_row(self, blocks: Sequence[Block], x: Table, members: Membership) -> Model | None:
+        """The model with one more row of a known class, as `merge` with its model; None if that needs `summarize`.
+
+        ``blocks`` are those that a batch would be summarised by.
+        """
+        if len(x) != 1 or members.classes is not self.classes or members.weights is not None or members.codes is None:
+            return None
+        if not isinstance(x, MatrixTable) or x.above is not None or not is_plain(x.x) or members.codes[0] < 0:
+            return None
+        if not same_layout(self.blocks, blocks):
+            return None
+        code, statistics = int(members.codes[0]), []
+        for block, statistic in zip(blocks, self.statistics, strict=True):
+            row = x.x[0] if block.columns == ALL else x.x[0, block.columns]
+            found = block.family.with_row(statistic, row, code)
+            if found is None:
+                return None
+            statistics.append(found)
+        return Model(self.blocks, self.weights.with_row(NO_COLUMNS, code), tuple(statistics))
 
     def subtract(self, other: Model) -> Model:
         """The model without the rows of ``other``; raises `MergeError` if they cannot have been in it.
@@ -190,6 +213,11 @@ class Model:
                     f"The new settings name other columns, {listed(there.names)} instead of {listed(here.names)}. "
                     "Call fit again."
                 )
+
+
+def is_plain(x: Matrix) -> bool:
+    """Whether rows are stored one after another as float64."""
+    return isinstance(x, np.ndarray) and x.dtype == np.float64 and x.flags.carray
 
 
 def _equal(mine: tuple[Block, ...], others: tuple[Block, ...]) -> bool:

@@ -29,9 +29,18 @@ from suffice.tables.sparse_checks import check_cells, has_known_order
 from suffice.tables.table import Schema
 from suffice.text.strings import check_frame_utf8, is_engine_error
 
-__all__ = ["MatrixReader", "canonical", "feature_names_of", "matrix_layout", "read_matrix", "read_training_matrix"]
+__all__ = [
+    "MatrixReader",
+    "canonical",
+    "feature_names_of",
+    "matrix_layout",
+    "plain_rows",
+    "read_matrix",
+    "read_training_matrix",
+]
 
 FORMATS = ("csr", "csc")
+NUMBER_TYPES = {int, float}
 NUMBERS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -205,6 +214,27 @@ def is_plain_rows(X: object, min_rows: int) -> bool:
     if type(X) is not np.ndarray or X.ndim != 2 or len(X) < min_rows or X.shape[1] == 0:
         return False
     return X.dtype in NUMBERS or X.dtype.kind in "biu"
+
+
+def plain_rows(X: object) -> object:
+    """Lists of Python numbers, one for each row, as a matrix of float64; anything else unchanged.
+
+    >>> plain_rows([[1, 2.5]]), plain_rows([[True, 2.5]])
+    (array([[1. , 2.5]]), [[True, 2.5]])
+    """
+    if type(X) is not list or not X or type(X[0]) is not list or not X[0]:
+        return X
+    types: set[type] = set()
+    for row in X:
+        if type(row) is not list:
+            return X
+        types.update(map(type, row))
+    if not types <= NUMBER_TYPES:
+        return X
+    try:
+        return np.array(X, dtype=np.float64)
+    except (ValueError, OverflowError):  # scikit-learn's checks raise their own error
+        return X
 
 
 def _as_numbers(X: Matrix, *, integers: bool) -> Matrix:

@@ -21,11 +21,14 @@ __all__ = [
     "declared_classes",
     "encode",
     "is_plain_labels",
+    "plain_labels",
     "read_labels",
     "read_weights",
 ]
 
 FIRST_LABELS = 1 << 14
+FEW_LABELS = 256
+INTEGERS, BOOLEANS, STRINGS = {int}, {bool}, {str}
 NEVER_MISSING = frozenset({str, int, bool})  # label types that have no missing value
 FOR_SCIKIT_LEARN = NEVER_MISSING | {float, list, tuple, np.ndarray}  # its checks find what is wrong with them
 
@@ -67,6 +70,18 @@ def is_plain_labels(y: object, n_rows: int) -> bool:
         and y.flags.aligned
         and y.dtype.isnative
     )
+
+
+def plain_labels(y: object) -> object:
+    """A list of integers, of booleans or of a few strings as an array; anything else unchanged.
+
+    >>> plain_labels([1, 0]), plain_labels(["a", 1])
+    (array([1, 0]), ['a', 1])
+    """
+    if type(y) is not list or not y:
+        return y
+    types = set(map(type, y))
+    return np.array(y) if types in (INTEGERS, BOOLEANS) or (types == STRINGS and len(y) <= FEW_LABELS) else y
 
 
 def check_not_missing(y: object) -> object:
@@ -174,7 +189,7 @@ def _invalid_weights(sample_weight: object, n_rows: int) -> Index | None:
 def encode(labels: Array) -> tuple[ClassAxis, Codes]:
     """The class axis of the labels, and the position of each label on it.
 
-    Integers of a moderate range are counted instead of sorted.
+    Integers of a moderate range are counted, and texts are hashed, instead of sorted.
 
     >>> axis, codes = encode(np.array([3, 1, 3]))
     >>> axis.labels, codes
@@ -195,10 +210,9 @@ def encode(labels: Array) -> tuple[ClassAxis, Codes]:
             code = np.zeros(high - low + 1, dtype=np.int64)
             code[present] = np.arange(len(present))
             return axis, code[offsets]
-    if _are_strings(labels):  # hashing is faster than sorting objects, which compares them one by one
-        values = labels.tolist()
-        axis = ClassAxis(np.array(sorted(set(values)), dtype=object))
-        position = {label: i for i, label in enumerate(axis.labels.tolist())}
-        return axis, np.fromiter(map(position.__getitem__, values), dtype=np.int64, count=len(values))
+    texts = kernels.text_codes(labels) if labels.ndim == 1 else None
+    if texts is not None:
+        first, codes = texts
+        return ClassAxis(labels[first]), codes
     axis = ClassAxis.of(labels)
     return axis, axis.positions(labels)

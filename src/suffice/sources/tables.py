@@ -222,7 +222,10 @@ _PLURAL = {
 
 def check_kinds(table: Table, schema: Schema) -> None:
     """Raise if a column of numbers has become one of times, or the other way round."""
-    for name, before, now in zip(schema.names, schema.kinds, table.kinds, strict=True):
+    kinds = table.kinds
+    if kinds == schema.kinds:
+        return
+    for name, before, now in zip(schema.names, schema.kinds, kinds, strict=True):
         if before != now and not same_kind(before, now):
             raise InputError(
                 f"Column {name!r} held {_PLURAL[before]} when the model was fitted, but holds {_PLURAL[now]} from "

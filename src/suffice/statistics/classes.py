@@ -72,9 +72,22 @@ class ClassAxis:
 
     def holds(self, other: ClassAxis) -> bool:
         """Whether this axis has all labels of another axis of the same type or a narrower one."""
-        mine, theirs = self.labels.dtype, other.labels.dtype
-        narrower = mine.kind == theirs.kind and mine.kind in "biuU" and theirs.itemsize <= mine.itemsize
-        return narrower and len(other) <= len(self) and bool((self.positions(other.labels) >= 0).all())
+        return len(other) <= len(self) and self.known_positions(other.labels) is not None
+
+    def known_positions(self, labels: Array) -> Codes | None:
+        """Return `positions` of labels of the same type or a narrower one; None if some label is not on this axis."""
+        mine, theirs = self.labels.dtype, labels.dtype
+        if mine.kind != theirs.kind or mine.kind not in "biuU" or theirs.itemsize > mine.itemsize:
+            return None
+        if len(labels) == 1:
+            at = self._position.get(labels.item())
+            return None if at is None else np.array([at])
+        positions = self.positions(labels)
+        return positions if positions.min(initial=0) >= 0 else None
+
+    @cached_property
+    def _position(self) -> dict[object, int]:
+        return {label: k for k, label in enumerate(self.labels.tolist())}
 
     def positions(self, labels: Array) -> Codes:
         """Return the position of each label on this axis; −1 for a label that is not on it."""

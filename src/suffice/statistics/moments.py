@@ -171,6 +171,16 @@ class Moments(Statistic):
         weight, weight_low, *parts = kernels.join_moments(self._parts(), other._parts())
         return Moments(self.classes, weight, *parts, weight_low=weight_low)
 
+    def with_row(self, row: Float, code: int) -> Moments | None:
+        """Return the statistic with one more row; see `Statistic.with_row`."""
+        joined = kernels.join_row(self._parts(), row, code) if type(self) is Moments else None
+        if joined is None:
+            return None
+        (weight, weight_low, *parts), pooled = joined
+        made = Moments(self.classes, weight, *parts, weight_low=weight_low)
+        made.__dict__["_pool"] = pooled, True
+        return made
+
     def _parts(self) -> tuple[Float, Float, Float, Float, Float, Float]:
         return self.weight, self.weight_low, self.mean, self.mean_low, self.m2, self.m2_low
 

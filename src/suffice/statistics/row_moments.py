@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suffice.numerics.types import Matrix
+from suffice.numerics.types import Float, Matrix
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.moments import Moments
 
@@ -86,6 +86,11 @@ class RowMoments(Moments):
         gone = (self.weight > 0) & (weighted.weight == 0)
         rows = {name: np.where(gone, 0.0, values) for name, values in self.rows.arrays().items()}
         return self._with(weighted, Moments(self.classes, **rows) if gone.any() else self.rows)
+
+    def with_row(self, row: Float, code: int) -> RowMoments | None:
+        """Return the statistic with one more row; see `Statistic.with_row`."""
+        joined = self.rows.with_row(row, code) if self.is_unweighted else None
+        return None if joined is None else self._with(joined)
 
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)

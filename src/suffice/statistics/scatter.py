@@ -174,9 +174,25 @@ class _ClassMeans(Statistic):
         names = "weight", "weight_low", "mean", "mean_low", "scatter", "scatter_low"
         return dict(zip(names, (*weight, *mean, *scatter), strict=True))
 
+    def with_row(self, row: Float, code: int) -> Self | None:
+        """Return the statistic with one more row; see `Statistic.with_row`."""
+        kind = type(self)
+        joined = kernels.join_row_scatter(self._parts(), row, code) if kind in (Scatter, PooledScatter) else None
+        if joined is None:
+            return None
+        weight, mean, scatter, low, grand, away, flat = joined
+        if kind is PooledScatter:
+            scatter, low = scatter[0], low[0]
+        names = "weight", "weight_low", "mean", "mean_low", "scatter", "scatter_low"
+        made = kind(self.classes, **dict(zip(names, (*weight, *mean, scatter, low), strict=True)))
+        for array in (grand, away):
+            array.setflags(write=False)
+        made.__dict__["_grand"] = _Grand(GrandMean(grand[0], grand[1], away), out_of_range=False, flat=flat)
+        return made
+
     def _parts(self) -> tuple[Float, Float, Float, Float, Float, Float]:
-        arrays = self.arrays()
-        scatter = (arrays["scatter"], arrays["scatter_low"])
+        fields = vars(self)
+        scatter = (fields["scatter"], fields["scatter_low"])
         high, low = scatter if scatter[0].ndim == 3 else (part[None] for part in scatter)
         return self.weight, self.weight_low, self.mean, self.mean_low, high, low
 

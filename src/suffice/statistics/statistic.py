@@ -82,6 +82,14 @@ class Statistic(ABC):
         with np.errstate(over="ignore", invalid="ignore"):  # the caller calls `check` on the result
             return self._merged(other)
 
+    def with_row(self, row: Float, code: int) -> Self | None:
+        """Return the statistic with one more row of weight one, all of whose cells (d,) are numbers.
+
+        The result equals that of `merge` and `check`. None if the statistic has no such shortcut, or if the row needs
+        the checks of `summarize`.
+        """
+        return None
+
     def subtract(self, other: Self, columns: Sequence[object] | None = None) -> Self:
         """Return the statistic of the rows of self without the rows of other.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from suffice.exceptions import InputError
 from suffice.numerics.compensated import add, product
-from suffice.numerics.types import Matrix
+from suffice.numerics.types import Float, Matrix
 from suffice.statistics.class_sums import class_sums
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic
@@ -76,6 +76,15 @@ class Sums(Statistic):
     def shape(self) -> tuple[int, ...]:
         """Number of columns."""
         return self.total.shape[1:]
+
+    def with_row(self, row: Float, code: int) -> Sums:
+        """Return the statistic with one more row; see `Statistic.with_row`."""
+        weight, low, total = self.weight.copy(), self.weight_low.copy(), self.total
+        weight[code], low[code] = add(float(weight[code]), float(low[code]), 1.0)  # type: ignore[arg-type]
+        if len(row):
+            total = total.copy()
+            total[code] += row
+        return Sums(self.classes, weight, total, weight_low=low)
 
     def _merged(self, other: Sums) -> Sums:
         weight, low = add(self.weight, self.weight_low, other.weight, other.weight_low)

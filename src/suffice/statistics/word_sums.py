@@ -2,13 +2,16 @@
 
 The vocabulary is part of the statistic, and `merge` takes the union. Filters that were trained on different documents,
 each with its own words, therefore merge into the filter of all documents.
+
+A merge of many words with a few, such as those of one mail, keeps both as parts, and so does `scale`. The parts are
+joined when their counts are read; see `suffice.statistics.word_table`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,13 +25,17 @@ from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.statistic import LOW, ByClass, Statistic, has_faded
 from suffice.statistics.subtraction import subtract_part, subtract_weights
 from suffice.statistics.weights import class_weights
+from suffice.statistics.word_table import WordTable, joined_parts, with_part
 from suffice.tables.vocabulary import Vocabulary
-from suffice.tables.word_rows import WordRows
+from suffice.tables.word_rows import WordRows, rows_of
 
 __all__ = ["WordSums", "counted_directly"]
 
 
+MANY_WORDS = 1 << 12  # fewer are copied by each merge
 MOST_CLASSES = 16  # whose word counts are kept side by side while documents are read
+WORDS = ("vocabulary", "count", "documents")
+OTHERS = ("classes", "weight", "missing", "settings", "weight_low", "missing_low")
 UNSURE = 1e-9  # relative error of a sum of weights that are not whole numbers
 
 
@@ -95,28 +102,30 @@ class WordSums(Statistic):
         if not counted_directly(members):
             return cls.of_rows(WordRows.read(documents, reading, slots), members, settings)
         assert members.codes is not None
+        if slots > MANY_WORDS and documents.native.sizes().sum() < slots:  # a word has two letters or more
+            return cls.of_rows(WordRows.read(documents, reading, slots), members, settings)
         codes = np.ascontiguousarray(members.codes, dtype=np.int64)
         counted = count_words(documents, reading, codes, len(members.classes), slots=slots)
         words = Vocabulary.empty(slots) if counted.words is None else Vocabulary.packed(counted.words)
-        return cls._of(counted.count, counted.documents, words, documents.missing, members, settings)
+        table = WordTable(words, counted.count, counted.documents)
+        return cls._of(table, documents.missing, members, settings)
 
     @classmethod
     def of_rows(cls, rows: WordRows, members: Membership, settings: tuple[str, ...] = ()) -> WordSums:
         """Return the statistic of documents given as rows. A document without weight adds no words."""
-        count, _ = class_sums(rows.counts, members)
-        documents, _ = class_sums(rows.counts, members, above=0.0)
-        return cls._of(count, documents, rows.vocabulary, rows.missing, members, settings).without_empty()
+        x, at = rows.counts, None
+        if x.nnz * 2 < rows.vocabulary.slots:  # most slots are empty
+            at, columns = np.unique(x.indices, return_inverse=True)
+            at = at.astype(np.int64)
+            x = rows_of(x.data, columns, x.indptr, (len(rows), len(at)))
+        count, _ = class_sums(x, members)
+        documents, _ = class_sums(x, members, above=0.0)
+        table = WordTable(rows.vocabulary, count, documents, at)
+        made = cls._of(table, rows.missing, members, settings)
+        return made if rows.vocabulary.slots else made.without_empty()
 
     @classmethod
-    def _of(
-        cls,
-        count: Float,
-        documents: Float,
-        words: Vocabulary,
-        missing: Mask,
-        members: Membership,
-        settings: tuple[str, ...],
-    ) -> WordSums:
+    def _of(cls, table: WordTable, missing: Mask, members: Membership, settings: tuple[str, ...]) -> WordSums:
         k = len(members.classes)
         lost, lost_low = np.zeros((2, k))
         present = members
@@ -125,7 +134,50 @@ class WordSums(Statistic):
             present = members.take(~missing)
         weight, low = class_weights(present)
         lows = {"weight_low": low, "missing_low": lost_low}
+        if table.at is not None:
+            return cls._of_parts(
+                (table,), classes=members.classes, weight=weight, missing=lost, settings=settings, **lows
+            )
+        count, documents, words = table.count, table.documents, table.vocabulary
         return cls(members.classes, weight, lost, count, documents, words, settings=settings, **lows)
+
+    # ------------------------------------------------------------------ parts
+
+    @classmethod
+    def _of_parts(cls, parts: tuple[WordTable, ...], **fields: Any) -> Self:
+        """Return a statistic whose words are in parts until they are read."""
+        made = object.__new__(cls)
+        made.__dict__.update(fields, _parts=parts)
+        for value in fields.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Join the parts when the words or their counts are read for the first time."""
+        if name not in WORDS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        fields = vars(self)
+        parts = fields.get("_parts")
+        if parts is not None and name not in fields:  # another thread may have been faster
+            table = joined_parts(parts)
+            keep = np.asarray(table.documents.any(axis=0))
+            if not table.vocabulary.slots and not keep.all():  # counts that were scaled may have become zero
+                table = WordTable(table.vocabulary.taking(keep), table.count[:, keep], table.documents[:, keep])
+            for array in (table.count, table.documents):
+                array.setflags(write=False)
+            fields.update(vocabulary=table.vocabulary, count=table.count, documents=table.documents)
+            fields.pop("_parts", None)
+        return fields[name]
+
+    def tables(self) -> tuple[WordTable, ...]:
+        """Return the words in parts of falling size."""
+        parts: tuple[WordTable, ...] | None = vars(self).get("_parts")
+        return (WordTable(self.vocabulary, self.count, self.documents),) if parts is None else parts
+
+    def _others(self) -> dict[str, Any]:
+        """Return the fields besides the words."""
+        return {name: getattr(self, name) for name in OTHERS}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -183,7 +235,7 @@ class WordSums(Statistic):
         """Raise `MergeError` unless both read and store words in the same way."""
         super().check_joins(other)
         assert isinstance(other, WordSums)
-        self.vocabulary.check_mergeable(other.vocabulary)
+        self.tables()[0].vocabulary.check_mergeable(other.tables()[0].vocabulary)
         if self.settings != other.settings:
             different = sorted({each.split("=")[0] for each in set(self.settings) ^ set(other.settings)})
             raise MergeError(
@@ -192,20 +244,17 @@ class WordSums(Statistic):
             )
 
     def _merged(self, other: Self) -> Self:
-        words, mine, theirs = self.vocabulary.joined(other.vocabulary)
-        n = len(words)
         weight, weight_low = add(self.weight, self.weight_low, other.weight, other.weight_low)
         missing, missing_low = add(self.missing, self.missing_low, other.missing, other.missing_low)
-        return replace(
-            self,
-            weight=weight,
-            weight_low=weight_low,
-            missing=missing,
-            missing_low=missing_low,
-            count=_spread(self.count, mine, n) + _spread(other.count, theirs, n),
-            documents=_spread(self.documents, mine, n) + _spread(other.documents, theirs, n),
-            vocabulary=words,
-        )
+        sums = {"weight": weight, "weight_low": weight_low, "missing": missing, "missing_low": missing_low}
+        parts, more = self.tables(), other.tables()
+        if len(parts[0]) > MANY_WORDS and len(parts[0]) > 4 * len(more[0]):
+            for part in more:
+                parts = with_part(parts, part)
+            return self._of_parts(parts, **(self._others() | sums))
+        table = joined_parts((*parts, *more))
+        words = {"count": table.count, "documents": table.documents, "vocabulary": table.vocabulary}
+        return type(self)(**(self._others() | sums | words))
 
     def _subtracted(self, other: Self, columns: Sequence[object]) -> Self:
         other = other.without_empty()
@@ -272,6 +321,10 @@ class WordSums(Statistic):
         by = np.asarray(factor)
         weight, weight_low = product(self.weight, self.weight_low, by)
         missing, missing_low = product(self.missing, self.missing_low, by)
+        parts = self.tables()
+        if factor > 0 and len(parts[0]) > MANY_WORDS:
+            sums = {"weight": weight, "weight_low": weight_low, "missing": missing, "missing_low": missing_low}
+            return self._of_parts(tuple(part.scaled(factor) for part in parts), **(self._others() | sums))
         scaled = replace(
             self,
             weight=weight,

@@ -42,6 +42,10 @@ class AddedVariance(Gaussian):
         """Moments of each class and column, weighted and unweighted."""
         return RowMoments.summarize(x, members, columns, missing=self.missing)
 
+    def with_row(self, statistic: Moments, row: Float, code: int) -> Moments | None:
+        """The statistic with one more row."""
+        return statistic.with_row(row, code)
+
     def added(self, statistic: RowMoments) -> float:
         """Amount added to every variance: a share of the largest variance of a column over all unweighted rows."""
         rows = statistic.rows.pooled()

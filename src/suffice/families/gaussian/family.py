@@ -202,6 +202,10 @@ class Gaussian(IndependentColumns):
         """Weight, mean and centred sum of squares of each class and column."""
         return Moments.summarize(x, members, columns, missing=self.missing)
 
+    def with_row(self, statistic: Moments, row: Float, code: int) -> Moments | None:
+        """The statistic with one more row, unless a subclass summarises rows in another way."""
+        return statistic.with_row(row, code) if type(self).summarize is Gaussian.summarize else None
+
     # ------------------------------------------------------------------ estimate
 
     def estimate(self, statistic: Moments, columns: Sequence[object] | None = None) -> GaussianParameters:

@@ -184,6 +184,10 @@ class MultivariateGaussian(Family):
                 raise
             return self._statistic.summarize(x, members.without(incomplete), columns)
 
+    def with_row(self, statistic: Scatter | PooledScatter, row: Float, code: int) -> Scatter | PooledScatter | None:
+        """The statistic with one more row, unless a subclass summarises rows in another way."""
+        return statistic.with_row(row, code) if type(self).summarize is MultivariateGaussian.summarize else None
+
     def summarize_folds(
         self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[Statistic]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from suffice import kernels
+from suffice.families.text.held_out_draws import BLOCK_CELLS, Documents, HeldOutDraws, cumulative_sums
 from suffice.families.text.held_out_words import HeldOutWords
-from suffice.families.text.parameters import TextSettings, document_weights
-from suffice.numerics.gamma_function import log_rise
+from suffice.families.text.parameters import TextSettings
 from suffice.numerics.types import Codes, Float, Mask, Matrix
 from suffice.statistics import Membership, WordSums
 from suffice.statistics.subtraction import subtract_part
@@ -20,12 +21,37 @@ from suffice.tables.word_rows import some_columns
 __all__ = ["leave_one_out_text"]
 
 
-BLOCK_CELLS = 1 << 20
-# The used words do not depend on smoothing or on weights of words and lengths, so tuning reuses them.
-_CACHE: weakref.WeakKeyDictionary[WordRows, tuple[weakref.ref[WordSums], int | None, Float, Matrix, HeldOutWords]] = (
-    weakref.WeakKeyDictionary()
-)
 MOST_WEIGHTS = 64  # different document weights; each needs its own sums over absent words
+
+
+@dataclass(eq=False)
+class _Prepared:
+    """What tuning needs again for the same documents: it does not depend on smoothing.
+
+    Attributes
+    ----------
+    statistic : weak reference to the statistic of all documents
+    weights : array of shape (n,)
+    x : sparse array (CSR)
+        Counts of the words that occur.
+    count, documents : array of shape (K, V)
+        Counts of those words, and of the documents that have them.
+    words : dict
+        For each number of words, those that are used without each document.
+    draws : tuple
+        The settings of the last draws, and the draws.
+    """
+
+    statistic: weakref.ref[WordSums]
+    weights: Float
+    x: Matrix
+    count: Float
+    documents: Float
+    words: dict[int | None, HeldOutWords] = field(default_factory=dict)
+    draws: tuple[tuple[object, ...], list[HeldOutDraws]] | None = None
+
+
+_CACHE: weakref.WeakKeyDictionary[WordRows, _Prepared] = weakref.WeakKeyDictionary()
 
 
 def leave_one_out_text(family: TextSettings, statistic: WordSums, rows: WordRows, members: Membership) -> Float | None:
@@ -39,215 +65,154 @@ def leave_one_out_text(family: TextSettings, statistic: WordSums, rows: WordRows
     """
     assert members.codes is not None
     weights = np.ones(len(rows)) if members.weights is None else members.weights
-    held = np.flatnonzero(statistic.count.any(axis=0))
-    count, documents = statistic.count[:, held], statistic.documents[:, held]
-    alpha = 0.0 if family.estimation == "mle" else float(family.smoothing)
-    x, words = _words_used(statistic, rows, weights, held, family.max_words)
-    each = _Documents(x, words, np.asarray(members.codes), weights, count, documents, statistic.weight, alpha)
+    prepared = _prepared(statistic, rows, weights)
+    words = prepared.words.get(family.max_words)
+    if words is None:
+        count, documents = prepared.count.sum(axis=0), prepared.documents.sum(axis=0)
+        words = HeldOutWords.of(prepared.x, weights, count, documents, family.max_words)
+        prepared.words[family.max_words] = words
+    codes, alpha = np.asarray(members.codes), 0.0 if family.estimation == "mle" else float(family.smoothing)
+    data = Documents(prepared.x, words, codes, weights, prepared.count, prepared.documents, statistic.weight)
     if family.event == "bernoulli":
-        out = _bernoulli(each)
+        out = _bernoulli(data, alpha)
         if out is not None:
             out[rows.missing] = 0.0
         return out
-    return _drawn(family, each)
+    out = np.empty((len(codes), len(prepared.count)))
+    for block in _draws(family, data, prepared):
+        out[block.here] = block.scores(family, alpha)
+    return out
 
 
-def _words_used(
-    statistic: WordSums, rows: WordRows, weights: Float, held: Codes, most: int | None
-) -> tuple[Matrix, HeldOutWords]:
-    """Counts of the words that occur, and the used words without each document; the last result is cached."""
-    cached = _CACHE.get(rows)
-    if cached is not None and cached[0]() is statistic and cached[1] == most and np.array_equal(cached[2], weights):
-        return cached[3], cached[4]
-    x = rows.on(statistic.vocabulary)
+def _prepared(statistic: WordSums, rows: WordRows, weights: Float) -> _Prepared:
+    """Counts of the words that occur; the last result is cached."""
+    known = _CACHE.get(rows)
+    if known is not None and known.statistic() is statistic and np.array_equal(known.weights, weights):
+        return known
+    x, count, documents = rows.on(statistic.vocabulary), statistic.count, statistic.documents
+    held = np.flatnonzero(count.any(axis=0))
     if len(held) < len(statistic.vocabulary):
         where = np.full(len(statistic.vocabulary), -1, dtype=np.int64)
         where[held] = np.arange(len(held))
-        x = some_columns(x, where, len(held))
-    count, documents = (each[:, held].sum(axis=0) for each in (statistic.count, statistic.documents))
-    words = HeldOutWords.of(x, weights, count, documents, most)
-    _CACHE[rows] = weakref.ref(statistic), most, weights, x, words
-    return x, words
+        x, count, documents = some_columns(x, where, len(held)), count[:, held], documents[:, held]
+    _CACHE[rows] = _Prepared(weakref.ref(statistic), weights, x, count, documents)
+    return _CACHE[rows]
 
 
-@dataclass(frozen=True, eq=False)
-class _Documents:
-    """Documents, the used words without each, and the sums of all documents."""
-
-    x: Matrix
-    words: HeldOutWords
-    codes: Codes
-    weights: Float
-    count: Float
-    documents: Float
-    present: Float
-    alpha: float
-
-    def blocks(self) -> Iterator[_Block]:
-        """Blocks of rows with their cells."""
-        n, bounds = self.x.shape[0], self.x.indptr.astype(np.int64)
-        start = 0
-        while start < n:
-            stop = max(start + 1, int(np.searchsorted(bounds, bounds[start] + BLOCK_CELLS, side="right")) - 1)
-            cells = slice(int(bounds[start]), int(bounds[stop]))
-            rows = np.repeat(np.arange(stop - start), np.diff(bounds[start : stop + 1]))
-            columns = self.x.indices[cells].astype(np.int64)
-            here = slice(start, stop)
-            above = self.words.rank[columns] < self.words.cut[here][rows]
-            yield _Block(here, rows, columns, self.x.data[cells], self.words.used[cells], above)
-            start = stop
-
-
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Cells of a block of rows: row, word, count, whether the word is used, and whether it is above the cut."""
-
-    here: slice
-    rows: Codes
-    columns: Codes
-    values: Float
-    used: Mask
-    above: Mask
-
-    def sums(self, each: Float) -> Float:
-        """Sums over the cells of each row (n,)."""
-        return np.bincount(self.rows, each, minlength=self.here.stop - self.here.start).astype(np.float64)
-
-
-def cumulative_sums(values: Float, order: Codes) -> Float:
-    """Sums of the first 0, 1, 2, … values in an order, along the last axis.
-
-    >>> cumulative_sums(np.array([1.0, 2.0, 4.0]), np.array([2, 0, 1]))
-    array([0., 4., 5., 7.])
-    """
-    out = np.zeros((*values.shape[:-1], len(order) + 1))
-    np.cumsum(values[..., order], axis=-1, out=out[..., 1:])
-    return out
-
-
-# ---------------------------------------------------------------------- multinomial and complement
-
-
-def _drawn(family: TextSettings, data: _Documents) -> Float:
-    """Scores of multinomial words, and of their complement."""
-    tally = data.documents if family.binary else data.count
-    n = float(data.present.sum())
-    idf = document_weights(n, data.documents.sum(axis=0)) if family.idf else np.ones(tally.shape[1])
-    weighted, plain = (cumulative_sums(each, data.words.order) for each in (idf * tally, tally))
-    out = np.empty((len(data.codes), len(tally)))
-    for block in data.blocks():
-        out[block.here] = _drawn_block(family, data, block, tally, idf, (weighted, plain))
-    return out
-
-
-def _drawn_block(
-    family: TextSettings, data: _Documents, block: _Block, tally: Float, idf: Float, totals: tuple[Float, Float]
-) -> Float:
-    here, row, j, used = block.here, block.rows, block.columns, block.used
-    w, codes, cut = data.weights[here], data.codes[here], data.words.cut[here]
-    weighted, plain = totals
-    n = float(data.present.sum())
-    drawn = np.ones_like(block.values) if family.binary else block.values
-    taken = w[row] * drawn
-    everyone = tally.sum(axis=0)
-    length = block.sums(np.where(used, drawn, 0.0))
-    # With one document less, all words have a slightly different inverse document frequency.
-    shift = np.log1p(n - w) - np.log1p(n) if family.idf else np.zeros(len(w))
-    own_idf = np.ones(len(j))
-    if family.idf:
-        own_idf = document_weights(n - w[row], subtract_part(data.documents.sum(axis=0)[j], w[row]))
-    draws = np.where(used, own_idf * drawn, 0.0)
-    if family.length:
-        rest = np.where(used, everyone[j] - taken, 0.0) - np.where(block.above, everyone[j], 0.0)
-        total = plain.sum(axis=0)[cut] + block.sums(rest)
-        mean = total / np.where(n - w > 0, n - w, 1.0)
-        draws = draws * family.length_factor(length, mean)[row]
-    sizes = np.empty((len(tally), len(w)))
-    for k, each in enumerate(tally):
-        mine = np.where(codes[row] == k, taken, 0.0)
-        cells = np.where(used, own_idf * (each[j] - mine), 0.0)
-        cells -= np.where(block.above, (idf[j] + shift[row]) * each[j], 0.0)
-        sizes[k] = weighted[k, cut] + shift * plain[k, cut] + block.sums(cells)
-    prior = data.alpha * data.words.size[here]
-    out = np.empty((len(w), len(tally)))
-    empty = np.zeros(len(w), dtype=bool)
-    whole = sizes.sum(axis=0)
-    for k, each in enumerate(tally):
-        if family.event == "complement":
-            mine = np.where(codes[row] == k, 0.0, taken)
-            counts, size, before = subtract_part(everyone[j] - each[j], mine), whole - sizes[k], whole
-        else:
-            mine = np.where(codes[row] == k, taken, 0.0)
-            counts, size, before = subtract_part(each[j], mine), sizes[k], weighted[k, cut]
-        size = np.where(size <= 1e-12 * before, 0.0, size) + prior
-        empty |= size <= 0
-        out[:, k] = _scored(family, block, draws, own_idf * counts + data.alpha, np.where(size > 0, size, 1.0))
-    if family.event == "complement":
-        out = -out
-        empty |= ~np.isfinite(out).all(axis=1)
-    out[empty] = np.nan  # without the document a class has no words and gets the shares of all documents
-    out[length == 0] = 0.0
-    return out
-
-
-def _scored(family: TextSettings, block: _Block, draws: Float, counts: Float, size: Float) -> Float:
-    """Σ x log share of each row, or the Dirichlet-multinomial log-probability of its draws (n,)."""
-    known = draws > 0
-    possible = np.where(counts > 0, counts, 1.0)
-    total = block.sums(draws)
-    if family.estimation == "bayes":
-        each, norm = log_rise(possible, draws), log_rise(size, total)
-    else:
-        each, norm = draws * np.log(possible), total * np.log(size)
-    each = np.where(counts > 0, each, -np.inf)
-    return np.asarray(block.sums(np.where(known, each, 0.0)) - norm)
+def _draws(family: TextSettings, data: Documents, prepared: _Prepared) -> Iterator[HeldOutDraws]:
+    """Blocks of documents as draws of words; kept for the next call if they are one block."""
+    settings = family.event, family.binary, family.idf, family.length, family.max_words, data.codes.tobytes()
+    if prepared.draws is not None and prepared.draws[0] == settings:
+        yield from prepared.draws[1]
+        return
+    prepared.draws = None
+    blocks = HeldOutDraws.blocks(family, data)
+    first = next(blocks, None)
+    if first is None:
+        return
+    if first.here.stop == len(data.codes):
+        prepared.draws = settings, [first]
+    yield first
+    yield from blocks
 
 
 # ---------------------------------------------------------------------- Bernoulli
 
 
-def _bernoulli(data: _Documents) -> Float | None:
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Words of a block of documents: row, word, whether the word is used, and whether it is above the cut."""
+
+    here: slice
+    rows: Codes
+    bounds: Codes
+    columns: Codes
+    used: Mask
+    above: Mask
+
+    def sums(self, values: Mask, table: Float) -> Float:
+        """Sums over the words of each row where ``values`` is true, by class (n, K); the table is (K, V)."""
+        shape = len(self.bounds) - 1, table.shape[1]
+        cells = kernels.Cells(self.bounds, self.columns, values.astype(np.float64), shape)
+        return kernels.sparse_scores(cells, np.zeros(len(table)), np.ascontiguousarray(table.T))
+
+    def own_sums(self, values: Mask, table: Float, codes: Codes) -> Float:
+        """The same for the class of each row only (n,)."""
+        some = np.where(values, table[codes[self.rows], self.columns], 0.0)
+        return np.bincount(self.rows, some, minlength=len(codes)).astype(np.float64)
+
+
+def _cells(data: Documents) -> Iterator[_Cells]:
+    for here, cells in data.blocks(BLOCK_CELLS):
+        bounds = data.x.indptr[here.start : here.stop + 1].astype(np.int64)
+        rows = np.repeat(np.arange(here.stop - here.start), np.diff(bounds))
+        columns = data.x.indices[cells].astype(np.int64)
+        above = data.words.rank[columns] < data.words.cut[here][rows]
+        yield _Cells(here, rows, bounds - bounds[0], columns, data.words.used[cells], above)
+
+
+def _bernoulli(data: Documents, a: float) -> Float | None:
     """Scores of Bernoulli words; None if there are too many weights, or a class has no documents."""
-    a, n, d = data.alpha, data.present, data.documents
+    n, d = data.present, data.documents
     different = np.unique(data.weights)
     if len(different) > MOST_WEIGHTS or (n + 2 * a <= 0).any():
         return None
     out = np.empty((len(data.codes), len(n)))
-    order, cut = data.words.order, data.words.cut
     with np.errstate(divide="ignore"):
         yes, no = (np.log(each + a) - np.log(n + 2 * a)[:, None] for each in (d, subtract_part(n[:, None], d)))
-    for block in data.blocks():
-        out[block.here] = _presence_scores(block, yes, no, order, cut[block.here])
+    absent = _Absent.of(no, data.words.order)
+    for cells in _cells(data):
+        cut = data.words.cut[cells.here]
+        scores = absent.sums[:, cut].T + cells.sums(cells.used, np.where(np.isneginf(yes), 0.0, yes))
+        scores -= cells.sums(cells.above, absent.finite)
+        if np.isneginf(yes).any():
+            scores[cells.sums(cells.used, np.isneginf(yes).astype(np.float64)) > 0.5] = -np.inf
+        if absent.never.any():
+            lacking = absent.counts[:, cut].T - cells.sums(cells.above, absent.never.astype(np.float64))
+            scores[lacking > 0.5] = -np.inf
+        out[cells.here] = scores
     for w in different.tolist():
-        for k in range(len(n)):
-            here = (data.codes == k) & (data.weights == w)
-            if not here.any():
-                continue
-            rest = n[k] - w if n[k] - w > 1e-12 * n[k] else 0.0
-            if rest + 2 * a <= 0:
-                out[here] = np.nan  # without the document the class gets the probabilities of all documents
-                continue
-            with np.errstate(divide="ignore"):
-                less = np.log(subtract_part(d[k], np.full_like(d[k], w)) + a) - np.log(rest + 2 * a)
-                none = np.log(subtract_part(np.full_like(d[k], rest), d[k]) + a) - np.log(rest + 2 * a)
-            for block in data.blocks():
-                some = here[block.here]
-                if some.any():
-                    scores = _presence_scores(block, less[None], none[None], order, cut[block.here])[:, 0]
-                    out[block.here, k] = np.where(some, scores, out[block.here, k])
+        _replace_own(data, a, w, out)
     return out
 
 
-def _presence_scores(block: _Block, yes: Float, no: Float, order: Codes, cut: Codes) -> Float:
-    """Σ log φ over present words plus Σ log(1 − φ) over absent words, of each row and class (n, K)."""
-    never = np.isneginf(no)
-    finite = np.where(never, 0.0, no)
-    sums, counts = cumulative_sums(finite, order), cumulative_sums(never.astype(np.float64), order)
-    out = np.empty((len(cut), len(yes)))
-    j = block.columns
-    for k in range(len(yes)):
-        with_word = np.where(block.used, yes[k, j], 0.0)
-        out[:, k] = sums[k, cut] + block.sums(with_word - np.where(block.above, finite[k, j], 0.0))
-        lacking = counts[k, cut] - block.sums(np.where(block.above, never[k, j], 0.0))
-        out[lacking > 0.5, k] = -np.inf
-    return out
+def _replace_own(data: Documents, a: float, w: float, out: Float) -> None:
+    """Score documents of weight w in their own class by the class without them."""
+    n, d = data.present, data.documents
+    rest = np.where(n - w > 1e-12 * n, n - w, 0.0)
+    possible = rest + 2 * a > 0
+    size = np.log(np.where(possible, rest + 2 * a, 1.0))[:, None]
+    with np.errstate(divide="ignore"):
+        yes = np.log(subtract_part(d, np.full_like(d, w)) + a) - size
+        no = np.log(subtract_part(np.broadcast_to(rest[:, None], d.shape), d) + a) - size
+    absent = _Absent.of(no, data.words.order)
+    for cells in _cells(data):
+        codes, cut = data.codes[cells.here], data.words.cut[cells.here]
+        with np.errstate(invalid="ignore"):
+            scores = absent.sums[codes, cut] + cells.own_sums(cells.used, yes, codes)
+        scores -= cells.own_sums(cells.above, absent.finite, codes)
+        lacking = absent.counts[codes, cut] - cells.own_sums(cells.above, absent.never.astype(np.float64), codes)
+        scores[lacking > 0.5] = -np.inf
+        here = np.flatnonzero(data.weights[cells.here] == w)
+        own = codes[here]
+        block = out[cells.here]
+        block[here, own] = scores[here]
+        block[here[~possible[own]]] = np.nan  # without the document the class gets the probabilities of all documents
+
+
+@dataclass(frozen=True, eq=False)
+class _Absent:
+    """Logarithms of the probability that a word is absent (K, V): where it is zero, and cumulative sums of the rest."""
+
+    never: Mask
+    finite: Float
+    sums: Float
+    counts: Float
+
+    @classmethod
+    def of(cls, no: Float, order: Codes) -> _Absent:
+        never = np.isneginf(no)
+        finite = np.where(never, 0.0, no)
+        sums = cumulative_sums(finite, order)
+        counts = cumulative_sums(never.astype(np.float64), order) if never.any() else np.zeros_like(sums)
+        return cls(never, finite, sums, counts)

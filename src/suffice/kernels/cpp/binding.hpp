@@ -83,13 +83,16 @@ void bind_fourth_moments(nb::module_ &m);
 void bind_gaussian(nb::module_ &m);
 void bind_joining(nb::module_ &m);
 void bind_held_out(nb::module_ &m);
+void bind_labels(nb::module_ &m);
 void bind_linear(nb::module_ &m);
 void bind_moments(nb::module_ &m);
 void bind_posterior(nb::module_ &m);
 void bind_records(nb::module_ &m);
+void bind_rising(nb::module_ &m);
 void bind_scatter(nb::module_ &m);
 void bind_sparse(nb::module_ &m);
 void bind_sums(nb::module_ &m);
+void bind_tempering(nb::module_ &m);
 void bind_text(nb::module_ &m);
 
 }  // namespace suffice

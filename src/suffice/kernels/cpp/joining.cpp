@@ -1,5 +1,6 @@
 // Summaries of rows: refined in two doubles, joined, and pooled over classes. They are small, so one call does all the
 // work.
+#include <algorithm>
 #include <vector>
 
 #include "binding.hpp"
@@ -28,6 +29,17 @@ Summary matrices(const Vector &weight, const Vector &weight_low, const Table &me
         require(each.shape(0) == scatter.shape(0) && each.shape(1) == d && each.shape(2) == d,
                 "scatter must hold matrices of columns x columns");
     return {weight.data(), weight_low.data(), mean.data(), mean_low.data(), scatter.data(), scatter_low.data()};
+}
+
+void require_row(const Vector &row, int64_t code, size_t classes, size_t d) {
+    require(row.shape(0) == d && code >= 0 && code < static_cast<int64_t>(classes),
+            "row must have one entry for each column, and code must be a class");
+}
+
+bool all_finite(const double *value, size_t count) {
+    bool finite = true;
+    for (size_t i = 0; i < count; ++i) finite &= value[i] - value[i] == 0;
+    return finite;
 }
 
 // Scatter of both groups of rows together: the scatter of each, plus cross delta delta' for each class.
@@ -104,6 +116,42 @@ void bind_joining(nb::module_ &m) {
         "other_m2"_a.noconvert(), "other_m2_low"_a.noconvert());
 
     m.def(
+        "join_row",
+        [](Cube out, Output pooled, Table weight, Table weight_low, Table mean, Table mean_low, Table m2, Table m2_low,
+           Vector row, int64_t code) {
+            const Summary a = cells(weight, weight_low, mean, mean_low, m2, m2_low, mean);
+            const size_t classes = mean.shape(0), d = mean.shape(1), count = classes * d;
+            require_row(row, code, classes, d);
+            require(out.shape(0) == 6 && out.shape(1) == classes && out.shape(2) == d && pooled.shape(0) == 4 &&
+                        pooled.shape(1) == d,
+                    "out must have six arrays of classes x columns, and pooled four rows of columns");
+            nb::gil_scoped_release release;
+            if (!all_finite(row.data(), d)) return false;
+            std::vector<double> scratch(2 * count + 2 * d, 0.0);
+            double *const ones = scratch.data(), *const values = ones + count, *const none = values + count;
+            std::fill_n(ones + code * d, d, 1.0);
+            std::copy_n(row.data(), d, values + code * d);
+            double *const at = out.data();
+            // Other classes keep what they have.
+            for (size_t k = 0; k < classes; ++k) {
+                const size_t here = k * d;
+                const Summary own{a.weight + here, a.weight_low + here, a.mean + here,
+                                  a.mean_low + here, a.squares + here, a.squares_low + here};
+                const Summary more{ones + here, none, values + here, none, none, none};
+                kernels().joining.moments(static_cast<int64_t>(d), own, more, at + here, at + count + here,
+                                          at + 2 * count + here, at + 3 * count + here, at + 4 * count + here,
+                                          at + 5 * count + here);
+            }
+            const Summary joined{at, at + count, at + 2 * count, at + 3 * count, at + 4 * count, at + 5 * count};
+            double *const pool = pooled.data();
+            return kernels().joining.pool(static_cast<int64_t>(classes), static_cast<int64_t>(d), joined, pool,
+                                          pool + d, pool + 2 * d, pool + 3 * d, none + d);
+        },
+        "out"_a.noconvert(), "pooled"_a.noconvert(), "weight"_a.noconvert(), "weight_low"_a.noconvert(),
+        "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert(), "m2_low"_a.noconvert(),
+        "row"_a.noconvert(), "code"_a);
+
+    m.def(
         "pool_moments",
         [](Output out, Table weight, Table mean, Table mean_low, Table m2) {
             const Summary a = cells(weight, weight, mean, mean_low, m2, m2, mean);
@@ -158,6 +206,47 @@ void bind_joining(nb::module_ &m) {
         "mean_low"_a.noconvert(), "scatter"_a.noconvert(), "scatter_low"_a.noconvert(), "other_weight"_a.noconvert(),
         "other_weight_low"_a.noconvert(), "other_mean"_a.noconvert(), "other_mean_low"_a.noconvert(),
         "other_scatter"_a.noconvert(), "other_scatter_low"_a.noconvert());
+
+    m.def(
+        "join_row_scatter",
+        [](Output out_weight, Cube out_mean, Cube out_scatter, Cube out_scatter_low, Output grand, Output away,
+           Vector weight, Vector weight_low, Table mean, Table mean_low, Square scatter, Square scatter_low, Vector row,
+           int64_t code) {
+            const Summary a = matrices(weight, weight_low, mean, mean_low, scatter, scatter_low, mean);
+            const size_t classes = mean.shape(0), d = mean.shape(1), count = scatter.shape(0);
+            require(count == classes || count == 1, "scatter must have one matrix, or one for each class");
+            require_row(row, code, classes, d);
+            require_shape(out_weight, 2, classes);
+            require_shape(grand, 2, d);
+            require_shape(away, classes, d);
+            require(out_mean.shape(0) == 2 && out_mean.shape(1) == classes && out_mean.shape(2) == d,
+                    "out_mean must have two arrays of classes x columns");
+            for (const Cube &each : {out_scatter, out_scatter_low})
+                require(each.shape(0) == count && each.shape(1) == d && each.shape(2) == d,
+                        "out_scatter and scatter differ in shape");
+            nb::gil_scoped_release release;
+            if (!all_finite(row.data(), d)) return -1;
+            const size_t cells = std::max(count * d * d, classes * d);
+            std::vector<double> scratch(2 * classes + classes * d + cells, 0.0);
+            double *const ones = scratch.data(), *const values = ones + 2 * classes, *const none = values + classes * d;
+            ones[code] = 1.0;
+            std::copy_n(row.data(), d, values + static_cast<size_t>(code) * d);
+            const Summary b{ones, ones + classes, values, none, none, none};
+            double *const first = out_weight.data(), *const centre = out_mean.data();
+            join_scatter(static_cast<int64_t>(classes), static_cast<int64_t>(d), a, b, static_cast<int64_t>(count),
+                         first, first + classes, centre, centre + classes * d, out_scatter.data(),
+                         out_scatter_low.data());
+            const Summary joined{first, first + classes, centre, centre + classes * d, out_scatter.data(),
+                                 out_scatter_low.data()};
+            std::vector<double> squares(d);
+            return kernels().joining.grand_mean(static_cast<int64_t>(classes), static_cast<int64_t>(d), joined,
+                                                static_cast<int64_t>(count), grand.data(), grand.data() + d,
+                                                away.data(), squares.data());
+        },
+        "out_weight"_a.noconvert(), "out_mean"_a.noconvert(), "out_scatter"_a.noconvert(),
+        "out_scatter_low"_a.noconvert(), "grand"_a.noconvert(), "away"_a.noconvert(), "weight"_a.noconvert(),
+        "weight_low"_a.noconvert(), "mean"_a.noconvert(), "mean_low"_a.noconvert(), "scatter"_a.noconvert(),
+        "scatter_low"_a.noconvert(), "row"_a.noconvert(), "code"_a);
 
     m.def(
         "grand_mean",

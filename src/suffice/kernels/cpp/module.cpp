@@ -85,12 +85,15 @@ NB_MODULE(_core, m) {
     suffice::bind_gaussian(m);
     suffice::bind_joining(m);
     suffice::bind_held_out(m);
+    suffice::bind_labels(m);
     suffice::bind_linear(m);
     suffice::bind_moments(m);
     suffice::bind_posterior(m);
     suffice::bind_records(m);
+    suffice::bind_rising(m);
     suffice::bind_scatter(m);
     suffice::bind_sparse(m);
     suffice::bind_sums(m);
+    suffice::bind_tempering(m);
     suffice::bind_text(m);
 }

@@ -94,7 +94,7 @@ uint32_t sparse_sums(const Sparse &x, const Membership &m, const CellRule &rule,
     // Each block of rows has its own totals, which must be cleared and added to the final ones. Threads wait for each
     // other only once, at the end: on a busy machine more waiting would take longer than the sums.
     const int64_t blocks =
-        std::min({int64_t{64}, TABLES / std::max<int64_t>(table, 1), cells / std::max(8 * table, FEW)});
+        std::min({int64_t{64}, TABLES / std::max<int64_t>(table, 1), cells / std::max(20 * table, FEW)});
     if (blocks > 1) {
         const std::vector<int64_t> at = pieces(x, blocks);
         const std::unique_ptr<double[]> own(new double[static_cast<size_t>(blocks * table)]);
