@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 # Each line ends with the code of the error that mypy reports there, or with the type of the expression.
-CODE = '''
+CODE = """
 import numpy as np
 
 import suffice
@@ -44,7 +44,7 @@ suffice.TextNaiveBayes(stop_words=7)  # arg-type
 suffice.GaussianDiscriminant("tied")  # arg-type
 suffice.GaussianDiscriminant(shrinkage="lasso")  # arg-type
 LinearDiscriminantAnalysis(solver="qr")  # arg-type
-'''
+"""
 
 
 def test_a_type_checker_sees_names_settings_and_results(tmp_path):
