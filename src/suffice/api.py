@@ -120,8 +120,8 @@ def fit(
     rows = LabelledSource(source, target, weights, progress=progress)
     specification = estimator.specification(validate=True)
     if not estimator.__sklearn_is_fitted__():
-        estimator = clone(estimator)
-        return estimator.with_fitted(fitting.fit(specification, rows, n_scored=n_scored))
+        fresh: GenerativeClassifier = clone(estimator)
+        return fresh.with_fitted(fitting.fit(specification, rows, n_scored=n_scored))
     return estimator.with_fitted(fitting.update(estimator.fitted_, specification, rows, n_scored=n_scored))
 
 

@@ -1,5 +1,7 @@
 """Small traps: attributes that could be overwritten, settings that a file remembers otherwise, errors without facts."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,23 @@ def test_lengths_and_weights_are_facts():
 def test_rows_of_an_error_are_a_list():
     for rows in ([3, 8], (3, 8), np.array([3, 8]), range(3, 9, 5)):
         assert InputError.in_row("is wrong.", rows=rows).rows == [3, 8]
+
+
+class Mine(NaiveBayes):
+    """A class of the user's own."""
+
+
+class MineToo(LinearDiscriminantAnalysis):
+    """A subclass of a drop-in."""
+
+
+@pytest.mark.parametrize("kind", [Mine, MineToo])
+def test_messages_name_the_class_of_the_user(kind):
+    X, y = np.array([[1.0, 2.0], [2.0, 1.0], [4.0, 4.0], [5.0, 3.0], [5.5, 4.0]]), [0, 0, 1, 1, 1]
+    model = kind().fit(X, y)
+    with pytest.raises(ValueError, match=f"but {kind.__name__} is expecting 2 features"):
+        model.predict(X[:, :1])
+    with pytest.raises(ValueError, match=f"This {kind.__name__} estimator requires y"):
+        kind().fit(X, None)
+    assert (pickle.loads(pickle.dumps(model)).predict(X) == model.predict(X)).all()
+    assert (kind().partial_fit(X, y, classes=[0, 1]).predict(X) == model.predict(X)).all()

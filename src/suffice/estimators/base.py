@@ -84,7 +84,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
                     break
             else:
                 return known
-        return kind(**parameters)
+        specification = kind(**parameters)
+        if type(self).__name__ != kind.estimator:
+            specification.__dict__["estimator"] = type(self).__name__  # a subclass is named in messages
+        return specification
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters. They are used when the model learns again, or computes its parameters for the first time."""

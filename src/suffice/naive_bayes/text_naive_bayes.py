@@ -335,7 +335,7 @@ class TextNaiveBayes(TunableClassifier):
         >>> model = TextNaiveBayes("bernoulli").fit(["cheap pills", "pills for lunch"], ["spam", "ham"])
         >>> model.explain(["pills, cheap"])
         row  label  against  word            count      part
-          0  spam   ham      (absent words)      1   0.81093
+          0  spam   ham      (absent words)      1   1.38629
           0  spam   ham      cheap               1  0.693147
           0  spam   ham      (prior)             1         0
           0  spam   ham      pills               1         0

@@ -188,9 +188,10 @@ def _converted(X: object, y: object = None) -> Iterator[None]:
 def _shape(values: object) -> tuple[int, ...]:
     """The shape of an array, a frame or nested lists; empty if they have none."""
     try:
-        return np.shape(values)  # type: ignore[arg-type]
+        shape: tuple[int, ...] = np.shape(values)  # type: ignore[call-overload]
     except ValueError:
         return ()
+    return shape
 
 
 def _check_numbers(X: object) -> None:

@@ -182,8 +182,8 @@ def _invalid_weights(sample_weight: object, n_rows: int) -> Index | None:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
         return None
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0))) if weights.shape == (n_rows,) else []
-    return np.asarray(bad) if len(bad) else None
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    return bad if len(bad) and weights.shape == (n_rows,) else None
 
 
 def encode(labels: Array) -> tuple[ClassAxis, Codes]:
