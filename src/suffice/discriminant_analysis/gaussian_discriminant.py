@@ -93,7 +93,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
     >>> model.score(X, y)
     0.98
     >>> model.predict_proba(X[70:71]).round(4)
-    array([[0.    , 0.2491, 0.7509]])
+    array([[0.    , 0.2755, 0.7245]])
     >>> halves = GaussianDiscriminant().fit(X[::2], y[::2]).merge(GaussianDiscriminant().fit(X[1::2], y[1::2]))
     >>> abs(halves.predict_proba(X) - model.predict_proba(X)).max() < 1e-12
     np.True_
@@ -188,7 +188,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         --------
         >>> from suffice import GaussianDiscriminant
         >>> X = [[1.0, 5.0], [2.0, 7.0], [3.0, 5.5], [6.0, 5.0], [7.0, 7.5], [8.0, 6.0]]
-        >>> model = GaussianDiscriminant().fit(X, ["low"] * 3 + ["up"] * 3)
+        >>> model = GaussianDiscriminant(estimation="mle").fit(X, ["low"] * 3 + ["up"] * 3)
         >>> model.explain([[5.0, 6.5]])
         row  label  against  column        part
           0  up     low      0          4.11354
