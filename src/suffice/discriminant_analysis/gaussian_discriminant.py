@@ -38,8 +38,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         With own covariances, the share of the shared one: Friedman's λ.
     shrinkage : float in [0, 1], "ledoit_wolf", "oas", "auto" or None, default=None
         Share of the diagonal in each full covariance matrix, given or estimated, on standardised columns. A diagonal
-        shape has nothing to shrink. None is ``"oas"`` with the default ``estimation``, and 0 with any other. ``"auto"``, for mix, shrinkage and smoothing alike, chooses by held-out log-loss,
-        leave-one-out where that has a closed form, otherwise in ten folds; see ``tuning_``.
+        shape has nothing to shrink. None is ``"oas"`` with the default ``estimation``, and 0 with any other.
+        ``"auto"``, for mix, shrinkage and smoothing alike, chooses by held-out log-loss, leave-one-out where that has a
+        closed form, otherwise in ten folds; see ``tuning_``.
     divisor : {"ml", "unbiased"}, default="ml"
         Maximum likelihood (n, n_k), or unbiased (n − K, n_k − 1: as R's ``lda`` and ``qda`` use).
     estimation : {"mle", "map", "bayes"} or None, default=None
