@@ -84,6 +84,6 @@ def mixed_sets() -> Iterator[tuple[str, pd.DataFrame, np.ndarray]]:
         columns = frame.iloc[:, :-1].rename(columns=str)
         yield (
             name,
-            columns.astype(dict.fromkeys(columns.columns[columns.dtypes == object], "category")),
+            columns.astype(dict.fromkeys(columns.select_dtypes(exclude="number").columns, "category")),
             _coded(frame.iloc[:, -1]),
         )

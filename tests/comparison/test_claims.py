@@ -40,7 +40,7 @@ def heavy():
 
 @pytest.fixture(scope="module")
 def counts():
-    models = {"Poisson": NaiveBayes("poisson"), "GDA": GaussianDiscriminant(), "Gaussian": NaiveBayes()}
+    models = {"Poisson": NaiveBayes("poisson"), "GDA": GaussianDiscriminant(estimation="mle"), "Gaussian": NaiveBayes()}
     return compare(*poisson_rows(1000, 1), models=models, cv=2, sizes=[100], repeats=DRAWS)
 
 

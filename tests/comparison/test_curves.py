@@ -1,5 +1,7 @@
 """Learning curves: nested, stratified subsets, and the same points as a loop of fits."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -9,6 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from suffice import GaussianDiscriminant, InputError, NaiveBayes
 from suffice.comparison import compare
 from suffice.comparison.curves import checked_sizes, nested_order, stratified
+
+textbook_discriminant = partial(GaussianDiscriminant, estimation="mle")
+textbook_bayes = partial(NaiveBayes, estimation=None)
 
 
 def test_every_prefix_is_stratified_and_has_two_rows_of_each_class():
@@ -62,7 +67,7 @@ def test_invalid_sizes(sizes):
 def test_points_and_scores_equal_those_of_separate_fits():
     # The first is fitted in one pass for all folds, the second by scikit-learn, fold by fold.
     X, y = load_wine(return_X_y=True)
-    models = {"ours": NaiveBayes(), "theirs": GaussianNB(var_smoothing=0.0)}
+    models = {"ours": textbook_bayes(), "theirs": GaussianNB(var_smoothing=0.0)}
     found = compare(X, y, models=models, cv=2, sizes=[30, 80], repeats=3)
     for score in ("log_loss", "accuracy"):
         here, there = (getattr(found.curves, score)[name] for name in models)
@@ -96,7 +101,7 @@ def test_the_same_seed_gives_the_same_scores():
 
 def test_a_model_that_cannot_be_fitted_has_no_point_and_a_reason():
     X, y = load_wine(return_X_y=True)
-    models = {"own": GaussianDiscriminant("own"), "shared": GaussianDiscriminant()}
+    models = {"own": textbook_discriminant("own"), "shared": textbook_discriminant()}
     found = compare(X, y, models=models, sizes=[12, 120], repeats=2)
     assert np.isnan(found.curves.points("own")[0][0])
     assert np.isfinite(found.curves.points("own")[0][1])

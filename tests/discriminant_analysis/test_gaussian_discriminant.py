@@ -1,5 +1,7 @@
 """Closed forms, the logistic form, and every kind of covariance."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from mpmath import mp
@@ -11,6 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from suffice import GaussianDiscriminant, InputError, NotLinearError, SingularCovarianceError, SingularCovarianceWarning
+
+textbook_discriminant = partial(GaussianDiscriminant, estimation="mle")
 
 
 def mixture(seed, n=400, d=4, k=2, condition=1.0, offset=0.0):
@@ -27,7 +31,7 @@ def mixture(seed, n=400, d=4, k=2, condition=1.0, offset=0.0):
 @pytest.mark.parametrize("condition", [1.0, 1e8])
 def test_closed_forms(seed, condition):
     X, y = mixture(seed, condition=condition)
-    model = GaussianDiscriminant().fit(X, y)
+    model = textbook_discriminant().fit(X, y)
     phi = (y == 1).mean()
     means = np.array([X[y == k].mean(axis=0) for k in (0, 1)])
     residual = X - means[y]
@@ -36,7 +40,7 @@ def test_closed_forms(seed, condition):
     sigma = residual.T @ residual / len(X)
     spread = np.sqrt(np.diagonal(sigma))
     assert np.abs((model.covariance_ - sigma) / spread / spread[:, None]).max() < 1e-13
-    own = GaussianDiscriminant("own").fit(X, y)
+    own = textbook_discriminant("own").fit(X, y)
     for k in (0, 1):
         expected = np.cov(X[y == k], rowvar=False, ddof=0)
         assert np.abs((own.covariance_[k] - expected) / spread / spread[:, None]).max() < 1e-13
@@ -47,7 +51,7 @@ def test_closed_forms(seed, condition):
 @pytest.mark.parametrize("prior", ["data", [0.2, 0.8]])
 def test_theta_gives_the_posterior_of_bayes_rule(seed, condition, prior):
     X, y = mixture(seed, condition=condition)
-    model = GaussianDiscriminant(prior=prior).fit(X, y)
+    model = textbook_discriminant(prior=prior).fit(X, y)
     probability = model.predict_proba(X)[:, 1]
     theta, theta0 = model.linear_form()
     logistic = 1 / (1 + np.exp(-(X @ theta + theta0)))
@@ -104,7 +108,7 @@ def test_logistic_regression_meets_gda_on_gaussian_data():
 @pytest.mark.parametrize("divisor", ["ml", "unbiased"])
 def test_densities_are_scipys(covariance, shape, divisor):
     X, y = mixture(1, k=3)
-    model = GaussianDiscriminant(covariance, shape=shape, divisor=divisor, prior="uniform").fit(X, y)
+    model = textbook_discriminant(covariance, shape=shape, divisor=divisor, prior="uniform").fit(X, y)
     joint = np.empty((len(X), 3))
     for k in range(3):
         sigma = model.covariance_ if covariance == "shared" else model.covariance_[k]
@@ -136,32 +140,32 @@ def test_densities_are_scipys(covariance, shape, divisor):
 def test_mix_is_friedmans():
     X, y = mixture(2, k=3)
     lam = 0.3
-    model = GaussianDiscriminant("own", mix=lam).fit(X, y)
+    model = textbook_discriminant("own", mix=lam).fit(X, y)
     scatters = [np.cov(X[y == k], rowvar=False, ddof=0) * (y == k).sum() for k in range(3)]
     for k in range(3):
         expected = (1 - lam) * scatters[k] + lam * sum(scatters)
         expected /= (1 - lam) * (y == k).sum() + lam * len(y)
         np.testing.assert_allclose(model.covariance_[k], expected, rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(
-        GaussianDiscriminant("own", mix=1.0).fit(X, y).predict_proba(X),
-        GaussianDiscriminant().fit(X, y).predict_proba(X),
+        textbook_discriminant("own", mix=1.0).fit(X, y).predict_proba(X),
+        textbook_discriminant().fit(X, y).predict_proba(X),
         atol=1e-13,
     )
 
 
 def test_shrinkage_leads_to_the_diagonal():
     X, y = load_wine(return_X_y=True)
-    plain = GaussianDiscriminant().fit(X, y)
-    model = GaussianDiscriminant(shrinkage=0.25).fit(X, y)
+    plain = textbook_discriminant().fit(X, y)
+    model = textbook_discriminant(shrinkage=0.25).fit(X, y)
     expected = 0.75 * plain.covariance_ + 0.25 * np.diag(np.diagonal(plain.covariance_))
     np.testing.assert_allclose(model.covariance_, expected, rtol=1e-12)
     np.testing.assert_allclose(
-        GaussianDiscriminant("own", shrinkage=1.0).fit(X, y).predict_proba(X),
-        GaussianDiscriminant("own", shape="diagonal").fit(X, y).predict_proba(X),
+        textbook_discriminant("own", shrinkage=1.0).fit(X, y).predict_proba(X),
+        textbook_discriminant("own", shape="diagonal").fit(X, y).predict_proba(X),
         atol=1e-12,
     )
-    assert 0 < GaussianDiscriminant(shrinkage="oas").fit(X, y).shrinkage_ < 1
-    assert GaussianDiscriminant("own", shrinkage="ledoit_wolf").fit(X, y).shrinkage_.shape == (3,)
+    assert 0 < textbook_discriminant(shrinkage="oas").fit(X, y).shrinkage_ < 1
+    assert textbook_discriminant("own", shrinkage="ledoit_wolf").fit(X, y).shrinkage_.shape == (3,)
 
 
 @pytest.mark.parametrize("shape", ["full", "diagonal"])
@@ -180,20 +184,20 @@ def test_units_do_not_matter(shape, covariance, shrinkage, factor):
 
 def test_transform():
     X, y = load_iris(return_X_y=True)
-    model = GaussianDiscriminant(divisor="unbiased").fit(X, y)
+    model = textbook_discriminant(divisor="unbiased").fit(X, y)
     Z = model.transform(X)
     assert Z.shape == (150, 2)
     assert model.explained_variance_ratio_.sum() == pytest.approx(1)
     np.testing.assert_allclose(model.explained_variance_ratio_, [0.9912126, 0.0087874], atol=1e-7)
     within = sum(np.cov(Z[y == k], rowvar=False, ddof=0) * 50 for k in range(3)) / (150 - 3)
     np.testing.assert_allclose(within, np.eye(2), atol=1e-12)
-    assert GaussianDiscriminant(n_components=1).fit(X, y).transform(X).shape == (150, 1)
+    assert textbook_discriminant(n_components=1).fit(X, y).transform(X).shape == (150, 1)
     assert list(model.get_feature_names_out()) == ["gaussiandiscriminant0", "gaussiandiscriminant1"]
-    assert make_pipeline(GaussianDiscriminant(), LogisticRegression(max_iter=1000)).fit(X, y).score(X, y) > 0.95
+    assert make_pipeline(textbook_discriminant(), LogisticRegression(max_iter=1000)).fit(X, y).score(X, y) > 0.95
     for covariance, shape in (("own", "full"), ("shared", "diagonal"), ("own", "spherical")):
-        assert GaussianDiscriminant(covariance, shape=shape).fit(X, y).transform(X).shape == (150, 2)
+        assert textbook_discriminant(covariance, shape=shape).fit(X, y).transform(X).shape == (150, 2)
     with pytest.raises(InputError, match="n_components must lie between 1 and 2"):
-        GaussianDiscriminant(n_components=3).fit(X, y)
+        textbook_discriminant(n_components=3).fit(X, y)
 
 
 def test_rows_far_away_have_probabilities():
@@ -213,7 +217,7 @@ def test_fewer_rows_than_columns_share_a_subspace():
     X = rng.standard_normal((12, 30))
     y = np.arange(12) % 2
     with pytest.warns(SingularCovarianceWarning, match="rank 10: .* columns 0, 1, 2") as caught:
-        model = GaussianDiscriminant().fit(X, y)
+        model = textbook_discriminant().fit(X, y)
     assert caught[0].filename == __file__
     fresh = rng.standard_normal((50, 30))
     np.testing.assert_allclose(
@@ -223,10 +227,10 @@ def test_fewer_rows_than_columns_share_a_subspace():
 
 def test_singular_columns_are_named_and_ignored():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    before = GaussianDiscriminant().fit(X, y).predict_proba(X)
+    before = textbook_discriminant().fit(X, y).predict_proba(X)
     more = X.assign(constant=7.0, twice=2 * X["petal width (cm)"])
     with pytest.warns(SingularCovarianceWarning) as caught:
-        model = GaussianDiscriminant().fit(more, y)
+        model = textbook_discriminant().fit(more, y)
     message = str(caught[0].message)
     assert "no variation within any class in column 'constant'" in message
     assert "linear dependence among columns 'petal width (cm)', 'twice'" in message
@@ -256,20 +260,20 @@ def test_own_covariance_names_class_and_columns_and_the_cure(case):
         y[1:30] = "b"
     columns = {"constant": "column 1", "collinear": "columns 0, 1"}.get(case, "columns 0, 1, 2")
     with pytest.raises(SingularCovarianceError, match=rf"class 'a' .* {columns}\. .*shrinkage=0\.1.*mix=0\.1"):
-        GaussianDiscriminant("own").fit(X, y)
+        textbook_discriminant("own").fit(X, y)
     for cure in ({"shrinkage": 0.1}, {"shrinkage": "oas"}, {"shrinkage": "ledoit_wolf"}, {"mix": 0.1}):
-        model = GaussianDiscriminant("own", **cure).fit(X, y)
+        model = textbook_discriminant("own", **cure).fit(X, y)
         assert np.isfinite(model.predict_proba(X)).all()
         assert model.predict_proba(X).max() <= 1
-    assert GaussianDiscriminant().fit(X, y).score(X, y) >= 0.5
+    assert textbook_discriminant().fit(X, y).score(X, y) >= 0.5
 
 
 def test_own_covariance_with_columns_that_never_vary():
     X, y = load_digits(return_X_y=True)
     with pytest.raises(SingularCovarianceError, match="shrinkage="):
-        GaussianDiscriminant("own").fit(X, y)
+        textbook_discriminant("own").fit(X, y)
     with pytest.warns(SingularCovarianceWarning, match="columns 0, 32, 39"):
-        model = GaussianDiscriminant("own", shrinkage=0.1).fit(X, y)
+        model = textbook_discriminant("own", shrinkage=0.1).fit(X, y)
     assert model.score(X, y) > 0.95
 
 
@@ -293,7 +297,7 @@ def test_collinear_columns_with_an_offset_are_found():
     base = rng.standard_normal((1000, 2)) + 1e6
     X = np.column_stack([base, base.sum(axis=1)])
     with pytest.warns(SingularCovarianceWarning, match="columns 0, 1, 2"):
-        GaussianDiscriminant().fit(X, rng.integers(0, 2, 1000))
+        textbook_discriminant().fit(X, rng.integers(0, 2, 1000))
 
 
 def test_univariate_by_hand():

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+from functools import partial
 
 import numpy as np
 import pytest
@@ -26,6 +27,9 @@ from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from suffice.families import Gaussian
 from suffice.naive_bayes import GaussianNB
 from suffice.statistics import ClassAxis, Membership, Moments, PooledScatter, Scatter
+
+textbook_discriminant = partial(GaussianDiscriminant, estimation="mle")
+textbook_bayes = partial(NaiveBayes, estimation=None)
 
 X, Y = load_iris(return_X_y=True)
 ALL = [
@@ -190,11 +194,11 @@ def test_the_answers_of_a_drop_in_are_of_one_model(options):
 @pytest.mark.filterwarnings("ignore::suffice.SingularCovarianceWarning")
 def test_the_density_of_a_singular_covariance_is_that_of_its_subspace():
     more = np.column_stack([X, X[:, 0] - X[:, 1]])
-    model = GaussianDiscriminant().fit(more, Y)
+    model = textbook_discriminant().fit(more, Y)
     for k in range(3):
         scipys = multivariate_normal(model.means_[k], model.covariance_, allow_singular=True)
         np.testing.assert_allclose(model.conditional(k).logpdf(more), scipys.logpdf(more), rtol=1e-9)
-    larger = GaussianDiscriminant().fit(1000 * more, Y)
+    larger = textbook_discriminant().fit(1000 * more, Y)
     np.testing.assert_allclose(
         larger.score_samples(1000 * more), model.score_samples(more) - 4 * np.log(1000), rtol=1e-9
     )
@@ -363,7 +367,7 @@ def test_ill_conditioned_streams_are_fits():
     root = q * np.geomspace(1, 1e-4, 5) @ q.T
     y = np.arange(60) % 2
     rows = rng.standard_normal((60, 5)) @ root + (rng.standard_normal((2, 5)) @ root)[y]
-    for model in (GaussianDiscriminant(), GaussianDiscriminant("own")):
+    for model in (textbook_discriminant(), textbook_discriminant("own")):
         whole, stream = clone(model).fit(rows, y), clone(model)
         for i in range(60):
             stream.partial_fit(rows[i : i + 1], y[i : i + 1])
@@ -388,15 +392,15 @@ def test_linear_discriminant_analysis_with_a_small_tolerance():
 
 def test_remedies_that_can_work():
     with pytest.raises(SingularCovarianceError) as caught:
-        GaussianDiscriminant("own", mix=0.1).fit(np.column_stack([X, X[:, 0]]), Y)
+        textbook_discriminant("own", mix=0.1).fit(np.column_stack([X, X[:, 0]]), Y)
     assert "mix=" not in str(caught.value)
     assert "shrinkage=0.1" in str(caught.value)
     marked = X.copy()
     marked[:, 2] = Y
     with pytest.warns(UserWarning, match="column 2"):
-        GaussianDiscriminant("own", shape="diagonal", mix=0.3).fit(marked, Y)
+        textbook_discriminant("own", shape="diagonal", mix=0.3).fit(marked, Y)
     with pytest.warns(UserWarning, match="column 4"):
-        GaussianDiscriminant(shape="diagonal").fit(np.column_stack([X, np.ones(150)]), Y)
+        textbook_discriminant(shape="diagonal").fit(np.column_stack([X, np.ones(150)]), Y)
 
 
 def test_a_drop_in_that_saw_no_rows_says_so():
@@ -437,7 +441,7 @@ def test_spherical_columns_never_seen_do_not_count():
     np.testing.assert_allclose(found, NaiveBayes(Gaussian(spherical=True)).fit(X[:, 1:], Y).variances_[:, 0])
 
 
-@pytest.mark.parametrize("model", [NaiveBayes(), GaussianDiscriminant(), GaussianDiscriminant("own")])
+@pytest.mark.parametrize("model", [textbook_bayes(), textbook_discriminant(), textbook_discriminant("own")])
 def test_squares_near_the_end_of_the_range_are_joined_and_taken_out(model):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)) * 1e152, np.arange(60) % 2

@@ -1,5 +1,7 @@
 """Calibrated probabilities match observed frequencies."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,9 @@ from sklearn.metrics import log_loss
 from suffice import GaussianDiscriminant, InputError, NaiveBayes, NotLinearError, load, merge
 from suffice.learning.calibration import fit_temperature
 from suffice.model_selection import cross_val_predict, leave_one_out
+
+textbook_discriminant = partial(GaussianDiscriminant, estimation="mle")
+textbook_bayes = partial(NaiveBayes, estimation=None)
 
 
 def dependent(rng, n, copies=8):
@@ -57,7 +62,17 @@ def test_the_map_is_fitted_to_held_out_rows():
     best = loss(expected.slope, expected.offset)
     for change in (0.99, 1.01):
         assert loss(expected.slope * change, expected.offset) > best
-        assert loss(expected.slope, expected.offset * change) > best
+
+
+def test_offsets_correct_a_prior_that_is_wrong():
+    rng = np.random.default_rng(11)
+    odds = rng.normal(0, 2, 2000)
+    y = (rng.random(2000) < 1 / (1 + np.exp(-odds))).astype(int)
+    scores = np.column_stack([np.ones(2000), odds])
+    axis = NaiveBayes().fit([[0.0], [1.0]], [0, 1]).fitted_.model.classes
+    fitted = fit_temperature(scores - np.logaddexp(*scores.T)[:, None], y, None, axis, np.array([0.5, 0.5]))
+    assert_allclose(fitted.offset, [-0.5, 0.5], atol=0.15)
+    assert_allclose(fitted.slope, 1, atol=0.15)
 
 
 def test_a_correct_model_hardly_changes():
@@ -108,7 +123,7 @@ def test_the_prior_is_adapted_with_calibrated_probabilities():
     found = NaiveBayes(calibrate=True).fit(X, y).adapt_prior(rows)
     naive = NaiveBayes().fit(X, y).adapt_prior(rows)
     assert found.significant
-    assert abs(found.shares[1] - true) < 0.02
+    assert abs(found.shares[1] - true) < 0.03
     assert abs(naive.shares[1] - true) > abs(found.shares[1] - true)
 
 
@@ -156,8 +171,8 @@ def test_a_frame_with_missing_cells_and_levels():
     frame = pd.DataFrame({f"kind{i}": kind for i in range(4)} | {"size": rng.normal(y == "yes")})
     frame.loc[::7, "size"] = np.nan
     frame.loc[3, "kind1"] = "only here"
-    model = NaiveBayes(calibrate=True, smoothing="auto").fit(frame, y)
-    plain = NaiveBayes().fit(frame, y)
+    model = textbook_bayes(calibrate=True, smoothing="auto").fit(frame, y)
+    plain = textbook_bayes().fit(frame, y)
     assert model.calibration_.slope < 0.8
     codes = (y == "yes").astype(int)
     assert log_loss(codes, model.predict_proba(frame)[:, 1]) < log_loss(codes, plain.predict_proba(frame)[:, 1])
@@ -242,6 +257,88 @@ def test_two_classes_one_with_a_single_row():
 def test_folds_replace_leave_one_out_for_many_rows_without_a_closed_form():
     rng = np.random.default_rng(10)
     X, y = dependent(rng, 1500)
-    shrunk = GaussianDiscriminant(shrinkage=0.5, calibrate=True).fit(X, y)
+    shrunk = textbook_discriminant(shrinkage=0.5, calibrate=True).fit(X, y)
     assert shrunk.calibration_.rule == "10 folds"
-    assert GaussianDiscriminant(calibrate=True).fit(X, y).calibration_.rule == "leave-one-out"
+    assert textbook_discriminant(calibrate=True).fit(X, y).calibration_.rule == "leave-one-out"
+
+
+def near_constant(seed, share):
+    """Two classes that one column separates, and columns that are zero in one class but for a few cells."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(2400) % 2
+    X = rng.normal(size=(2400, 6))
+    X[:, 0] += 2 * y
+    X[:, 1:] *= (y == 1)[:, None] | (rng.random((2400, 5)) < share)
+    return X, y
+
+
+@pytest.mark.parametrize("estimation", ["mle", "map"])
+@pytest.mark.parametrize("how", [True, "isotonic"])
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.1])
+def test_rows_at_the_floor_of_a_variance_do_not_decide(estimation, how, share):
+    for seed in range(3):
+        X, y = near_constant(seed, share)
+        plain = NaiveBayes(estimation=estimation).fit(X[:400], y[:400])
+        calibrated = clone(plain).set_params(calibrate=how).fit(X[:400], y[:400])
+        right = [model.predict(X[400:]) == y[400:] for model in (plain, calibrated)]
+        difference = right[1].astype(float) - right[0]
+        assert difference.mean() >= -3 * difference.std() / np.sqrt(2000)
+        losses = [log_loss(y[400:], model.predict_proba(X[400:])) for model in (plain, calibrated)]
+        assert losses[1] <= losses[0] + 0.005
+
+
+def test_one_row_at_the_floor_changes_no_other_prediction():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    X = rng.normal(size=(200, 2))
+    X[:, 0] += 3 * y
+    X[y == 0, 1] = 0
+    X[0, 1] = 1
+    plain = NaiveBayes(estimation="mle").fit(X, y)
+    calibrated = NaiveBayes(estimation="mle", calibrate=True).fit(X, y)
+    assert_array_equal(plain.predict(X), calibrated.predict(X))
+    assert 0.5 < calibrated.calibration_.slope < 1.5
+    assert 0 < calibrated.calibration_.outliers < 0.05
+    assert log_loss(y, calibrated.predict_proba(X)) < log_loss(y, plain.predict_proba(X))
+
+
+def test_digits_of_a_textbook_model_are_not_destroyed():
+    X, y = load_digits(return_X_y=True)
+    plain = NaiveBayes(estimation="mle").fit(X[::2], y[::2])
+    calibrated = NaiveBayes(estimation="mle", calibrate=True).fit(X[::2], y[::2])
+    assert calibrated.score(X[1::2], y[1::2]) > plain.score(X[1::2], y[1::2]) > 0.7
+    assert log_loss(y[1::2], calibrated.predict_proba(X[1::2])) < 0.7 < log_loss(y[1::2], plain.predict_proba(X[1::2]))
+
+
+def test_outliers_have_the_prior_and_follow_bayes_rule(tmp_path):
+    X, y = near_constant(1, 0.01)
+    model = NaiveBayes(estimation="mle", calibrate=True).fit(X[:400], y[:400])
+    epsilon = model.calibration_.outliers
+    assert epsilon > 0
+    far = np.array([[0.0, *[50.0] * 5], [0.0, *[0.0] * 5]])
+    assert_allclose(model.predict_proba(far).min(axis=1), epsilon * model.class_prior_[[0, 1]], rtol=1e-3)
+    share = np.array([0.9, 0.1])
+    odds = model.predict_proba(X) * share / model.class_prior_
+    assert_allclose(model.with_prior(share).predict_proba(X), odds / odds.sum(axis=1, keepdims=True), rtol=1e-9)
+    model.save(tmp_path / "m.suffice")
+    assert_array_equal(load(tmp_path / "m.suffice").predict_proba(X), model.predict_proba(X))
+
+
+def test_a_label_without_probability_is_an_outlier():
+    posterior = np.log(np.array([[0.9, 0.1], [0.1, 0.9]] * 100))
+    posterior[0] = -np.inf, 0.0
+    axis = NaiveBayes().fit([[0.0], [1.0]], [0, 1]).fitted_.model.classes
+    fitted = fit_temperature(posterior, np.arange(200) % 2, None, axis, np.array([0.5, 0.5]))
+    assert 0 < fitted.outliers < 0.05
+    assert fitted.applied(posterior, axis, np.array([0.5, 0.5]))[0, 0] == pytest.approx(np.log(fitted.outliers / 2))
+
+
+def test_without_evidence_nothing_changes():
+    rng = np.random.default_rng(5)
+    unchanged = 0
+    for _ in range(12):
+        y = rng.integers(0, 2, 400)
+        X = rng.standard_normal((400, 3)) + y[:, None]
+        found = NaiveBayes(calibrate=True).fit(X, y).calibration_
+        unchanged += (found.slope, found.outliers, *found.offset) == (1.0, 0.0, 0.0, 0.0)
+    assert unchanged >= 9

@@ -1,6 +1,7 @@
 """NaiveBayes on Gaussian columns: closed forms, holes, floors and units."""
 
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,10 +12,12 @@ from suffice import EmptyColumnWarning, InputError, NaiveBayes, NotLinearError, 
 from suffice.families import Gaussian
 from suffice.naive_bayes import GaussianNB
 
+textbook_bayes = partial(NaiveBayes, estimation=None)
+
 
 def test_closed_forms():
     X, y = load_wine(return_X_y=True)
-    model = NaiveBayes().fit(X, y)
+    model = textbook_bayes().fit(X, y)
     np.testing.assert_allclose(model.means_, [X[y == k].mean(axis=0) for k in range(3)], rtol=1e-14)
     np.testing.assert_allclose(model.variances_, [X[y == k].var(axis=0) for k in range(3)], rtol=1e-12)
     joint = np.column_stack(
@@ -22,7 +25,7 @@ def test_closed_forms():
     )
     joint += np.log(model.class_prior_)
     np.testing.assert_allclose(model.predict_joint_log_proba(X), joint, rtol=1e-12)
-    unbiased = NaiveBayes(Gaussian(divisor="unbiased")).fit(X, y)
+    unbiased = textbook_bayes(Gaussian(divisor="unbiased")).fit(X, y)
     np.testing.assert_allclose(unbiased.variances_, [X[y == k].var(axis=0, ddof=1) for k in range(3)], rtol=1e-12)
 
 
@@ -47,7 +50,7 @@ def test_missing_cells_say_nothing():
     X, y = load_iris(return_X_y=True)
     rng = np.random.default_rng(0)
     holes = np.where(rng.random(X.shape) < 0.2, np.nan, X)
-    model = NaiveBayes().fit(holes, y)
+    model = textbook_bayes().fit(holes, y)
     np.testing.assert_allclose(model.means_, [np.nanmean(holes[y == k], axis=0) for k in range(3)], rtol=1e-13)
     np.testing.assert_allclose(model.variances_, [np.nanvar(holes[y == k], axis=0) for k in range(3)], rtol=1e-11)
     joint = model.predict_joint_log_proba(holes)
@@ -103,17 +106,17 @@ def test_units_do_not_matter(load, variance):
 def test_the_floor_is_a_share_of_the_columns_variance():
     X = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 3.0], [3.0, 5.0]])
     y = [0, 0, 1, 1]
-    model = NaiveBayes().fit(X, y)
+    model = textbook_bayes().fit(X, y)
     assert model.variances_[0, 0] == pytest.approx(1e-9 * X[:, 0].var())
-    assert NaiveBayes(Gaussian(floor=0.1)).fit(X, y).variances_[0, 0] == pytest.approx(0.1 * X[:, 0].var())
+    assert textbook_bayes(Gaussian(floor=0.1)).fit(X, y).variances_[0, 0] == pytest.approx(0.1 * X[:, 0].var())
     with pytest.raises(SingularCovarianceError, match=r"class 0 .* column 0"):
-        NaiveBayes(Gaussian(floor=0.0)).fit(X, y)
+        textbook_bayes(Gaussian(floor=0.0)).fit(X, y)
 
 
 def test_a_class_with_one_row():
     X, y = load_iris(return_X_y=True)
     y = np.where(np.arange(150) == 7, 9, y)
-    model = NaiveBayes().fit(X, y)
+    model = textbook_bayes().fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
     assert model.predict(X[7:8]) == [9]
 

@@ -50,7 +50,7 @@ def take(X, index):
 
 def model(engine, **settings):
     body, title = ("body", "title") if engine != "array" else (0, 2)
-    return NaiveBayes({body: "text", title: "text"}, **settings)
+    return NaiveBayes({body: "text", title: "text"}, estimation=None, **settings)
 
 
 def by_hand(smoothing=1.0):

@@ -95,18 +95,20 @@ def _naive_bayes(data: ComparedRows) -> list[Candidate]:
             Candidate("naive Bayes of words (calibrated)", TextNaiveBayes(calibrate=True), texts),
         ]
     text = {roles.names[j]: "text" for j in roles.documents}
-    models = [Candidate("naive Bayes", NaiveBayes(text or "auto"), data.rows)]
+    models = [Candidate("naive Bayes", NaiveBayes(text or "auto", estimation=None), data.rows)]
     discrete = {"Poisson": roles.counts, "Bernoulli": roles.binary}
     kinds = [kind for kind, columns in discrete.items() if columns]
     if kinds:
         families = {roles.names[j]: kind.lower() for kind in kinds for j in discrete[kind]}
-        models.append(Candidate(f"naive Bayes ({' and '.join(kinds)})", NaiveBayes(families | text), data.rows))
+        models.append(
+            Candidate(f"naive Bayes ({' and '.join(kinds)})", NaiveBayes(families | text, estimation=None), data.rows)
+        )
     return models
 
 
 def _discriminant(data: ComparedRows) -> list[Candidate]:
     return [
-        Candidate("GDA (shared covariance)", GaussianDiscriminant(), data.matrix),
-        Candidate("GDA (own covariances)", GaussianDiscriminant("own"), data.matrix),
+        Candidate("GDA (shared covariance)", GaussianDiscriminant(estimation="mle"), data.matrix),
+        Candidate("GDA (own covariances)", GaussianDiscriminant("own", estimation="mle"), data.matrix),
         Candidate("GDA (regularised)", GaussianDiscriminant("own", mix="auto", shrinkage="oas"), data.matrix),
     ]

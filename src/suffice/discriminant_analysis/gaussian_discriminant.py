@@ -41,8 +41,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         With own covariances, the share of the shared one: Friedman's λ.
     shrinkage : float in [0, 1], "ledoit_wolf", "oas", "auto" or None, default=None
         Share of the diagonal in each full covariance matrix, given or estimated, on standardised columns. A diagonal
-        shape has nothing to shrink. None is ``"oas"`` with the default ``estimation``, and 0 with any other. ``"auto"``, for mix, shrinkage and smoothing alike, chooses by held-out log-loss,
-        leave-one-out where that has a closed form, otherwise in ten folds; see ``tuning_``.
+        shape has nothing to shrink. None is ``"oas"`` with the default ``estimation``, and 0 with any other.
+        ``"auto"``, for mix, shrinkage and smoothing alike, chooses by held-out log-loss, leave-one-out where that has a
+        closed form, otherwise in ten folds; see ``tuning_``.
     divisor : {"ml", "unbiased"}, default="ml"
         Maximum likelihood (n, n_k), or unbiased (n − K, n_k − 1: as R's ``lda`` and ``qda`` use).
     estimation : {"mle", "map", "bayes"} or None, default=None
@@ -100,7 +101,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
     >>> model.score(X, y)
     0.98
     >>> model.predict_proba(X[70:71]).round(4)
-    array([[0.    , 0.2491, 0.7509]])
+    array([[0.    , 0.2755, 0.7245]])
     >>> halves = GaussianDiscriminant().fit(X[::2], y[::2]).merge(GaussianDiscriminant().fit(X[1::2], y[1::2]))
     >>> abs(halves.predict_proba(X) - model.predict_proba(X)).max() < 1e-12
     np.True_
@@ -197,7 +198,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         --------
         >>> from suffice import GaussianDiscriminant
         >>> X = [[1.0, 5.0], [2.0, 7.0], [3.0, 5.5], [6.0, 5.0], [7.0, 7.5], [8.0, 6.0]]
-        >>> model = GaussianDiscriminant().fit(X, ["low"] * 3 + ["up"] * 3)
+        >>> model = GaussianDiscriminant(estimation="mle").fit(X, ["low"] * 3 + ["up"] * 3)
         >>> model.explain([[5.0, 6.5]])
         row  label  against  column        part
           0  up     low      0          4.11354

@@ -53,7 +53,7 @@ def leave_one_out(
     >>> X, y = load_iris(return_X_y=True)
     >>> probability = leave_one_out(NaiveBayes(), X, y)
     >>> float(-np.log(probability[range(150), y]).mean().round(4))
-    0.133
+    0.1325
     """
     if not isinstance(estimator, GenerativeClassifier):
         raise InputError(

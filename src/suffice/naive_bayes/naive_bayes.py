@@ -96,7 +96,13 @@ class NaiveBayes(TunableClassifier):
     >>> model = NaiveBayes().fit(X, y)
     >>> model.predict([[2.0, np.nan], [np.nan, 3.0]])
     array(['low', 'high'], dtype='<U4')
+
+    By default, each class has one more row, which looks like all rows together; maximum likelihood has none:
+
     >>> model.means_
+    array([[7.1, 3.8],
+           [2.2, 9.4]])
+    >>> NaiveBayes(estimation="mle").fit(X, y).means_
     array([[ 8.5,  3. ],
            [ 1.5, 11. ]])
 
@@ -112,12 +118,12 @@ class NaiveBayes(TunableClassifier):
     ... )
     >>> mixed = NaiveBayes().fit(frame, ["small", "small", "small", "large", "large", "large"])
     >>> mixed.families_
-    {'size': Gaussian(), 'red': Bernoulli(), 'kind': Categorical()}
+    {'size': Gaussian(estimation='map'), 'red': Bernoulli(), 'kind': Categorical()}
     >>> mixed.predict(pd.DataFrame({"kind": ["never seen"], "size": [7.5], "red": [None]}))
     array(['large'], dtype='<U5')
     >>> mixed.explain(frame[:1])
     row  label  against  column       part
-      0  small  large    size      36.7404
+      0  small  large    size       4.0896
       0  small  large    kind     0.916291
       0  small  large    red      0.875469
       0  small  large    (prior)         0
@@ -165,7 +171,7 @@ class NaiveBayes(TunableClassifier):
     def parameters(self, column: Any) -> Listing:
         """The fitted p(x | y) of a column, or of a tuple of dependent columns, as a table.
 
-        >>> model = NaiveBayes().fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+        >>> model = NaiveBayes(estimation="mle").fit([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
         >>> model.parameters(0)
         class  mean  deviation
         a         2          1
