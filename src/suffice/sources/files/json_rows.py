@@ -104,7 +104,8 @@ def not_objects(block: ByteBlock) -> Mask:
     character outside ASCII have to be parsed.
     """
     first = np.frombuffer(block.data, dtype=np.uint8)[block.records.starts]
-    return (first > ord(" ")) & (first < 0x7F) & (first != ord("{")) & (first != ord("n"))
+    wrong: Mask = (first > ord(" ")) & (first < 0x7F) & (first != ord("{")) & (first != ord("n"))
+    return wrong
 
 
 DECODER = json.JSONDecoder(
@@ -151,22 +152,29 @@ def _parse_lines(block: ByteBlock, types: dict[str, ArrowType], skipped: Skipped
 
     bad = BadRows(block)
     bad.add_not_utf8()
-    bad.add(np.flatnonzero(not_objects(block)), lambda row: _line_error(block, row))
+    expected = dict(types)
+
+    def error(row: int) -> InputError:
+        try:
+            _checked_object(block, row, expected)
+        except LineError as error:
+            return error.at(block.location(row))
+        raise AssertionError("the line was wrong before")
+
+    bad.add(np.flatnonzero(not_objects(block)), error)
     objects: list[JsonObject] = []
-    errors: dict[int, LineError] = {}
-    starts, ends = (each.tolist() for each in block.records[:2])
+    wrong_lines: list[int] = []  # without their errors, of which only the first are shown
     for row in np.flatnonzero(bad.good).tolist():
         try:
-            value = parse_object(block.data[starts[row] : ends[row]])
-            if value is None:
-                bad.good[row] = False
-            else:
-                for name, kind in types.items():
-                    _check_value(value.get(name), name, kind)
-                objects.append(value)
-        except LineError as error:
-            errors[row] = error
-    bad.add(np.array(list(errors), dtype=np.int64), lambda row: errors[row].at(block.location(row)))
+            value = _checked_object(block, row, expected)
+        except LineError:
+            wrong_lines.append(row)
+            continue
+        if value is None:
+            bad.good[row] = False
+        else:
+            objects.append(value)
+    bad.add(np.array(wrong_lines, dtype=np.int64), error)
     rows = np.flatnonzero(bad.good)
     columns = []
     for name, kind in types.items():
@@ -181,13 +189,13 @@ def _parse_lines(block: ByteBlock, types: dict[str, ArrowType], skipped: Skipped
     return table.filter(pa.array(bad.good[rows])), kept
 
 
-def _line_error(block: ByteBlock, row: int) -> InputError:
-    """The error of a line that is not an object."""
-    try:
-        parse_object(block.data[block.records.starts[row] : block.records.ends[row]])
-    except LineError as error:
-        return error.at(block.location(row))
-    raise AssertionError("not_objects marks only lines that cannot be parsed")
+def _checked_object(block: ByteBlock, row: int, types: dict[str, ArrowType]) -> JsonObject | None:
+    """The object on a line, whose cells have these types; None for a blank line."""
+    value = parse_object(block.data[block.records.starts[row] : block.records.ends[row]])
+    if value is not None:
+        for name, kind in types.items():
+            _check_value(value.get(name), name, kind)
+    return value
 
 
 # ---------------------------------------------------------------------- values as they are written
