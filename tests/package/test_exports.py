@@ -94,6 +94,7 @@ PUBLIC = {
     ],
     "suffice.sources.files": [
         "Batch",
+        "CellFormat",
         "RowLocation",
         "RowLocations",
         "Source",
