@@ -88,8 +88,8 @@ def fit(
     progress : callable, optional
         Called with the source after each batch.
     **reading
-        How files are read: format, types, bad_rows, delimiter, header, names, quote, comment, encoding, nulls, nulls_only,
-        decimal, thousands, date_format, batch_rows.
+        How files are read: format, types, bad_rows, delimiter, header, names, quote, comment, encoding, nulls,
+        nulls_only, decimal, thousands, date_format, batch_rows.
 
     Returns
     -------

@@ -67,8 +67,9 @@ def test_codes_are_those_of_numpy():
 
 @pytest.mark.parametrize("labels", [["a", None, "b", None], [1, None, 2, None], [1.0, np.nan, 2.0, None], [None] * 4])
 def test_missing_labels(labels):
-    with pytest.raises(InputError, match=r"row \d, column 'label' has no label: .*bad_rows"):
+    with pytest.raises(InputError, match=r"row \d, column 'label' has no label\.") as caught:
         NaiveBayes().fit(table(labels), "label")
+    assert not {"bad_rows", "nulls"} & set(str(caught.value).replace("=", " ").split())
     left = [each for each in labels if each is not None and each == each]
     source = open_source(table(labels), bad_rows="skip")
     if not left:

@@ -98,6 +98,7 @@ PUBLIC = {
     ],
     "suffice.sources.files": [
         "Batch",
+        "CellFormat",
         "RowLocation",
         "RowLocations",
         "Source",
