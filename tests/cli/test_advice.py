@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pytest
 
+import suffice
 from cli.made import flowers, python_syntax, ran, refused, rows_of, write_csv
+from suffice.cli.spelling import MODELS
 
 
 @pytest.fixture
@@ -57,3 +59,7 @@ def test_what_a_text_model_cannot_do(folder):
     ran("fit", "messages.jsonl", "-t", "kind", "--model", "text", "--ngrams", "1-2", "-o", "pairs.suffice", "-q")
     said = refused("sample", "pairs.suffice", "-n", "1")
     assert "cannot be sampled with --ngrams 1-2: only single words can be written (--ngrams 1)" in said
+
+
+def test_models_by_class():
+    assert {name: kind for kind, name in suffice.api.MODELS.items()} == MODELS

@@ -76,5 +76,5 @@ def test_a_block_of_words_cannot_be_missing(folder):
 
 def test_python_refuses_frames_without_a_column(folder):
     rows = pa.table({name: flowers()[name] for name in NAMES})
-    with pytest.raises(suffice.InputError, match="the frame has no column 'visits'"):
+    with pytest.raises(suffice.InputError, match=r"the frame has no column 'visits'.*add it with missing cells"):
         suffice.load("flowers.suffice").predict(rows)

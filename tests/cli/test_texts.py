@@ -54,7 +54,7 @@ def test_piped_lines_are_texts(sms, first):
 
 
 @pytest.mark.parametrize(
-    "text", ["body\ncheap pills\nlunch\n", "id,body\n1,cheap pills\n2,lunch\n", "id\tbody\n1\tb\n"]
+    "text", ["body\ncheap pills\nlunch\n", "id,body\n1,cheap pills\n2,lunch\n", "id\t Body\n1\tb\n"]
 )
 def test_a_piped_table_has_the_column_of_the_model(sms, text):
     result = run("predict", sms, "-", stdin=text)
@@ -132,6 +132,7 @@ def test_one_mail_a_folder_of_mails_and_a_pipe(mails):
     assert labels(ran("predict", "m.suffice", "mails/spam/0.eml")) == ["spam"]
     assert labels(ran("predict", "m.suffice", "mails/ham")) == ["ham"] * 3
     assert labels(ran("predict", "m.suffice", "mails/ham/*.eml", "mails/spam/0.eml")) == [*["ham"] * 3, "spam"]
+    assert labels(ran("predict", "m.suffice", "mails/ham/*", "mails/spam")) == [*["ham"] * 3, *["spam"] * 3]
     piped = ran("predict", "m.suffice", "-", "--format", "mails", "--keep", "path", stdin=mail("cheap pills"))
     assert next(csv.DictReader(io.StringIO(piped)))["path"] == "standard input"
     assert labels(piped) == ["spam"]

@@ -197,7 +197,8 @@ class TableReader(RowReader):
             parts += [f"{listed(extra)} was not there at fit time"] if extra else []
             raise InputError(
                 "The feature names should match those that were passed during fit: "
-                f"{'; '.join(parts)}. Columns may come in any order, but must be the same.",
+                f"{'; '.join(parts)}. Columns may come in any order, but must be the same."
+                f"{' To predict without a column, add it with missing cells.' if missing else ''}",
                 column=(missing or extra)[0],
             )
 

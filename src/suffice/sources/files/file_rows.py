@@ -85,7 +85,7 @@ class FileRows:
         if self.documents and format is None:
             self.layout.notes["lines"] = (
                 f"The first line of {inputs[0].name} does not name a column {short(text_column)}, so each line is "
-                "one text. If it is a table, name its format, such as csv.",
+                "one text. If it is a table or a mail, name its format, csv or mails.",
             )
 
     def _first_layout(self, peek: Peek) -> FileLayout:

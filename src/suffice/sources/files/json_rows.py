@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.exceptions import InputError, short
 from suffice.numerics.types import Codes, Mask
-from suffice.sources.engine_types import ArrowTable, ArrowType
+from suffice.sources.engine_types import ArrowArray, ArrowTable, ArrowType
 from suffice.sources.files.arrow_memory import copy_to_arrow
 from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.batch import RowLocation, written
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 PARSED_AT_ONCE = 1 << 21
-VALUE = rb'(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^][{}\s,"]+)'  # a text, a number, true, false or null
+VALUE = r'(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^\]\[{}\s,"]+)'  # a text, a number, true, false or null
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 JsonValue: TypeAlias = "str | bool | list[JsonValue] | dict[str, JsonValue] | None"
@@ -203,42 +203,45 @@ def _checked_object(block: ByteBlock, row: int, types: dict[str, ArrowType]) -> 
 
 def with_written_values(rows: ArrowTable, block: ByteBlock, kept: Codes | None, names: Sequence[str]) -> ArrowTable:
     """Append columns of JSON texts: values as they are spelled, and null for a key that an object lacks."""
-    import pyarrow as pa
-
     if not names:
         return rows
-    starts, ends, _ = block.records if kept is None else (each[kept] for each in block.records)
-    lines = [block.data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    values = _values_of_equal_lines(lines, names) or _values_by_line(lines, names)
-    for name, cells in zip(names, values, strict=True):
-        rows = rows.append_column(written(name), pa.array(cells, pa.string()))
+    lines = _lines(block, kept)
+    for name, cells in zip(names, _values_of_equal_lines(lines, names) or _values_by_line(lines, names), strict=True):
+        rows = rows.append_column(written(name), cells)
     return rows
 
 
-def _values_of_equal_lines(lines: Sequence[bytes], names: Sequence[str]) -> Sequence[Sequence[bytes]] | None:
+def _lines(block: ByteBlock, kept: Codes | None) -> ArrowArray:
+    """The lines of a block, without a copy if none was skipped; a line may end with line breaks."""
+    import pyarrow as pa
+
+    starts, ends, _ = block.records
+    offsets = np.append(starts, ends[-1:]).astype(np.int32)
+    lines = pa.StringArray.from_buffers(len(starts), pa.py_buffer(offsets), pa.py_buffer(block.data))
+    return lines if kept is None else lines.take(pa.array(kept))
+
+
+def _values_of_equal_lines(lines: ArrowArray, names: Sequence[str]) -> list[ArrowArray] | None:
     """Values of the keys, if all lines have the same keys in the same order and no nested values; else None."""
-    text = b"\n".join(lines)
-    if not lines or text.count(b"{") != len(lines):
+    import pyarrow.compute as pc
+
+    keys = list(PLAIN_DECODER.decode(lines[0].as_py()) or ()) if len(lines) else []
+    if not set(names) <= set(keys):
         return None
-    keys = list(PLAIN_DECODER.decode(lines[0].decode()) or ())
-    wanted = [name for name in keys if name in names]
-    if len(wanted) < len(names):
-        return None
-    pairs = [_pattern_of(key, key in names) for key in keys]
-    found = re.findall(rb"\{\s*" + rb"\s*,\s*".join(pairs) + rb"\s*\}", text)
-    if len(found) != len(lines):
-        return None
-    columns = [found] if len(wanted) == 1 else list(zip(*found, strict=True))
-    return [columns[wanted.index(name)] for name in names]
+    groups = {name: f"v{j}" for j, name in enumerate(names)}
+    pairs = [
+        rf"{re.escape(encode_basestring(key))}\s*:\s*({f'?P<{groups[key]}>' if key in groups else '?:'}{VALUE})"
+        for key in keys
+    ]
+    found = pc.extract_regex(lines, r"^\s*\{\s*" + r"\s*,\s*".join(pairs) + r"\s*\}\s*$")
+    return None if found.null_count else [found.field(groups[name]) for name in names]
 
 
-def _pattern_of(key: str, wanted: bool) -> bytes:
-    return rb"%b\s*:\s*%b" % (re.escape(encode_basestring(key)).encode(), b"(%b)" % VALUE if wanted else VALUE)
+def _values_by_line(lines: ArrowArray, names: Sequence[str]) -> list[ArrowArray]:
+    import pyarrow as pa
 
-
-def _values_by_line(lines: Sequence[bytes], names: Sequence[str]) -> Sequence[Sequence[str]]:
-    objects = [PLAIN_DECODER.decode(line.decode()) or {} for line in lines]
-    return [[json_text(each.get(name)) for each in objects] for name in names]
+    objects = [PLAIN_DECODER.decode(line.strip()) or {} for line in lines.to_pylist()]
+    return [pa.array([json_text(each.get(name)) for each in objects], pa.string()) for name in names]
 
 
 def json_text(value: JsonValue) -> str:

@@ -20,7 +20,7 @@ COLUMN = "text"
 
 
 def has_column(head: bytes, whole: bool, path: str, name: str, options: ReadOptions) -> bool:
-    r"""Whether the first line of a text is a header that names a column.
+    r"""Whether the first line of a text is a header that names a column, apart from case and blanks.
 
     >>> has_column(b"id,text\n1,hello\n", True, "data.txt", "text", ReadOptions())
     True
@@ -30,9 +30,10 @@ def has_column(head: bytes, whole: bool, path: str, name: str, options: ReadOpti
     data = decode_head(head, whole, path, options.encoding)[0].lstrip(b"\r\n")
     line = data.splitlines()[0].decode(errors="replace") if data else ""
     try:
-        return any(name in next(csv.reader([line], delimiter=mark)) for mark in DELIMITERS) or not line
+        rows = [next(csv.reader([line], delimiter=mark), []) for mark in DELIMITERS]
     except csv.Error:  # a cell is too long
         return False
+    return not line or name.strip().casefold() in {cell.strip().casefold() for cells in rows for cell in cells}
 
 
 def peek_lines(head: bytes, whole: bool, path: str, options: ReadOptions) -> FileLayout:

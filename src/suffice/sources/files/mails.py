@@ -15,7 +15,7 @@ from suffice.sources.files.raw_input import input_from_stdin
 from suffice.sources.files.reader import FileLayout, ReadOptions, SkippedRows
 from suffice.text.mail import Mail, read_mails
 
-__all__ = ["MailRows", "are_mails", "holds_mails", "is_mail"]
+__all__ = ["MailRows", "holds_mails", "is_mail"]
 
 STANDARD_INPUT = "standard input"
 NAMES = ["text", "label", "path"]
@@ -26,17 +26,12 @@ MAIL_FILES = (*ONE_MAIL, ".mbox", ".mbx")
 MAIL_SUFFIXES = (".eml", ".emlx", ".mbox", ".mbx", ".txt", "")
 
 
-def are_mails(paths: Sequence[str]) -> bool:
-    """Whether paths are mails without being declared as such: files named as mails, or folders of mails.
+def is_mail(path: str) -> bool:
+    """Whether the name of a file says that it holds mails.
 
-    >>> are_mails(["inbox/1.eml", "spam.mbox"]), are_mails(["notes.txt"])
+    >>> is_mail("inbox/1.eml"), is_mail("notes.txt")
     (True, False)
     """
-    return bool(paths) and all(holds_mails(path) if os.path.isdir(path) else is_mail(path) for path in paths)
-
-
-def is_mail(path: str) -> bool:
-    """Whether the name of a file says that it holds mails."""
     return _suffix(path) in MAIL_FILES
 
 

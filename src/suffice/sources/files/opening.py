@@ -518,19 +518,16 @@ def _check_separators(decimal: str | None, thousands: str | None) -> None:
 
 def _rows_of(data: object, format: str | None, options: ReadOptions, text_column: str | None) -> Rows:  # noqa: A002
     from suffice.sources.files.file_rows import FileRows
-    from suffice.sources.files.mails import MailRows, are_mails, is_mail
+    from suffice.sources.files.mails import MailRows
     from suffice.sources.files.streams import StreamRows
 
     if _offers_stream(data):
         return StreamRows(data, options)
     if is_path(data) or _is_path_list(data):
         paths = [os.fsdecode(each) for each in ([data] if isinstance(data, str | os.PathLike) else data)]
-        if format is None and are_mails(paths) and all(map(os.path.isdir, paths)):
-            return MailRows(paths, options)
-        if format == "mails" or (format is None and any(map(is_mail, paths))):
-            found = [each for path in paths for each in ([path] if os.path.isdir(path) else find_files(path))]
-            if format == "mails" or are_mails(found):
-                return MailRows(found, options)
+        mails = _mails_at(paths, declared=format == "mails") if format in (None, "mails") else None
+        if mails is not None:
+            return MailRows(mails, options)
         files = find_files(data, format)
         inputs = [input_from_stdin() if path == "-" else input_from_path(path) for path in files]
         return FileRows(inputs, format, options, text_column)
@@ -540,6 +537,24 @@ def _rows_of(data: object, format: str | None, options: ReadOptions, text_column
         "Rows are read from a path, a list of paths, an open binary file, or an object that offers an Arrow stream "
         f"(Polars, DuckDB, PyArrow); got {type(data).__name__}."
     )
+
+
+def _mails_at(paths: Sequence[str], *, declared: bool) -> list[str] | None:
+    """The mails and folders of mails that paths and globs name, or None if one of them is something else."""
+    from suffice.sources.files.mails import holds_mails, is_mail
+
+    found: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            if not declared and not holds_mails(path):
+                return None
+            found.append(path)
+        else:
+            files = find_files(path)
+            if not declared and not all(map(is_mail, files)):
+                return None
+            found += files
+    return found or None
 
 
 def _is_path_list(data: object) -> TypeGuard[Sequence[Path]]:
