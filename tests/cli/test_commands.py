@@ -48,6 +48,7 @@ def test_fit(folder):
             "data",
             "scores",
             "why_no_scores",
+            "notes",
             "output",
             "bytes",
         )
@@ -69,7 +70,10 @@ def test_fit(folder):
         suffice.load("m.suffice").predict_proba(table()), expected.predict_proba(table()), rtol=0, atol=1e-12
     )
     scores = found["scores"]
-    names = {"accuracy", "accuracy_error", "log_loss", "log_loss_error", "calibration_error", "rows", "of_rows", "rule"}
+    names = {
+        *("accuracy", "accuracy_error", "log_loss", "log_loss_error", "calibration_error", "rows", "of_rows", "rule"),
+        *("majority", "baseline_log_loss", "balanced_accuracy", "auc"),
+    }
     assert set(scores) == names
     assert scores["rows"] == scores["of_rows"] == 100
     left_out = [
@@ -291,6 +295,7 @@ def test_evaluate(folder):
     found = json.loads(ran("evaluate", "flowers.suffice", "test.csv", "-t", "species", "--json"))
     assert set(found) == {
         *("model", "data", "accuracy", "accuracy_error", "balanced_accuracy", "log_loss", "log_loss_error", "brier"),
+        *("majority", "baseline_log_loss"),
         *("calibration_error", "auc", "auc_error", "classes", "unknown_labels", "confusion"),
     }
     p = model.predict_proba(rows)

@@ -123,7 +123,7 @@ def test_rows_without_a_label(folder):
         (["train.csv", "--target", "specis"], "'species'"),
         (["train.csv", "--target", "species", "--columns", "species"], "no column other than the target"),
         (["nothing.csv", "--target", "species"], "nothing.csv"),
-        (["train.csv", "--target", "petal width"], "not a whole number"),
+        (["train.csv", "--target", "petal width"], "looks like a quantity, not a class"),
         (["train.csv", "--target", "species", "--sizes", "10000"], "sizes must be between 6"),
         (["train.csv", "--target", "species", "--text", "odour"], "text names 'odour', which is not a column"),
         (["train.csv", "--target", "species", "--plot", "no/where.svg"], "Cannot write to 'no/where.svg'"),

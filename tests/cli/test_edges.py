@@ -254,10 +254,10 @@ def test_characters_that_a_stream_lacks(folder, encoding):
 
 
 def test_figures_are_not_cut_on_a_narrow_terminal(capsys):
-    page = output.Page()
-    page._console.width = 20
-    page.table(["class", "precision", "recall"], [["a long name", 0.123456, 0.654321]])
-    assert capsys.readouterr().out.splitlines()[1].split()[-2:] == ["0.123456", "0.654321"]
+    output.Page(20).table(["class", "precision", "recall"], [["a long name", 0.123456, 0.654321]])
+    printed = capsys.readouterr().out
+    assert "0.123456" in printed
+    assert "0.654321" in printed
 
 
 def test_a_file_whose_name_is_no_text(folder):

@@ -66,7 +66,7 @@ def score_held_out(fitted: Fitted, table: Table, members: Membership, of_rows: i
         len(rows),
         of_rows,
         hold_out.name,
-        *baseline(np.bincount(codes, weights)),
+        *baseline(np.bincount(codes, weights).astype(np.float64)),
         balanced_accuracy(codes, right, weights),
         roc_auc(codes, posterior, weights),
     )
