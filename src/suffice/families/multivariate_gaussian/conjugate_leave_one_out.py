@@ -60,8 +60,10 @@ def conjugate_leave_one_out(
             return None
         for block, t in centred_blocks(x[rows], model.mean, model.mean_low):
             here = rows[block]
-            out[here] = model.shared_scores(t, codes[here], estimation) if shared else model.own_scores(
-                t, codes[here], estimation
+            out[here] = (
+                model.shared_scores(t, codes[here], estimation)
+                if shared
+                else model.own_scores(t, codes[here], estimation)
             )
     out[np.isnan(out).any(axis=1)] = np.nan
     return out
