@@ -27,5 +27,5 @@ def mutual_information(fitted: Fitted, n_samples: int = N_SAMPLES, random_state:
     if len(estimate.classes) < 2:
         raise InputError("Mutual information needs at least two classes, but the model has only one.")
     codes = rng.choice(len(estimate.prior), size=n_samples, p=estimate.prior / estimate.prior.sum()).astype(np.int64)
-    rows = fitted.reader.write(estimate.sample(codes, rng), fitted.layout)
-    return column_information(estimate, fitted.reader.rows(rows, fitted.layout), codes)
+    table = fitted.reader.sampled_table(estimate.sample(codes, rng), fitted.layout)
+    return column_information(estimate, table, codes)

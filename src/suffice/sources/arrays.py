@@ -75,6 +75,10 @@ class MatrixReader(RowReader):
         """Sampled columns as a matrix."""
         return sampled_matrix(columns)
 
+    def sampled_table(self, columns: list[SampledColumn], layout: RowLayout) -> Table:
+        """Sampled columns as a table."""
+        return self.table(sampled_matrix(columns))
+
     def explain_values(self, table: Table, layout: RowLayout) -> None:
         """Raise scikit-learn's error if a value is infinite, or NaN where that is not a missing cell."""
         if isinstance(table, MatrixTable):
