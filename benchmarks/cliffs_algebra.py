@@ -1,4 +1,4 @@
-"""Large covariances, leave-one-out with a prior, and the start of the command: jobs whose time once grew out of bounds."""
+"""Large covariances, leave-one-out with a prior, and the start of the command: work that grows fast."""
 
 import subprocess
 import sys

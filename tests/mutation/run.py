@@ -6,8 +6,8 @@
     make mutate ARGS="--at src/suffice/bayes.py:40 --tests tests/package/test_bayes.py"
 
 The first run records which test calls which function (`build/mutation`), as long as a run of all tests; `--record`
-does so again. A mutant is caught by a failing test, an import that fails, or a run that takes far too long. Its tests are
-those that call its function: those of the mirror folder first, then the most specific, for about SECONDS seconds.
+does so again. A mutant is caught by a failing test, an import that fails, or a run that takes far too long. Its tests
+are those that call its function: those of the mirror folder first, then the most specific, for about SECONDS seconds.
 """
 
 from __future__ import annotations

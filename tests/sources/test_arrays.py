@@ -9,7 +9,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import validate_data
 
 from suffice.naive_bayes import GaussianNB
-from suffice.sources import arrays
 from suffice.sources.arrays import MatrixReader
 
 READER = MatrixReader("GaussianNB", missing=True)
@@ -123,5 +122,5 @@ def test_names_of_columns_are_remembered_missed_and_forgotten():
 
 
 def test_plain_arrays_are_read_without_scikit_learn(monkeypatch):
-    monkeypatch.setattr(arrays, "validate_data", None)
+    monkeypatch.setattr("sklearn.utils.validation.validate_data", None)
     GaussianNB().fit(X, Y).partial_fit(X[:1], Y[:1]).predict(X)

@@ -84,8 +84,9 @@ def test_fourth_moments_of_many_rows(monkeypatch, soft):
     axis, n = ClassAxis.of([0, 1, 2]), 3000
     codes, weights = rng.integers(0, 3, n), rng.integers(0, 3, n).astype(float)
     x = (rng.standard_normal((n, 5)) + codes[:, None]) * 10.0 ** np.arange(-2, 3) + 1e3
-    hard_or_soft = {"soft": rng.random((n, 3))} if soft else {"codes": codes}
-    members = Membership(axis, **hard_or_soft, weights=weights)
+    members = Membership(
+        axis, soft=rng.random((n, 3)) if soft else None, codes=None if soft else codes, weights=weights
+    )
     exact = FourthMoments.summarize(x, members)
     monkeypatch.setattr(fourth_moments, "EXACT_PRODUCTS", 0)
     found = FourthMoments.summarize(x, members)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["SavedModel", "load"]
 
 
-def load(path: str) -> SavedModel:
-    """Read a model that `suffice fit` or an estimator has saved."""
+def load(path: str) -> GenerativeClassifier:
+    """Read a model that `suffice fit` or an estimator has saved; a `SavedModel` stands in for the estimator."""
     from suffice.model_file import read_model
 
-    return SavedModel(read_model(path, _specification))
+    return cast("GenerativeClassifier", SavedModel(read_model(path, _specification)))
 
 
 def _specification(name: str) -> type[Specification] | None:

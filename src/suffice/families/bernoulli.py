@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import betaln
+import scipy
 
 from suffice import kernels
 from suffice.families.capabilities import ColumnKind
@@ -212,7 +212,7 @@ class Bernoulli(IndependentColumns):
             raise no_proper_prior(self.name)
         yes, a = statistic.total[:, 0], self.smoothing
         no = np.maximum(statistic.weight - yes, 0)
-        return float((betaln(yes + a, no + a) - betaln(a, a)).sum())
+        return float((scipy.special.betaln(yes + a, no + a) - scipy.special.betaln(a, a)).sum())
 
     def mean_and_variance(self, parameters: BernoulliParameters, k: int) -> tuple[Float, Float]:
         """Mean and variance of each column (d,) of class k."""

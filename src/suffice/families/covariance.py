@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
+import scipy
 
 from suffice.numerics.decompositions import eigh, svd
 from suffice.numerics.exact_product import exact_product
@@ -116,7 +116,7 @@ def _by_cholesky(covariance: Float, low: Float | None, deviation: Float, correla
     if cholesky is None:
         return None
     lower, reciprocal = cholesky
-    inverse, _ = dtrtri(lower, lower=1)
+    inverse, _ = scipy.linalg.lapack.dtrtri(lower, lower=1)
     matrix = np.ascontiguousarray(inverse.T / deviation[:, None])
     if reciprocal < WELL_CONDITIONED and len(covariance) <= REFINED_COLUMNS:
         matrix = _refined(covariance, np.zeros_like(covariance) if low is None else low, matrix)
@@ -129,10 +129,10 @@ def _cholesky(correlation: Float) -> tuple[Float, float] | None:
     if not np.all(np.diagonal(correlation) > 0):
         return None
     d = len(correlation)
-    lower, failed = dpotrf(correlation, lower=1, clean=1)
+    lower, failed = scipy.linalg.lapack.dpotrf(correlation, lower=1, clean=1)
     if failed:
         return None
-    reciprocal, _ = dpocon(lower, np.abs(correlation).sum(axis=0).max(), uplo="L")
+    reciprocal, _ = scipy.linalg.lapack.dpocon(lower, np.abs(correlation).sum(axis=0).max(), uplo="L")
     return None if reciprocal < rank_tolerance(d) / d else (lower, float(reciprocal))
 
 

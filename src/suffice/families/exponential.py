@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import read_only, register
@@ -165,7 +165,7 @@ class Exponential(IndependentColumns):
         known = prior.total[:, 0] > 0
         a0, b0 = np.where(known, prior.weight, 1.0), np.where(known, prior.total[:, 0], 1.0)
         a, b = a0 + statistic.weight, b0 + statistic.total[:, 0]
-        each = gammaln(a) - gammaln(a0) + a0 * np.log(b0) - a * np.log(b)
+        each = scipy.special.gammaln(a) - scipy.special.gammaln(a0) + a0 * np.log(b0) - a * np.log(b)
         return float(np.where(known, each, 0.0).sum())
 
     def mean_and_variance(self, parameters: ExponentialParameters, k: int) -> tuple[Float, Float]:

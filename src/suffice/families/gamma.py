@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import narwhals as nw
 import numpy as np
-from scipy.special import digamma, polygamma
+import scipy
 
 from suffice.exceptions import MergeError, columns_at
 from suffice.families.contract import read_only, register
@@ -247,7 +247,7 @@ def solve_shape(gap: Float) -> Float:
     """The shape a that solves log a − ψ(a) = gap, by Newton's method on log a.
 
     >>> a = solve_shape(np.array([0.5, 1e-5]))
-    >>> bool(np.allclose(np.log(a) - digamma(a), [0.5, 1e-5], rtol=1e-10))
+    >>> bool(np.allclose(np.log(a) - scipy.special.digamma(a), [0.5, 1e-5], rtol=1e-10))
     True
     """
     gap = np.clip(gap, 0.5 / LARGEST_SHAPE, 700.0)
@@ -257,7 +257,7 @@ def solve_shape(gap: Float) -> Float:
         # log a − ψ(a) cancels for a large a; there 1/2a + 1/12a² has sixteen digits.
         large = a > 1e4
         safe = np.where(large, 1.0, a)
-        value = np.where(large, 0.5 / a + 1 / (12 * a**2), np.log(safe) - digamma(safe))
-        slope = np.where(large, -0.5 / a - 1 / (6 * a**2), 1 - safe * polygamma(1, safe))
+        value = np.where(large, 0.5 / a + 1 / (12 * a**2), np.log(safe) - scipy.special.digamma(safe))
+        slope = np.where(large, -0.5 / a - 1 / (6 * a**2), 1 - safe * scipy.special.polygamma(1, safe))
         a = a * np.exp(np.clip(-(value - gap) / slope, -2, 2))
     return np.asarray(a)

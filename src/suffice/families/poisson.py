@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+import scipy
 
 from suffice.exceptions import NotLinearError
 from suffice.families.contract import read_only, register
@@ -144,11 +144,16 @@ class Poisson(IndependentColumns):
         p, v = parameters, values[:, None]
         if self.estimation == "bayes":
             a, b = p.events.T[columns], p.rows.T[columns]
-            known = log_rise(np.where(a > 0, a, 1.0), v) - gammaln(v + 1) - a * np.log1p(1 / b) - v * np.log1p(b)
+            known = (
+                log_rise(np.where(a > 0, a, 1.0), v)
+                - scipy.special.gammaln(v + 1)
+                - a * np.log1p(1 / b)
+                - v * np.log1p(b)
+            )
             known = np.where(a > 0, known, np.where(v > 0, -np.inf, 0.0))
             return np.where(b > 0, known, 0.0)
         rate = p.rate.T[columns]
-        return np.where(p.rows.T[columns] > 0, xlogy(v, rate) - rate - gammaln(v + 1), 0.0)
+        return np.where(p.rows.T[columns] > 0, scipy.special.xlogy(v, rate) - rate - scipy.special.gammaln(v + 1), 0.0)
 
     def terms(self, parameters: PoissonParameters, x: Matrix) -> Float:
         """Part of each column in `relative_log_likelihood` (n, K, d)."""
@@ -250,7 +255,7 @@ class Poisson(IndependentColumns):
     def log_prior(self, parameters: PoissonParameters, statistic: CellSums) -> float:
         """Σ (events log λ − rows λ) over the pseudo-rows of the prior, up to a constant."""
         prior = self._prior(statistic)
-        return float((xlogy(prior.total[:, 0], parameters.rate) - prior.weight * parameters.rate).sum())
+        return float((scipy.special.xlogy(prior.total[:, 0], parameters.rate) - prior.weight * parameters.rate).sum())
 
     def log_evidence(self, statistic: CellSums) -> float:
         """log ∫ p(rows | λ) p(λ) dλ, a ratio of gamma functions in each class and column."""
@@ -260,7 +265,13 @@ class Poisson(IndependentColumns):
         known = prior.weight > 0
         a0, b0 = np.where(known, prior.total[:, 0], 1.0), np.where(known, prior.weight, 1.0)
         a, b = a0 + statistic.total[:, 0], b0 + statistic.weight
-        each = gammaln(a) - gammaln(a0) + a0 * np.log(b0) - a * np.log(b) - statistic.total[:, 1]
+        each = (
+            scipy.special.gammaln(a)
+            - scipy.special.gammaln(a0)
+            + a0 * np.log(b0)
+            - a * np.log(b)
+            - statistic.total[:, 1]
+        )
         return float(np.where(known, each, 0.0).sum())
 
     def mean_and_variance(self, parameters: PoissonParameters, k: int) -> tuple[Float, Float]:

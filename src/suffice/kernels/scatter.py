@@ -158,7 +158,8 @@ def add_moved(
     --------
     >>> second, fourth, none = np.array([[[2.0]]]), np.array([[[2.0]]]), np.zeros((1, 1, 1))  # of −1 and 1
     >>> out = np.zeros((6, 1, 1, 1))
-    >>> add_moved(np.full(1, 2.0), np.zeros(1), np.ones((1, 1)), np.zeros((1, 1)), [second, *[none] * 3, fourth, none], out)
+    >>> products = [second, none, none, none, fourth, none]
+    >>> add_moved(np.full(1, 2.0), np.zeros(1), np.ones((1, 1)), np.zeros((1, 1)), products, out)
     >>> out[::2].ravel()  # of 0 and 2
     array([ 4.,  8., 16.])
     """

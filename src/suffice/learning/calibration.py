@@ -271,7 +271,7 @@ class _Objective:
 
     def search(self, start: Float, *, offsets: bool = False) -> OptimizeResult:
         """The minimum near a start; without ``offsets``, they stay zero."""
-        from scipy.optimize import OptimizeResult, minimize
+        from scipy.optimize import minimize
 
         k = self.z.shape[1]
         most = 50.0 if offsets else 0.0

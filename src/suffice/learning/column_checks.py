@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from scipy.sparse import issparse
 
 from suffice.exceptions import (
     Argument,
@@ -22,7 +21,7 @@ from suffice.numerics.types import Index
 from suffice.sources.tables import same_kind
 from suffice.statistics import CellSums, Counts, JointCounts, Moments, Statistic, WordSums
 from suffice.tables import Levels, Table
-from suffice.tables.table import Schema
+from suffice.tables.table import Schema, is_sparse
 
 __all__ = ["check_levels", "check_merge", "warn_about_empty", "warn_about_levels", "warn_about_words"]
 
@@ -102,7 +101,7 @@ def _empty_columns(statistic: Statistic, block: Block, table: Table) -> Index:
     rows = block.take(table)
     if isinstance(statistic, JointCounts):
         return np.flatnonzero([(column.dense(len(table)) < 0).all() for column in rows.columns])
-    return none if issparse(rows) else np.flatnonzero(np.isnan(rows).all(axis=0))
+    return none if is_sparse(rows) else np.flatnonzero(np.isnan(rows).all(axis=0))
 
 
 def warn_about_words(model: Model) -> None:

@@ -31,5 +31,5 @@ def mutual_information(fitted: Fitted, n_samples: int = N_SAMPLES, random_state:
     shares = estimate.prior / estimate.prior.sum()
     sizes = np.maximum(np.rint(n_samples * shares), min(FEWEST, -(-n_samples // len(shares)))).astype(np.int64)
     codes = np.repeat(np.arange(len(shares)), np.where(shares > 0, sizes, 0))
-    rows = fitted.reader.write(estimate.sample(codes, rng, EvenDraws(codes, rng)), fitted.layout)
-    return column_information(estimate, fitted.reader.rows(rows, fitted.layout), codes)
+    table = fitted.reader.sampled_table(estimate.sample(codes, rng, EvenDraws(codes, rng)), fitted.layout)
+    return column_information(estimate, table, codes)

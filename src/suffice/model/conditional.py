@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy.sparse import issparse
 
 from suffice.exceptions import InputError, columns_at
 from suffice.numerics.types import Float
 from suffice.tables import Table
+from suffice.tables.table import is_sparse
 
 if TYPE_CHECKING:
     from suffice.model.estimate import Estimate
@@ -92,7 +92,7 @@ class Conditional:
 
     def logpdf(self, x: UserRows) -> Any:
         """Log-density of one row (d,), of rows (n, d), or of the rows of a data frame."""
-        if hasattr(x, "columns") or issparse(x):
+        if hasattr(x, "columns") or is_sparse(x):
             return self.estimate.log_likelihood(self.read(x))[:, self.k]
         rows = np.asarray(x)
         if rows.dtype.kind in "US":

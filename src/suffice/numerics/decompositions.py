@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import scipy.linalg
-from scipy.linalg.lapack import dgesdd, dgesdd_lwork, dsyevr, dsyevr_lwork
+import scipy
 
 from suffice.numerics.types import Float
 
@@ -20,14 +19,14 @@ __all__ = ["eigh", "svd"]
 @lru_cache(maxsize=64)
 def _symmetric_space(n: int) -> tuple[int, int]:
     """Return the sizes of the two workspaces that LAPACK needs for a symmetric matrix."""
-    size, whole, _ = dsyevr_lwork(n, lower=1)
+    size, whole, _ = scipy.linalg.lapack.dsyevr_lwork(n, lower=1)
     return int(size), int(whole)
 
 
 @lru_cache(maxsize=64)
 def _space(rows: int, columns: int) -> int:
     """Return the size of the workspace that LAPACK needs for a matrix."""
-    size, _ = dgesdd_lwork(rows, columns, compute_uv=1, full_matrices=0)
+    size, _ = scipy.linalg.lapack.dgesdd_lwork(rows, columns, compute_uv=1, full_matrices=0)
     return int(size)
 
 
@@ -39,7 +38,7 @@ def eigh(a: Float) -> tuple[Float, Float]:
     """
     if a.size and np.isfinite(a).all():
         size, whole = _symmetric_space(len(a))
-        values, vectors, _, _, failed = dsyevr(a, lower=1, lwork=size, liwork=whole)
+        values, vectors, _, _, failed = scipy.linalg.lapack.dsyevr(a, lower=1, lwork=size, liwork=whole)
         if not failed:
             return values, vectors
     decomposition: tuple[Float, Float] = scipy.linalg.eigh(a)
@@ -53,7 +52,9 @@ def svd(a: Float) -> tuple[Float, Float, Float]:
     array([5.])
     """
     if a.size and np.isfinite(a).all():
-        left, values, right, failed = dgesdd(a, compute_uv=1, full_matrices=0, lwork=_space(*a.shape))
+        left, values, right, failed = scipy.linalg.lapack.dgesdd(
+            a, compute_uv=1, full_matrices=0, lwork=_space(*a.shape)
+        )
         if not failed:
             return left, values, right
     decomposition: tuple[Float, Float, Float] = scipy.linalg.svd(a, full_matrices=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from suffice.numerics.types import Float
 
@@ -26,7 +26,7 @@ def log_rise(a: Float | float, x: Float | float) -> Float:
     end = big + x
     series = (big - 0.5) * np.log1p(x / big) + x * (np.log(end) - 1) + _correction(end) - _correction(big)
     small = np.where(large, 1.0, a)
-    return np.asarray(np.where(large, series, gammaln(small + x) - gammaln(small)))
+    return np.asarray(np.where(large, series, scipy.special.gammaln(small + x) - scipy.special.gammaln(small)))
 
 
 def stirling_gap(a: Float | float) -> Float:
@@ -35,7 +35,7 @@ def stirling_gap(a: Float | float) -> Float:
     large = a >= LARGE
     big, small = np.where(large, a, LARGE), np.where(large, 1.0, a)
     series = 0.5 * np.log(big / (2 * np.pi)) - _correction(big)
-    return np.where(large, series, small * np.log(small) - small - gammaln(small))
+    return np.where(large, series, small * np.log(small) - small - scipy.special.gammaln(small))
 
 
 def excess(t: Float | float) -> Float:

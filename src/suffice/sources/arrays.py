@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import issparse
 
 from suffice.exceptions import Estimator, InputError, SufficeError
 from suffice.numerics.types import Array, Index, Matrix
@@ -24,7 +23,7 @@ from suffice.sources.named_rows import NamedRows, matrix_of_arrow
 from suffice.sources.row_reader import DOUBLE, ReadRows, RowLayout, RowReader, SampledColumn, stand_in
 from suffice.tables import MatrixTable, Table
 from suffice.tables.sampled import sampled_matrix
-from suffice.tables.sparse_cells import cell_columns, cell_rows, is_canonical
+from suffice.tables.sparse_cells import cell_columns, cell_rows, is_canonical, is_sparse
 from suffice.tables.sparse_checks import check_cells, has_known_order
 from suffice.tables.table import Schema
 from suffice.text.strings import check_frame_utf8, is_engine_error
@@ -94,6 +93,10 @@ class MatrixReader(RowReader):
     def write(self, columns: list[SampledColumn], layout: RowLayout) -> object:
         """Sampled columns as a matrix."""
         return sampled_matrix(columns)
+
+    def sampled_table(self, columns: list[SampledColumn], layout: RowLayout) -> Table:
+        """Sampled columns as a table."""
+        return self.table(sampled_matrix(columns))
 
     def explain_values(self, table: Table, layout: RowLayout) -> None:
         """Raise scikit-learn's error if a value is infinite, or NaN where that is not a missing cell."""
@@ -250,7 +253,7 @@ def _same_columns(layout: RowLayout, X: Matrix) -> bool:
 
 def canonical(X: Matrix) -> Matrix:
     """The matrix with each cell stored once."""
-    if issparse(X) and not is_canonical(X):
+    if is_sparse(X) and not is_canonical(X):
         X = X.copy()
         X.sum_duplicates()
     return X
@@ -268,7 +271,7 @@ def explain_not_finite(estimator: str, X: Matrix, layout: RowLayout, *, missing:
         else:
             return
         at, rows = _not_finite(X, missing=missing)
-        has_nan = not missing and bool(np.isnan(X.data if issparse(X) else X).any())
+        has_nan = not missing and bool(np.isnan(X.data if is_sparse(X) else X).any())
     column = layout.names[at]
     raised = InputError(f"Column {column!r}, row {rows[0]}: {sentence}", rows=rows, column=column)
     first = sentence.split("\n")[0]  # scikit-learn goes on with advice about other estimators
@@ -282,7 +285,7 @@ def explain_not_finite(estimator: str, X: Matrix, layout: RowLayout, *, missing:
 
 def _not_finite(X: Matrix, *, missing: bool) -> tuple[int, Index]:
     """The column of the first invalid value, and all rows with one."""
-    if issparse(X):
+    if is_sparse(X):
         at = np.flatnonzero(np.isinf(X.data) if missing else ~np.isfinite(X.data))
         return int(cell_columns(X)[at[0]]), np.unique(cell_rows(X)[at]).astype(np.intp)
     rows, columns = np.nonzero(np.isinf(X) if missing else ~np.isfinite(X))

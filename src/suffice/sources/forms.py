@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from scipy import sparse
+import scipy
 
 from suffice.exceptions import InputError
 from suffice.numerics.types import Array, Float, Matrix
@@ -25,12 +25,7 @@ Form: TypeAlias = Callable[[list[DrawnColumn]], Matrix | NativeFrame]
 """Turns drawn columns into rows of the form that was read."""
 TypeSpec: TypeAlias = tuple[Any, ...]
 """A column type as plain values: its name, followed by its arguments."""
-SPARSE: dict[str, Callable[[Array], Matrix]] = {
-    "csr_array": sparse.csr_array,
-    "csr_matrix": sparse.csr_matrix,
-    "csc_array": sparse.csc_array,
-    "csc_matrix": sparse.csc_matrix,
-}
+SPARSE = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")  # classes of ``scipy.sparse``
 SIMPLE = (
     *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64, 128)),
     *("Float32", "Float64", "Boolean", "String", "Binary", "Categorical", "Date", "Time", "Decimal", "Object"),
@@ -72,7 +67,8 @@ class SparseForm:
 
     def __call__(self, columns: list[DrawnColumn]) -> Matrix:
         """Drawn columns as rows."""
-        return SPARSE[self.kind](_as_type(sampled_matrix(columns, fill=0.0), self.dtype))
+        make: Callable[[Array], Matrix] = getattr(scipy.sparse, self.kind)
+        return make(_as_type(sampled_matrix(columns, fill=0.0), self.dtype))
 
 
 @dataclass(frozen=True)

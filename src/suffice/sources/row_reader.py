@@ -97,6 +97,10 @@ class RowReader(ABC):
     def write(self, columns: list[SampledColumn], layout: RowLayout) -> object:
         """Sampled columns as rows in the form of the first rows."""
 
+    def sampled_table(self, columns: list[SampledColumn], layout: RowLayout) -> Table:
+        """Sampled columns as a table."""
+        return self.rows(self.write(columns, layout), layout)
+
     def explain_values(self, table: Table, layout: RowLayout) -> None:  # noqa: B027  (most values are usable)
         """Raise the error that names the cell, if a value of the table cannot be used in a prediction."""
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import issparse
 
 from suffice.exceptions import Argument, InputError, listed
 from suffice.numerics.types import Array, Matrix
@@ -24,6 +23,7 @@ from suffice.sources.frames import FrameColumn, as_frame, in_seconds
 from suffice.sources.labels import read_labels
 from suffice.sources.row_reader import ReadRows, RowLayout, RowReader, SampledColumn, check_columns, stand_in
 from suffice.tables import MatrixTable, Table
+from suffice.tables.sparse_cells import is_sparse
 from suffice.tables.sparse_checks import check_cells
 from suffice.tables.table import Schema
 
@@ -157,8 +157,8 @@ class TableReader(RowReader):
         table = _of_matrix(X, data)
         if layout is not None:
             return table, labels, layout
-        dtype = X.dtype if isinstance(X, np.ndarray) or issparse(X) else np.dtype(np.float64)  # type: ignore[attr-defined]
-        form: Form = SparseForm(type(data).__name__, dtype) if issparse(data) else ArrayForm(dtype)
+        dtype = X.dtype if isinstance(X, np.ndarray) or is_sparse(X) else np.dtype(np.float64)  # type: ignore[attr-defined]
+        form: Form = SparseForm(type(data).__name__, dtype) if is_sparse(data) else ArrayForm(dtype)
         here = matrix_layout(table, names)
         return table, labels, RowLayout(here.schema, names, here.dtype, form)
 
@@ -244,7 +244,7 @@ def same_kind(a: str, b: str) -> bool:
 
 
 def _of_matrix(X: Matrix, data: Matrix) -> MatrixTable:
-    dtype = X.dtype if isinstance(X, np.ndarray) or issparse(X) else None
+    dtype = X.dtype if isinstance(X, np.ndarray) or is_sparse(X) else None
     if dtype == np.bool_:
         return MatrixTable(data, "bool")
     if dtype is not None and dtype.kind in "mM":

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import cache
 from typing import Self
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from suffice import kernels
 from suffice.exceptions import InputError
@@ -109,7 +110,10 @@ class CountVectors(Statistic):
         return CountVectors(self.classes, weight, self.total * factor, self.log_coefficient * factor, weight_low=low)
 
 
-SMALL = gammaln(np.arange(1.0, 4097.0))  # log 0!, log 1!, …: most counts are small, and a lookup is fast
+@cache
+def _small_factorials() -> Float:
+    """log 0!, log 1!, …: most counts are small, and a lookup is fast."""
+    return np.asarray(scipy.special.gammaln(np.arange(1.0, 4097.0)))
 
 
 def log_factorial(x: Array) -> Float:
@@ -119,12 +123,13 @@ def log_factorial(x: Array) -> Float:
     array([1.      , 6.      , 0.886227])
     """
     x = np.asarray(x, dtype=np.float64)
-    small = (x >= 0) & (x < len(SMALL))
+    known = _small_factorials()
+    small = (x >= 0) & (x < len(known))
     at = np.where(small, x, 0.0).astype(np.intp) if not small.all() else x.astype(np.intp)
-    out: Float = SMALL.take(at)
+    out: Float = known.take(at)
     odd = ~small | (at != x)
     if odd.any():
-        out[odd] = gammaln(x[odd] + 1)
+        out[odd] = scipy.special.gammaln(x[odd] + 1)
     return out
 
 

@@ -112,23 +112,15 @@ class FourthMoments(Scatter):
         """Raise `InputError` if squares or fourth powers of a column overflowed or underflowed."""
         checked = super().check(columns)
         with np.errstate(over="ignore", invalid="ignore"):
-            second, fourth = checked._squares_of_all_rows()
+            second, fourth = _squares_of_all_rows(checked)
         # A fourth power underflows long before a square.
         fourth = np.where((second > 0) & (fourth == 0), SMALLEST, fourth)
         check_squares(fourth, range(self.shape[0]) if columns is None else columns)
         return checked
 
     def _faded_columns(self) -> Mask:
-        squares, fourth = self._squares_of_all_rows()
+        squares, fourth = _squares_of_all_rows(self)
         return super()._faded_columns() | ((fourth >= 0) & (fourth < FADED_SQUARE) & (squares > 0))
-
-    def _squares_of_all_rows(self) -> tuple[Float, Float]:
-        """Return Σ w z² and Σ w z⁴ of each column about the mean of all rows (d,)."""
-        s = self.grand_mean().away
-        second, third, fourth = (np.diagonal(m, axis1=1, axis2=2) for m in (self.scatter, self.cubic, self.quartic))
-        n = self.weight[:, None]
-        moved = fourth + 4 * s * third + 6 * s**2 * second + s**4 * n
-        return (second + s**2 * n).sum(axis=0), moved.sum(axis=0)
 
     def pooled(self) -> FourthMoments:
         """Return the statistic of all classes as one, about the common mean, on an axis of one unnamed class."""
@@ -202,6 +194,14 @@ def _add_products(x: Float, here: Index, weights: Float, mean: Float, mean_low: 
         root_square = z * root_z
         kernels.accumulate(root_square.T @ root_z, out[0], out[1])
         kernels.accumulate(lower_products(root_square), out[2], out[3])
+
+
+def _squares_of_all_rows(m: FourthMoments) -> tuple[Float, Float]:
+    """Return Σ w z² and Σ w z⁴ of each column about the mean of all rows (d,)."""
+    s, n = m.grand_mean().away, m.weight[:, None]
+    second, third, fourth = (np.diagonal(part, axis1=1, axis2=2) for part in (m.scatter, m.cubic, m.quartic))
+    moved = fourth + 4 * s * third + 6 * s**2 * second + s**4 * n
+    return (second + s**2 * n).sum(axis=0), moved.sum(axis=0)
 
 
 def _shift(m: FourthMoments, mean: DoubleDouble) -> DoubleDouble:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
+import scipy
 
 from suffice import kernels
 from suffice.numerics.compensated import Joint, add
@@ -97,7 +97,7 @@ def _centred_pass(
 def lower_products(rows: Float) -> Float:
     """Return the lower triangle of rowsᵀ rows (d, d); the rest is zero."""
     # BLAS stores matrices by columns: the upper triangle of its result is our lower one.
-    return np.asarray(dsyrk(1.0, rows.T, lower=0).T)
+    return np.asarray(scipy.linalg.blas.dsyrk(1.0, rows.T, lower=0).T)
 
 
 def completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> tuple[Float, Float]:

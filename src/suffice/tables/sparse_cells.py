@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from suffice import kernels
 from suffice.numerics.types import Array, Codes, Float, Matrix, SparseMatrix
@@ -23,13 +23,16 @@ __all__ = [
 ]
 
 
-is_sparse: Callable[[object], bool] = sparse.issparse
-"""Whether an object is a SciPy sparse matrix or array."""
+def is_sparse(x: object) -> bool:
+    """Whether x is a sparse matrix or array of SciPy, which its owner has imported."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(x))
 
 
 def is_canonical(x: SparseMatrix) -> bool:
     """Whether cells are sorted and each is stored once. SciPy caches the result on x.
 
+    >>> from scipy import sparse
     >>> is_canonical(sparse.csr_array((np.ones(2), [1, 0], [0, 2]), shape=(1, 2)))
     False
     """
@@ -83,7 +86,7 @@ def some_rows(x: SparseMatrix, start: int, stop: int) -> SparseMatrix:
 
 def _with_parts(x: SparseMatrix, data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> SparseMatrix:
     """Return a matrix of the type of x with these arrays."""
-    make: type[sparse.csr_array] = type(x)
+    make: Any = type(x)
     out: SparseMatrix = make(shape, dtype=data.dtype)
     # SciPy's constructor would copy a view of less than half of an array.
     out.data, out.indices, out.indptr = data, indices, indptr

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from suffice.kernels.text import Documents, TokenRules, encode_words
 from suffice.numerics.types import Array, Codes, Mask, SparseMatrix
@@ -74,7 +74,7 @@ def some_columns(x: SparseMatrix, where: Codes, size: int) -> SparseMatrix:
 def rows_of(data: Array, columns: Array, starts: Array, shape: tuple[int, int]) -> SparseMatrix:
     """Return a CSR array of sorted cells, each stored once."""
     integer = np.int32 if max(len(data), *shape) <= LARGEST_INT32 else np.int64
-    out: SparseMatrix = sparse.csr_array(shape, dtype=data.dtype)
+    out: SparseMatrix = scipy.sparse.csr_array(shape, dtype=data.dtype)
     out.data, out.indices, out.indptr = data, columns.astype(integer, copy=False), starts.astype(integer, copy=False)
     out.has_canonical_format = True
     return out

@@ -10,12 +10,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from suffice.exceptions import Argument, InputError, listed
 from suffice.kernels.text import Documents
 from suffice.numerics.types import Array, Index
 from suffice.tables.levels import is_missing
+from suffice.tables.sparse_cells import is_sparse
 from suffice.text.analysis import Analysis, Analyzer
 from suffice.text.strings import listed_cells
 
@@ -102,7 +102,7 @@ class Texts:
             raise InputError(
                 "Iterable over raw text documents expected, string object received. Put the text into a list: [text]."
             )
-        if not isinstance(given, Iterable) or isinstance(given, Mapping) or issparse(given):
+        if not isinstance(given, Iterable) or isinstance(given, Mapping) or is_sparse(given):
             raise InputError(f"Expected a list, an array or a column of texts; got {type(given).__name__}.")
         return clean(_python_objects(given))
 

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 
 import narwhals as nw
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from suffice import kernels
 from suffice.exceptions import (
@@ -474,7 +474,7 @@ class Gaussian(IndependentColumns):
             parts = [(weight.sum(axis=0), m2.sum(axis=0)) for weight, m2 in parts]
             known = np.asarray(known.any(axis=0))
         (n0, s0), (n1, s1) = ((np.where(known, n, 1.0), np.where(known, m2, 1.0)) for n, m2 in parts)
-        each = gammaln(n1 / 2) - gammaln(n0 / 2) + 0.5 * (n0 * np.log(s0) - n1 * np.log(s1))
+        each = scipy.special.gammaln(n1 / 2) - scipy.special.gammaln(n0 / 2) + 0.5 * (n0 * np.log(s0) - n1 * np.log(s1))
         return float(total + np.where(known, each, 0.0).sum() - 0.5 * rows * np.log(np.pi))
 
     def mean_and_variance(self, parameters: GaussianParameters, k: int) -> tuple[Float, Float]:

@@ -8,7 +8,7 @@ rows and pseudo-rows.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import multigammaln
+import scipy
 
 from suffice.exceptions import SingularCovarianceError
 from suffice.families.capabilities import FamilyStatistic
@@ -94,7 +94,7 @@ def _wishart_ratio(d: int, n0: float, scatter0: Float, n1: float, scatter1: Floa
         )
     v0, v1 = n0 + d - 1, n1 + d - 1
     ratio = 0.5 * (v0 * before.log_det - v1 * after.log_det)
-    return float(ratio + multigammaln(v1 / 2, d) - multigammaln(v0 / 2, d))
+    return float(ratio + scipy.special.multigammaln(v1 / 2, d) - scipy.special.multigammaln(v0 / 2, d))
 
 
 def log_wishart(parameters: MultivariateGaussianParameters, rows: Scatter | PooledScatter) -> float:

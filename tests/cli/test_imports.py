@@ -1,0 +1,54 @@
+"""What the command imports: scikit-learn takes longer to import than a model to read."""
+
+import subprocess
+import sys
+
+import pytest
+
+from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
+
+CHECK = """
+import sys
+from suffice.cli import main
+sys.argv = ["suffice", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as leaving:
+    assert not leaving.code, leaving.code
+heavy = {"sklearn", "scipy.stats", "scipy.optimize", "suffice.estimators", "suffice.comparison"} & set(sys.modules)
+assert not heavy, heavy
+"""
+TEXTS = ["you win free money", "free lottery win", "meeting at noon", "lunch at noon today"]
+ROWS = "a,b\n1.0,2.0\n5.0,6.5\n"
+
+
+@pytest.fixture(params=["NaiveBayes", "GaussianDiscriminant", "own covariances", "TextNaiveBayes"])
+def saved(request, tmp_path):
+    """A model file, and rows to predict for."""
+    import pandas as pd
+
+    data, model = tmp_path / "rows.csv", tmp_path / "m.suffice"
+    if request.param == "TextNaiveBayes":
+        TextNaiveBayes().fit(TEXTS, ["spam", "spam", "ham", "ham"]).save(model)
+        data.write_text("text\n" + "\n".join(TEXTS) + "\n")
+        return model, data
+    X = pd.DataFrame({"a": [1.0, 2.0, 1.5, 5.0, 6.0, 4.5], "b": [2.0, 1.0, 1.0, 6.0, 5.0, 7.5]})
+    kinds = {"NaiveBayes": NaiveBayes(), "GaussianDiscriminant": GaussianDiscriminant()}
+    kinds.get(request.param, GaussianDiscriminant("own")).fit(X, list("uuuvvv")).save(model)
+    data.write_text(ROWS)
+    return model, data
+
+
+@pytest.mark.parametrize("verb", ["inspect", "predict"])
+def test_a_model_is_read_without_scikit_learn(saved, verb):
+    model, data = map(str, saved)
+    arguments = [verb, model] if verb == "inspect" else [verb, model, data]
+    done = subprocess.run([sys.executable, "-c", CHECK, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"]])
+def test_help_imports_no_numbers(arguments):
+    check = CHECK.replace('"sklearn", ', '"sklearn", "numpy", "suffice.model", ')
+    done = subprocess.run([sys.executable, "-c", check, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
