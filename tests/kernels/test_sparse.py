@@ -263,9 +263,9 @@ def test_rising_scores_are_ratios_of_gamma_functions(whole):
     own, codes = 10 ** rng.uniform(-3, 5, 200), rng.integers(0, 7, 10)
     each = start[indices]
     each[np.arange(200), np.repeat(codes, 20)] = own
-    terms = np.vectorize(lambda a, x: float(mpmath.loggamma(mpmath.mpf(a) + x) - mpmath.loggamma(a)))(
-        each, draws[:, None]
-    )
+    with mpmath.workdps(40):
+        rise = np.vectorize(lambda a, x: float(mpmath.loggamma(mpmath.mpf(a) + x) - mpmath.loggamma(a)))
+        terms = rise(each, draws[:, None])
     found = kernels.rising_scores(kernels.Cells(bounds, indices, draws, (10, 50)), start, own, codes)
     np.testing.assert_allclose(found, terms.reshape(10, 20, 7).sum(axis=1), rtol=1e-13, atol=1e-12)
 
