@@ -1,5 +1,6 @@
 """Class sums and scores of sparse matrices against dense arithmetic, on every kind of input they accept."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import sparse
@@ -250,3 +251,27 @@ def test_every_instruction_set_gives_the_same_bits():
         "made = a\n"
     )
     assert_same_bits(script)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_rising_scores_are_ratios_of_gamma_functions(whole):
+    rng = np.random.default_rng(0)
+    bounds, indices = np.arange(0, 201, 20), np.concatenate([np.sort(rng.permutation(50)[:20]) for _ in range(10)])
+    draws = rng.integers(1, 9, 200).astype(float) * (1 if whole else rng.random(200))
+    start = 10 ** rng.uniform(-3, 5, (50, 7))
+    own, codes = 10 ** rng.uniform(-3, 5, 200), rng.integers(0, 7, 10)
+    each = start[indices]
+    each[np.arange(200), np.repeat(codes, 20)] = own
+    with mpmath.workdps(40):
+        rise = np.vectorize(lambda a, x: float(mpmath.loggamma(mpmath.mpf(a) + x) - mpmath.loggamma(a)))
+        terms = rise(each, draws[:, None])
+    found = kernels.rising_scores(kernels.Cells(bounds, indices, draws, (10, 50)), start, own, codes)
+    np.testing.assert_allclose(found, terms.reshape(10, 20, 7).sum(axis=1), rtol=1e-13, atol=1e-12)
+
+
+def test_rising_scores_refuse_invalid_cells():
+    cells = kernels.Cells(np.array([0, 1]), np.array([1]), np.ones(1), (1, 1))
+    with pytest.raises(ValueError, match="outside its shape"):
+        kernels.rising_scores(cells, np.ones((1, 2)), np.ones(1), np.array([0]))
+    zero = kernels.rising_scores(cells._replace(indices=np.array([0])), np.zeros((1, 2)), np.ones(1), np.array([0]))
+    assert zero.tolist() == [[0.0, -np.inf]]

@@ -28,4 +28,4 @@ def text_codes(labels: Array) -> tuple[Codes, Codes] | None:
         first = _core.string_codes(np.ascontiguousarray(labels), codes)
     else:
         return None
-    return (first, codes) if len(first) else None
+    return (first.astype(np.int64), codes) if len(first) else None

@@ -135,8 +135,8 @@ void bind_joining(nb::module_ &m) {
             // Other classes keep what they have.
             for (size_t k = 0; k < classes; ++k) {
                 const size_t here = k * d;
-                const Summary own{a.weight + here, a.weight_low + here, a.mean + here,
-                                  a.mean_low + here, a.squares + here, a.squares_low + here};
+                const Summary own{a.weight + here,   a.weight_low + here, a.mean + here,
+                                  a.mean_low + here, a.squares + here,    a.squares_low + here};
                 const Summary more{ones + here, none, values + here, none, none, none};
                 kernels().joining.moments(static_cast<int64_t>(d), own, more, at + here, at + count + here,
                                           at + 2 * count + here, at + 3 * count + here, at + 4 * count + here,
@@ -148,8 +148,8 @@ void bind_joining(nb::module_ &m) {
                                           pool + d, pool + 2 * d, pool + 3 * d, none + d);
         },
         "out"_a.noconvert(), "pooled"_a.noconvert(), "weight"_a.noconvert(), "weight_low"_a.noconvert(),
-        "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert(), "m2_low"_a.noconvert(),
-        "row"_a.noconvert(), "code"_a);
+        "mean"_a.noconvert(), "mean_low"_a.noconvert(), "m2"_a.noconvert(), "m2_low"_a.noconvert(), "row"_a.noconvert(),
+        "code"_a);
 
     m.def(
         "pool_moments",
@@ -236,8 +236,8 @@ void bind_joining(nb::module_ &m) {
             join_scatter(static_cast<int64_t>(classes), static_cast<int64_t>(d), a, b, static_cast<int64_t>(count),
                          first, first + classes, centre, centre + classes * d, out_scatter.data(),
                          out_scatter_low.data());
-            const Summary joined{first, first + classes, centre, centre + classes * d, out_scatter.data(),
-                                 out_scatter_low.data()};
+            const Summary joined{
+                first, first + classes, centre, centre + classes * d, out_scatter.data(), out_scatter_low.data()};
             std::vector<double> squares(d);
             return kernels().joining.grand_mean(static_cast<int64_t>(classes), static_cast<int64_t>(d), joined,
                                                 static_cast<int64_t>(count), grand.data(), grand.data() + d,

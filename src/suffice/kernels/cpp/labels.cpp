@@ -16,8 +16,8 @@
 namespace suffice {
 namespace {
 
-constexpr int64_t BLOCK = 1 << 16;    // labels whose distinct values are collected together
-constexpr int64_t MOST = 1 << 12;     // distinct labels; more are not classes, and sorting finds them as fast
+constexpr int64_t BLOCK = 1 << 16;  // labels whose distinct values are collected together
+constexpr int64_t MOST = 1 << 12;   // distinct labels; more are not classes, and sorting finds them as fast
 constexpr uint64_t MULTIPLIER = 0x9e3779b97f4a7c15u;
 
 using Characters = nb::ndarray<const uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -78,7 +78,8 @@ template <typename Less> std::vector<int64_t> ranks(std::vector<int64_t> &first,
     std::vector<int64_t> order(first.size()), rank(first.size()), sorted;
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return less(first[a], first[b]); });
-    for (size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<int64_t>(i), sorted.push_back(first[order[i]]);
+    for (size_t i = 0; i < order.size(); ++i)
+        rank[order[i]] = static_cast<int64_t>(i), sorted.push_back(first[order[i]]);
     first = std::move(sorted);
     return rank;
 }
@@ -125,8 +126,8 @@ std::vector<int64_t> fixed_width_codes(const uint32_t *text, int64_t rows, int64
     return first;
 }
 
-// The same for objects, all of which must be strings. Equal labels are often the same object, so the numbers of the last
-// objects are remembered.
+// The same for objects, all of which must be strings. Equal labels are often the same object, so the numbers of the
+// last objects are remembered.
 std::vector<int64_t> string_codes(PyObject *const *labels, int64_t rows, int64_t *codes) {
     constexpr int BITS = 8;
     std::pair<PyObject *, int64_t> last[1 << BITS] = {};
@@ -164,7 +165,8 @@ class Objects {
   public:
     explicit Objects(nb::handle array) {
         if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0) throw nb::python_error();
-        if (view_.ndim != 1 || view_.itemsize != sizeof(PyObject *) || !view_.format || std::strcmp(view_.format, "O")) {
+        if (view_.ndim != 1 || view_.itemsize != sizeof(PyObject *) || !view_.format ||
+            std::strcmp(view_.format, "O")) {
             PyBuffer_Release(&view_);
             throw nb::type_error("labels must be a contiguous array of objects");
         }

@@ -33,8 +33,8 @@ double log_rise(double a, double x) {
 class Expansion {
   public:
     Expansion() {
-        double bernoulli[TERMS + 2] = {1, -0.5, 1 / 6.0, 0, -1 / 30.0, 0, 1 / 42.0, 0, -1 / 30.0, 0, 5 / 66.0, 0,
-                                       -691 / 2730.0, 0};
+        double bernoulli[TERMS + 2] = {1,         -0.5, 1 / 6.0,  0, -1 / 30.0,     0, 1 / 42.0, 0,
+                                       -1 / 30.0, 0,    5 / 66.0, 0, -691 / 2730.0, 0};
         for (int m = 1; m <= TERMS; ++m) {
             const int n = m + 1;
             double choose = 1;
