@@ -63,12 +63,13 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[object]) -> Float:
     array([0.1, 0.9])
     """
     if isinstance(prior, str):
-        if prior == "data":
+        name: str = prior
+        if name == "data":
             return np.asarray(weight / weight.sum())
-        if prior == "uniform":
+        if name == "uniform":
             return np.full(len(labels), 1 / len(labels))
-        hint = did_you_mean(prior, ("data", "uniform"))
-        raise _prior_error(f" must be 'data', 'uniform', a mapping or one number per class, got {prior!r}.{hint}")
+        hint = did_you_mean(name, ("data", "uniform"))
+        raise _prior_error(f" must be 'data', 'uniform', a mapping or one number per class, got {name!r}.{hint}")
     if isinstance(prior, _Series):
         prior = prior.to_dict()
     if isinstance(prior, Mapping):

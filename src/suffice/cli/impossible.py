@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -46,10 +46,11 @@ class ImpossibleRows:
     def __init__(self, model: GenerativeClassifier, setting: str | None) -> None:
         fitted = model.fitted_
         specification = fitted.specification
-        if setting is not None and "impossible" not in {field.name for field in fields(specification)}:
+        if setting is not None and not specification.has_impossible:
             raise click.UsageError(f"--impossible does not apply to a {specification.estimator}.")
         if setting is not None:
-            model = model.with_fitted(fitted.with_specification(replace(specification, impossible=setting)))
+            changes: dict[str, Any] = {"impossible": setting}
+            model = model.with_fitted(fitted.with_specification(replace(specification, **changes)))
         self.model, self.n_rows = model, 0
 
     @contextlib.contextmanager

@@ -228,7 +228,9 @@ class _Objective:
     def loss(self, theta: Float) -> tuple[float, Float]:
         """The loss and its gradient."""
         slope, offset, outliers = self.parts(theta)
-        found = kernels.tempered_loss(self.z, self.codes, self.weights, slope, offset, self.prior, outliers)
+        found = kernels.tempered_loss(
+            self.z, self.codes, self.weights, slope, np.ascontiguousarray(offset), self.prior, outliers
+        )
         value, gradient = found.loss, np.append(slope * found.by_slope, found.by_offset)
         if outliers > 0:
             value -= self.impossible * np.log(outliers)
@@ -239,7 +241,7 @@ class _Objective:
     def _mixed(self, explained: Float, outliers: float) -> float:
         """Loss of the mixture with the prior, from the log-probabilities of the labels."""
         mixture = np.logaddexp(np.log1p(-outliers) + explained, np.log(outliers) + np.log(self.prior))
-        return -float(self.weights @ mixture) - self.impossible * np.log(outliers)
+        return -float(self.weights @ mixture) - self.impossible * float(np.log(outliers))
 
     def _penalty(self, theta: Float) -> tuple[float, Float]:
         precision = np.full(len(theta), self.offsets)
