@@ -58,3 +58,12 @@ def test_rows_of_a_sparse_matrix(rows, integer):
         _core.has_sorted_indices(bounds, indices, rows, 1)
     with pytest.raises(ValueError, match="shape"):
         _core.has_sorted_indices(np.zeros(0, dtype=integer), indices, -1, 1)
+
+
+def test_arrays_that_are_not_aligned():
+    """The Python functions copy them; the C++ functions refuse them."""
+    unaligned = np.zeros(33, dtype=np.uint8)[1:].view(np.float64)
+    with pytest.raises(ValueError, match="aligned"):
+        _core.known_numbers([unaligned], BITS, 0, np.empty(4))
+    with pytest.raises(ValueError, match="aligned"):
+        _core.class_sums(unaligned[:, None], np.zeros(4, np.int64), None, None, 0, 0.0, False, np.zeros((1, 1)))

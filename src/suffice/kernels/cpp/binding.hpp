@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -28,6 +29,12 @@ using Offsets = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>
 
 inline void require(bool fits, const char *message) {
     if (!fits) throw nb::value_error(message);
+}
+
+// Requires the numbers of an array to be at multiples of their size.
+template <typename Array> void require_aligned(const Array &array) {
+    const uintptr_t bytes = std::max<uintptr_t>(array.dtype().bits / 8, 1);
+    require(reinterpret_cast<uintptr_t>(array.data()) % bytes == 0, "an array must be aligned");
 }
 
 // Requires `bytes` validity bytes to hold the bits of `rows` rows from bit `first` on.

@@ -25,6 +25,7 @@ Rows::Rows(nb::handle x, bool bits) : view_{} {
         if (!nb::try_cast(array, found, false))
             throw nb::type_error("x must be a NumPy array or a list of NumPy arrays");
         require(found.ndim() == dimensions, "x must be a matrix or a list of columns");
+        require_aligned(found);
         held_.push_back(std::move(found));
         return held_.back();
     };

@@ -34,6 +34,7 @@ template <typename Index> bool are_bounds(const Index *bounds, int64_t count, in
 Sparse sparse(const Array &bounds, const Array &indices, const Array &values, int64_t rows, int64_t columns,
               bool by_column) {
     const bool wide = bounds.dtype() == nb::dtype<int64_t>();
+    for (const Array &each : {bounds, indices, values}) require_aligned(each);
     require(indices.dtype() == bounds.dtype() && (wide || bounds.dtype() == nb::dtype<int32_t>()),
             "the indices and indptr of a sparse matrix must both be int32 or both int64");
     require(rows >= 0 && columns >= 0 && (wide || std::max(rows, columns) <= std::numeric_limits<int32_t>::max()),
