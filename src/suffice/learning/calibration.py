@@ -231,21 +231,21 @@ class _Objective:
         excess[row, self.codes] -= 1.0
         penalty, slope_of_penalty = self._penalty(theta)
         if outliers == 0:
-            value, pull, last = -float(self.weights @ explained), self.weights, []
+            value, pull, last = -float(self.weights @ explained), self.weights, np.zeros(0)
         else:
             value, pull, last = self._mixed(explained, outliers)
         excess *= pull[:, None]
         gradient = np.concatenate([[slope * float((excess * self.z).sum())], excess.sum(axis=0), last])
         return (value + penalty) / self.total, (gradient + slope_of_penalty) / self.total
 
-    def _mixed(self, explained: Float, outliers: float) -> tuple[float, Float, list[float]]:
+    def _mixed(self, explained: Float, outliers: float) -> tuple[float, Float, Float]:
         """Loss of the mixture with the prior, the weight of each row in the gradient, and the derivative by log ε."""
         model, noise = np.log1p(-outliers) + explained, np.log(outliers) + np.log(self.prior)
         mixture = np.logaddexp(model, noise)
         value = -float(self.weights @ mixture) - self.impossible * np.log(outliers)
         from_model = np.exp(model - mixture)
         by_log = float(self.weights @ (from_model * outliers / (1 - outliers) - np.exp(noise - mixture)))
-        return value, self.weights * from_model, [by_log - self.impossible]
+        return value, self.weights * from_model, np.array([by_log - self.impossible])
 
     def _penalty(self, theta: Float) -> tuple[float, Float]:
         precision = np.full(len(theta), self.offsets)
