@@ -82,7 +82,6 @@ DISCRIMINANT = {
     "shared": GaussianDiscriminant(),
     "calibrate": GaussianDiscriminant(calibrate=True),
     "auto": GaussianDiscriminant("own", mix="auto", shrinkage="auto"),
-    "both": GaussianDiscriminant("own", mix="auto", shrinkage="auto", calibrate=True),
 }
 
 

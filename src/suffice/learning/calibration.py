@@ -17,7 +17,7 @@ p(y)/π(y), which is Bayes' rule.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from suffice.exceptions import InputError
 from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Codes, Float
 from suffice.statistics import ClassAxis
-
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
 
 __all__ = ["OFFSETS", "Calibration", "fit_isotonic", "fit_temperature"]
 
@@ -204,6 +201,13 @@ def fit_temperature(
     return replace(identity, slope=float(slope), offset=offset - offset.mean(), outliers=outliers)
 
 
+class _Map(NamedTuple):
+    """Parameters of a temperature map, and their penalised mean log-loss."""
+
+    x: Float
+    loss: float
+
+
 @dataclass(frozen=True, eq=False)
 class _Objective:
     """Penalised mean log-loss of a temperature map as a function of (log β, offsets), or (log β, offsets, log ε)."""
@@ -271,7 +275,7 @@ class _Objective:
             return start, None
         return start, np.concatenate([[mixed[1]], zeros, [np.log(mixed[2])]])
 
-    def search(self, start: Float, *, offsets: bool = False) -> OptimizeResult:
+    def search(self, start: Float, *, offsets: bool = False) -> _Map:
         """The minimum near a start; without ``offsets``, they stay zero."""
         from scipy.optimize import minimize
 
@@ -280,15 +284,15 @@ class _Objective:
         bounds = [(-40.0, 12.0)] + [(-most, most)] * k + [(LEAST_LOG_OUTLIERS, np.log(0.5))] * (len(start) - k - 1)
         found = minimize(self.loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
         here = self.at(start)
-        return found if found.fun <= here.fun else here
+        return _Map(found.x, float(found.fun)) if found.fun <= here.loss else here
 
-    def at(self, theta: Float) -> OptimizeResult:
+    def at(self, theta: Float) -> _Map:
         """The loss of one map."""
-        return OptimizeResult(x=theta, fun=self.loss(theta)[0])
+        return _Map(theta, self.loss(theta)[0])
 
-    def better(self, simple: OptimizeResult, other: OptimizeResult, more: int) -> OptimizeResult:
+    def better(self, simple: _Map, other: _Map, more: int) -> _Map:
         """The map with so many more parameters if they increase the log-likelihood enough, else the simple one."""
-        return other if self.total * (simple.fun - other.fun) > EVIDENCE * more else simple
+        return other if self.total * (simple.loss - other.loss) > EVIDENCE * more else simple
 
 
 def fit_isotonic(
