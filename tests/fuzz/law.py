@@ -71,6 +71,11 @@ def run(driver: Driver, seed: int, numbers: range, until: float | None = None) -
     return report
 
 
+def _is_of_numpy(error: BaseException) -> bool:
+    """Whether NumPy has no operation for the types of some values, which scikit-learn does not check."""
+    return isinstance(error, TypeError) and type(error).__module__.startswith("numpy")
+
+
 def _one(driver: Driver, seed: int, number: int, report: Report) -> str:
     place = f"{driver.name} {seed} {number}"
     rng = random.Random(place)
@@ -87,7 +92,7 @@ def _one(driver: Driver, seed: int, number: int, report: Report) -> str:
         outcome = type(error).__name__
         if isinstance(error, KeyboardInterrupt):
             raise
-        if type(error) not in PLAIN:
+        if type(error) not in PLAIN and not _is_of_numpy(error):
             report.broken.append(f"{place}: {''.join(traceback.format_exception(error))}")
     finally:
         faulthandler.cancel_dump_traceback_later()

@@ -67,3 +67,9 @@ def test_arrays_that_are_not_aligned():
         _core.known_numbers([unaligned], BITS, 0, np.empty(4))
     with pytest.raises(ValueError, match="aligned"):
         _core.class_sums(unaligned[:, None], np.zeros(4, np.int64), None, None, 0, 0.0, False, np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("x", [b"x", np.float64(1), np.datetime64(1, "s"), [np.datetime64(1, "s")], memoryview(b"xy")])
+def test_rows_that_are_not_arrays(x):
+    with pytest.raises(TypeError, match="x must be a NumPy array"):
+        _core.class_sums(x, np.zeros(2, np.int64), None, None, 0, 0.0, False, np.zeros((1, 2)))

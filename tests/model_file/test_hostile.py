@@ -120,6 +120,10 @@ FORGED = {
         ),
         "class labels of different types",
     ),
+    "classes that are not an array": (
+        put(["parameters", "prior"], {"ClassAxis": {"labels": 3}}),
+        "classes are not an array of labels",
+    ),
     "a form of rows": (put(["attributes", "form"], "ls"), "'ls' is not a form of rows"),
     "a form of other rows": (
         put(["attributes", "form"], {"StoredFrameForm": {"backend": "os", "names": [], "types": []}}),

@@ -224,7 +224,12 @@ class ValueReader:
             name, settings = content
             return _family_class(name)(**self._fields(settings, also, depth))
         kinds = _STORABLE | {kind.__name__: kind for kind in also}
-        return kinds[tag](**self._fields(content, also, depth)) if tag in kinds else codec_tagged(tag).unpack(content)
+        if tag not in kinds:
+            return codec_tagged(tag).unpack(content)
+        values = self._fields(content, also, depth)
+        if kinds[tag] is ClassAxis and not isinstance(values.get("labels"), np.ndarray):
+            raise ValueError("classes are not an array of labels")
+        return kinds[tag](**values)
 
     def _items(self, content: Json, also: tuple[type, ...], depth: int) -> list[Value]:
         if isinstance(content, dict):

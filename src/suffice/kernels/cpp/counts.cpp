@@ -170,7 +170,10 @@ int64_t code_counts(const int64_t *codes, int64_t count, int64_t size, int64_t *
                   },
                   [&](const Part &part) {
                       beyond = std::max(beyond, part.beyond);
-                      for (size_t i = 0; i < part.counts.size(); ++i) total[i % size] += part.counts[i];
+                      for (size_t i = 0; i < part.counts.size(); ++i) {
+                          uint64_t sum = static_cast<uint64_t>(total[i % size]);  // the caller's totals may overflow
+                          total[i % size] = static_cast<int64_t>(sum + part.counts[i]);
+                      }
                   });
     return beyond;
 }

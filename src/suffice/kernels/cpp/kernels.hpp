@@ -55,7 +55,13 @@ struct CellRule {
 
 // Flags about the values that a pass read, including those of rows that do not count; bits of one number. FLAG_OUTSIDE
 // marks an index outside a sparse matrix.
-enum ValueFlags : uint32_t { FLAG_NEGATIVE = 1, FLAG_MISSING = 2, FLAG_INFINITE = 4, FLAG_OUTSIDE = 8, FLAG_UNSORTED = 16 };
+enum ValueFlags : uint32_t {
+    FLAG_NEGATIVE = 1,
+    FLAG_MISSING = 2,
+    FLAG_INFINITE = 4,
+    FLAG_OUTSIDE = 8,
+    FLAG_UNSORTED = 16
+};
 
 struct SumKernels {
     // Adds rows first..last-1 of `x`, columns column.., to the class totals (classes x columns); `buffer` holds TILE

@@ -22,7 +22,8 @@ Type type_of(const nb::dlpack::dtype &type) {
 Rows::Rows(nb::handle x, bool bits) : view_{} {
     const auto seen = [this](nb::handle array, size_t dimensions) -> const Array & {
         Array found;
-        if (!nb::try_cast(array, found, false))
+        // Not every object with a buffer: nanobind reads the strides of a NumPy time, which has none.
+        if (!nb::hasattr(array, "__dlpack__") || !nb::try_cast(array, found, false))
             throw nb::type_error("x must be a NumPy array or a list of NumPy arrays");
         require(found.ndim() == dimensions, "x must be a matrix or a list of columns");
         require_aligned(found);
