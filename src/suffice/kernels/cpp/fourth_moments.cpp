@@ -50,8 +50,8 @@ void bind_fourth_moments(nb::module_ &m) {
                                              quartic_low.data() + at};
                     double *const to = out.data() + (matrices == 1 ? 0 : at);
                     const int64_t apart = static_cast<int64_t>(matrices) * square;
-                    const FourthTotals totals{to,             to + apart,     to + 2 * apart,
-                                              to + 3 * apart, to + 4 * apart, to + 5 * apart};
+                    const FourthTotals totals{
+                        to, to + apart, to + 2 * apart, to + 3 * apart, to + 4 * apart, to + 5 * apart};
                     kernels().fourth_moments.add_moved(from, first, last, sign, buffer.data(), totals);
                 }
             });

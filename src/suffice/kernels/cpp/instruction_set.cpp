@@ -50,10 +50,10 @@ namespace {
 
 extern const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET);
 const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
-    SUFFICE_STRING(SUFFICE_SET),  SUFFICE_SET::sum_kernels,       SUFFICE_SET::moment_kernels,
-    SUFFICE_SET::scatter_kernels, SUFFICE_SET::fourth_moment_kernels, SUFFICE_SET::gaussian_kernels,
-    SUFFICE_SET::held_out_kernels, SUFFICE_SET::linear_kernels,  SUFFICE_SET::posterior_kernels,
-    SUFFICE_SET::joining_kernels, SUFFICE_SET::sparse_kernels,  SUFFICE_SET::count_kernels,
+    SUFFICE_STRING(SUFFICE_SET),   SUFFICE_SET::sum_kernels,           SUFFICE_SET::moment_kernels,
+    SUFFICE_SET::scatter_kernels,  SUFFICE_SET::fourth_moment_kernels, SUFFICE_SET::gaussian_kernels,
+    SUFFICE_SET::held_out_kernels, SUFFICE_SET::linear_kernels,        SUFFICE_SET::posterior_kernels,
+    SUFFICE_SET::joining_kernels,  SUFFICE_SET::sparse_kernels,        SUFFICE_SET::count_kernels,
     SUFFICE_SET::arrow_kernels,
 };
 

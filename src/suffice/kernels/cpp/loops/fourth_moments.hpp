@@ -1,4 +1,5 @@
-// Included by instruction_set.cpp, within its namespace: sums of products of up to four deviations, about another point.
+// Included by instruction_set.cpp, within its namespace: sums of products of up to four deviations, about another
+// point.
 
 // An unevaluated sum of two doubles, with the arithmetic of numerics/compensated.py.
 struct Two {
@@ -35,7 +36,8 @@ void transpose_columns(const double *RESTRICT matrix, int64_t d, int64_t first, 
 
 void add_moved(const FourthMoments &m, int64_t first, int64_t last, double sign, double *buffer, FourthTotals out) {
     const int64_t d = m.columns, size = (last - first) * d;
-    double *const turned = buffer, *const turned_low = buffer + size, *const v = turned_low + size, *const v_low = v + d;
+    double *const turned = buffer, *const turned_low = buffer + size, *const v = turned_low + size,
+                  *const v_low = v + d;
     transpose_columns(m.cubic, d, first, last, turned);
     transpose_columns(m.cubic_low, d, first, last, turned_low);
     for (int64_t j = 0; j < d; ++j) {

@@ -145,7 +145,8 @@ struct Candidates {
     int32_t rows[PRUNED_ROWS];
 };
 
-// A block of rows in tiles, and for each tile the distances to all classes (classes x TILE, plus three rows of scratch).
+// A block of rows in tiles, and for each tile the distances to all classes (classes x TILE, plus three rows of
+// scratch).
 struct PrunedBlock {
     const Full &p;
     const double *offset;
