@@ -3,8 +3,8 @@
 ``python benchmarks/default_estimation.py`` prints the tables of ``docs/estimation.md`` and ``docs/calibration.md``.
 
 Estimation: each model is fitted to 12, 30, 100, 300 and 1,000 random rows and to half of each set, with at least two
-rows of each class, and scored on up to 1,000 other rows. The table shows means over sets. Calibration: two halves of up to 1,000 rows
-predict each other.
+rows of each class, and scored on up to 1,000 other rows. The table shows means over sets. Calibration: two halves of up
+to 1,000 rows predict each other.
 """
 
 import sys
