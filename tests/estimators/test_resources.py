@@ -155,7 +155,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
 def test_many_levels_fit_in_memory():
     """A quarter of a million rows of twenty categories, one of them different in every row."""
     run = subprocess.run([sys.executable, "-c", CATEGORIES], check=True, capture_output=True, text=True)
-    assert float(run.stdout) < 0.6, f"{float(run.stdout):.2f} GB"
+    assert float(run.stdout) < 0.75, f"{float(run.stdout):.2f} GB"
 
 
 def test_no_engine_is_loaded_that_nobody_brought():

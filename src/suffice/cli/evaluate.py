@@ -75,6 +75,7 @@ def command(
     if impossible is None and loaded.fitted_.specification.impossible == "nan":
         impossible = "prior"  # a row without probabilities has no log-loss
     impossible_rows = ImpossibleRows(loaded, impossible)
+    loaded = impossible_rows.model
     target = known_target(loaded, target)
     source = open_data(data, reading, columns, ignore, also=[weights], target=target, notes=False)
     read = model_columns(loaded, source, [target, weights])

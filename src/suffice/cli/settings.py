@@ -121,7 +121,7 @@ DISCRIMINANT = (
     click.option(
         "--shrinkage",
         type=NumberOr("ledoit_wolf", "oas", "auto", most=1),
-        help="Shrinkage of the covariance towards its diagonal, 0 to 1; default: none.",
+        help="Shrinkage of the covariance towards its diagonal, 0 to 1; default: oas, and 0 with --estimation.",
     ),
 )
 TEXT = (
@@ -158,7 +158,8 @@ ALL = (
     click.option(
         "--estimation",
         type=click.Choice(["mle", "map", "bayes"], case_sensitive=False),
-        help="Estimate parameters by maximum likelihood, by MAP, or integrate over their posterior.",
+        help="Estimate parameters by maximum likelihood, by MAP, or integrate over their posterior; default: map, and mle "
+        "with --shrinkage oas for discriminant.",
     ),
     click.option(
         "--prior", metavar="data|uniform|CLASS=SHARE,...", help="Class prior; default: class frequencies in the data."

@@ -95,10 +95,13 @@ def _of_column(y: object, engine: str) -> tuple[ClassAxis, Codes] | None:
     kind = chunk.type.value_type if pa.types.is_dictionary(chunk.type) else chunk.type
     if not len(chunk) or not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view()):
         return None
-    labels, codes, missing = _distinct_texts(chunk)
+    try:
+        labels, codes, missing = _distinct_texts(chunk)
+        fixed_width = np.asarray(y[:1]).dtype.kind == "U"  # type: ignore[index]
+    except (UnicodeDecodeError, NotImplementedError, IndexError):  # not UTF-8, string views in pandas, no dictionary
+        return None
     if missing is not None:
         return None
-    fixed_width = np.asarray(y[:1]).dtype.kind == "U"  # type: ignore[index]
     return ClassAxis(labels if fixed_width else labels.astype(object)), codes
 
 

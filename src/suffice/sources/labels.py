@@ -54,9 +54,7 @@ def check_label_count(n_rows: int, n_labels: int) -> None:
     """Raise scikit-learn's error, with its argument, unless there is one label for each row."""
     if n_labels != n_rows:
         raise InputError(
-            f"Found input variables with inconsistent numbers of samples: {[n_rows, n_labels]}. y must have one label "
-            "for each row of X.",
-            argument="y",
+            f"Found input variables with inconsistent numbers of samples: {[n_rows, n_labels]}", argument="y"
         )
 
 

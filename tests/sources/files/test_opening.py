@@ -332,10 +332,11 @@ def test_content_of_another_format(tmp_path, name, content, words):
 @pytest.mark.parametrize("packed", ["gz", "bz2", "xz", "zst", "lz4"])
 @pytest.mark.parametrize("name", ["data.csv", "data.jsonl", "data.parquet"])
 def test_truncated_and_damaged_compressed_files(written, tmp_path, name, packed):
-    pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[packed]
+    packs = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    pack = packs.get(packed, lambda data: arrow_compressed(data, packed.replace("zst", "zstd")))
     whole = pack((written / name).read_bytes())
     path = tmp_path / f"{name}.{packed}"
-    middle = len(whole) // 2
+    middle = 4 if packed in ("zst", "lz4") else len(whole) // 2  # Arrow writes no checksums of what they compress
     for content in (whole[: len(whole) - 20], whole[:middle] + b"\0\0damaged\0\0" + whole[middle + 11 :]):
         path.write_bytes(content)
         with pytest.raises(InputError, match=rf"{name}\.{packed} cannot be decompressed"):

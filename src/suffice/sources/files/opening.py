@@ -578,7 +578,10 @@ def _check_names(names: Iterable[str], available: Sequence[str], described: str)
     for name in names:
         if name not in known:
             hint = did_you_mean(name, available)
-            raise InputError(f"{described} has no column {name!r:.80}.{hint} It has {listed(available)}.", column=name)
+            sentence = f"{described} has no column {name!r:.80}.{hint} It has {listed(available)}."
+            comments = available[:1] and available[0].startswith("#")
+            advice = (" If its first line is a comment, set ", Argument("comment", "#"), ".") if comments else ()
+            raise InputError(sentence, *advice, column=name)
 
 
 def _need_pyarrow() -> None:
