@@ -177,10 +177,10 @@ def test_memory_order_is_kept(tmp_path):
     assert_equal(np.ascontiguousarray(statistic.mean), np.ascontiguousarray(again.mean))
 
 
-def test_a_million_words(tmp_path):
-    words = [f"wörd {i}" for i in range(10**6)]
+def test_very_many_words(tmp_path):
+    words = [f"wörd {i}" for i in range(200_000)]
     frame = pl.DataFrame({"word": words})
-    model = NaiveBayes({"word": "categorical"}).fit(frame, np.arange(10**6) % 2)
+    model = NaiveBayes({"word": "categorical"}).fit(frame, np.arange(len(words)) % 2)
     again = round_trip(model, tmp_path)
     assert again.fitted_.model.statistics[0].levels[0].values == tuple(sorted(words))
     assert_equal(model.predict_proba(frame[:50]), again.predict_proba(frame[:50]))

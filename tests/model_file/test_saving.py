@@ -14,7 +14,7 @@ from suffice.model_file import disk
 from suffice.model_file.disk import replacing
 from suffice.naive_bayes import MultinomialNB
 
-KILLS = 200
+KILLS = 60
 
 
 def two_models():
