@@ -158,8 +158,8 @@ ALL = (
     click.option(
         "--estimation",
         type=click.Choice(["mle", "map", "bayes"], case_sensitive=False),
-        help="Estimate parameters by maximum likelihood, by MAP, or integrate over their posterior; default: map, and mle "
-        "with --shrinkage oas for discriminant.",
+        help="Estimate parameters by maximum likelihood, by MAP, or integrate over their posterior; default: map, "
+        "and mle with --shrinkage oas for discriminant.",
     ),
     click.option(
         "--prior", metavar="data|uniform|CLASS=SHARE,...", help="Class prior; default: class frequencies in the data."
