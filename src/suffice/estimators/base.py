@@ -420,7 +420,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         --------
         >>> from suffice import NaiveBayes
         >>> model = NaiveBayes().fit([[1.0], [3.0], [4.0], [8.0]], ["ham", "ham", "spam", "spam"])
-        >>> model.predict([[3.0], [4.2]]), model.decide([[3.0], [4.2]], thresholds={"spam": 0.2})
+        >>> model.predict([[3.0], [5.0]]), model.decide([[3.0], [5.0]], thresholds={"spam": 0.2})
         (array(['ham', 'spam'], dtype='<U4'), array(['spam', 'spam'], dtype='<U4'))
         >>> model.decide([[3.0], [4.2]], costs={("ham", "spam"): 100})
         array(['ham', 'ham'], dtype='<U4')

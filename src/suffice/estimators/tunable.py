@@ -53,7 +53,7 @@ class TunableClassifier(GenerativeClassifier):
         >>> from suffice import NaiveBayes
         >>> model = NaiveBayes().fit([[1.0], [3.0], [4.0], [8.0]], ["a", "a", "b", "b"])
         >>> model.decision_function([[3.0], [5.0]]).round(3)
-        array([-1.318,  3.682])
+        array([-0.676,  0.507])
         """
         fitted = self.fitted_
         scores = prediction.decision(fitted, self._rows(fitted, X))
