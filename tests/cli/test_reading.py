@@ -249,3 +249,16 @@ def test_folders_that_are_columns(place):
     assert ran("predict", "m.suffice", "data/year=2024").count("\n") == 21
     pq.write_table(pa.table({"a": [1.0], "y": ["u"]}), "data/part.parquet")
     assert "Read files with the same columns" in refused("fit", "data", "-t", "y")
+
+
+def test_a_model_remembers_the_codes_of_missing_cells(place):
+    rows = "".join(f"{i % 7 if i % 5 else -999},{i % 3},{'ab'[i % 2]}\n" for i in range(60))
+    (place / "d.csv").write_text("age,size,kind\n" + rows)
+    (place / "new.csv").write_text("age,size\n-999,1\n,1\n")
+    ran("fit", "d.csv", "-t", "kind", "--null", "-999", "-o", "m.suffice")
+    first, second = ran("predict", "m.suffice", "new.csv").splitlines()[1:]
+    assert first == second
+    ran("fit", "d.csv", "--update", "m.suffice", "-o", "m.suffice")
+    model = suffice.load("m.suffice")
+    assert model.fitted_.layout.nulls == ("-999",)
+    assert model.parameters("age")["mean"][0] >= 0

@@ -51,6 +51,7 @@ def read_types_of_model(
             if name not in formats and (kind == "text") != (source.types[name] in TEXT_TYPES)
         },
         formats,
+        model.fitted_.layout.nulls,
     )
     note_reading(source)
 

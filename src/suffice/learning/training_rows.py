@@ -284,7 +284,9 @@ class LabelledSource(TrainingRows):
         others = [name for name in self.source.names if name not in (self.target, self.weights)]
         columns = expected.specification.reader.source_columns(self.source, others, expected.layout)
         if expected.layout is not None:
-            self.source.read_as({}, {name: form for name, form in expected.layout.formats.items() if name in columns})
+            known = expected.layout
+            formats = {name: form for name, form in known.formats.items() if name in columns}
+            self.source.read_as({}, formats, known.nulls)
         read = list(dict.fromkeys([*columns, self.target, *([] if self.weights is None else [self.weights])]))
         reader = _BatchReader(self, expected, columns)
         with closing(self.source.batches(read, coded=[self.target])) as batches:
@@ -358,8 +360,9 @@ class _BatchReader:
         with columns_by_position(self.layout):
             table, _, layout = reader.training(reader.from_arrow(known), codes, self.layout, 0)
         if self.layout is None:
-            formats = self.rows.source.formats
-            layout = replace(layout, formats={name: formats[name] for name in self.columns if name in formats})
+            source = self.rows.source
+            formats = {name: form for name, form in source.formats.items() if name in self.columns}
+            layout = replace(layout, formats=formats, nulls=source.nulls)
         model = self.expected.summarize(table, members, layout)
         self.layout = _with_known_kinds(layout, table)
         if self.expected.check is not None:

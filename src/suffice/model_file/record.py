@@ -37,7 +37,7 @@ __all__ = ["read_model", "write_model"]
 Find = Callable[[str], type[Specification] | None]
 
 # Attributes of every estimator.
-COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats", "target")
+COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats", "nulls", "target")
 
 for _kind in (
     CellFormat,
@@ -105,6 +105,7 @@ def _attributes(fitted: Fitted) -> dict[str, object]:
         "dtype": layout.dtype,
         "declared": fitted.declared,
         "formats": dict(layout.formats) or None,
+        "nulls": list(layout.nulls) or None,
         "form": layout.form,
         "tuning": fitted.tuning,
         "calibration": fitted.calibration,
@@ -254,7 +255,11 @@ def _layout(schema: Schema, attributes: Mapping[str, Value], *, has_form: bool) 
     formats = attributes.get("formats") or {}
     if not isinstance(formats, dict) or not all(isinstance(each, CellFormat) for each in formats.values()):
         raise ModelFileError("formats does not tell how cells are written")
-    return RowLayout(schema, feature_names, np.dtype(np.float64) if dtype is None else dtype, form, formats)
+    nulls = attributes.get("nulls") or []
+    if not isinstance(nulls, list) or not all(isinstance(each, str) for each in nulls):
+        raise ModelFileError("nulls does not list the texts of missing cells")
+    dtype = np.dtype(np.float64) if dtype is None else dtype
+    return RowLayout(schema, feature_names, dtype, form, formats, tuple(nulls))
 
 
 def _check_chosen(tuning: Value, calibration: Value) -> None:

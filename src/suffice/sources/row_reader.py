@@ -44,6 +44,8 @@ class RowLayout:
     formats : mapping of str to CellFormat
         How the cells of columns of a text file were written, where they were not in the plain form. Other text files
         are read in the same way.
+    nulls : tuple of str
+        Texts that stood for a missing cell in text files, besides the usual ones.
     """
 
     schema: Schema
@@ -51,6 +53,7 @@ class RowLayout:
     dtype: np.dtype[np.floating] = DOUBLE
     form: Form | None = None
     formats: Mapping[str, CellFormat] = field(default_factory=dict)
+    nulls: tuple[str, ...] = ()
 
     @property
     def n_columns(self) -> int:

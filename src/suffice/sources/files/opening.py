@@ -191,6 +191,11 @@ class Source:
         return {name: form for name, form in self._rows.layout.formats.items() if name in self.types}
 
     @property
+    def nulls(self) -> tuple[str, ...]:
+        """Texts that stand for a missing cell, besides the usual ones."""
+        return tuple(text for text in (*(self._options.nulls or ()), *self._rows.layout.nulls) if text not in NULLS)
+
+    @property
     def is_text(self) -> bool:
         """Whether cells are stored as text, so that some texts stand for missing cells."""
         return self._rows.types_from_text
@@ -215,7 +220,9 @@ class Source:
             layout.remarks.pop(name, None)
             self.types[name] = type_word(layout.types[name])
 
-    def read_as(self, types: Mapping[str, str], formats: Mapping[str, CellFormat] | None = None) -> None:
+    def read_as(
+        self, types: Mapping[str, str], formats: Mapping[str, CellFormat] | None = None, nulls: Sequence[str] = ()
+    ) -> None:
         r"""Read columns of a CSV as these types, unless types were given for them when the source was opened.
 
         Other file formats have types of their own; only text columns of Parquet and Arrow are read in a format. Notes
@@ -226,6 +233,8 @@ class Source:
         types : mapping of str to {"number", "text", "category", "yes/no", "time"}
         formats : mapping of str to CellFormat, optional
             How cells of columns are written, instead of what was recognised in this file.
+        nulls : sequence of str
+            Further texts that stand for a missing cell.
 
         Examples
         --------
@@ -236,6 +245,7 @@ class Source:
         [[{'code': '12', 'size': 1}]]
         """
         layout, is_text = self._rows.layout, self._rows.types_from_text
+        layout.nulls = tuple(nulls)
         new = {name: kind for name, kind in types.items() if is_text and name not in self._options.types}
         request_types(layout, new, self._options, self.name)
         for name, form in (formats or {}).items():

@@ -77,6 +77,8 @@ class FileLayout:
         Of columns whose cells are not written in the plain form.
     as_written : dict of str to pyarrow.DataType
         Types that the columns with a format have without it.
+    nulls : tuple of str
+        Texts that stand for a missing cell in the files that a model was fitted to, besides those of this file.
     zero_one : set of str
         Columns of whole numbers in which only 0 and 1 occur.
     empty : set of str
@@ -91,6 +93,7 @@ class FileLayout:
     remarks: dict[str, Sentence] = field(default_factory=dict)
     formats: dict[str, CellFormat] = field(default_factory=dict)
     as_written: dict[str, ArrowType] = field(default_factory=dict)
+    nulls: tuple[str, ...] = ()
     zero_one: set[str] = field(default_factory=set)
     quote: str = '"'
     empty: set[str] = field(default_factory=set)
