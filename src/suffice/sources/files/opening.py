@@ -245,7 +245,7 @@ class Source:
         [[{'code': '12', 'size': 1}]]
         """
         layout, is_text = self._rows.layout, self._rows.types_from_text
-        layout.nulls = tuple(nulls)
+        layout.nulls[:] = nulls
         new = {name: kind for name, kind in types.items() if is_text and name not in self._options.types}
         request_types(layout, new, self._options, self.name)
         for name, form in (formats or {}).items():

@@ -77,7 +77,7 @@ class FileLayout:
         Of columns whose cells are not written in the plain form.
     as_written : dict of str to pyarrow.DataType
         Types that the columns with a format have without it.
-    nulls : tuple of str
+    nulls : list of str
         Texts that stand for a missing cell in the files that a model was fitted to, besides those of this file.
     zero_one : set of str
         Columns of whole numbers in which only 0 and 1 occur.
@@ -93,7 +93,7 @@ class FileLayout:
     remarks: dict[str, Sentence] = field(default_factory=dict)
     formats: dict[str, CellFormat] = field(default_factory=dict)
     as_written: dict[str, ArrowType] = field(default_factory=dict)
-    nulls: tuple[str, ...] = ()
+    nulls: list[str] = field(default_factory=list)
     zero_one: set[str] = field(default_factory=set)
     quote: str = '"'
     empty: set[str] = field(default_factory=set)
