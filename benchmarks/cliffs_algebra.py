@@ -52,7 +52,7 @@ def covariance_jobs(scale: Scale) -> list[Job]:
     def leaving(_: Scale) -> list[Side]:
         rows = load_breast_cancer(return_X_y=True)
         conjugate = GaussianDiscriminant("own", estimation="bayes")
-        return [Side(LeaveOneOut(model), *rows) for model in (conjugate, GaussianDiscriminant("own"))]
+        return [Side(LeaveOneOut(model), *rows) for model in (conjugate, GaussianDiscriminant("own", estimation="mle"))]
 
     def starting(_: Scale) -> list[Side]:
         X, y = load_iris(return_X_y=True)
