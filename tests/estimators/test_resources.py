@@ -134,8 +134,8 @@ def test_import_is_lean():
 
 
 CATEGORIES = """
-import resource, sys
 import numpy as np, pandas as pd
+from pathlib import Path
 from suffice import NaiveBayes
 rng = np.random.default_rng(0)
 n = 250_000
@@ -148,14 +148,17 @@ model = NaiveBayes({"user": "categorical"}).fit(frame, y)
 assert len(model.parameters("user")["level"]) == n
 model.partial_fit(frame[:10], y[:10])
 assert model.predict(frame[:100]).shape == (100,)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+lines = Path("/proc/self/status").read_text().splitlines()
+print(int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 2**20)
 """
 
 
 def test_many_levels_fit_in_memory():
     """A quarter of a million rows of twenty categories, one of them different in every row."""
+    if not Path("/proc/self/status").exists():
+        return  # no such measure on this system
     run = subprocess.run([sys.executable, "-c", CATEGORIES], check=True, capture_output=True, text=True)
-    assert float(run.stdout) < 0.75, f"{float(run.stdout):.2f} GB"
+    assert float(run.stdout) < 0.6, f"{float(run.stdout):.2f} GB"
 
 
 def test_no_engine_is_loaded_that_nobody_brought():

@@ -17,11 +17,12 @@ import polars as pl
 
 from fuzz.hostile_values import NUMBERS, TEXTS, array
 from fuzz.law import Driver
+from suffice import kernels
 from suffice.kernels import _core
 
 __all__ = ["CORE"]
 
-STUBS = ast.parse(pathlib.Path(_core.__file__).with_name("_core.pyi").read_text())
+STUBS = ast.parse((pathlib.Path(kernels.__file__).parent / "_core.pyi").read_text())
 FUNCTIONS = [each for each in STUBS.body if isinstance(each, ast.FunctionDef)]
 SIZES = [-1, 0, 1, 2, 3, 7, 255, 256, 2**31 - 1, 2**31, 2**40, 2**62, 2**63 - 5, 2**63 - 1, -(2**63), 2**64]
 SHAPES = {

@@ -39,7 +39,7 @@ MAX_CLASSES = 1000  # more distinct labels than this, in fewer than twice as man
 def check_labels(column: str, missing: Mask | None, *, as_text: bool = False) -> None:
     """Raise `InputError` with the rows that have no label, if there are any.
 
-    ``as_text`` tells that labels are read from a text file, in which some texts stand for a missing label.
+    ``as_text``: whether labels are read from a text file, in which some texts stand for a missing label.
     """
     if missing is not None and missing.any():
         problem = NO_LABEL_IN_TEXT if as_text else NO_LABEL

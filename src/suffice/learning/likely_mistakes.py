@@ -119,7 +119,7 @@ def likely_mistakes(
         notes.append(
             _note(
                 f"{_columns(identifiers)} {'has' if len(identifiers) == 1 else 'have'} a different whole number in "
-                f"every row, as an identifier has. Ignore {_them(identifiers)} with ",
+                f"every row, like an identifier. Ignore {_them(identifiers)} with ",
                 identifiers,
             )
         )
@@ -270,8 +270,8 @@ def _sentinel_note(column: _Column) -> SufficeWarning:
     assert column.numbers is not None
     share = float((column.numbers == value).mean())
     return SufficeWarning(
-        f"Column {short(column.name)} holds {value:.0f} in {100 * share:.2g} % of the rows, as a code for a missing "
-        "value. Read it as missing with ",
+        f"Column {short(column.name)} holds {value:.0f} in {100 * share:.2g} % of the rows, probably a code for a "
+        "missing value. Read it as missing with ",
         Argument("nulls", [f"{value:.0f}"]),
         ".",
         column=column.name,

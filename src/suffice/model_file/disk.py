@@ -102,7 +102,7 @@ def _open_temporary(folder: str) -> tuple[str, int]:
 
 
 def _remove_stale(folder: str) -> None:
-    """Remove temporary files of this user whose writers were killed: nobody holds their locks.
+    """Remove temporary files of this user whose writers were killed, and which therefore are not locked.
 
     Errors are ignored: on a file system without locks, or if another process is faster, the files stay or are gone.
     """

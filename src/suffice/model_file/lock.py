@@ -110,7 +110,7 @@ def _open(lock_path: str) -> int:
 def _release(lock_path: str, descriptor: int) -> None:
     """Remove the lock file, then unlock it; in the other order the file could already be another holder's.
 
-    A lock file that cannot be removed, or that a killed process left behind, is harmless: nobody holds its lock.
+    A lock file that cannot be removed, or that a killed process left behind, is harmless: it is not locked.
     Windows does not remove open files.
     """
     with contextlib.suppress(OSError):

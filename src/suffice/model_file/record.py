@@ -254,7 +254,7 @@ def _layout(schema: Schema, attributes: Mapping[str, Value], *, has_form: bool) 
     feature_names = None if names is None else tuple(names.tolist())
     formats = attributes.get("formats") or {}
     if not isinstance(formats, dict) or not all(isinstance(each, CellFormat) for each in formats.values()):
-        raise ModelFileError("formats does not tell how cells are written")
+        raise ModelFileError("formats does not hold formats of cells")
     nulls = attributes.get("nulls") or []
     if not isinstance(nulls, list) or not all(isinstance(each, str) for each in nulls):
         raise ModelFileError("nulls does not list the texts of missing cells")

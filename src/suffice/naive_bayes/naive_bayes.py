@@ -59,7 +59,8 @@ class NaiveBayes(TunableClassifier):
         rows, whatever the level is.
     calibrate : bool or {"temperature", "isotonic"}, default=False
         Whether `predict_proba` is calibrated on held-out rows (leave-one-out, or ten folds where that has no closed
-        form and there are more than 1,000 rows): with a temperature and an offset for each class (True), or with a
+        form and there are more than 1,000 rows): with a temperature, an offset for each class and a
+        share of outliers that have the class prior (True; what the rows give no evidence for is not used), or with a
         monotone function (``"isotonic"``). Naive Bayes counts dependent columns several times, so it is overconfident
         without calibration.
     impossible : {"error", "prior", "nan"}, default="error"

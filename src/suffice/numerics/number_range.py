@@ -2,7 +2,7 @@
 
 Second moments square the data: differences beyond 1e154 overflow, differences below 1e-146 lose digits or vanish. Both
 raise an error instead of giving an infinite or a zero variance. Only decay makes squares vanish without an error: a
-difference whose rows have lost their weight is no difference any more.
+difference whose rows have lost their weight counts as zero.
 """
 
 from __future__ import annotations

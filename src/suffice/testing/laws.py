@@ -230,11 +230,12 @@ def check_soft_membership(family: Family, rows: Rows, rng: np.random.Generator) 
     soft = family.summarize(batch, Membership(axis, soft=one_hot, weights=rows.weights), range(d))
     _assert_same_model(family, soft, _summarize(family, rows), rows, "one-hot membership")
     shares = rng.dirichlet(np.ones(len(axis)), len(rows.x)).reshape(-1, len(axis))
-    soft = family.summarize(batch, Membership(axis, soft=shares, weights=rows.weights), range(d))
+    shares = np.round(shares * rows.weights[:, None] * 2**20) / 2**20  # sums do not round, so 0 and 1 are exact
+    soft = family.summarize(batch, Membership(axis, soft=shares), range(d))
     total = family.zero(axis, d)
     for k in range(len(axis)):
         codes = np.full(len(rows.x), k)
-        part = Membership(axis, codes=codes, weights=np.ascontiguousarray(rows.weights * shares[:, k]))
+        part = Membership(axis, codes=codes, weights=np.ascontiguousarray(shares[:, k]))
         total = total.merge(family.summarize(batch, part, range(d)))
     _assert_same_model(family, soft, total, rows, "soft membership")
 

@@ -158,7 +158,7 @@ class Source:
     def skip_or_raise(self, error: SufficeError, n_rows: int = 1, all_rows: bool = False) -> None:
         """Count rows of a batch as skipped because of an error, or raise the error if bad rows are not skipped.
 
-        ``all_rows`` tells that all rows of the batch have the problem; then the error does not advise to skip them.
+        ``all_rows``: whether all rows of the batch have the problem; then the error does not advise to skip them.
         """
         self._rejected.skip_or_raise(error, n_rows, all_rows=all_rows)
 
