@@ -41,7 +41,7 @@ def test_good_columns_have_none():
         (np.where(RNG.random(N) < 0.2, np.nan, 5.0), "holds a single value"),
         (["same"] * N, "holds a single value"),
         ([True] * N, "holds a single value"),
-        (RNG.permutation(N) + 1000, "Column 'odd' has a different whole number in every row, as an identifier has."),
+        (RNG.permutation(N) + 1000, "Column 'odd' has a different whole number in every row, like an identifier."),
         (np.where(RNG.random(N) < 0.05, -999, RNG.integers(18, 90, N)), "Column 'odd' holds -999 in "),
         (np.where(RNG.random(N) < 0.05, 9999.0, RNG.normal(size=N)), "Column 'odd' holds 9999 in "),
         (GOOD["x"], "Column 'odd' repeats 'x': equal columns count the same evidence twice."),
@@ -119,7 +119,7 @@ def test_the_command_prints_them(tmp_path, monkeypatch):
     result = run("fit", "d.csv", "-t", "y")
     assert result.stderr.splitlines() == [
         "suffice: note: Column 'zero' holds a single value, so it has no effect. Ignore it with --ignore zero.",
-        "suffice: note: Column 'id' has a different whole number in every row, as an identifier has. Ignore it with "
+        "suffice: note: Column 'id' has a different whole number in every row, like an identifier. Ignore it with "
         "--ignore id.",
     ]
     found = json.loads(ran("fit", "d.csv", "-t", "y", "--json", "-q"))

@@ -37,6 +37,12 @@ RECORD = ROOT / "build" / "mutation"
 SECONDS = 12.0
 FEWEST, MOST = 8, 150
 PATIENCE = 20.0
+# Tests of processes, memory, threads and documents: they take long and call everything.
+SLOW = (
+    *("estimators/test_threads.py", "estimators/test_memory.py", "estimators/test_resources.py"),
+    *("cli/test_documents.py", "cli/test_stopping.py", "cli/test_updates.py", "cli/test_demo.py"),
+    *("model_file/test_damage.py", "model_file/test_saving.py", "comparison/test_claims.py", "fuzz"),
+)
 LIBRARIES = (
     *("narwhals", "pandas", "pyarrow.csv", "pyarrow.parquet", "pytest", "scipy.stats"),
     *("sklearn.discriminant_analysis", "sklearn.naive_bayes", "sklearn.utils.estimator_checks"),
@@ -85,6 +91,7 @@ def record() -> None:
         old.unlink()
     environment = {**os.environ, "SUFFICE_CALLED": str(RECORD), "PYTHONPATH": str(ROOT / "tests" / "mutation")}
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "-p", "called"]
+    command += [f"--ignore=tests/{name}" for name in SLOW]
     subprocess.run(command, env=environment, cwd=ROOT, check=False)
 
 
