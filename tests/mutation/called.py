@@ -30,10 +30,9 @@ class CalledFunctions:
         sys.setprofile(self._profile)
 
     def pytest_runtest_logreport(self, report) -> None:
-        if report.when == "teardown":
-            sys.setprofile(None)
+        sys.setprofile(None if report.when == "teardown" else self._profile)
         if report.when == "call" and report.passed:
-            functions = sorted(name for code in self.called if (name := self.known[code]) is not None)
+            functions = sorted(name for code in tuple(self.called) if (name := self.known[code]) is not None)
             self.tests[report.nodeid] = [round(report.duration, 4), functions]
 
     def pytest_sessionfinish(self) -> None:
