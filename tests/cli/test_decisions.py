@@ -78,3 +78,15 @@ def test_the_rest_of_a_prior_follows_the_model(folder):
 )
 def test_refused(folder, options, code, sentence):
     assert sentence in refused("predict", "spam.suffice", "--text", "a", *options, code=code)
+
+
+@pytest.mark.parametrize(
+    ("options", "twice"),
+    [
+        (("--threshold", "spam=.1", "--threshold", "spam=.9"), "spam is given twice, with 0.1 and 0.9"),
+        (("--cost", "ham:spam=2", "--cost", "ham:spam=3"), "ham:spam is given twice, with 2 and 3"),
+        (("--prior", "spam=.1,spam=.2"), "spam is given twice, with 0.1 and 0.2"),
+    ],
+)
+def test_a_class_given_twice_is_refused(folder, options, twice):
+    assert twice in refused("predict", "spam.suffice", "--text", "cheap pills", *options, code=2)

@@ -1,5 +1,6 @@
 """Calibrated probabilities match observed frequencies."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -342,3 +343,30 @@ def test_without_evidence_nothing_changes():
         found = NaiveBayes(calibrate=True).fit(X, y).calibration_
         unchanged += (found.slope, found.outliers, *found.offset) == (1.0, 0.0, 0.0, 0.0)
     assert unchanged >= 9
+
+
+def model_with_outliers():
+    X, y = dependent(np.random.default_rng(0), 400, 2)
+    y = np.array(["a", "b"])[y]
+    fitted = NaiveBayes(calibrate=True).fit(X, y).fitted_
+    return NaiveBayes.from_fitted(fitted.with_parts(calibration=replace(fitted.calibration, outliers=0.01))), X, y
+
+
+def test_a_class_of_prior_zero_has_probability_zero_under_outliers():
+    model, X, _ = model_with_outliers()
+    assert (model.predict_proba(X) > 0.001).all()
+    without = model.with_prior({"a": 0, "b": 1})
+    assert_array_equal(without.predict_proba(X), np.tile([0.0, 1.0], (len(X), 1)))
+    assert np.isneginf(without.predict_log_proba(X)[:, 0]).all()
+
+
+def test_a_class_that_has_faded_has_probability_zero_under_outliers():
+    model, X, y = model_with_outliers()
+    for _ in range(8):
+        model.partial_fit(X[y == "b"], y[y == "b"], decay=1e-50)
+    assert model.classes_.tolist() == ["a", "b"]
+    assert model.class_count_[0] == 0
+    assert_array_equal(model.predict_proba(X)[:, 0], np.zeros(len(X)))
+    uniform = model.with_prior("uniform").predict_proba(X)
+    plain = NaiveBayes().merge(model).with_prior("uniform").predict_proba(X)
+    assert_array_equal(uniform[:, 0] > 0, plain[:, 0] > 0)

@@ -8,8 +8,10 @@ from sklearn.datasets import load_iris
 
 from suffice import ClassError, InputError, NaiveBayes
 from suffice.learning.decisions import cost_matrix, decide, least_cost, over_threshold
+from suffice.statistics import ClassAxis
 
-CLASSES = ["a", "b", "c"]
+LABELS = ["a", "b", "c"]
+CLASSES = ClassAxis.of(LABELS)
 P = np.random.default_rng(0).dirichlet([1, 1, 1], size=200)
 
 
@@ -18,7 +20,7 @@ def test_least_cost_against_brute_force():
     matrix = cost_matrix(CLASSES, costs)
     for true, predicted in itertools.product(range(3), repeat=2):
         default = float(true != predicted)
-        assert matrix[true, predicted] == costs.get((CLASSES[true], CLASSES[predicted]), default)
+        assert matrix[true, predicted] == costs.get((LABELS[true], LABELS[predicted]), default)
     expected = [min(range(3), key=lambda j, p=p: sum(p[i] * matrix[i, j] for i in range(3))) for p in P]
     assert decide(P, CLASSES, costs=costs).tolist() == expected
     assert least_cost(P, matrix).tolist() == expected
@@ -49,13 +51,28 @@ def test_thresholds():
         (ClassError, {"thresholds": {"d": 0.5}}),
         (InputError, {"costs": {"a": 1.0}}),
         (InputError, {"costs": {("a", "b"): np.inf}}),
+        (InputError, {"costs": {("a", "b"): "5"}}),
+        (InputError, {"costs": {("a", "b"): None}}),
+        (InputError, {"costs": [[0, 1], [1, 0]]}),
+        (ClassError, {"costs": {("a", 1): 1.0}}),
         (InputError, {"thresholds": {"a": 1.5}}),
+        (InputError, {"thresholds": {"a": "0.5"}}),
+        (InputError, {"thresholds": {"a": np.nan}}),
+        (InputError, {"thresholds": 0.5}),
         (InputError, {"thresholds": {"a": 0.5}, "costs": {}}),
     ],
 )
 def test_refused(error, options):
-    with pytest.raises(error):
+    with pytest.raises(error) as raised:
         decide(P, CLASSES, **options)
+    assert len(options) > 1 or raised.value.argument == next(iter(options))
+
+
+def test_a_class_that_is_spelled_wrong():
+    with pytest.raises(ClassError, match="Did you mean 'spam'"):
+        decide(P[:, :2], ClassAxis.of(["ham", "spam"]), thresholds={"spma": 0.5})
+    with pytest.raises(ClassError, match="Its classes are 1, 2"):
+        decide(P[:, :2], ClassAxis.of([1, 2]), thresholds={"1": 0.5})
 
 
 def test_estimators_decide():
@@ -67,3 +84,15 @@ def test_estimators_decide():
         model.decide(X, thresholds={1: 0.01}) == np.where(p[:, 1] >= 0.01, 1, np.where(p[:, 0] > p[:, 2], 0, 2))
     ).all()
     assert (model.decide(X, costs={(1, 2): 1e9, (0, 2): 1e9}) == 2).sum() < (model.predict(X) == 2).sum()
+
+
+@pytest.mark.filterwarnings("ignore::suffice.exceptions.ImpossibleRowsWarning")
+@pytest.mark.parametrize("calibrate", [False, True])
+def test_rows_of_unknown_probabilities_get_the_class_of_the_prior(calibrate):
+    X = np.array([["u", "p"], ["u", "p"], ["v", "q"], ["v", "q"], ["v", "q"]] * 4)
+    y = ["a", "a", "b", "b", "b"] * 4
+    model = NaiveBayes("categorical", estimation="mle", impossible="nan", calibrate=calibrate).fit(X, y)
+    rows = np.array([["u", "p"], ["u", "q"], ["v", "q"]])
+    assert np.isnan(model.predict_proba(rows)[1]).all()
+    for options in ({}, {"costs": {("a", "b"): 2.0}}, {"thresholds": {"a": 0.9}}, {"thresholds": {"b": 0.9}}):
+        assert model.decide(rows, **options).tolist() == model.predict(rows).tolist() == ["a", "b", "b"]

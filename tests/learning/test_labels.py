@@ -1,6 +1,7 @@
 """Columns of labels: their classes and types, unknown labels, and columns that cannot be labels."""
 
 import datetime as dt
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -246,3 +247,16 @@ def test_a_missing_text_label_is_an_error_with_its_row(holder):
 def test_zeros_at_the_end_of_a_label_in_a_list():
     assert text_labels(["a", "a\0"]) is None
     assert text_labels(np.array(["a", "a\0"], dtype=object))[0].labels.tolist() == ["a", "a\0"]
+
+
+@pytest.mark.parametrize("missing", [float("nan"), np.nan, np.float64("nan"), np.float32("nan"), None])
+@pytest.mark.parametrize("holder", [list, tuple])
+@pytest.mark.parametrize("make", [GaussianNB, NaiveBayes])
+def test_a_missing_label_among_texts_of_a_list(holder, missing, make):
+    X = np.arange(4.0)[:, None]
+    for labels, row in ((["a", missing, "b", "a"], 1), ([missing, "a", "b", "a"], 0)):
+        for learn in (make().fit, partial(make().partial_fit, classes=["a", "b"])):
+            with pytest.raises(ClassError, match=f"no label in row {row}") as raised:
+                learn(X, holder(labels))
+            assert list(raised.value.rows) == [row]
+            assert raised.value.argument == "y"

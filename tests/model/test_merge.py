@@ -15,6 +15,8 @@ from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from suffice.families import Gaussian, family_named
 from suffice.model import Model
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
+from suffice.sources.files import CellFormat
+from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Membership
 
 textbook_bayes = partial(NaiveBayes, estimation=None)
@@ -359,3 +361,28 @@ def test_a_prior_that_was_given_after_the_fit_is_kept():
     for wrong in (None, textbook_bayes().fit(X, y), 3):
         with pytest.raises(MergeError, match="several estimators"):
             suffice.merge(wrong)
+
+
+def test_a_merge_remembers_how_the_files_of_both_models_were_written(tmp_path):
+    rows = [f"{i % 7},{i % 3},{'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "plain.csv").write_text("\n".join(["age,size,kind", *rows]))
+    commas = [f"{i % 7 if i % 5 else -999};{i % 3},5;{'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "commas.csv").write_text("\n".join(["age;size;kind", *commas]))
+    plain = suffice.fit(tmp_path / "plain.csv", "kind", nulls=["?"])
+    other = suffice.fit(tmp_path / "commas.csv", "kind", nulls=["-999", "?"])
+    assert list(other.fitted_.layout.formats) == ["size"]
+    memory = NaiveBayes().fit(pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "size": [1.0, 2.0, 3.0, 5.0]}), list("abab"))
+    for models, nulls in (([plain, other], ("?", "-999")), ([memory, other, plain], ("-999", "?"))):
+        merged = suffice.merge(models).fitted_
+        assert merged.layout.formats == other.fitted_.layout.formats
+        assert merged.layout.nulls == nulls
+        assert merged.target == "kind"
+        assert merged.layout.schema == models[0].fitted_.layout.schema
+
+
+def test_the_formats_of_the_first_model_stay():
+    schema = NaiveBayes().fit([[1.0], [2.0]], [0, 1]).fitted_.layout.schema
+    first = RowLayout(schema, formats={"a": CellFormat("number", decimal=",")})
+    second = RowLayout(schema, formats={"a": CellFormat("number", thousands=","), "b": CellFormat("yes/no")})
+    assert first.with_cells_of(second).formats == {"a": first.formats["a"], "b": second.formats["b"]}
+    assert first.with_cells_of(RowLayout(schema)) is first

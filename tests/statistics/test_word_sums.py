@@ -204,3 +204,20 @@ def test_parts_obey_the_laws(slots):
     assert len(gone.vocabulary) == (slots or 0)
     with pytest.raises(AttributeError, match="no attribute 'counts'"):
         _ = merged.counts
+
+
+@pytest.mark.parametrize("slots", [0, 1 << 16])
+def test_decay_joins_the_parts_only_if_a_word_fades(slots):
+    large, mails, _ = large_and_mails(slots)
+    first, total = large.tables()[0].count, large
+    for mail in mails:
+        total = total.scale(0.5).faded().merge(mail)
+    assert total.tables()[0].count is first
+    expected = sum((mail.count.sum() * 0.5 ** (len(mails) - 1 - i) for i, mail in enumerate(mails)), start=0.0)
+    assert total.count.sum() == pytest.approx(large.count.sum() * 0.5 ** len(mails) + expected, rel=1e-12)
+    # Words that fade leave; a word of which one part alone would fade stays.
+    for _ in range(3):
+        total = total.scale(1e-120).faded().merge(mails[0])
+    present = total.vocabulary.words if not slots else np.flatnonzero(total.documents.any(axis=0))
+    alone = mails[0].vocabulary.words if not slots else np.flatnonzero(mails[0].documents.any(axis=0))
+    assert list(present) == list(alone)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["DecisionOptions", "decision_options"]
 
 F = TypeVar("F", bound=Callable[..., object])
+K = TypeVar("K", bound=Hashable)
 OPTIONS = (
     click.option(
         "--threshold",
@@ -62,20 +63,21 @@ class DecisionOptions:
         """Costs or thresholds by the labels of the model."""
         if self.costs and self.thresholds:
             raise click.UsageError("--cost and --threshold exclude each other. Set one of them.")
-        costs, thresholds = {}, {}
+        costs: dict[tuple[Hashable, Hashable], float] = {}
+        thresholds: dict[Hashable, float] = {}
         for each in self.costs:
             text, cost = _pair(each, "--cost", "TRUE:PREDICTED=COST", 0, math.inf)
-            costs[_classes(model, text)] = cost
+            _add(costs, _classes(model, text), cost, text, "--cost")
         for each in self.thresholds:
             text, threshold = _pair(each, "--threshold", "CLASS=P", 0, 1)
-            thresholds[class_named(model, text)] = threshold
+            _add(thresholds, class_named(model, text), threshold, text, "--threshold")
         return costs or None, thresholds or None
 
     def _shares(self, model: GenerativeClassifier, given: str) -> dict[Hashable, float]:
         shares: dict[Hashable, float] = {}
         for each in given.split(","):
             text, share = _pair(each, "--prior", "CLASS=SHARE", 0, 1)
-            shares[class_named(model, text)] = share
+            _add(shares, class_named(model, text), share, text, "--prior")
         labels = model.classes_.tolist()
         prior = dict(zip(labels, model.fitted_.estimate.prior.tolist(), strict=True))
         others = [label for label in labels if label not in shares]
@@ -95,6 +97,15 @@ def decision_options(function: F) -> F:
     for option in reversed(OPTIONS):
         decorated = option(decorated)
     return decorated  # type: ignore[no-any-return]
+
+
+def _add(found: dict[K, float], key: K, value: float, text: str, option: str) -> None:
+    """Add a number that may be given once."""
+    if key in found:
+        raise click.BadParameter(
+            f"{text} is given twice, with {found[key]:g} and {value:g}. Give it once.", param_hint=f"'{option}'"
+        )
+    found[key] = value
 
 
 def _pair(given: str, option: str, form: str, least: float, most: float) -> tuple[str, float]:

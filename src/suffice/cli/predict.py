@@ -171,7 +171,7 @@ class Predictions:
         from suffice.learning.decisions import decide
 
         if self.costs is not None or self.thresholds is not None:
-            codes = decide(probabilities, self.model.classes_.tolist(), self.costs, self.thresholds)
+            codes = decide(probabilities, self.model.fitted_.classes, self.costs, self.thresholds)
             return pa.array(self.model.classes_).take(pa.array(codes))
         codes, ties = bayes.decide_by_posterior(probabilities)
         if len(ties):

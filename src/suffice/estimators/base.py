@@ -416,6 +416,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
             A class is chosen from this probability on. If several classes reach their thresholds, it is the one that
             exceeds its threshold by the largest factor; if none does, it is the most probable class without one.
 
+        A row whose probabilities are NaN, see ``impossible``, gets the class that `predict` gives.
+
         Examples
         --------
         >>> from suffice import NaiveBayes
@@ -427,8 +429,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         """
         fitted = self.fitted_
         probabilities = prediction.answer(fitted, self._rows(fitted, X), "predict_proba")
-        labels = fitted.classes.labels
-        out: Array = labels[decisions.decide(probabilities, labels.tolist(), costs, thresholds)]
+        codes = decisions.decide(probabilities, fitted.classes, costs, thresholds)
+        codes[np.isnan(probabilities).any(axis=1)] = np.argmax(fitted.estimate.prior)  # as in `predict`
+        out: Array = fitted.classes.labels[codes]
         return out
 
     def predict_log_proba(self, X: Any) -> Float:

@@ -90,9 +90,9 @@ class Calibration:
         return bayes.log_prior(probability) + shift
 
     def _with_outliers(self, mapped: Float, at: Codes, prior: Float) -> Float:
-        """log (1 − ε) q(y) + ε π(y), where π is the prior of the map (n, K)."""
+        """log (1 − ε) q(y) + ε π(y), where π is the prior of the map (n, K); −∞ for a class of prior 0."""
         share = np.where(at >= 0, self.share[at], prior)
-        noise = np.log(self.outliers) + bayes.log_prior(share / share.sum())
+        noise = np.log(self.outliers) + bayes.log_prior(np.where(prior > 0, share / share.sum(), 0.0))
         return np.asarray(np.logaddexp(np.log1p(-self.outliers) + bayes.log_posterior(mapped), noise))
 
     def linear(self, classes: ClassAxis, prior: Float) -> tuple[float, Float]:

@@ -6,12 +6,14 @@ true class and j the predicted one. If all errors cost the same, it is the most 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 
-from suffice.exceptions import Argument, ClassError, InputError, listed
+from suffice.exceptions import Argument, ClassError, InputError
 from suffice.numerics.types import Codes, Float, Index
+from suffice.statistics import ClassAxis
 
 __all__ = ["Costs", "Thresholds", "cost_matrix", "decide", "least_cost", "over_threshold"]
 
@@ -22,11 +24,11 @@ Thresholds = Mapping[Hashable, float]
 
 
 def decide(
-    probabilities: Float, classes: Sequence[Hashable], costs: Costs | None = None, thresholds: Thresholds | None = None
+    probabilities: Float, classes: ClassAxis, costs: Costs | None = None, thresholds: Thresholds | None = None
 ) -> Codes:
     """Class of each row (n,), by its posterior probabilities (n, K) and by costs or thresholds.
 
-    >>> decide(np.array([[0.7, 0.3]]), ["ham", "spam"], thresholds={"spam": 0.2})
+    >>> decide(np.array([[0.7, 0.3]]), ClassAxis.of(["ham", "spam"]), thresholds={"spam": 0.2})
     array([1])
     """
     if costs is not None and thresholds is not None:
@@ -81,21 +83,22 @@ def over_threshold(probabilities: Float, thresholds: Float) -> Codes:
     return _codes(np.where(reached, multiples.argmax(axis=1), others.argmax(axis=1)))
 
 
-def cost_matrix(classes: Sequence[Hashable], costs: Costs) -> Float:
+def cost_matrix(classes: ClassAxis, costs: Costs) -> Float:
     """Costs as a matrix (K, K): 0 for a correct prediction and 1 for an error whose cost is not given.
 
-    >>> cost_matrix(["ham", "spam"], {("ham", "spam"): 5.0})
+    >>> cost_matrix(ClassAxis.of(["ham", "spam"]), {("ham", "spam"): 5.0})
     array([[0., 5.],
            [1., 0.]])
     """
     matrix = 1 - np.eye(len(classes))
-    for pair, cost in costs.items():
+    for pair, cost in _items(costs, "costs"):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise InputError(f"costs are given by (true class, predicted class); got {pair!r:.80}.", argument="costs")
-        if not np.isfinite(cost):
+        number = _number(cost)
+        if not math.isfinite(number):
             raise InputError(f"A cost must be a finite number; got {cost!r:.80}.", argument="costs")
         true, predicted = (_position(classes, label, "costs") for label in pair)
-        matrix[true, predicted] = cost
+        matrix[true, predicted] = number
     return matrix
 
 
@@ -103,18 +106,33 @@ def _codes(positions: Index) -> Codes:
     return positions.astype(np.int64, copy=False)
 
 
-def _threshold_array(classes: Sequence[Hashable], thresholds: Thresholds) -> Float:
+def _threshold_array(classes: ClassAxis, thresholds: Thresholds) -> Float:
     out = np.full(len(classes), np.nan)
-    for label, threshold in thresholds.items():
-        if not 0 <= threshold <= 1:
-            raise InputError(f"A threshold is between 0 and 1; got {threshold!r:.80}.", argument="thresholds")
-        out[_position(classes, label, "thresholds")] = threshold
+    for label, threshold in _items(thresholds, "thresholds"):
+        number = _number(threshold)
+        if not 0 <= number <= 1:
+            raise InputError(f"A threshold is a number between 0 and 1; got {threshold!r:.80}.", argument="thresholds")
+        out[_position(classes, label, "thresholds")] = number
     return out
 
 
-def _position(classes: Sequence[Hashable], label: Hashable, argument: str) -> int:
-    if label not in classes:
-        raise ClassError(
-            f"The model has no class {label!r:.80}. Its classes are {listed(list(classes))}.", argument=argument
-        )
-    return list(classes).index(label)
+def _items(given: object, argument: str) -> list[tuple[Hashable, object]]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{argument} must be a mapping; got {given!r:.80}.", argument=argument)
+    return list(given.items())
+
+
+def _number(value: object) -> float:
+    """A number as float; NaN if the value is anything else, such as a text."""
+    try:
+        return math.nan if isinstance(value, str | bytes) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _position(classes: ClassAxis, label: Hashable, argument: str) -> int:
+    try:
+        return classes.position(label)
+    except ClassError as error:
+        error.argument = argument
+        raise

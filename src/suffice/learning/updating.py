@@ -37,7 +37,8 @@ def merge(mine: Fitted | None, specification: Specification, theirs: Fitted) -> 
     if theirs.declared is not None:
         declared = theirs.declared if declared is None else declared.union(theirs.declared)
     merged = mine.model.merge(theirs.model)
-    return mine.with_specification(specification).updated(merged, mine.layout, declared)
+    out = mine.with_specification(specification).updated(merged, mine.layout.with_cells_of(theirs.layout), declared)
+    return out.with_parts(target=theirs.target) if out.target is None and theirs.target is not None else out
 
 
 class MergedModels(MergeTree[Fitted]):

@@ -97,8 +97,7 @@ def check_not_missing(y: object) -> object:
         cells = to_pylist() if callable(to_pylist) else listed_cells(nw.from_native(y, series_only=True))
         y = array = np.array(cells, dtype=object)
     if array is None or array.ndim != 1 or array.dtype.kind != "O":
-        odd = isinstance(y, list) and not set(map(type, y)) <= FOR_SCIKIT_LEARN
-        array = np.array(y, dtype=object) if odd else None
+        array = np.array(y, dtype=object) if isinstance(y, list | tuple) and _may_hide_missing(y) else None
     if array is None or _types_of(array) <= NEVER_MISSING:
         return y
     rows = [row for row, value in enumerate(array) if is_missing(value)]
@@ -109,6 +108,12 @@ def check_not_missing(y: object) -> object:
             argument="y",
         )
     return y
+
+
+def _may_hide_missing(y: Sequence[object]) -> bool:
+    """Whether the labels have types that scikit-learn's checks do not understand, or that NumPy writes as texts."""
+    types = set(map(type, y))
+    return not types <= FOR_SCIKIT_LEARN or {str, float} <= types
 
 
 def _array_of(y: object) -> Array:

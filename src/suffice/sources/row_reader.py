@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -64,6 +64,18 @@ class RowLayout:
     def names(self) -> Sequence[object]:
         """Names of the columns, or their positions."""
         return self.schema.names
+
+    def with_cells_of(self, other: RowLayout) -> RowLayout:
+        """The layout with the formats and nulls of both; a column that has a format here keeps it.
+
+        >>> one = RowLayout(Schema(("a",), ("number",)), nulls=("?",))
+        >>> one.with_cells_of(RowLayout(one.schema, nulls=("-999", "?"))).nulls
+        ('?', '-999')
+        """
+        formats = {**other.formats, **self.formats}
+        nulls = tuple(dict.fromkeys((*self.nulls, *other.nulls)))
+        known = len(formats) == len(self.formats) and len(nulls) == len(self.nulls)
+        return self if known else replace(self, formats=formats, nulls=nulls)
 
 
 ReadRows = tuple[Table, Array, RowLayout]

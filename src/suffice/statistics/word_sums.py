@@ -18,6 +18,7 @@ import numpy as np
 from suffice.exceptions import InputError, MergeError, columns_at, listed, short
 from suffice.kernels.text import Documents, TokenRules, count_words
 from suffice.numerics.compensated import add, product
+from suffice.numerics.number_range import FADED
 from suffice.numerics.rounded_sums import rounded_sums
 from suffice.numerics.types import Codes, Float, Mask, Selection
 from suffice.statistics.class_sums import class_sums
@@ -308,13 +309,14 @@ class WordSums(Statistic):
 
     def faded(self) -> Self:
         """Return the statistic after `scale`, without words that have lost their weight."""
-        pairs = (("documents", "count"), ("weight", "weight_low"), ("missing", "missing_low"))
-        values = self.arrays()
+        pairs = [("weight", "weight_low"), ("missing", "missing_low")]
+        if any(part.fewest_documents < FADED for part in self.tables()):  # otherwise the parts need not be joined
+            pairs.append(("documents", "count"))
         arrays: dict[str, Float] = {}
         for name, other in pairs:
-            gone = has_faded(values[name])
+            gone = has_faded(getattr(self, name))
             if gone.any():
-                arrays |= {each: np.where(gone, 0.0, values[each]) for each in (name, other)}
+                arrays |= {each: np.where(gone, 0.0, getattr(self, each)) for each in (name, other)}
         return self._replaced({}, arrays).without_empty() if arrays else self
 
     def _scaled(self, factor: float) -> Self:

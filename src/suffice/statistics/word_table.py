@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -45,7 +46,20 @@ class WordTable:
 
     def scaled(self, factor: float) -> WordTable:
         """The table with all counts multiplied by a factor."""
-        return replace(self, factor=self.factor * factor)
+        out = replace(self, factor=self.factor * factor)
+        if "_fewest" in vars(self):
+            vars(out)["_fewest"] = self._fewest
+        return out
+
+    @property
+    def fewest_documents(self) -> float:
+        """The smallest positive number of documents of a word in a class; infinite if there is none."""
+        return self._fewest * self.factor
+
+    @cached_property
+    def _fewest(self) -> float:
+        """The smallest positive number of documents, without the factor."""
+        return float(self.documents.min(initial=np.inf, where=self.documents > 0))
 
     def counts(self) -> tuple[Float, Float]:
         """Both counts, multiplied by the factor."""
