@@ -191,3 +191,18 @@ def test_lines_of_every_shape(model, tmp_path, lines):
         expected = json.loads(before)
         assert json.loads(line)["id"] == expected["id"]
         assert json.loads(line)["x"] == expected["x"]
+
+
+def test_stored_and_folder_columns_of_partitioned_files_are_kept(model, tmp_path):
+    for k, value in (("7", "p"), ("8", "q")):
+        (tmp_path / "parts" / f"k={k}").mkdir(parents=True)
+        pq.write_table(pa.table({"x": [1.0, 9.0], "y": [value, None]}), tmp_path / "parts" / f"k={k}" / "a.parquet")
+    cells = {"x": ["1", "9"] * 2, "y": ["p", "", "q", ""], "k": ["7", "7", "8", "8"]}
+    for keep in ("y", "k", "k,y", "all"):
+        found = ran("predict", model, "parts", "--keep", keep, "--no-density")
+        names = ["x", "y", "k"] if keep == "all" else keep.split(",")
+        assert kept_cells(found, names) == {name: cells[name] for name in names}
+    NaiveBayes().fit(pa.table({"k": [7, 7, 8, 8]}), ["a", "a", "b", "b"]).save("k.suffice")
+    assert kept_cells(ran("predict", "k.suffice", "parts", "--keep", "k,y"), ["k", "y"]) == {
+        name: cells[name] for name in "ky"
+    }

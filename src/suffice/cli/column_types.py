@@ -43,6 +43,8 @@ def read_types_of_model(
     expected = {name: kind for name, kind in _expected_types(model, read) if name in source.names}
     if target is not None and all(isinstance(label, str) for label in model.classes_.tolist()):
         expected[target] = "text"
+    fitted = model.fitted_
+    source.read_numbers(fitted.reader.number_columns(read, fitted.layout))
     formats = {name: form for name, form in model.fitted_.layout.formats.items() if name in read}
     source.read_as(
         {

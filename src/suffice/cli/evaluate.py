@@ -77,7 +77,7 @@ def command(
     impossible_rows = ImpossibleRows(loaded, impossible)
     loaded = impossible_rows.model
     target = known_target(loaded, target)
-    source = open_data(data, reading, columns, ignore, also=[weights], target=target, notes=False)
+    source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)
     read = model_columns(loaded, source, [target, weights])
     classes = loaded.classes_.tolist()
     labels, evaluation = KnownLabelReader(classes), Evaluation(classes)

@@ -9,7 +9,7 @@ import click
 
 from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import command as _command
-from suffice.cli.command import note, note_skipped_rows, section
+from suffice.cli.command import note, note_reading, note_skipped_rows, section
 from suffice.cli.description import (
     Description,
     SavedFile,
@@ -144,7 +144,7 @@ def command(
     with contextlib.nullcontext() if update is None else update_lock(update, output=output):
         old = None if update is None else suffice.load(update)
         target = target if old is None or target is not None else old.fitted_.target
-        source = open_data(data, reading, columns, ignore, also=[weights], target=target, notes=old is None)
+        source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)
         target = known_target(old, target, documents=source.documents)
         kind = kind or ("text" if source.documents else "naive-bayes")
         if output is not None and any(is_same_file(output, file) for file in source.files):
@@ -152,6 +152,9 @@ def command(
         if old is None:
             check_model_settings(kind, settings)
             model = estimator_of(kind, settings, source, target)
+            read = [name for name in source.names if name not in (target, weights)]
+            source.read_numbers(model.specification().reader.number_columns(read, None))
+            note_reading(source)
         else:
             model = old
             read_types_of_model(old, source, [name for name in source.names if name not in (target, weights)], target)

@@ -255,17 +255,18 @@ def open_data(
     *,
     also: Sequence[str | None] = (),
     target: str | None = None,
+    weights: str | None = None,
     notes: bool = True,
     text_column: str | None = None,
 ) -> Source:
-    """Open files as a source of the chosen columns, of those in ``also`` and of the target.
+    """Open files as a source of the chosen columns, of those in ``also``, of the target and of the weights.
 
     With ``notes``, notes on how columns are read are printed. Commands whose model knows the types print them later.
     """
     from suffice.exceptions import listed
     from suffice.sources.files import open_source
 
-    required = [name for name in (target, *also) if name is not None]
+    required = [name for name in (target, weights, *also) if name is not None]
     chosen = None if columns is None else [*dict.fromkeys([*columns, *required])]
     conflicts = [name for name in ignore or () if name in required]
     if conflicts:
@@ -276,6 +277,8 @@ def open_data(
         source.check_column(name)
     if target is not None:
         source.read_as_written(target)
+    if weights is not None:
+        source.read_numbers([weights])
     if notes:
         note_reading(source)
     return source

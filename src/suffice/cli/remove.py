@@ -60,7 +60,7 @@ def command(
         loaded = suffice.load(model)
         rows_before = float(loaded.fitted_.model.weights.weight.sum())
         target = known_target(loaded, target)
-        source = open_data(data, reading, columns, ignore, also=[weights], target=target, notes=False)
+        source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)
         read_types_of_model(loaded, source, [name for name in source.names if name not in (target, weights)], target)
         with reading_progress(source, "Removing"):
             loaded.remove(source, target, sample_weight=weights)

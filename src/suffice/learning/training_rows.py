@@ -267,6 +267,7 @@ class LabelledSource(TrainingRows):
                     argument="sample_weight",
                 )
             source.check_column(weights)
+            source.read_numbers([weights])
             if weights == target:
                 raise InputError(f"Column {target!r} cannot be both the target and the weights.", column=target)
         self.weights = weights
@@ -283,6 +284,7 @@ class LabelledSource(TrainingRows):
         self.labels = LabelReader(self.target, expected.classes)
         others = [name for name in self.source.names if name not in (self.target, self.weights)]
         columns = expected.specification.reader.source_columns(self.source, others, expected.layout)
+        self.source.read_numbers(expected.specification.reader.number_columns(columns, expected.layout))
         if expected.layout is not None:
             known = expected.layout
             formats = {name: form for name, form in known.formats.items() if name in columns}

@@ -10,7 +10,7 @@ Everything else, and every error, is left to scikit-learn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -66,6 +66,10 @@ class MatrixReader(RowReader):
     integers: bool = False
     missing: bool = False
     checks_training: bool = True
+
+    def given_numbers(self, names: Sequence[str]) -> list[str]:
+        """All columns."""
+        return list(names)
 
     def table(self, x: Matrix) -> Table:
         """The table of a matrix that was read."""

@@ -127,6 +127,17 @@ class RowReader(ABC):
         """Columns that the model does not use, and that rows may lack."""
         return []
 
+    def number_columns(self, names: Sequence[str], layout: RowLayout | None) -> list[str]:
+        """Those of the columns to read that must be numbers, also where only 0 and 1 occur."""
+        if layout is None:
+            return self.given_numbers(names)
+        known = names if layout.feature_names is None else layout.feature_names
+        return [str(name) for name, kind in zip(known, layout.schema.kinds, strict=False) if kind == "number"]
+
+    def given_numbers(self, names: Sequence[str]) -> list[str]:
+        """Those of the columns that the settings of the model make numbers, before any row is read."""
+        return []
+
     def source_columns(self, source: Source, names: list[str], layout: RowLayout | None) -> list[str]:
         """The columns to learn from, of those that a source has besides labels and weights.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,11 +62,17 @@ class TableReader(RowReader):
 
     def with_given_family(self, layout: RowLayout) -> list[object]:
         """Columns whose family does not follow from their type."""
-        names = list(layout.names)
+        return self._with_given_family(list(layout.names))
+
+    def _with_given_family(self, names: Sequence[object]) -> list[object]:
         if isinstance(self.families, Mapping):
             keys = [key for key, family in self.families.items() if not (isinstance(family, str) and family == "auto")]
             return [name for key in keys for name in columns_of(key, names)]
-        return [] if isinstance(self.families, str) and self.families == "auto" else names
+        return [] if isinstance(self.families, str) and self.families == "auto" else list(names)
+
+    def given_numbers(self, names: Sequence[str]) -> list[str]:
+        """Columns that have a family of their own."""
+        return [str(name) for name in self._with_given_family(list(names))]
 
     def training(self, X: object, y: object, layout: RowLayout | None = None, min_rows: int = 1) -> ReadRows:
         """Rows to learn from, their labels, and their layout."""

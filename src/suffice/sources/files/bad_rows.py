@@ -41,14 +41,21 @@ class BadRows:
             self.good[new] = False
             self._checks.append((new, error, advice))
 
-    def add_cells(self, rows: Codes, wrong: Mask, name: str, texts: ArrowArray, expected: str) -> None:
-        """Mark the records among ``rows`` whose texts, in the same order, are not what is expected of a cell."""
+    def add_cells(
+        self, rows: Codes, wrong: Mask, name: str, texts: ArrowArray, expected: str, advised: str = "category"
+    ) -> None:
+        """Mark the records among ``rows`` whose texts, in the same order, are not what is expected of a cell.
+
+        The error advises to read the column as another type, "category" or "number".
+        """
 
         def error(row: int) -> InputError:
             text = texts[int(np.searchsorted(rows, row))].as_py()
             return self._block.location(row).error(f"{short(text)} is not {expected}.", column=name)
 
-        self.add(rows[wrong], error, (" To read the column as text, set ", Argument("types", {name: "category"}), "."))
+        what = "numbers" if advised == "number" else "text"
+        advice = (f" To read the column as {what}, set ", Argument("types", {name: advised}), ".")
+        self.add(rows[wrong], error, advice)
 
     def report(self, skipped: SkippedRows) -> Codes:
         """Skip the bad records, or raise the error of the first one; return the good records."""

@@ -178,6 +178,7 @@ def read_csv(
                 formats,
                 given_format("number", options),
                 written,
+                layout.zero_one,
             )
             if block.blank:
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -47,6 +47,8 @@ class CsvColumns:
         Format that the user has set for numbers.
     written : sequence of str
         Columns to return, after the others, as they are written.
+    zero_one : collection of str
+        Columns in whose first rows only 0 and 1 occur.
     """
 
     names: list[str]
@@ -56,6 +58,7 @@ class CsvColumns:
     formats: dict[str, CellFormat] = field(default_factory=dict)
     given: CellFormat | None = None
     written: Sequence[str] = ()
+    zero_one: Collection[str] = ()
 
     def convert(self, name: str, texts: ArrowArray) -> tuple[ArrowArray, Mask]:
         """Convert the texts of a column, and find those that are invalid; the type of the column may change."""
@@ -161,7 +164,9 @@ def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> 
         table = table.set_column(at, name, cells)
         if form is None or not form.thousands:
             _refuse_grouped(block, shaped, wrong, texts, name, kind)
-        bad.add_cells(shaped, wrong, name, texts, expected_value(kind) if form is None else form.expected)
+        are_numbers = name in columns.zero_one and all_convertible(texts.filter(pa.array(wrong)), pa.float64())
+        expected_cell = expected_value(kind) if form is None else form.expected
+        bad.add_cells(shaped, wrong, name, texts, expected_cell, "number" if are_numbers else "category")
     kept = bad.report(skipped)
     return table.filter(pa.array(bad.good[shaped])), kept
 

@@ -138,15 +138,17 @@ class FileRows:
         self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
     ) -> Iterator[BatchProgress]:
         """Yield the rows in order."""
-        stored = [name for name in columns if name not in self._partitions.types] or self._stored[:1]
+        in_folders = self._partitions.types
+        stored = [name for name in columns if name not in in_folders] or self._stored[:1]
+        stored_written = [name for name in written if name not in in_folders]
         layout = replace(self.layout, names=self._stored)
-        requested = RequestedColumns(layout, stored, self._options.types, coded, skipped, written)
+        requested = RequestedColumns(layout, stored, self._options.types, coded, skipped, stored_written)
         before = 0
         for number, raw in enumerate(self._inputs):
             if raw.size != 0:
                 for batch in self._read(raw, requested, self._options):
-                    if self._partitions.types:
-                        batch = Batch(self._partitions.add_to(batch.rows, number, columns), batch.locations)
+                    if in_folders:
+                        batch = Batch(self._partitions.add_to(batch.rows, number, columns, written), batch.locations)
                     yield batch, before + raw.done
                     del batch
             before += raw.size or raw.done

@@ -220,6 +220,21 @@ class Source:
             layout.remarks.pop(name, None)
             self.types[name] = type_word(layout.types[name])
 
+    def read_numbers(self, names: Iterable[str]) -> None:
+        r"""Read columns of a CSV in which only 0 and 1 occur as numbers, not as yes/no.
+
+        >>> import io
+        >>> source = open_source(io.BytesIO(b"size,visits\n1.5,1\n2,0\n"))
+        >>> source.types["visits"]
+        'yes/no'
+        >>> source.read_numbers(["size", "visits"])
+        >>> source.types["visits"]
+        'whole number'
+        """
+        for name in names:
+            if name in self._rows.layout.zero_one:
+                self.read_as_written(name)
+
     def read_as(
         self, types: Mapping[str, str], formats: Mapping[str, CellFormat] | None = None, nulls: Sequence[str] = ()
     ) -> None:

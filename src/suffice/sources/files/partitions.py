@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from suffice.exceptions import InputError, listed
 from suffice.sources.engine_types import ArrowTable, ArrowType
+from suffice.sources.files.batch import written
 
 __all__ = ["Partitions", "find_partitions"]
 
@@ -29,15 +30,16 @@ class Partitions:
     values: Sequence[Mapping[str, str | None]] = ()
     types: dict[str, ArrowType] = field(default_factory=dict)
 
-    def add_to(self, rows: ArrowTable, file: int, columns: Sequence[str]) -> ArrowTable:
-        """Rows of a file with their values, in the order of ``columns``."""
+    def add_to(self, rows: ArrowTable, file: int, columns: Sequence[str], as_written: Sequence[str] = ()) -> ArrowTable:
+        """Rows of a file with their values: ``columns`` in order, and then the ``as_written`` columns."""
         import pyarrow as pa
 
-        for name in columns:
+        order = [(name, name) for name in columns] + [(name, written(name)) for name in as_written]
+        for name, returned in order:
             if name in self.types:
                 value = pa.scalar(self.values[file][name], pa.string()).cast(self.types[name])
-                rows = rows.append_column(name, pa.repeat(value, len(rows)))
-        return rows.select(list(columns))
+                rows = rows.append_column(returned, pa.repeat(value, len(rows)))
+        return rows.select([returned for _, returned in order])
 
 
 def find_partitions(paths: Sequence[str], names: Sequence[str], requested: Mapping[str, str]) -> Partitions:
