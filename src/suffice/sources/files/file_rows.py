@@ -140,7 +140,8 @@ class FileRows:
         """Yield the rows in order."""
         stored = [name for name in columns if name not in self._partitions.types] or self._stored[:1]
         layout = replace(self.layout, names=self._stored)
-        requested = RequestedColumns(layout, stored, self._options.types, coded, skipped, written)
+        coded_here = [name for name in coded if name in stored]
+        requested = RequestedColumns(layout, stored, self._options.types, coded_here, skipped, written)
         before = 0
         for number, raw in enumerate(self._inputs):
             if raw.size != 0:
