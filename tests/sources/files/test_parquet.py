@@ -301,3 +301,11 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         rows += len(batch)
     assert rows == 800_000
     assert most < 24 * 2**20  # out of 61 MB; 10 MB are buffers of 1 MB per column
+
+
+def test_a_partition_column_of_texts_can_be_read_as_a_dictionary(tmp_path):
+    for label, values in (("x", [1.0, 2.0]), ("y", [3.0])):
+        (tmp_path / f"g={label}").mkdir()
+        pyarrow.parquet.write_table(pa.table({"a": values}), tmp_path / f"g={label}" / "rows.parquet")
+    rows = pa.concat_tables(batch.rows for batch in open_source(str(tmp_path)).batches(coded=["g"]))
+    assert rows["g"].to_pylist() == ["x", "x", "y"]

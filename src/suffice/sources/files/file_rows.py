@@ -142,7 +142,8 @@ class FileRows:
         stored = [name for name in columns if name not in in_folders] or self._stored[:1]
         stored_written = [name for name in written if name not in in_folders]
         layout = replace(self.layout, names=self._stored)
-        requested = RequestedColumns(layout, stored, self._options.types, coded, skipped, stored_written)
+        coded_here = [name for name in coded if name in stored]
+        requested = RequestedColumns(layout, stored, self._options.types, coded_here, skipped, stored_written)
         before = 0
         for number, raw in enumerate(self._inputs):
             if raw.size != 0:
