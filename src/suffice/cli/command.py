@@ -174,8 +174,8 @@ def note(sentence: str) -> None:
 
 
 def note_reading(source: Source) -> None:
-    """Print how a source is read: what was not printed before."""
-    for remark in source.new_remarks():
+    """Print how a source is read."""
+    for remark in source.remarks:
         note(remark.worded(shell_spelling))
 
 

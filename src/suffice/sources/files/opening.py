@@ -128,7 +128,6 @@ class Source:
         self._skipped, self._rejected = self._no_rows_skipped(), self._no_rows_skipped()
         self.written_as, self.documents = rows.written_as, rows.documents
         self._was_read = False
-        self._remarked: set[str] = set()
         self._reader: weakref.ref[Generator[Batch, None, None]] | None = None
 
     @property
@@ -173,12 +172,6 @@ class Source:
                 by_remark.setdefault(("is empty in the first rows and read as text.",), []).append(name)
         columns = [(_subject(names), *_plural(remark, names)) for remark, names in by_remark.items()]
         return [SufficeWarning(*sentence) for sentence in (*layout.notes.values(), *columns)]
-
-    def new_remarks(self) -> list[SufficeWarning]:
-        """The remarks that this method has not returned before."""
-        new = [remark for remark in self.remarks if str(remark) not in self._remarked]
-        self._remarked.update(map(str, new))
-        return new
 
     @property
     def notes(self) -> list[str]:
