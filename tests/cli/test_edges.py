@@ -178,7 +178,24 @@ def test_impossible_labels_cost_what_they_cost_in_scikit_learn(folder):
 
 def test_no_rows_of_a_model_without_a_density(folder):
     ComplementNB().fit(np.array([[1, 2], [3, 0]]), [0, 1]).save("c.suffice")
-    assert "has no distribution p(x | y)" in refused("sample", "c.suffice", "-n", "3")
+    assert "A ComplementNB has no distribution p(x | y)" in refused("sample", "c.suffice", "-n", "3")
+
+
+def test_parameters_of_a_model_that_has_none_by_column(folder):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    GaussianDiscriminant().fit(X, np.arange(20) % 2).save("g.suffice")
+    ComplementNB().fit(np.array([[1, 2], [3, 0]]), [0, 1]).save("c.suffice")
+    for path, name in (("g.suffice", "GaussianDiscriminant"), ("c.suffice", "ComplementNB")):
+        assert f"A {name} has no parameters by column" in refused("inspect", path, "--column", "0")
+
+
+def test_scores_of_rows_of_one_class(folder):
+    (folder / "seen.csv").write_text("x,y\n" + "".join(f"{i % 5},{'pq'[i > 9]}\n" for i in range(20)))
+    (folder / "one.csv").write_text("x,y\n1,p\n2,p\n")
+    ran("fit", "seen.csv", "-t", "y", "-o", "m.suffice")
+    shown = ran("evaluate", "m.suffice", "one.csv", "-t", "y")
+    assert "(class shares alone 0)" in shown
+    assert " -0" not in shown  # the model is certain too
 
 
 def test_calibrated_odds_are_told_apart(folder):

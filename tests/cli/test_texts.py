@@ -111,7 +111,8 @@ def test_text_option(sms, folder):
 
 
 def test_text_option_is_for_text_models(folder):
-    assert "--text needs a model of one column of texts" in refused("predict", "flowers.suffice", "--text", "a", code=2)
+    said = refused("predict", "flowers.suffice", "--text", "a", code=2)
+    assert "--text needs a model of one column of texts; this is a NaiveBayes of 5 columns." in " ".join(said.split())
     assert "instead of DATA" in refused("predict", "spam.suffice", "messages.jsonl", "--text", "a", code=2)
     assert "Missing argument 'DATA...'" in refused("predict", "spam.suffice", code=2)
 

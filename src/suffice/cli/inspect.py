@@ -139,7 +139,7 @@ def _parameters(model: Any, name: str) -> Mapping[str, Sequence[Cell]]:
     from suffice.exceptions import InputError, did_you_mean, listed
 
     if not hasattr(model, "parameters"):
-        raise InputError(f"A {type(model).__name__} has no parameters by column. Remove --column.")
+        raise InputError(f"A {model.fitted_.specification.estimator} has no parameters by column. Remove --column.")
     by_name = {_block_name(each): each for each in model.families_}
     if name not in by_name:
         hint = did_you_mean(name, by_name)

@@ -49,7 +49,7 @@ def command(model: str, n_rows: int, label: str | None, seed: int | None, output
     check_writable(output)
     loaded = suffice.load(model)
     if not hasattr(loaded, "sample"):
-        raise InputError(f"A {type(loaded).__name__} has no distribution p(x | y) to draw rows from.")
+        raise InputError(f"A {loaded.fitted_.specification.estimator} has no distribution p(x | y) to draw rows from.")
     drawn_label, rng = class_named(loaded, label), np.random.default_rng(seed)
     with write_rows(output, kind) as writer:
         # One batch is drawn even for no rows, because it has the column names.

@@ -57,7 +57,7 @@ def _source_of(texts: Sequence[str], data: Sequence[str], column: str | None, mo
         raise click.UsageError(f"--text is used instead of DATA; got both, --text and {data[0]}.")
     if column is None:
         raise click.UsageError(
-            f"--text needs a model of one column of texts; this is a {type(model).__name__} of "
+            f"--text needs a model of one column of texts; this is a {model.fitted_.specification.estimator} of "
             f"{model.fitted_.layout.n_columns:,} columns."
         )
     import pyarrow as pa

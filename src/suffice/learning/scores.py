@@ -101,7 +101,7 @@ def baseline(class_weights: Float) -> tuple[float, float]:
     if not total:
         return np.nan, np.nan
     share = class_weights[class_weights > 0] / total
-    return float(share.max()), float(-(share @ np.log(share)))
+    return float(share.max()), float(0.0 - share @ np.log(share))  # 0, not −0, for one class
 
 
 def balanced_accuracy(codes: Codes, right: Mask, weights: Float | None = None) -> float:
