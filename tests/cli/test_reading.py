@@ -1,5 +1,7 @@
 """Options for reading data, and what a model knows about how its file was written."""
 
+import csv
+import io
 import json
 import pathlib
 
@@ -10,7 +12,9 @@ import pytest
 
 import suffice
 from cli.made import ran, refused, run
+from suffice.exceptions import InputError
 from suffice.sources.files import CellFormat
+from suffice.sources.files.conversion import NULLS
 
 SMS = pathlib.Path("/work/shared/data/sms/SMSSpamCollection")
 
@@ -251,6 +255,49 @@ def test_folders_that_are_columns(place):
     assert "Read files with the same columns" in refused("fit", "data", "-t", "y")
 
 
+def test_a_model_remembers_which_texts_are_the_only_missing_cells(place):
+    rows = "".join(f"{['NA', 'zz', ''][i % 3]},{'ab'[i % 3 == 0]}\n" for i in range(60))
+    (place / "d.csv").write_text("place,kind\n" + rows)
+    (place / "new.csv").write_text('place\nNA\nzz\n""\n')
+    ran("fit", "d.csv", "-t", "kind", "--null-only", "", "-o", "m.suffice")
+    assert suffice.load("m.suffice").fitted_.layout.nulls == ("",)
+
+    def p(*words):
+        lines = csv.DictReader(io.StringIO(ran("predict", "m.suffice", "new.csv", *words)))
+        return [float(row["p(b)"]) for row in lines]
+
+    na, zz, empty = p()
+    assert na > 0.9
+    assert zz < 0.1 < empty < 0.9
+    assert p("--null", "zz") == [na, empty, empty]
+    assert p("--null", "NA") == [empty, zz, empty]
+    assert p("--null-only", "zz")[:2] == [na, empty]
+    assert p("--null-only", "NA")[0] == empty
+    ran("fit", "d.csv", "-t", "kind", "--update", "m.suffice", "-o", "m.suffice")
+    assert p()[0] > 0.9
+
+
+def test_texts_of_missing_cells_are_either_added_or_replaced(place):
+    (place / "d.csv").write_text("a,y\n1,u\n2,v\n3,u\n4,v\n")
+    result = run("fit", "d.csv", "-t", "y", "--null", "foo", "--null-only", "bar")
+    assert result.exit_code == 2
+    assert "--null-only replaces them" in result.stderr
+    with pytest.raises(InputError, match="nulls_only replaces them") as error:
+        suffice.fit("d.csv", "y", nulls=["foo"], nulls_only=["bar"])
+    assert error.value.argument == "nulls_only"
+
+
+def test_types_alone_do_not_change_the_texts_of_missing_cells(place):
+    source = suffice.sources.files.open_source(io.BytesIO(b"a,b\n1,-\n-,2\n"))
+    source.read_as({"a": "number", "b": "number"}, nulls=["-"])
+    source.read_as({"a": "number"})
+    assert source.nulls == ("-",)
+    assert [row for batch in source.batches() for row in batch.rows.to_pylist()] == [
+        {"a": 1, "b": None},
+        {"a": None, "b": 2},
+    ]
+
+
 def test_a_model_remembers_the_codes_of_missing_cells(place):
     rows = "".join(f"{i % 7 if i % 5 else -999},{i % 3},{'ab'[i % 2]}\n" for i in range(60))
     (place / "d.csv").write_text("age,size,kind\n" + rows)
@@ -260,5 +307,5 @@ def test_a_model_remembers_the_codes_of_missing_cells(place):
     assert first == second
     ran("fit", "d.csv", "--update", "m.suffice", "-o", "m.suffice")
     model = suffice.load("m.suffice")
-    assert model.fitted_.layout.nulls == ("-999",)
+    assert model.fitted_.layout.nulls == (*NULLS, "-999")
     assert model.parameters("age")["mean"][0] >= 0

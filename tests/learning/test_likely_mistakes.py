@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 
 import suffice
@@ -125,3 +126,21 @@ def test_the_command_prints_them(tmp_path, monkeypatch):
     found = json.loads(ran("fit", "d.csv", "-t", "y", "--json", "-q"))
     assert len(found["notes"]) == 2
     assert run("fit", "d.csv", "-t", "y", "-q").stderr == ""
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.parquet", "d.arrow", "d.jsonl"])
+def test_codes_of_missing_cells_are_read_as_missing_only_in_text(tmp_path, name):
+    table = pa.table({"x": GOOD["x"], "odd": np.where(np.arange(N) % 20 == 0, -999, np.arange(N) % 60), "y": Y})
+    path = tmp_path / name
+    if name == "d.csv":
+        pyarrow.csv.write_csv(table, path)
+    elif name == "d.parquet":
+        pq.write_table(table, path)
+    elif name == "d.arrow":
+        with pa.ipc.new_file(path, table.schema) as file:
+            file.write_table(table)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    (found,) = [each for each in map(str, suffice.fit(path, "y").report_.notes) if "-999" in each]
+    assert ("nulls=['-999']" in found) == (name == "d.csv")
+    assert ("Replace it by null in the data." in found) == (name != "d.csv")

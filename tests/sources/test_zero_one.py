@@ -24,7 +24,7 @@ def test_weights_are_numbers(place):
     assert suffice.fit("d.csv", "y", weights="w").class_count_.sum() == 20
     assert "'w'" not in run("fit", "d.csv", "-t", "y", "--weights", "w", "-o", "m.suffice").stderr
     ran("evaluate", "m.suffice", "d.csv", "-t", "y", "--weights", "w")
-    ran("fit", "--update", "m.suffice", "d.csv", "-t", "y", "--weights", "w")
+    ran("fit", "--update", "m.suffice", "d.csv", "-t", "y", "--weights", "w", "-o", "m.suffice")
     ran("remove", "m.suffice", "d.csv", "-t", "y", "--weights", "w", "-o", "less.suffice")
 
 

@@ -225,6 +225,10 @@ def reading_options(function: F) -> F:
 
     @functools.wraps(function)
     def with_reading(*args: object, **given: Any) -> object:
+        if given["nulls"] and given["nulls_only"]:
+            raise click.UsageError(
+                "--null adds to the texts of missing cells, and --null-only replaces them. Use one of them."
+            )
         reading: ReadingOptions = {
             "format": given.pop("format_"),
             "delimiter": given.pop("delimiter"),

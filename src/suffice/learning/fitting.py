@@ -217,7 +217,7 @@ def _reported(
         assert members.codes is not None
         names = [name for block in fitted.blocks for name in block.names]
         labels, weights = fitted.classes.labels.tolist(), fitted.model.weights.weight
-        notes = likely_mistakes(kept, members.codes, names, labels, weights)
+        notes = likely_mistakes(kept, members.codes, names, labels, weights, as_text=source.is_text)
     report = FitReport(
         source.name,
         list(source.files),

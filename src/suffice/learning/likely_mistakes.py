@@ -67,7 +67,13 @@ class _Column:
 
 
 def likely_mistakes(
-    rows: pa.Table, codes: Codes, names: Sequence[object], classes: Sequence[object], class_weights: Float
+    rows: pa.Table,
+    codes: Codes,
+    names: Sequence[object],
+    classes: Sequence[object],
+    class_weights: Float,
+    *,
+    as_text: bool,
 ) -> tuple[SufficeWarning, ...]:
     """Notes about columns and classes that are probably mistakes: constants, identifiers, sentinels, duplicates, leaks.
 
@@ -83,6 +89,8 @@ def likely_mistakes(
         The labels of all classes.
     class_weights : array of shape (K,)
         The weights of the classes in all rows.
+    as_text : bool
+        Whether the cells of the source are texts, some of which can be read as missing.
     """
     notes = [*_quantity(classes, class_weights), *_rare_classes(classes, class_weights)]
     if rows.num_rows < FEWEST_ROWS:
@@ -123,7 +131,7 @@ def likely_mistakes(
                 identifiers,
             )
         )
-    notes += [_sentinel_note(_column(rows, name)) for name in sentinels]
+    notes += [_sentinel_note(_column(rows, name), as_text) for name in sentinels]
     if duplicates:
         pairs = ", ".join(f"{short(copy)} repeats {short(original)}" for copy, original in duplicates[:4])
         more = f" and {len(duplicates) - 4} more" if len(duplicates) > 4 else ""
@@ -264,17 +272,19 @@ def _note(sentence: str, columns: Sequence[str]) -> SufficeWarning:
     return SufficeWarning(sentence, Argument("ignore", list(columns)), ".", column=columns[0])
 
 
-def _sentinel_note(column: _Column) -> SufficeWarning:
+def _sentinel_note(column: _Column, as_text: bool) -> SufficeWarning:
     value = _sentinel(column)
     assert value is not None
     assert column.numbers is not None
     share = float((column.numbers == value).mean())
-    return SufficeWarning(
+    problem = (
         f"Column {short(column.name)} holds {value:.0f} in {100 * share:.2g} % of the rows, probably a code for a "
-        "missing value. Read it as missing with ",
-        Argument("nulls", [f"{value:.0f}"]),
-        ".",
-        column=column.name,
+        "missing value. "
+    )
+    if not as_text:
+        return SufficeWarning(f"{problem}Replace it by null in the data.", column=column.name)
+    return SufficeWarning(
+        f"{problem}Read it as missing with ", Argument("nulls", [f"{value:.0f}"]), ".", column=column.name
     )
 
 

@@ -105,7 +105,7 @@ def _attributes(fitted: Fitted) -> dict[str, object]:
         "dtype": layout.dtype,
         "declared": fitted.declared,
         "formats": dict(layout.formats) or None,
-        "nulls": list(layout.nulls) or None,
+        "nulls": None if layout.nulls is None else list(layout.nulls),
         "form": layout.form,
         "tuning": fitted.tuning,
         "calibration": fitted.calibration,
@@ -255,11 +255,11 @@ def _layout(schema: Schema, attributes: Mapping[str, Value], *, has_form: bool) 
     formats = attributes.get("formats") or {}
     if not isinstance(formats, dict) or not all(isinstance(each, CellFormat) for each in formats.values()):
         raise ModelFileError("formats does not hold formats of cells")
-    nulls = attributes.get("nulls") or []
-    if not isinstance(nulls, list) or not all(isinstance(each, str) for each in nulls):
+    nulls = attributes.get("nulls")
+    if nulls is not None and not (isinstance(nulls, list) and all(isinstance(each, str) for each in nulls)):
         raise ModelFileError("nulls does not list the texts of missing cells")
     dtype = np.dtype(np.float64) if dtype is None else dtype
-    return RowLayout(schema, feature_names, dtype, form, formats, tuple(nulls))
+    return RowLayout(schema, feature_names, dtype, form, formats, None if nulls is None else tuple(nulls))
 
 
 def _check_chosen(tuning: Value, calibration: Value) -> None:

@@ -44,8 +44,9 @@ class RowLayout:
     formats : mapping of str to CellFormat
         How the cells of columns of a text file were written, where they were not in the plain form. Other text files
         are read in the same way.
-    nulls : tuple of str
-        Texts that stood for a missing cell in text files, besides the usual ones.
+    nulls : tuple of str, optional
+        All texts that stood for a missing cell in text files; None for the usual ones. Other text files are read in
+        the same way.
     """
 
     schema: Schema
@@ -53,7 +54,7 @@ class RowLayout:
     dtype: np.dtype[np.floating] = DOUBLE
     form: Form | None = None
     formats: Mapping[str, CellFormat] = field(default_factory=dict)
-    nulls: tuple[str, ...] = ()
+    nulls: tuple[str, ...] | None = None
 
     @property
     def n_columns(self) -> int:

@@ -50,7 +50,7 @@ POSSIBLE = {
 
 
 def convert_options(
-    columns: Sequence[str] | None, types: dict[str, ArrowType] | None, nulls: Sequence[str] | None, quoted: bool = True
+    columns: Sequence[str] | None, types: dict[str, ArrowType] | None, nulls: Sequence[str], quoted: bool = True
 ) -> ArrowFile:
     """Options for Arrow's conversion: null spellings also apply to text columns and to quoted cells.
 
@@ -62,7 +62,7 @@ def convert_options(
         check_utf8=False,
         column_types=types,
         include_columns=columns,
-        null_values=list(NULLS if nulls is None else nulls),
+        null_values=list(nulls),
         quoted_strings_can_be_null=quoted,
         strings_can_be_null=True,
         **({} if types is None else {"true_values": list(YES), "false_values": list(NO)}),

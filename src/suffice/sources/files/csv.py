@@ -14,7 +14,6 @@ from suffice.exceptions import Argument, InputError
 from suffice.kernels.records import last_record
 from suffice.sources.files.batch import Batch, RowLocation
 from suffice.sources.files.blocks import BLOCK_BYTES, ByteBlock, next_line, read_blocks, split_batches
-from suffice.sources.files.conversion import NULLS
 from suffice.sources.files.csv_header import check_same_columns, empty_name, find_delimiter, find_quote, read_header
 from suffice.sources.files.csv_rows import CsvColumns, parse_block
 from suffice.sources.files.csv_types import InferredTypes, infer_types
@@ -174,7 +173,7 @@ def read_csv(
                 names,
                 list(columns),
                 dict(layout.types),
-                (*(NULLS if options.nulls is None else options.nulls), *layout.nulls),
+                options.null_texts(layout.nulls),
                 formats,
                 given_format("number", options),
                 written,

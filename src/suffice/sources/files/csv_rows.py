@@ -40,7 +40,7 @@ class CsvColumns:
         Columns to read, in the order of the result.
     types : dict of str to pyarrow.DataType
         Changes from int64 to float64 when a column of whole numbers turns out to have fractions.
-    nulls : sequence of str or None
+    nulls : sequence of str
     formats : dict of str to CellFormat
         Of columns whose cells are not written in the plain form.
     given : CellFormat, optional
@@ -54,7 +54,7 @@ class CsvColumns:
     names: list[str]
     wanted: list[str]
     types: dict[str, ArrowType]
-    nulls: Sequence[str] | None
+    nulls: Sequence[str]
     formats: dict[str, CellFormat] = field(default_factory=dict)
     given: CellFormat | None = None
     written: Sequence[str] = ()

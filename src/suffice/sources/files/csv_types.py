@@ -62,12 +62,12 @@ def infer_types(body: ByteBlock, names: list[str], options: ReadOptions) -> Infe
     data = _well_formed(body, len(names))
     if not data:
         return InferredTypes(dict.fromkeys(names, pa.string()))
-    typed = _parse(body, data, names, None, options.nulls)
+    typed = _parse(body, data, names, None, options.null_texts())
     types = {each.name: each.type for each in typed.schema}
     found = InferredTypes(types, row_numbers=_are_row_numbers(typed.column(0)))
     found.empty.update(name for name, kind in found.types.items() if pa.types.is_null(kind))
     checked = [name for name, kind in found.types.items() if _needs_texts(kind, options)]
-    texts = _parse(body, data, names, checked, options.nulls) if checked else typed
+    texts = _parse(body, data, names, checked, options.null_texts()) if checked else typed
     unknown: dict[str, ArrowArray] = {}
     for name, kind in found.types.items():
         if name in checked:
@@ -92,7 +92,7 @@ def _well_formed(body: ByteBlock, expected: int) -> bytes:
 
 
 def _parse(
-    body: ByteBlock, data: bytes, names: list[str], as_text: list[str] | None, nulls: Sequence[str] | None
+    body: ByteBlock, data: bytes, names: list[str], as_text: list[str] | None, nulls: Sequence[str]
 ) -> ArrowTable:
     """Parse all columns with types that Arrow infers, or some columns as text."""
     import pyarrow as pa

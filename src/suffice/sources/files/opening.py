@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import BinaryIO, Protocol, TypeGuard
 
 from suffice.exceptions import Argument, InputError, SufficeError, SufficeWarning, did_you_mean, listed, short
@@ -184,9 +185,10 @@ class Source:
         return {name: form for name, form in self._rows.layout.formats.items() if name in self.types}
 
     @property
-    def nulls(self) -> tuple[str, ...]:
-        """Texts that stand for a missing cell, besides the usual ones."""
-        return tuple(text for text in (*(self._options.nulls or ()), *self._rows.layout.nulls) if text not in NULLS)
+    def nulls(self) -> tuple[str, ...] | None:
+        """All texts that stand for a missing cell; None for the usual ones."""
+        texts = self._options.null_texts(self._rows.layout.nulls)
+        return None if set(texts) == set(NULLS) else texts
 
     @property
     def is_text(self) -> bool:
@@ -229,7 +231,10 @@ class Source:
                 self.read_as_written(name)
 
     def read_as(
-        self, types: Mapping[str, str], formats: Mapping[str, CellFormat] | None = None, nulls: Sequence[str] = ()
+        self,
+        types: Mapping[str, str],
+        formats: Mapping[str, CellFormat] | None = None,
+        nulls: Sequence[str] | None = None,
     ) -> None:
         r"""Read columns of a CSV as these types, unless types were given for them when the source was opened.
 
@@ -241,8 +246,9 @@ class Source:
         types : mapping of str to {"number", "text", "category", "yes/no", "time"}
         formats : mapping of str to CellFormat, optional
             How cells of columns are written, instead of what was recognised in this file.
-        nulls : sequence of str
-            Further texts that stand for a missing cell.
+        nulls : sequence of str, optional
+            Texts that stand for a missing cell, instead of the usual ones, unless ``nulls_only`` was given when the
+            source was opened; its ``nulls`` are added.
 
         Examples
         --------
@@ -252,8 +258,9 @@ class Source:
         >>> [batch.rows.to_pylist() for batch in source.batches()]
         [[{'code': '12', 'size': 1}]]
         """
+        if nulls is not None:
+            self._rows.layout = replace(self._rows.layout, nulls=tuple(nulls))
         layout, is_text = self._rows.layout, self._rows.types_from_text
-        layout.nulls[:] = nulls
         new = {name: kind for name, kind in types.items() if is_text and name not in self._options.types}
         request_types(layout, new, self._options, self.name)
         for name, form in (formats or {}).items():
@@ -483,6 +490,14 @@ def open_source(
     for argument, texts in (("nulls", nulls), ("nulls_only", nulls_only)):
         if isinstance(texts, str):
             raise InputError(f"{argument} must be a list of texts; got {texts!r:.80}.", argument=argument)
+    if nulls and nulls_only is not None:
+        raise InputError(
+            Argument("nulls"),
+            " adds to the texts of missing cells, and ",
+            Argument("nulls_only"),
+            " replaces them. Set one of them.",
+            argument="nulls_only",
+        )
     check_date_format(date_format)
     _check_separators(decimal, thousands)
     if comment is not None and (not isinstance(comment, str) or not comment or set(comment) & set("\r\n")):
@@ -498,7 +513,8 @@ def open_source(
         quote="" if quote is None or quote == "none" else quote,
         comment=comment or "",
         encoding=encoding,
-        nulls=(*NULLS, *nulls) if nulls_only is None else list(nulls_only),
+        nulls=tuple(nulls),
+        nulls_only=None if nulls_only is None else tuple(nulls_only),
         decimal=decimal,
         thousands=thousands,
         date_format=date_format,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from suffice.exceptions import Argument, InputError, SufficeError
 from suffice.sources.engine_types import ArrowType
 from suffice.sources.files.cell_formats import CellFormat
+from suffice.sources.files.conversion import NULLS
 from suffice.sources.files.types import apply_requested
 
 __all__ = [
@@ -36,7 +37,7 @@ class HeadTooShortError(InputError):
 class ReadOptions:
     """How to read a source: the options of the same names of `suffice.sources.files.open_source`.
 
-    ``nulls`` has all texts that stand for a missing cell, None for the usual ones; ``quote`` is "" for none.
+    ``quote`` is "" for none.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
@@ -47,11 +48,22 @@ class ReadOptions:
     quote: str = AUTO_QUOTE
     comment: str = ""
     encoding: str = "utf-8"
-    nulls: Sequence[str] | None = None
+    nulls: Sequence[str] = ()
+    nulls_only: Sequence[str] | None = None
     decimal: str | None = None
     thousands: str | None = None
     date_format: str | None = None
     batch_rows: int = 1 << 17
+
+    def null_texts(self, known: Sequence[str] | None = None) -> tuple[str, ...]:
+        """All texts that stand for a missing cell: ``nulls_only``, or ``nulls`` and those known of a model.
+
+        >>> ReadOptions(nulls=["-"]).null_texts(["", "?"]), ReadOptions(nulls_only=["-"]).null_texts(["", "?"])
+        (('', '?', '-'), ('-',))
+        """
+        if self.nulls_only is not None:
+            return tuple(self.nulls_only)
+        return tuple(dict.fromkeys([*(NULLS if known is None else known), *self.nulls]))
 
 
 @dataclass(frozen=True)
@@ -77,8 +89,8 @@ class FileLayout:
         Of columns whose cells are not written in the plain form.
     as_written : dict of str to pyarrow.DataType
         Types that the columns with a format have without it.
-    nulls : list of str
-        Texts that stand for a missing cell in the files that a model was fitted to, besides those of this file.
+    nulls : tuple of str, optional
+        All texts that stand for a missing cell in the files that a model was fitted to; None for the usual ones.
     zero_one : set of str
         Columns of whole numbers in which only 0 and 1 occur.
     empty : set of str
@@ -93,7 +105,7 @@ class FileLayout:
     remarks: dict[str, Sentence] = field(default_factory=dict)
     formats: dict[str, CellFormat] = field(default_factory=dict)
     as_written: dict[str, ArrowType] = field(default_factory=dict)
-    nulls: list[str] = field(default_factory=list)
+    nulls: tuple[str, ...] | None = None
     zero_one: set[str] = field(default_factory=set)
     quote: str = '"'
     empty: set[str] = field(default_factory=set)
