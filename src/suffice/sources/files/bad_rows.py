@@ -41,14 +41,21 @@ class BadRows:
             self.good[new] = False
             self._checks.append((new, error, advice))
 
-    def add_cells(self, rows: Codes, wrong: Mask, name: str, texts: ArrowArray, expected: str) -> None:
-        """Mark the records among ``rows`` whose texts, in the same order, are not what is expected of a cell."""
+    def add_cells(
+        self, rows: Codes, wrong: Mask, name: str, texts: ArrowArray, expected: str, plain: str | None = None
+    ) -> None:
+        """Mark the records among ``rows`` whose texts, in the same order, are not what is expected of a cell.
+
+        ``plain``: the type that these texts have without the format of the column, for the advice.
+        """
 
         def error(row: int) -> InputError:
             text = texts[int(np.searchsorted(rows, row))].as_py()
             return self._block.location(row).error(f"{short(text)} is not {expected}.", column=name)
 
-        self.add(rows[wrong], error, (" To read the column as text, set ", Argument("types", {name: "category"}), "."))
+        as_text = (" To read the column as text, set ", Argument("types", {name: "category"}), ".")
+        as_plain = (" To read its cells without this format, set ", Argument("types", {name: plain}), ".")
+        self.add(rows[wrong], error, as_text if plain is None else as_plain)
 
     def report(self, skipped: SkippedRows) -> Codes:
         """Skip the bad records, or raise the error of the first one; return the good records."""

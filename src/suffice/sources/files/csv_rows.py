@@ -161,7 +161,9 @@ def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> 
         table = table.set_column(at, name, cells)
         if form is None or not form.thousands:
             _refuse_grouped(block, shaped, wrong, texts, name, kind)
-        bad.add_cells(shaped, wrong, name, texts, expected_value(kind) if form is None else form.expected)
+        expected_cell = expected_value(kind) if form is None else form.expected
+        plain = None if form is None or not wrong.any() else form.plain_kind(texts.filter(pa.array(wrong)))
+        bad.add_cells(shaped, wrong, name, texts, expected_cell, plain)
     kept = bad.report(skipped)
     return table.filter(pa.array(bad.good[shaped])), kept
 

@@ -81,6 +81,8 @@ class FileLayout:
         Texts that stand for a missing cell in the files that a model was fitted to, besides those of this file.
     zero_one : set of str
         Columns of whole numbers in which only 0 and 1 occur.
+    decimal_points : set of str
+        Columns of plain numbers in which a point is certainly a decimal point, as in 6.43 but not in 1.234.
     empty : set of str
         Columns without a value in the first rows. They are read as text unless another file has values.
     """
@@ -95,6 +97,7 @@ class FileLayout:
     as_written: dict[str, ArrowType] = field(default_factory=dict)
     nulls: list[str] = field(default_factory=list)
     zero_one: set[str] = field(default_factory=set)
+    decimal_points: set[str] = field(default_factory=set)
     quote: str = '"'
     empty: set[str] = field(default_factory=set)
 
