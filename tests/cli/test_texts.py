@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from email.message import EmailMessage
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -168,3 +169,10 @@ def test_a_model_knows_its_target(folder):
     assert "Missing option '-t'" in refused("evaluate", "flowers.suffice", "test.csv", code=2)
     with pytest.raises(suffice.InputError, match="Name the column of class labels"):
         suffice.fit("test.csv")
+
+
+def test_a_text_model_names_the_columns_that_it_ignores(folder):
+    Path("t.csv").write_text("id,body,size,kind\n1,cheap pills,1.5,spam\n2,my friend,2.5,ham\n3,my dear,2,ham\n")
+    result = run("fit", "t.csv", "-t", "kind", "--model", "text")
+    assert "note: The model reads the texts of column 'body' and ignores columns 'id', 'size'." in result.stderr
+    assert ["body", "text", "text"] in [line.split() for line in result.stdout.splitlines()]

@@ -80,3 +80,12 @@ def test_who_loses_the_race_is_told(folder, command, monkeypatch):
         assert (folder / "monday.suffice").read_bytes() == before
         if command[0] != "remove":
             ran(*command, "-o", "other.suffice")  # nothing is replaced that was read
+
+
+@pytest.mark.parametrize("verb", [["fit", "part.csv", "--update", "m.suffice"], ["remove", "m.suffice", "part.csv"]])
+def test_a_model_keeps_its_target(folder, verb):
+    part = rows_of(flowers(), slice(10))
+    write_csv("part.csv", part | {"other": part["species"]})
+    ran("fit", "part.csv", "-t", "species", "--ignore", "other", "-o", "m.suffice", "-q")
+    error = refused(*verb, "-t", "other", "-o", "n.suffice")
+    assert "The model's target is 'species'; got the target 'other'." in error

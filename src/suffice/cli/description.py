@@ -90,13 +90,14 @@ def classes_of(model: GenerativeClassifier) -> list[ClassFacts]:
 
 def columns_of(model: GenerativeClassifier) -> list[ColumnFacts]:
     """Name, family and block of each column that the model reads, in the order of the data."""
-    estimate = model.fitted_.estimate
+    estimate, known = model.fitted_.estimate, model.fitted_.layout.feature_names
+    in_data = None if known is None or len(known) != estimate.n_columns else known
     columns: dict[int, ColumnFacts] = {}
     for position_of_block, block in enumerate(estimate.blocks):
         joint = not block.independent and len(block.names) > 1
         for position, name in zip(block.positions(estimate.n_columns), block.names, strict=True):
             columns[position] = {
-                "name": str(name),
+                "name": str(name) if in_data is None else in_data[position],
                 "family": block.family.name,
                 "block": position_of_block if joint else None,
             }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -218,6 +219,11 @@ def _reported(
         names = [name for block in fitted.blocks for name in block.names]
         labels, weights = fitted.classes.labels.tolist(), fitted.model.weights.weight
         notes = likely_mistakes(kept, members.codes, names, labels, weights, as_text=source.is_text)
+    read = fitted.layout.feature_names
+    if check and read is not None and not source.documents:
+        unread = [name for name in source.names if name not in (*read, rows.target, rows.weights)]
+        if unread:
+            notes = (SufficeWarning(_reads_one_column(read[0], unread), column=read[0]), *notes)
     report = FitReport(
         source.name,
         list(source.files),
@@ -232,6 +238,11 @@ def _reported(
         (*source.remarks, *notes),
     )
     return fitted.with_parts(report=report, target=rows.target)
+
+
+def _reads_one_column(read: str, unread: Sequence[str]) -> str:
+    columns = "column" if len(unread) == 1 else "columns"
+    return f"The model reads the texts of column {read!r:.80} and ignores {columns} {listed(unread)}."
 
 
 def no_rows(rows: TrainingRows) -> InputError:

@@ -281,6 +281,14 @@ class LabelledSource(TrainingRows):
 
     def batches(self, expected: Expected) -> Iterator[LabelledBatch]:
         """The batches that have a good row."""
+        known_target = None if expected.fitted is None else expected.fitted.target
+        if known_target not in (None, self.target):
+            raise InputError(
+                f"The model's target is {known_target!r:.80}; got the target {self.target!r:.80}. If this column has "
+                f"the same labels, rename it to {known_target!r:.80}; else fit a new model.",
+                argument="target",
+                column=self.target,
+            )
         self.labels = LabelReader(self.target, expected.classes)
         others = [name for name in self.source.names if name not in (self.target, self.weights)]
         columns = expected.specification.reader.source_columns(self.source, others, expected.layout)

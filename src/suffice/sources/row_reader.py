@@ -74,8 +74,10 @@ class RowLayout:
         ('?', '-999')
         """
         formats = {**other.formats, **self.formats}
-        nulls = tuple(dict.fromkeys((*self.nulls, *other.nulls)))
-        known = len(formats) == len(self.formats) and len(nulls) == len(self.nulls)
+        nulls = self.nulls
+        if other.nulls is not None:
+            nulls = other.nulls if nulls is None else tuple(dict.fromkeys((*nulls, *other.nulls)))
+        known = len(formats) == len(self.formats) and nulls == self.nulls
         return self if known else replace(self, formats=formats, nulls=nulls)
 
 

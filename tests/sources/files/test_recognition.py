@@ -244,3 +244,62 @@ def test_files_that_are_written_differently(tmp_path, first, second, type_, valu
 def test_one_note_for_columns_that_are_read_alike():
     source = open_source(io.BytesIO(b"a,b,c\n" + b"Y,N,1\nN,Y,2\n" * 10))
     assert source.notes == ["Columns 'a', 'b' are read as yes/no (Y, N)."]
+
+
+# ---------------------------------------------------------------------- a form of dates that is set, plain cells
+
+
+@pytest.mark.parametrize(
+    ("cells", "form", "month"),
+    [(["20191112"], "%Y%m%d", 11), (["2019-12-11"], "%Y-%d-%m", 11), (["12.11"], "%d.%m", 11)],
+)
+def test_a_form_of_dates_that_is_set_is_not_guessed(cells, form, month):
+    source = column(cells, others=[["99.5"], ["7"]], date_format=form)
+    assert source.types == {"c": "time", "other_0": "number", "other_1": "whole number"}
+    assert rows_of(source)[0]["c"].month == month
+
+
+def test_a_form_of_dates_that_no_column_has():
+    source = column(["13/11/2019", "25/11/2019"], date_format="%Y%m%d")
+    assert source.notes[0] == "No column has dates of the form date_format='%Y%m%d'."
+    assert source.types == {"c": "time"}
+    source = column(["20191112"], date_format="%Y%m%d")
+    source.read_as_written("c")
+    assert source.types == {"c": "whole number"}
+
+
+COMMA = CellFormat("number", ",", ".")
+
+
+@pytest.mark.parametrize(
+    ("cells", "form", "values"),
+    [
+        (["6.43", "1.234"], COMMA, [6.43, 1.234]),
+        (["1.234", "5.000"], COMMA, [1234, 5000]),
+        (["150.1234567"], CellFormat("number", ","), [150.1234567]),
+        (["6.43"], CellFormat("number", unit="%"), [6.43]),
+        (["150.5", "$1,234.5"], CellFormat("number", thousands=",", unit="$"), [150.5, 1234.5]),
+        (["1,234"], CellFormat("number", ","), [1.234]),
+        (["2019-11-12"], CellFormat("time", date_format="%d/%m/%Y"), [DAY]),
+        (["2019-12-11"], CellFormat("time", date_format="%Y-%d-%m"), [DAY]),
+    ],
+)
+def test_plain_cells_are_read_where_the_format_of_a_model_cannot_read_them(cells, form, values):
+    source = column(cells)
+    source.read_as({}, {"c": form})
+    source.read_as({}, {"c": form})
+    assert [row["c"] for row in rows_of(source)] == values
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["1.234"], "'1.234' has thousands separators"),
+        (["1,5", "6.43"], "'6.43' is not a number with the decimal separator ','.*, set types={'c': 'number'}"),
+    ],
+)
+def test_numbers_of_unclear_meaning_are_errors(cells, said):
+    source = column(cells)
+    source.read_as({}, {"c": CellFormat("number", ",")})
+    with pytest.raises(InputError, match=said):
+        rows_of(source)

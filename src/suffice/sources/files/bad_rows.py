@@ -46,14 +46,14 @@ class BadRows:
     ) -> None:
         """Mark the records among ``rows`` whose texts, in the same order, are not what is expected of a cell.
 
-        The error advises to read the column as another type, "category" or "number".
+        The error advises to read the column as another type: "category", "number" or "time".
         """
 
         def error(row: int) -> InputError:
             text = texts[int(np.searchsorted(rows, row))].as_py()
             return self._block.location(row).error(f"{short(text)} is not {expected}.", column=name)
 
-        what = "numbers" if advised == "number" else "text"
+        what = {"number": "numbers", "time": "times"}.get(advised, "text")
         advice = (f" To read the column as {what}, set ", Argument("types", {name: advised}), ".")
         self.add(rows[wrong], error, advice)
 

@@ -152,6 +152,15 @@ class CellFormat:
             return self._numbers(cells)
         return self._times(cells) if self.date_format else convert_cells(cells, self.type)
 
+    def plain_kind(self, cells: ArrowArray) -> str | None:
+        """The kind of the column if all cells are plain numbers or ISO dates, else None.
+
+        >>> import pyarrow as pa
+        >>> CellFormat("number", ",").plain_kind(pa.array(["6.43"])), CellFormat("number").plain_kind(pa.array(["a"]))
+        ('number', None)
+        """
+        return None if self.is_plain or convert_cells(cells, self.type)[1].any() else self.kind
+
     def _numbers(self, cells: ArrowArray) -> tuple[ArrowArray, Mask]:
         import pyarrow as pa
         import pyarrow.compute as pc

@@ -87,6 +87,7 @@ def peek_csv(head: bytes, whole: bool, path: str, options: ReadOptions) -> FileL
         formats=inferred.formats,
         as_written=inferred.as_written,
         zero_one=inferred.zero_one,
+        decimal_points=inferred.decimal_points,
         empty=inferred.empty,
         quote=quote,
     )

@@ -166,7 +166,8 @@ def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> 
             _refuse_grouped(block, shaped, wrong, texts, name, kind)
         are_numbers = name in columns.zero_one and all_convertible(texts.filter(pa.array(wrong)), pa.float64())
         expected_cell = expected_value(kind) if form is None else form.expected
-        bad.add_cells(shaped, wrong, name, texts, expected_cell, "number" if are_numbers else "category")
+        plain = None if form is None or not wrong.any() else form.plain_kind(texts.filter(pa.array(wrong)))
+        bad.add_cells(shaped, wrong, name, texts, expected_cell, "number" if are_numbers else plain or "category")
     kept = bad.report(skipped)
     return table.filter(pa.array(bad.good[shaped])), kept
 

@@ -17,6 +17,7 @@ from suffice.sources.files.types import reading_type
 
 __all__ = ["InferredTypes", "infer_types"]
 
+POINTS_BETWEEN_THREE = r"^\s*[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+\s*$"
 LEADING_ZERO = r"^\s*[+-]?0[0-9]+\s*$"
 
 
@@ -35,6 +36,8 @@ class InferredTypes:
         How columns are read, for the user; ends of sentences.
     zero_one : set of str
         Columns of whole numbers in which only 0 and 1 occur.
+    decimal_points : set of str
+        Columns of plain numbers in which a point is certainly a decimal point, as in 6.43 but not in 1.234.
     empty : set of str
         Columns without values.
     row_numbers : bool
@@ -46,6 +49,7 @@ class InferredTypes:
     as_written: dict[str, ArrowType] = field(default_factory=dict)
     remarks: dict[str, tuple[str | Argument, ...]] = field(default_factory=dict)
     zero_one: set[str] = field(default_factory=set)
+    decimal_points: set[str] = field(default_factory=set)
     empty: set[str] = field(default_factory=set)
     row_numbers: bool = True
 
@@ -66,18 +70,25 @@ def infer_types(body: ByteBlock, names: list[str], options: ReadOptions) -> Infe
     types = {each.name: each.type for each in typed.schema}
     found = InferredTypes(types, row_numbers=_are_row_numbers(typed.column(0)))
     found.empty.update(name for name, kind in found.types.items() if pa.types.is_null(kind))
-    checked = [name for name, kind in found.types.items() if _needs_texts(kind, options)]
+    given = None if options.date_format is None else CellFormat("time", date_format=options.date_format)
+    checked = [name for name, kind in found.types.items() if _needs_texts(kind, options) or _may_be_dates(kind, given)]
     texts = _parse(body, data, names, checked, options.null_texts()) if checked else typed
     unknown: dict[str, ArrowArray] = {}
     for name, kind in found.types.items():
         if name in checked:
             cells = texts[name].combine_chunks()
-            if not _settle(cells, kind, name, found):
+            if given is not None and not given.convert(cells)[1].any():
+                found.as_written[name], found.types[name] = reading_type(kind), pa.string()
+                unknown[name] = cells.drop_null()
+            elif not _needs_texts(kind, options):
+                found.types[name] = reading_type(kind)
+            elif not _settle(cells, kind, name, found):
                 unknown[name] = cells.drop_null()
         elif pa.types.is_string(kind):
             unknown[name] = typed[name].combine_chunks().drop_null()
         else:
             found.types[name] = reading_type(kind)
+    found.decimal_points.update(_decimal_points(body, data, names, typed, options))
     evidence = Evidence(body.delimiter, options.decimal, options.thousands, options.date_format)
     for name, recognised in recognise_all(unknown, evidence).items():
         _apply(recognised, unknown[name], name, found)
@@ -121,6 +132,34 @@ def _needs_texts(kind: ArrowType, options: ReadOptions) -> bool:
     if pa.types.is_floating(kind):  # Arrow reads 1.234 as a fraction
         return options.decimal not in (None, ".") or options.thousands == "."
     return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind))
+
+
+def _may_be_dates(kind: ArrowType, given: CellFormat | None) -> bool:
+    """Whether the cells of a column that Arrow does not read as text may have the form of dates that the user set."""
+    import pyarrow as pa
+
+    return given is not None and not (pa.types.is_string(kind) or pa.types.is_null(kind))
+
+
+def _decimal_points(
+    body: ByteBlock, data: bytes, names: list[str], typed: ArrowTable, options: ReadOptions
+) -> list[str]:
+    """The columns of fractions in which some point cannot be a thousands separator."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fractions = [each.name for each in typed.schema if pa.types.is_floating(each.type)]
+    first = {name: typed[name].drop_null().slice(0, FEW_CELLS) for name in fractions}
+    clear = [name for name in fractions if pc.any(pc.not_equal(pc.round(first[name], 3), first[name])).as_py()]
+    unclear = [name for name in fractions if name not in clear]  # three digits, or fewer, follow each point
+    texts = _parse(body, data, names, unclear, options.nulls) if unclear else typed
+    return clear + [name for name in unclear if not pc.all(_may_be_grouped(texts[name])).as_py()]
+
+
+def _may_be_grouped(cells: ArrowArray) -> ArrowArray:
+    import pyarrow.compute as pc
+
+    return pc.or_(pc.match_substring_regex(cells, POINTS_BETWEEN_THREE), pc.invert(pc.match_substring(cells, ".")))
 
 
 def _settle(cells: ArrowArray, kind: ArrowType, name: str, found: InferredTypes) -> bool:
@@ -172,7 +211,8 @@ def _apply(recognised: Recognised, cells: ArrowArray, name: str, found: Inferred
     if recognised.remark:
         found.remarks[name] = recognised.remark
     if recognised.format is not None:
-        found.formats[name], found.as_written[name] = recognised.format, pa.string()
+        found.formats[name] = recognised.format
+        found.as_written.setdefault(name, pa.string())
         found.types[name] = recognised.format.type
     elif recognised.plain_numbers:
         numbers = cells.filter(~convert_cells(cells, pa.float64())[1])

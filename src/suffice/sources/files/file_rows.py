@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
-from suffice.exceptions import InputError, short
+from suffice.exceptions import Argument, InputError, short
 from suffice.sources.engine_types import ArrowType
 from suffice.sources.files.arrow import peek_arrow, read_arrow
 from suffice.sources.files.batch import Batch
@@ -78,6 +78,9 @@ class FileRows:
         self.layout.names.extend(self._partitions.types)
         self.layout.types.update(self._partitions.types)
         self.types_from_text = kind in ("csv", "tsv")
+        form = options.date_format
+        if self.types_from_text and form and form not in [each.date_format for each in self.layout.formats.values()]:
+            self.layout.notes["date format"] = ("No column has dates of the form ", Argument("date_format", form), ".")
         self.written_as = WRITTEN_AS.get(kind, "typed")
         self.documents = kind == "lines"
         if self.documents and text_column is not None:
@@ -180,6 +183,7 @@ def _unite_column(first: FileLayout, layout: FileLayout, name: str) -> None:
             for each in (first.formats, first.as_written, first.remarks):
                 each.pop(name, None)
         first.types[name] = kind
+    first.decimal_points.update(layout.decimal_points & {name})
     if name in layout.remarks:
         first.remarks.setdefault(name, layout.remarks[name])
     first.empty.discard(name)

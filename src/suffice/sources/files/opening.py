@@ -245,7 +245,8 @@ class Source:
         ----------
         types : mapping of str to {"number", "text", "category", "yes/no", "time"}
         formats : mapping of str to CellFormat, optional
-            How cells of columns are written, instead of what was recognised in this file.
+            How cells of columns are written, instead of what was recognised in this file. A column whose first cells
+            are plain numbers or ISO dates that the format cannot read is read as these.
         nulls : sequence of str, optional
             Texts that stand for a missing cell, instead of the usual ones, unless ``nulls_only`` was given when the
             source was opened; its ``nulls`` are added.
@@ -265,13 +266,31 @@ class Source:
         request_types(layout, new, self._options, self.name)
         for name, form in (formats or {}).items():
             readable = is_text or (self._rows.typed and self.types.get(name) in ("text", "category"))
-            if readable and name in self.types and name not in self._options.types:
+            chosen = name in self._options.types or self._has_given_dates(name) or self._is_plain(name, form)
+            if readable and name in self.types and not chosen:
                 layout.as_written.setdefault(name, layout.types[name])
                 layout.formats[name], layout.types[name] = form, form.type
                 layout.remarks.pop(name, None)
                 layout.empty.discard(name)
                 new[name] = form.kind
         self.types.update({name: type_word(layout.types[name]) for name in new})
+
+    def _has_given_dates(self, name: str) -> bool:
+        """Whether the cells of a column have the form of dates that the user set."""
+        form, given = self._rows.layout.formats.get(name), self._options.date_format
+        return form is not None and given is not None and form.date_format == given
+
+    def _is_plain(self, name: str, form: CellFormat) -> bool:
+        """Whether the first cells of a column are plain numbers or ISO dates that a format cannot read."""
+        layout, kind = self._rows.layout, self.types.get(name)
+        if name in layout.formats or name in layout.empty:
+            return False
+        if form.kind == "number" and kind in ("number", "whole number"):
+            points = name in layout.decimal_points
+            if form.decimal == ".":
+                return form.unit == "%"
+            return points or (form.unit == "%" and kind == "whole number")
+        return form.kind == "time" and kind == "time" and not form.date_format.startswith("%Y-")
 
     def no_rows(self, columns: Sequence[str], *, written: Sequence[str] = ()) -> ArrowTable:
         """An empty table of these columns, with the types that `batches` returns."""

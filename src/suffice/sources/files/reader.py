@@ -93,6 +93,8 @@ class FileLayout:
         All texts that stand for a missing cell in the files that a model was fitted to; None for the usual ones.
     zero_one : set of str
         Columns of whole numbers in which only 0 and 1 occur.
+    decimal_points : set of str
+        Columns of plain numbers in which a point is certainly a decimal point, as in 6.43 but not in 1.234.
     empty : set of str
         Columns without a value in the first rows. They are read as text unless another file has values.
     """
@@ -107,6 +109,7 @@ class FileLayout:
     as_written: dict[str, ArrowType] = field(default_factory=dict)
     nulls: tuple[str, ...] | None = None
     zero_one: set[str] = field(default_factory=set)
+    decimal_points: set[str] = field(default_factory=set)
     quote: str = '"'
     empty: set[str] = field(default_factory=set)
 

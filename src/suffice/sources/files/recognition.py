@@ -119,6 +119,10 @@ def recognise(cells: ArrowArray, evidence: Evidence) -> Recognised:
     """
     if not len(cells):
         return Recognised()
+    if evidence.date_format is not None:
+        given = CellFormat("time", date_format=evidence.date_format)
+        if not given.convert(cells)[1].any():
+            return _read_as(given)
     for attempt in (_numbers, _dates, _yes_no):
         found = attempt(cells, evidence)
         if found is not None:
