@@ -219,7 +219,7 @@ class Source:
         r"""Read columns of a CSV in which only 0 and 1 occur as numbers, not as yes/no.
 
         >>> import io
-        >>> source = open_source(io.BytesIO(b"size,visits\n1.5,1\n2,0\n"))
+        >>> source = open_source(io.BytesIO(b"size,visits\n" + b"1.5,1\n2,0\n" * 10))
         >>> source.types["visits"]
         'yes/no'
         >>> source.read_numbers(["size", "visits"])
