@@ -48,3 +48,12 @@ def test_a_model_without_the_setting(model, tmp_path):
 
     GaussianNB().fit([[1.0], [2.0]], ["a", "b"]).save(tmp_path / "g.suffice")
     assert "GaussianNB" in refused("predict", "g.suffice", "test.csv", "--impossible", "prior", code=2)
+
+
+def test_explain_does_not_advise_an_option_that_it_lacks(model):
+    said = refused("explain", model, "test.csv", "--columns", "text", "--row", "1")
+    assert "the word 'cheap' in class 'ham', the word 'lunch' in class 'spam'" in said
+    assert "--impossible" not in said
+    assert "There is no row 3: --text has 1 row, counted from 0." in refused(
+        "explain", model, "--text", "lunch", "--row", "3"
+    )

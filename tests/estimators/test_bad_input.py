@@ -268,3 +268,11 @@ def test_object_labels_and_names_in_messages():
 def test_integers_and_lists_are_rows():
     model = GaussianDiscriminant().fit([[1, 2], [2, 1], [3, 3], [8, 9], [9, 7], [7, 8]], ["a", "a", "a", "b", "b", "b"])
     assert model.predict([[1, 1], [9, 9]]).tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("given", [{"costs": [[0, 1], [5, 0]]}, {"thresholds": 0.9}])
+def test_costs_and_thresholds_are_mappings(given):
+    model = NaiveBayes().fit([[1.0], [3.0], [4.0], [8.0]], ["a", "a", "b", "b"])
+    with pytest.raises(InputError, match="must be a mapping of") as caught:
+        model.decide([[2.0]], **given)
+    assert caught.value.argument in given

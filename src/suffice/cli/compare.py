@@ -8,7 +8,7 @@ import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.command import note_skipped_rows, section
-from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
+from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json, row_count
 from suffice.cli.progress import reading_progress, step_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -171,7 +171,7 @@ def _show(source: str, n_rows: int, comparison: Comparison, plot: str | None) ->
     page = Page()
     sample = "" if comparison.n_rows == n_rows else f", a sample of {comparison.n_rows:,} used"
     classes = ", ".join(f"{cell_text(label)} {count:,}" for label, count in comparison.class_counts.items())
-    page.facts({"read": f"{cell_text(source)}: {n_rows:,} rows{sample}", "classes": cell_text(classes)})
+    page.facts({"read": f"{cell_text(source)}: {row_count(n_rows)}{sample}", "classes": cell_text(classes)})
     page.heading(f"Held-out scores ({comparison.n_folds} folds)")
     page.table(
         ["model", "accuracy", "balanced", "AUC", "log-loss", "±", "behind best", "±", "Brier", "calibration", "fit"],

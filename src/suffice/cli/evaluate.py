@@ -8,7 +8,7 @@ from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows, section
 from suffice.cli.description import MAX_CLASSES, accuracy_line, log_loss_line
 from suffice.cli.impossible import ImpossibleRows, impossible_option
-from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
+from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json, row_count
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -132,7 +132,7 @@ def command(
 
 def _show(source: Source, evaluation: Evaluation, labels: Sequence[object]) -> None:
     page = Page()
-    page.line(f"{cell_text(source.name)}: {evaluation.n_rows:,} rows")
+    page.line(f"{cell_text(source.name)}: {row_count(evaluation.n_rows)}")
     page.line()
     scores = evaluation.scores()
     auc_error = f" ± {scores['auc_error']:.1g}" if scores["auc_error"] > 0 else ""

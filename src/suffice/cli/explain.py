@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.output import Page, cell_text, json_option, print_json
+from suffice.cli.output import Page, cell_text, json_option, print_json, row_count
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -174,7 +174,9 @@ def _explained_rows(
         if not waiting:
             break
     if waiting:
-        raise InputError(f"There is no row {min(waiting):,}: {source.name} has {n_seen:,} rows, counted from 0.")
+        raise InputError(
+            f"There is no row {min(waiting):,}: {source.name or '--text'} has {row_count(n_seen)}, counted from 0."
+        )
     return [explained[row] for row in dict.fromkeys(rows)]
 
 
@@ -188,17 +190,17 @@ def _explained(
     *,
     absent_words: bool,
 ) -> ExplainedRow:
-    probabilities: list[float] = model.predict_proba(model_row)[0].tolist()
     classes: list[Hashable] = model.classes_.tolist()
     if len(classes) < 2:
         from suffice.exceptions import InputError
 
         raise InputError("The model has only one class, so there are no odds to explain.")
-    predicted = model.predict(model_row).tolist()[0]
-    if label is None and predicted != against:
-        label = predicted
     options = {"absent_words": True} if absent_words else {}
     explanation = model.explain(model_row, label, against, **options)
+    probabilities: list[float] = model.predict_proba(model_row)[0].tolist()
+    predicted = model.predict(model_row).tolist()[0]
+    if label is None and predicted not in (against, explanation.labels.tolist()[0]):
+        explanation = model.explain(model_row, predicted, against, **options)
     return {
         "row": row,
         "place": place,

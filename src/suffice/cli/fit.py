@@ -22,7 +22,7 @@ from suffice.cli.description import (
     show_classes,
     show_columns,
 )
-from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json
+from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json, row_count
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -217,7 +217,7 @@ def _show(
     skipped = f", {report.skipped:,} skipped" if report.skipped else ""
     page.facts(
         {
-            "read": f"{cell_text(report.source)}: {report.n_rows:,} rows in {report.seconds:.2f} s{skipped}",
+            "read": f"{cell_text(report.source)}: {row_count(report.n_rows)} in {report.seconds:.2f} s{skipped}",
             "model": model_line(facts),
             "saved": saved_line(saved),
         }

@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Cell", "Page", "cell_text", "json_option", "number", "percent", "print_json", "size"]
+__all__ = ["Cell", "Page", "cell_text", "json_option", "number", "percent", "print_json", "row_count", "size"]
 
 Cell: TypeAlias = object
 """A value that `cell_text` prints: a number, a text, None, a label."""
@@ -201,6 +201,15 @@ def percent(value: float) -> str:
     ('98.8 %', '-')
     """
     return "-" if math.isnan(value) else f"{100 * value:.1f} %"
+
+
+def row_count(n: float) -> str:
+    """A number of rows, or their weight, in words.
+
+    >>> row_count(1), row_count(1500)
+    ('1 row', '1,500 rows')
+    """
+    return f"{n:,.12g} {'row' if n == 1 else 'rows'}"
 
 
 def size(n_bytes: int) -> str:

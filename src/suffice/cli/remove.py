@@ -6,7 +6,7 @@ from suffice.cli.column_types import read_types_of_model
 from suffice.cli.command import command as _command
 from suffice.cli.command import note_skipped_rows
 from suffice.cli.description import description, save, saved_line, show_classes
-from suffice.cli.output import Page, cell_text, json_option, print_json
+from suffice.cli.output import Page, cell_text, json_option, print_json, row_count
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -79,10 +79,11 @@ def command(
         )
         return
     page = Page()
-    remaining = f"{facts['rows']:,.6g} of {rows_before:,.6g} rows remain"
+    remain = "row remains" if rows_before == 1 else "rows remain"
+    remaining = f"{facts['rows']:,.6g} of {rows_before:,.6g} {remain}"
     page.facts(
         {
-            "removed": f"{source.n_rows:,} rows of {cell_text(source.name)}; {remaining}",
+            "removed": f"{row_count(source.n_rows)} of {cell_text(source.name)}; {remaining}",
             "saved": saved_line(saved),
         }
     )

@@ -18,7 +18,7 @@ import click
 
 from suffice.cli.command import mark_written, note
 from suffice.cli.kept import is_json, plain_text
-from suffice.cli.output import size
+from suffice.cli.output import row_count, size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,8 +95,8 @@ def format_of(output: str, to: str | None) -> str:
         )
     if output.endswith(".gz") and kind in BINARY:
         raise click.BadParameter(
-            f"{output!r}: {kind} files are compressed internally and cannot be read if they are compressed as a whole. "
-            "Remove .gz.",
+            f"{output!r}: {kind} files are compressed internally; most programs cannot read them if they are also "
+            "compressed as a whole. Remove .gz.",
             param_hint="'--output'",
         )
     if output == "-" and kind in BINARY and sys.stdout.isatty():
@@ -150,7 +150,7 @@ def write_rows(output: str, kind: str) -> Iterator[RowWriter]:
         rows.close()
     if output != "-":
         mark_written(f"{output} was written")
-        note(f"{rows.n_rows:,} rows written to {output} ({size(os.path.getsize(output))}).")
+        note(f"{row_count(rows.n_rows)} written to {output} ({size(os.path.getsize(output))}).")
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import fields
 from typing import Any, ClassVar, Self
@@ -427,6 +428,12 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         >>> model.decide([[3.0], [4.2]], costs={("ham", "spam"): 100})
         array(['ham', 'ham'], dtype='<U4')
         """
+        for argument, given, form in (
+            ("costs", costs, "(true class, predicted class) to cost"),
+            ("thresholds", thresholds, "class to probability"),
+        ):
+            if given is not None and not isinstance(given, Mapping):
+                raise InputError(f"{argument} must be a mapping of {form}; got {given!r:.80}.", argument=argument)
         fitted = self.fitted_
         probabilities = prediction.answer(fitted, self._rows(fitted, X), "predict_proba")
         codes = decisions.decide(probabilities, fitted.classes, costs, thresholds)
@@ -511,7 +518,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         table, classes = self._rows(fitted, X), fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
         joint = prediction.joint(fitted, table)
-        check_possible(fitted, table, joint)
+        check_possible(fitted, table, joint, predicts=False)
         return explain(fitted.estimate, table, first, second, joint, absent_words=absent_words)
 
     def mutual_information(self, n_samples: int = N_SAMPLES, *, random_state: Any = 0) -> Listing:

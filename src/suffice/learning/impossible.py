@@ -39,7 +39,9 @@ def impossible_rows(joint: Float) -> Index:
     return np.flatnonzero(bayes.is_impossible(joint))
 
 
-def check_possible(fitted: Fitted, table: Table, joint: Float, numbers: Index | None = None) -> None:
+def check_possible(
+    fitted: Fitted, table: Table, joint: Float, numbers: Index | None = None, *, predicts: bool = True
+) -> None:
     """Raise `InputError` if no class can explain some row. The error has all such rows, and the cause in the first.
 
     Parameters
@@ -48,6 +50,8 @@ def check_possible(fitted: Fitted, table: Table, joint: Float, numbers: Index | 
         log p(x, y) of the rows.
     numbers : array of int of shape (n,), optional
         Row numbers for the message.
+    predicts : bool
+        Whether the setting ``impossible`` would help.
     """
     rows = impossible_rows(joint)
     if not len(rows):
@@ -55,7 +59,7 @@ def check_possible(fitted: Fitted, table: Table, joint: Float, numbers: Index | 
     causes = _causes(fitted.estimate, table.take(rows[:1]))
     columns = {cause.column for cause in causes if cause is not None}
     column = columns.pop() if len(columns) == 1 and None not in causes else None
-    error = InputError.in_row(*_problem(fitted, causes), rows=rows if numbers is None else numbers[rows])
+    error = InputError.in_row(*_problem(fitted, causes, predicts), rows=rows if numbers is None else numbers[rows])
     error.column = column
     raise error
 
@@ -153,10 +157,10 @@ def _because(fitted: Fitted, causes: Sequence[_Cause | None]) -> str:
     return f", because of {', '.join(pairs[:3])}{more}"
 
 
-def _problem(fitted: Fitted, causes: Sequence[_Cause | None]) -> Sentence:
+def _problem(fitted: Fitted, causes: Sequence[_Cause | None], predicts: bool) -> Sentence:
     because = _because(fitted, causes)
     other: Sentence = ()
-    if fitted.specification.has_impossible:
+    if predicts and fitted.specification.has_impossible:
         other = ("; or set ", Argument("impossible", "prior"), " to predict the class prior for such rows")
     discrete = all(_is_discrete(block.family) for block in fitted.estimate.blocks)
     if all(discrete if cause is None else cause.smoothed for cause in causes):

@@ -198,7 +198,7 @@ class NaiveBayes(TunableClassifier):
         fitted = self.fitted_
         table, classes = self._rows(fitted, X), fitted.classes
         first, second = (None if each is None else classes.position(each) for each in (label, against))
-        check_possible(fitted, table, prediction.joint(fitted, table))
+        check_possible(fitted, table, prediction.joint(fitted, table), predicts=False)
         return explain_columns(fitted.estimate, table, first, second)
 
     @property

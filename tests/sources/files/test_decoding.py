@@ -92,3 +92,10 @@ def test_bad_lines_take_linear_time():
         few, _ = min(seconds(data(500), **options) for _ in range(2))
         many, _ = seconds(data(10_000), **options)
         assert many < 100 * max(few, 0.005)
+
+
+def test_both_encodings_are_spelled_as_arguments():
+    data = DATA["csv"].decode().encode("utf-16-le")
+    with pytest.raises(InputError) as caught:
+        open_source(io.BytesIO(data), format="csv")
+    assert "set --utf-16-le or --utf-16-be." in caught.value.worded(lambda argument: f"--{argument.value}")

@@ -116,10 +116,12 @@ class Utf8Reader:
         words = str(error)
         if "BOM" in words:
             words = "it does not start with a byte order mark"
+        advice: tuple[str | Argument, ...] = (Argument("encoding"), " to the encoding of the file.")
+        if "mark" in words:
+            advice = (Argument("encoding", "utf-16-le"), " or ", Argument("encoding", "utf-16-be"), ".")
         return InputError(
             f"{self._path} cannot be decoded as {self._encoding}: {words}. Set ",
-            Argument("encoding", "utf-16-le") if "mark" in words else Argument("encoding"),
-            " or 'utf-16-be'." if "mark" in words else " to the encoding of the file.",
+            *advice,
             file=self._path,
             argument="encoding",
         )
@@ -190,7 +192,9 @@ def check_no_nul(data: bytes, path: str, first_line: int) -> None:
         raise InputError(
             f"{path} is not text: line {line} contains a NUL byte. If the file is UTF-16, set ",
             Argument("encoding", "utf-16-le"),
-            " or 'utf-16-be'.",
+            " or ",
+            Argument("encoding", "utf-16-be"),
+            ".",
             file=path,
             line=line,
         )
