@@ -466,8 +466,9 @@ def open_source(
         Separators of the numbers of a CSV. By default they are recognised in the first rows of each column: numbers
         such as ``1,234.50``, ``156,4``, ``$692.18`` and ``5.0%``, whose unit is dropped.
     date_format : str, optional
-        Form of the dates of a CSV, as in `time.strptime`. By default ISO dates, and forms such as ``25/11/2019`` that
-        are clear from the first rows of the column, are recognised.
+        Form of the dates of a CSV, as in `time.strptime`; every column whose first cells have it is read as dates. By
+        default, and in other columns, ISO dates, and forms such as ``25/11/2019`` that are clear from the first rows of
+        the column, are recognised.
     batch_rows : int
         Largest number of rows in a batch.
     text_column : str, optional
