@@ -62,6 +62,8 @@ def main() -> int:
         chosen = [mutant for place in arguments.at for mutant in at(place)]
     else:
         chosen = sample(arguments.sample, arguments.seed) if arguments.sample else changed(arguments.since)
+    part, parts = arguments.part
+    chosen = chosen[part::parts]
     nearest = {mutant: arguments.tests or nearest_tests(mutant, tests) for mutant in chosen}
     _import_libraries()
     sound = _passing({test for each in nearest.values() for test in each})
@@ -78,6 +80,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, help="so many mutants over the whole package")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), help="only part I of N of the mutants")
     parser.add_argument("--at", action="append", help="the mutants of a line, FILE:LINE")
     parser.add_argument("--tests", nargs="+", help="run these tests instead of the nearest")
     parser.add_argument("--since", default="HEAD", help="mutants of the files that differ from this commit")
@@ -169,13 +172,13 @@ def run(mutant: Mutant, chosen: list[str], tests: dict[str, tuple[float, list[st
     limit = PATIENCE + 8 * sum(tests[test][0] for test in chosen)
     status = _forked(chosen, limit, mutant)
     if status not in OUTCOMES and status > 0:
-        raise RuntimeError(f"pytest cannot run the tests of {mutant}; see {RECORD / 'last.txt'}")
+        raise RuntimeError(f"pytest cannot run the tests of {mutant}; see last-{os.getpid()}.txt in {RECORD}")
     return OUTCOMES.get(status, "caught")
 
 
 def _passing(chosen: set[str]) -> set[str]:
     """Those of the chosen tests that pass without any change."""
-    report = RECORD / "failed.txt"
+    report = RECORD / f"failed-{os.getpid()}.txt"
     report.unlink(missing_ok=True)
     if _forked(sorted(chosen), 3600.0, None, "--tb=no", "-rfE") not in (0, 1):
         raise RuntimeError(f"pytest cannot run the chosen tests; see {report}")
@@ -202,7 +205,10 @@ def _forked(chosen: list[str], limit: float, mutant: Mutant | None, *options: st
 
 def _in_child(chosen: list[str], mutant: Mutant | None, options: tuple[str, ...]) -> int:
     os.setpgid(0, 0)
-    output = os.open(RECORD / ("failed.txt" if mutant is None else "last.txt"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    output = os.open(
+        RECORD / (f"failed-{os.getppid()}.txt" if mutant is None else f"last-{os.getppid()}.txt"),
+        os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
+    )
     os.dup2(output, 1)
     os.dup2(output, 2)
     if mutant is not None:
