@@ -57,7 +57,7 @@ def test_a_thousand_pieces(estimator, data):
     X, y = data
     rng = np.random.default_rng(1)
     expected = clone(estimator).fit(X, y).predict_proba(X)
-    n_pieces = 1000 if len(X) == 150 else 300
+    n_pieces = 1000 if len(X) == 150 else 200
     cuts = np.sort(rng.integers(0, len(X) + 1, n_pieces - 1))
     pieces = np.split(rng.permutation(len(X)), cuts)
     streamed, models = clone(estimator), []
