@@ -90,9 +90,10 @@ def check_not_missing(y: object) -> object:
         raise ClassError("y: ", *error.sentence, rows=error.rows, argument="y") from None
     try:
         array = _array_of(y) if not isinstance(y, list) else None
-        if "_view" in str(getattr(y, "dtype", "")):
-            raise NotImplementedError
+        is_convertible = "_view" not in str(getattr(y, "dtype", ""))
     except (NotImplementedError, IndexError):  # string views in pandas, an Arrow dictionary without entries
+        is_convertible = False
+    if not is_convertible:
         to_pylist = getattr(y, "to_pylist", None)
         cells = to_pylist() if callable(to_pylist) else listed_cells(nw.from_native(y, series_only=True))
         y = array = np.array(cells, dtype=object)
