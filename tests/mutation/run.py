@@ -18,13 +18,13 @@ import importlib
 import importlib.machinery
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
 from collections import defaultdict
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,9 +106,16 @@ def _recorded() -> dict[str, tuple[float, list[str]]]:
 
 
 def sample(count: int, seed: int) -> list[Mutant]:
-    """A sample of all mutants of the package, the same for the same seed and source."""
-    every = [mutant for path in sorted(PACKAGE.rglob("*.py")) for mutant in mutants(path)]
-    return sorted(random.Random(seed).sample(every, count), key=lambda mutant: (mutant.path, mutant.place))
+    """A sample of all mutants of the package. A change of the source replaces only the mutants of the changed lines."""
+    seen: dict[tuple[str, ...], int] = defaultdict(int)
+    drawn = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for mutant in mutants(path):
+            name = (str(path.relative_to(PACKAGE)), mutant.function, mutant.before, mutant.after)
+            seen[name] += 1
+            drawn.append((blake2b(repr((seed, *name, seen[name])).encode()).digest(), mutant))
+    chosen = [mutant for _, mutant in sorted(drawn, key=lambda each: each[0])[:count]]
+    return sorted(chosen, key=lambda mutant: (mutant.path, mutant.place))
 
 
 def changed(since: str) -> list[Mutant]:
