@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from suffice.learning.kept_rows import KeptRows, _keys
+from suffice.learning.kept_rows import KeptRows, _keys, _sizes
 from suffice.statistics import ClassAxis, Membership
 
 AXIS = ClassAxis.of(["a", "b", "c"])
@@ -98,3 +98,9 @@ def test_batches_of_different_types_are_joined(first, second, kind):
     wanted = [*first.cast(kind, safe=False).to_pylist(), *second.cast(kind, safe=False).to_pylist()]
     assert rows.schema.types == [kind]
     assert rows["x"].to_pylist() == wanted
+
+
+def test_sizes_of_rows():
+    columns = {"a": [1, 2, 3], "b": [0.5, None, 1.0], "c": ["x", None, "yyy"], "d": pa.array(["é", "", None])}
+    assert _sizes(pa.table(columns)).tolist() == [4 * 8 + 1 + 2, 4 * 8, 4 * 8 + 3]
+    assert _sizes(pa.table({"a": [1, 2]})).tolist() == [8, 8]

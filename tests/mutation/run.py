@@ -66,10 +66,9 @@ def main() -> int:
     chosen = chosen[part::parts]
     nearest = {mutant: arguments.tests or nearest_tests(mutant, tests) for mutant in chosen}
     _import_libraries()
-    sound = _passing({test for each in nearest.values() for test in each})
     results = []
     for number, mutant in enumerate(chosen, start=1):
-        outcome = run(mutant, [test for test in nearest[mutant] if test in sound], tests)
+        outcome = run(mutant, nearest[mutant], tests)
         results.append((mutant, outcome))
         print(f"{number:4d}/{len(chosen)} {outcome:9s} {_place(mutant)}", flush=True)
     print(report(results))
@@ -173,32 +172,39 @@ def _import_libraries() -> None:
 
 
 def run(mutant: Mutant, chosen: list[str], tests: dict[str, tuple[float, list[str]]]) -> str:
-    """Run the chosen tests with the change."""
-    if not chosen:
-        return "untested"
-    limit = PATIENCE + 8 * sum(tests[test][0] for test in chosen)
-    status = _forked(chosen, limit, mutant)
-    if status not in OUTCOMES and status > 0:
-        raise RuntimeError(f"pytest cannot run the tests of {mutant}; see last-{os.getpid()}.txt in {RECORD}")
-    return OUTCOMES.get(status, "caught")
+    """Run the chosen tests with the change. A test that fails without it as well does not count."""
+    while chosen:
+        limit = PATIENCE + 8 * sum(tests[test][0] for test in chosen)
+        status = _forked(chosen, limit, mutant)
+        if status not in OUTCOMES and status > 0:
+            raise RuntimeError(f"pytest cannot run the tests of {mutant}; see {_output(mutant)}")
+        failed = _failed(_output(mutant)) if status == 1 else []
+        unsound = [test for test in failed if not _passes(test)]
+        if not unsound:
+            return OUTCOMES.get(status, "caught")
+        chosen = [test for test in chosen if test not in unsound]
+    return "untested"
 
 
-def _passing(chosen: set[str]) -> set[str]:
-    """Those of the chosen tests that pass without any change."""
-    report = RECORD / f"failed-{os.getpid()}.txt"
-    report.unlink(missing_ok=True)
-    if _forked(sorted(chosen), 3600.0, None, "--tb=no", "-rfE") not in (0, 1):
-        raise RuntimeError(f"pytest cannot run the chosen tests; see {report}")
-    failed = {line.split(" ")[1] for line in report.read_text().splitlines() if line.startswith(("FAILED", "ERROR"))}
-    print(f"{len(chosen)} tests; {len(failed)} fail without a change and are not used", flush=True)
-    return chosen - failed
+@cache
+def _passes(test: str) -> bool:
+    return _forked([test], 600.0, None) == 0
 
 
-def _forked(chosen: list[str], limit: float, mutant: Mutant | None, *options: str) -> int:
+def _failed(output: Path) -> list[str]:
+    lines = output.read_text().splitlines()
+    return [line.split(" - ")[0].split(" ", 1)[1] for line in lines if line.startswith(("FAILED ", "ERROR "))]
+
+
+def _output(mutant: Mutant | None, process: int | None = None) -> Path:
+    return RECORD / f"{'without' if mutant is None else 'with'}-{process or os.getpid()}.txt"
+
+
+def _forked(chosen: list[str], limit: float, mutant: Mutant | None) -> int:
     """Exit status of pytest in a forked process; -1: it took longer than the limit."""
     child = os.fork()
     if not child:
-        os._exit(_in_child(chosen, mutant, options))
+        os._exit(_in_child(chosen, mutant))
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -210,20 +216,16 @@ def _forked(chosen: list[str], limit: float, mutant: Mutant | None, *options: st
     return -1
 
 
-def _in_child(chosen: list[str], mutant: Mutant | None, options: tuple[str, ...]) -> int:
+def _in_child(chosen: list[str], mutant: Mutant | None) -> int:
     os.setpgid(0, 0)
-    output = os.open(
-        RECORD / (f"failed-{os.getppid()}.txt" if mutant is None else f"last-{os.getppid()}.txt"),
-        os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
-    )
+    output = os.open(_output(mutant, os.getppid()), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1)
     os.dup2(output, 2)
     if mutant is not None:
         _install(mutant)
-        options = ("-x",)
     import pytest
 
-    return int(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options, *chosen]))
+    return int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-rfE", *chosen]))
 
 
 def _install(mutant: Mutant) -> None:

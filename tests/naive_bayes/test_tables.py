@@ -456,3 +456,20 @@ def test_configured_levels():
     frame = pd.DataFrame({"x": ["a", None, "b", "a"]})
     model = NaiveBayes({"x": Categorical(smoothing=0.5, missing="category")}).fit(frame, [0, 0, 1, 1])
     np.testing.assert_allclose(shares(model, "x", "(missing)"), [1.5 / 3.5, 0.5 / 3.5])
+
+
+@pytest.mark.parametrize("cells", [["never", "seen"], ["red", "seen"]], ids=["all", "some"])
+def test_unseen_levels_are_refused_where_asked(backend, cells):
+    model = NaiveBayes(unseen="error").fit(backend_columns(backend, {"colour": ["red", "blue"] * 3}), [0, 1] * 3)
+    with pytest.raises(InputError, match="never seen|'seen'") as caught:
+        model.predict(backend_columns(backend, {"colour": cells}))
+    assert caught.value.column == "colour"
+    assert 1 in caught.value.rows
+
+
+def test_levels_of_another_type_are_refused():
+    model = NaiveBayes().fit(pd.DataFrame({"colour": ["red", "blue"] * 3}), [0, 1] * 3)
+    other = pd.DataFrame({"colour": pd.Series([True, False], dtype=object)})
+    with pytest.raises(InputError, match="holds True, a number") as caught:
+        model.predict(other)
+    assert caught.value.column == "colour"
