@@ -2,6 +2,7 @@
 
 import os
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -24,7 +25,7 @@ from suffice.families import (
     family_names,
 )
 from suffice.sources.columns import ColumnTable
-from suffice.sources.frames import FrameColumn, as_frame
+from suffice.sources.frames import FrameColumn
 from suffice.testing import FORMS, LAWS, check_family, check_split, example_rows
 
 SETTINGS = {
@@ -65,18 +66,29 @@ SETTINGS = {
 
 
 def _columns(frame):
-    frame = as_frame(frame)
+    frame = nw.from_native(frame, eager_only=True)
     return ColumnTable(len(frame), [FrameColumn(frame.get_column(name)) for name in frame.columns])
 
 
 def _pandas(x):
-    return _columns(pd.DataFrame({f"c{j}": x[:, j] for j in range(x.shape[1])}).convert_dtypes())
+    return _columns(pd.DataFrame({f"c{j}": _nullable(cells) for j, cells in enumerate(x.T)}))
+
+
+def _nullable(cells):
+    """A nullable array: of texts, of whole numbers if all cells are, or of numbers."""
+    if cells.dtype.kind == "O":
+        return pd.array(cells, dtype="string")
+    holes = np.isnan(cells)
+    filled = np.where(holes, 0.0, cells)
+    if (filled == np.clip(np.rint(filled), -(2**53), 2**53)).all():
+        return pd.arrays.IntegerArray(filled.astype(np.int64), holes)
+    return pd.arrays.FloatingArray(filled, holes)
 
 
 def _polars(x):
     if x.dtype.kind == "O":
         return _columns(pl.DataFrame({"c0": pl.Series(x[:, 0].tolist(), dtype=pl.String)}))
-    return _columns(pl.DataFrame({f"c{j}": pl.Series(x[:, j]).fill_nan(None) for j in range(x.shape[1])}))
+    return _columns(pl.DataFrame({f"c{j}": pl.Series(cells, nan_to_null=True) for j, cells in enumerate(x.T)}))
 
 
 # Columns of Python objects are what the package itself tries; here are those of real frames.
