@@ -1,6 +1,8 @@
 """Every law on every family, in every form that rows come in, on tables of random size."""
 
 import os
+from copy import deepcopy
+from functools import lru_cache
 
 import narwhals as nw
 import numpy as np
@@ -101,6 +103,16 @@ FIRST = 0 if os.environ.get("CI") else int(np.random.default_rng().integers(2**3
 TRIALS = 2  # for each form; together they are many
 
 
+@lru_cache(TRIALS)
+def drawn(family, form, seed):
+    """Rows for all laws, and the generator that drew them."""
+    rng = np.random.default_rng(seed)
+    # Tables of every size, the smallest among them.
+    n_rows = int(rng.choice([1, 2, 5, 20, 60, 120]))
+    n_columns, n_classes = (int(each) for each in rng.integers(1, [6, 5]))
+    return example_rows(family, rng, n_rows, n_columns, n_classes, EVERY_FORM[form]), rng
+
+
 @pytest.mark.filterwarnings("ignore::suffice.exceptions.SingularCovarianceWarning")
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("form", EVERY_FORM)
@@ -108,14 +120,11 @@ TRIALS = 2  # for each form; together they are many
 def test_law(family, form, law):
     first = FIRST + TRIALS * list(EVERY_FORM).index(form)
     for seed in range(first, first + TRIALS):
-        rng = np.random.default_rng(seed)
-        # Tables of every size, the smallest among them.
-        n_rows = int(rng.choice([1, 2, 5, 20, 60, 120]))
-        n_columns, n_classes = (int(each) for each in rng.integers(1, [6, 5]))
+        rows, rng = drawn(family, form, seed)
         try:
-            law(family, example_rows(family, rng, n_rows, n_columns, n_classes, EVERY_FORM[form]), rng)
+            law(family, rows, deepcopy(rng))
         except Exception as error:
-            error.add_note(f"{seed=}, {n_rows=}, {n_columns=}, {n_classes=}")
+            error.add_note(f"{seed=}, shape={rows.x.shape}, n_classes={len(rows.labels)}")
             raise
 
 
