@@ -1,3 +1,4 @@
+import gc
 import os
 
 import hypothesis
@@ -8,6 +9,16 @@ import pytest
 hypothesis.settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     hypothesis.settings.load_profile("ci")
+
+
+def pytest_collection():
+    """Half a million objects are made, which stay: the collector of garbage need not look at them again and again."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(params=[0, 42])

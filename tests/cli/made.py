@@ -123,6 +123,7 @@ def shell(line, folder, **options):
 
 def words_of(line):
     """The arguments of a line that only runs the command; None for a line that needs a shell."""
+    line = line.replace("\\\n", "")
     plain = line.startswith("suffice ") and not re.search(r"[|<>;&$`\n]", line)
     return shlex.split(line)[1:] if plain else None
 

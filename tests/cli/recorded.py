@@ -41,14 +41,32 @@ def matches(expected: str, printed: str) -> bool:
 
 
 def printed_by(command: str, folder: Path) -> str:
-    """The output of a command, including standard error."""
+    """The output of a command, including standard error.
+
+    ``suffice`` runs in this process, which is faster than starting one, also at one place of a pipeline. What is before
+    it and after it, and all other commands, are left to the shell.
+    """
     from cli.made import run, shell, words_of
 
-    words = words_of(command)
-    if words is not None:  # faster than starting a process
-        with contextlib.chdir(folder):
-            return run(*words).output
-    return shell(f"exec 2>&1\n{command}", folder).stdout
+    before, line, after = _parts(command)
+    words = words_of(line)
+    if words is None:
+        return shell(f"exec 2>&1\n{command}", folder).stdout
+    given = shell(before, folder).stdout if before else None
+    with contextlib.chdir(folder):
+        result = run(*words, stdin=given)
+    return result.stderr + shell(after, folder, input=result.stdout).stdout if after else result.output
+
+
+def _parts(command: str) -> tuple[str, str, str]:
+    """What is before ``suffice`` in a pipeline, its own line, and what is after it."""
+    before, _, line = command.rpartition(" | suffice ")
+    line = f"suffice {line}" if before else command
+    line, bar, after = line.partition(" | ")
+    to_file = re.fullmatch(r"(.*) > (\S+)", line)
+    if to_file and not bar:
+        return before, to_file[1], f"cat > {to_file[2]}"
+    return before, line, after
 
 
 def record(path: Path) -> None:

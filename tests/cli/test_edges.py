@@ -1,5 +1,6 @@
 """Rare uses: the command prints a sentence, has the right exit code, and leaves nothing half done."""
 
+import contextlib
 import csv
 import json
 import os
@@ -12,8 +13,9 @@ from sklearn import metrics
 
 import suffice
 from cli.made import NAMES, flowers, ran, refused, rows_of, run, shell, write_csv
+from cli.starting import start
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.cli import output
+from suffice.cli import main, output
 from suffice.naive_bayes import ComplementNB
 
 FIT = ("fit", "train.csv", "-t", "species")
@@ -240,7 +242,7 @@ def test_truth_values_are_named_as_files_have_them(folder):
 def test_closed_streams(folder):
     done = shell("suffice predict flowers.suffice test.csv >&-", folder)
     assert (done.returncode, done.stderr) == (1, "suffice: Standard output is closed. Give a file with -o.\n")
-    done = shell(f"suffice {' '.join(FIT)} -o new.suffice >&- 2>&-", folder)
+    done = shell("suffice merge monday.suffice tuesday.suffice -o new.suffice >&- 2>&-", folder)
     assert done.returncode == 0
     assert suffice.load("new.suffice").class_count_.sum() == 100
 
@@ -260,14 +262,34 @@ def test_a_reader_who_has_gone(folder):
         assert (done.stdout, done.stderr) == ("141\n", "")
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_characters_that_a_stream_lacks(folder, encoding):
+def with_strange_labels(folder):
     (folder / "odd.csv").write_text((folder / "train.csv").read_text().replace("setosa", "Σ ő"))
-    line = f"PYTHONIOENCODING={encoding} suffice fit odd.csv -t species"
-    done = shell(f"{line} > printed; {line} --json > found.json", folder)
-    assert (done.returncode, done.stderr) == (0, "")
+    return ["fit", "odd.csv", "-t", "species"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_characters_that_a_stream_lacks(folder, encoding, monkeypatch):
+    fit = with_strange_labels(folder)
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # this process keeps its handlers
+    for words, name in (([], "printed"), (["--json"], "found.json")):
+        monkeypatch.setattr("sys.argv", ["suffice", *fit, *words])
+        with (
+            open(name, "w", encoding=encoding) as out,
+            open("errors", "w", encoding=encoding) as errors,
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(errors),
+            pytest.raises(SystemExit) as leaving,
+        ):
+            main()
+        assert (leaving.value.code, (folder / "errors").read_text()) == (0, "")
     assert b"accuracy" in (folder / "printed").read_bytes()
     assert json.loads((folder / "found.json").read_text())["classes"][2]["label"] == "Σ ő"
+
+
+def test_characters_that_standard_output_lacks(folder):
+    done = shell(f"PYTHONIOENCODING=ascii suffice {' '.join(with_strange_labels(folder))} > printed", folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert b"accuracy" in (folder / "printed").read_bytes()
 
 
 def test_figures_are_not_cut_on_a_narrow_terminal(capsys):
@@ -279,11 +301,14 @@ def test_figures_are_not_cut_on_a_narrow_terminal(capsys):
 
 def test_a_file_whose_name_is_no_text(folder):
     os.rename("train.csv", b"tr\xffin.csv")
-    for words in ("", "--json"):
-        done = shell(f"suffice fit tr*in.csv -t species {words}", folder)
-        assert (done.returncode, done.stderr) == (0, "")
-        if words:
-            assert json.loads(done.stdout)["data"]["rows"] == 100
+    done = shell("suffice fit tr*in.csv -t species", folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    process = start(
+        ["fit", os.fsdecode(b"tr\xffin.csv"), "-t", "species", "--json"], stdout="found.json", stderr="errors"
+    )
+    process.join(60)
+    assert (process.exitcode, (folder / "errors").read_text()) == (0, "")
+    assert json.loads((folder / "found.json").read_text())["data"]["rows"] == 100
     assert run("fit", "none.csv", "-t", "species").exit_code == 1
 
 

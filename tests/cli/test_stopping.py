@@ -1,10 +1,13 @@
 """Ctrl-C: a sentence, exit code 130, and no file that was begun."""
 
+import os
 import signal
 import subprocess
 import sys
 
 import pytest
+
+from cli.starting import start
 
 ROWS = "5.1,3.5,1.4,0.2,2,setosa\n" * 8_000  # more than a pipe holds, so writing them waits for the reader
 HEADER = "sepal length,sepal width,petal length,petal width,visits,species\n"
@@ -20,24 +23,18 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_stopped_command_writes_nothing(folder, name):
+def test_a_stopped_command_writes_nothing(folder, tmp_path, name):
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "suffice", *COMMANDS[name]],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=folder,
-    )
-    assert process.stdin is not None
-    process.stdin.write((HEADER + ROWS * 8).encode())
-    process.stdin.flush()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 130
-    assert process.stdout.read() == b""
-    assert process.stderr.read().decode() == "suffice: stopped; nothing was written.\n"
-    for stream in (process.stdin, process.stdout, process.stderr):
-        stream.close()
+    os.mkfifo(tmp_path / "rows")
+    process = start(COMMANDS[name], *(str(tmp_path / stream) for stream in ("rows", "out", "errors")))
+    with open(tmp_path / "rows", "wb") as rows:
+        rows.write((HEADER + ROWS * 8).encode())
+        rows.flush()
+        os.kill(process.pid, signal.SIGINT)
+        process.join(60)
+    assert process.exitcode == 130
+    assert (tmp_path / "out").read_text() == ""
+    assert (tmp_path / "errors").read_text() == "suffice: stopped; nothing was written.\n"
     assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
 

@@ -1,14 +1,14 @@
 """Commands that replace the model they have read: several at once lose no rows."""
 
 import os
-import subprocess
-import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import suffice
 from cli.made import flowers, ran, refused, rows_of, write_csv
+from cli.starting import start
 from suffice import NaiveBayes
 from suffice.cli import writing
 from suffice.model_file.lock import locked
@@ -17,15 +17,12 @@ N_PROCESSES = 4
 
 
 def at_once(commands):
-    """Run commands at the same time: their exit codes."""
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-m", "suffice", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        for command in commands
-    ]
-    errors = [process.communicate(timeout=300)[1] for process in started]
-    assert [process.returncode for process in started] == [0] * len(started), errors
+    """Run commands at the same time; all must succeed."""
+    started = [start(command, stderr=f"errors-{i}") for i, command in enumerate(commands)]
+    for process in started:
+        process.join(300)
+    errors = [Path(f"errors-{i}").read_text() for i in range(len(started))]
+    assert [process.exitcode for process in started] == [0] * len(started), errors
 
 
 def table(columns):

@@ -21,7 +21,7 @@ from scipy import sparse
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from every_estimator import ESTIMATORS, example
+from every_estimator import ESTIMATORS
 from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
 from suffice.naive_bayes import GaussianNB, MultinomialNB
@@ -38,15 +38,15 @@ LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "float32"
 
 def wide(name):
     """An estimator, many rows of some fifty columns, labels and weights."""
-    X, y = rows_of(name)
-    return ESTIMATORS[name][0](), X.copy(), y, np.random.default_rng(1).uniform(0.5, 2, ROWS)
+    make, rows = ESTIMATORS[name]
+    X, y = drawn(rows)
+    return make(), X.copy(), y, np.random.default_rng(1).uniform(0.5, 2, ROWS)
 
 
 @lru_cache(1)
-def rows_of(name):
-    _, X, y = example(name, np.random.default_rng(0), n=ROWS, n_classes=3)
-    seeds = range(1, COPIES)
-    more = [example(name, np.random.default_rng(seed), n=ROWS, n_classes=3)[1] for seed in seeds]
+def drawn(rows):
+    y = np.random.default_rng(0).integers(0, 3, ROWS)
+    X, *more = (rows(np.random.default_rng(seed), y) for seed in range(COPIES))
     if isinstance(X, pd.DataFrame):
         X = pd.concat([X, *(part.drop(columns="visits").add_suffix(f" {i}") for i, part in enumerate(more))], axis=1)
     elif X.ndim == 1:

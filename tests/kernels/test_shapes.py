@@ -1,5 +1,7 @@
 """Scores, posteriors and sums for every small shape and form: remainders of vectors, tiles, squares and strips."""
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
 
@@ -112,30 +114,42 @@ def test_answers(k):
                 np.testing.assert_array_equal(single, out.astype(np.float32))
 
 
+@lru_cache(1)
+def moments_by_hand(d, holes, weighted):
+    """Rows, codes, weights, and the weight, mean and sum of squares of each class and column, for some sizes."""
+    rng = np.random.default_rng(d)
+    found = []
+    for n, k in ((1, 1), (40, 3), (700, 2), (3000, 17), (500, 60)):
+        near = table(n, d, seed=n)
+        there = rng.random(near.shape) >= holes
+        codes = rng.integers(-1, k, n)
+        weights = rng.integers(0, 4, n) / 2 if weighted else np.ones(n)
+        near[~there] = 0.0
+        size, mean, m2 = (np.zeros((k, d)) for _ in range(3))
+        for c in range(k):
+            mine, w = codes == c, weights[codes == c]
+            size[c] = w @ there[mine].astype(float)
+            np.divide(w @ near[mine], size[c], out=mean[c], where=size[c] > 0)  # the sums are exact
+            m2[c] = w @ (there[mine] * (near[mine] - mean[c]) ** 2)
+        origin = 100 * np.arange(d)
+        x = np.where(there, near + origin, np.nan)
+        found.append((x, codes, weights if weighted else None, size, mean + origin, m2))
+    return found
+
+
 @pytest.mark.parametrize("form", [*FORMS, "bits"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("holes", [0.0, 0.3, 0.95])
 @pytest.mark.parametrize("d", [1, 3, 8, 10, 19, 50, 70])
 def test_moments(form, weighted, holes, d):
-    rng = np.random.default_rng(d)
-    for n, k in ((1, 1), (40, 3), (700, 2), (3000, 17), (500, 60)):
-        x = table(n, d, seed=n) + 100 * np.arange(d)
-        x[rng.random(x.shape) < holes] = np.nan
-        codes = rng.integers(-1, k, n)
-        weights = rng.integers(0, 4, n) / 2 if weighted else None
+    for x, codes, weights, size, mean, m2 in moments_by_hand(d, holes, weighted):
         rows = BitColumns(x) if form == "bits" else FORMS[form](x)
-        found = kernels.class_moments(rows, k, codes=codes, weights=weights, missing=bool(holes) or form == "bits")
-        w = np.ones(n) if weights is None else weights
-        for c in range(k):
-            here = (codes == c)[:, None] & ~np.isnan(x)
-            cell = np.where(here, w[:, None], 0.0)
-            size = cell.sum(axis=0)
-            np.testing.assert_allclose(found.weight[c], size)
-            some = size > 0
-            mean = np.where(here, x * w[:, None], 0.0).sum(axis=0)[some] / size[some]
-            np.testing.assert_allclose(found.mean[c][some], mean, rtol=1e-13, atol=1e-14)  # the numbers are about 4
-            m2 = (cell[:, some] * np.where(here[:, some], x[:, some] - mean, 0.0) ** 2).sum(axis=0)
-            np.testing.assert_allclose(found.m2[c][some], m2, rtol=1e-10, atol=1e-9)
+        missing = bool(holes) or form == "bits"
+        found = kernels.class_moments(rows, len(size), codes=codes, weights=weights, missing=missing)
+        np.testing.assert_allclose(found.weight, size)
+        some = size > 0
+        np.testing.assert_allclose(found.mean[some], mean[some], rtol=1e-13, atol=1e-14)  # the numbers are about 4
+        np.testing.assert_allclose(found.m2[some], m2[some], rtol=1e-10, atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"])

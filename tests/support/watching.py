@@ -9,6 +9,7 @@ between two such kernels therefore count once: the result is never too high.
 import ctypes
 import gc
 import mmap
+import re
 import threading
 import tracemalloc
 from contextlib import contextmanager
@@ -31,7 +32,7 @@ class Rows:
     """
 
     def __init__(self, X):
-        self._spans = []
+        self._spans, self._marks = [], []
         if sparse.issparse(X):
             self.X = type(X)((self._laid(X.data), self._laid(X.indices), self._laid(X.indptr)), shape=X.shape)
             self.X.has_canonical_format = True
@@ -46,6 +47,7 @@ class Rows:
         out[...] = array
         start = out.__array_interface__["data"][0]
         self._spans.append((start, start + array.nbytes))
+        self._marks.append(re.compile(rb"^%08x-.*?^Referenced: *(\d+) kB$" % start, re.DOTALL | re.MULTILINE))
         return out
 
     def bytes_in(self, array):
@@ -55,14 +57,8 @@ class Rows:
 
     def touched(self):
         """Bytes of the rows in pages that were read since the bits were cleared."""
-        total, own = 0, False
-        for line in PAGES.read_text().splitlines():
-            words = line.split()
-            if words[0] == "Referenced:":
-                total += 1024 * int(words[1]) if own else 0
-            elif not words[0].endswith(":"):
-                start, stop = (int(word, 16) for word in words[0].split("-"))
-                own = any(start < last and stop > first for first, last in self._spans)
+        pages = PAGES.read_bytes()
+        total = sum(1024 * int(each.search(pages)[1]) for each in self._marks)  # a mapping to each array
         return min(total, self.nbytes)
 
 
@@ -77,9 +73,9 @@ class Reads:
         Bytes of all arrays that kernels got, including the rows.
     """
 
-    def __init__(self, rows):
+    def __init__(self, rows, pages=True):
         self._rows, self._inside, self._lock = rows, 0, threading.Lock()
-        self._sees_pages = MARKS.exists() and PAGES.exists()
+        self._sees_pages = pages and MARKS.exists() and PAGES.exists()
         self._bytes, self._elsewhere, self.handed = 0, 0, 0
 
     @property
@@ -124,9 +120,12 @@ class Reads:
 
 
 @contextmanager
-def watching(rows, monkeypatch):
-    """Count reads of the rows; yields `Reads`, which is complete when the block ends."""
-    reads = Reads(rows)
+def watching(rows, monkeypatch, pages=True):
+    """Count reads of the rows; yields `Reads`, which is complete when the block ends.
+
+    Without ``pages`` it counts what kernels get, and no reads elsewhere.
+    """
+    reads = Reads(rows, pages)
     with monkeypatch.context() as patch:
         for name, kernel in vars(_core).items():
             if callable(kernel) and not isinstance(kernel, type):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -457,6 +458,7 @@ LAWS: tuple[Law, ...] = (
 def check_family(family: Family, *, seed: int = 0, n_rows: int = 200, n_columns: int = 3, n_classes: int = 3) -> None:
     """Test every law on the family's example rows, as a dense matrix, a sparse matrix, and columns of a frame."""
     for form in FORMS.values():
+        rng = np.random.default_rng(seed)
+        rows = example_rows(family, rng, n_rows, n_columns, n_classes, form)
         for law in LAWS:
-            rng = np.random.default_rng(seed)
-            law(family, example_rows(family, rng, n_rows, n_columns, n_classes, form), rng)
+            law(family, rows, deepcopy(rng))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -67,7 +68,12 @@ class Rows:
         """The rows as the family reads them."""
         if isinstance(self.x, Coded):
             return self.x
-        return Block(family, slice(None), range(self.x.shape[1])).take(self.form(self.x))
+        return Block(family, slice(None), range(self.x.shape[1])).take(self.table)
+
+    @cached_property
+    def table(self) -> Table:
+        """The table that a source would read."""
+        return self.form(self.x)
 
     def members(self) -> Membership:
         """The membership of the rows."""
