@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "binding.hpp"
+#include "kernels.hpp"
 #include "threads.hpp"
 
 namespace suffice {
@@ -89,11 +90,7 @@ bool add_rows(const RisingRows &x, const Expansion &expansion, int64_t first, in
                 for (int64_t k = 0; k < n; ++k) smallest = a[k] >= least && a[k] < smallest ? a[k] : smallest;
                 // The terms fall by at least rise/a each.
                 const int terms = smallest >= 256 * rise ? 6 : smallest >= 64 * rise ? 9 : TERMS;
-                for (int64_t k = 0; k < n; ++k) {
-                    double sum = c[terms - 1];
-                    for (int m = terms - 2; m >= 0; --m) sum = sum * u[k] + c[m];
-                    value[k] = draws * log[k] + sum * u[k];
-                }
+                kernels().posterior.add_series(n, terms, c, draws, log, u, value);
                 int64_t distinct = 0;  // classes often have the same few counts of a rare word
                 for (int64_t k = 0; k < n; ++k) {
                     if (a[k] >= least || k == own) continue;
