@@ -13,7 +13,8 @@ __all__ = ["text_codes"]
 def text_codes(labels: Array | list[str]) -> tuple[Codes, Codes] | None:
     """Return a row with each distinct label, in ascending order of the labels, and the position of each label (n,).
 
-    None if the labels are not strings of a fixed width, string objects or a list of strings, or if more than 4,096 of them differ.
+    None if the labels are not strings of a fixed width, string objects or a list of strings, or if more than 4,096 of
+    them differ.
 
     >>> text_codes(np.array(["spam", "ham", "spam"]))
     (array([1, 0]), array([1, 0, 1]))

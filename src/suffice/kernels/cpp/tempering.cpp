@@ -10,6 +10,7 @@ namespace suffice {
 namespace {
 
 constexpr int64_t STEP = 512;  // rows whose sums are added together
+constexpr double SMALL = 1e-290;  // products above it have all their digits
 constexpr int64_t GROUP = 32;  // rows whose exponentials are computed together
 
 // log p = log_share + log((1 - share) q + share prior) of the label of each row, where q is the softmax of
@@ -20,6 +21,19 @@ struct Tempering {
     int64_t classes;
     double slope, share;
 };
+
+// log((1 - share) q + share prior) of a row, and the parts of both terms in the sum.
+struct Mixture {
+    double log, from_model, from_noise;
+};
+
+Mixture mixture(const Tempering &t, int64_t row, double q, double log_q) {
+    const double model = (1 - t.share) * q, noise = t.share * t.prior[row], sum = model + noise;
+    if (sum > SMALL) return {std::log(sum), model / sum, noise / sum};
+    const double a = std::log1p(-t.share) + log_q, b = std::log(t.share) + std::log(t.prior[row]);
+    const double log = std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+    return {log, std::exp(a - log), std::exp(b - log)};
+}
 
 // Adds rows first..last-1 to the sums; `part` holds classes x (last - first) numbers.
 void add_rows(const Tempering &t, int64_t first, int64_t last, double *part, double *sums) {
@@ -38,16 +52,13 @@ void add_rows(const Tempering &t, int64_t first, int64_t last, double *part, dou
         const int64_t own = t.codes[i];
         double total = 0;
         for (int64_t k = 0; k < n; ++k) total += e[k];
-        const double explained = labels[i - first] - std::log(total);
         double pull = t.weights[i];
         if (t.share > 0) {
-            const double model = std::log1p(-t.share) + explained, noise = std::log(t.share) + std::log(t.prior[i]);
-            const double high = std::max(model, noise), mixed = high + std::log1p(std::exp(-std::abs(model - noise)));
-            const double from_model = std::exp(model - mixed);
-            sums[0] -= t.weights[i] * mixed;
-            sums[n + 2] += t.weights[i] * (from_model * t.share / (1 - t.share) - std::exp(noise - mixed));
-            pull *= from_model;
-        } else sums[0] -= pull * explained;
+            const Mixture p = mixture(t, i, e[own] / total, labels[i - first] - std::log(total));
+            sums[0] -= t.weights[i] * p.log;
+            sums[n + 2] += t.weights[i] * (p.from_model * t.share / (1 - t.share) - p.from_noise);
+            pull *= p.from_model;
+        } else sums[0] -= pull * (labels[i - first] - std::log(total));
         const double scale = pull / total;
         double by_slope = -pull * z[own];
         for (int64_t k = 0; k < n; ++k) {
