@@ -385,6 +385,6 @@ def _used_slots(documents: Documents, reading: TokenRules, codes: Codes, n_class
     at, columns = np.unique(cells.columns, return_inverse=True)
     here = code >= 0
     place, shape = (code * len(at) + columns)[here], (n_classes, len(at))
-    count = np.bincount(place, cells.counts[here], n_classes * len(at)).reshape(shape)
+    count: Float = np.bincount(place, cells.counts[here], n_classes * len(at)).reshape(shape).astype(np.float64)
     having = np.bincount(place, minlength=n_classes * len(at)).reshape(shape).astype(np.float64)
     return WordTable(known, count, having, at.astype(np.int64))

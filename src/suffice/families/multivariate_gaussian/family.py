@@ -418,9 +418,9 @@ class MultivariateGaussian(Family):
         if self.estimation != "mle":
             return conjugate_leave_one_out(statistic, self.smoothing, self.estimation, x, members, shared=shared)
         if self.shrinkage not in (None, 0):
-            divisor = float((weight - self._degrees_used(weight)).sum())
+            total = float((weight - self._degrees_used(weight)).sum())
             amount = None if isinstance(self.shrinkage, str) else self.shrinkage
-            return shrunk_leave_one_out(parameters, weight, statistic.within()[0], divisor, amount, x, members)
+            return shrunk_leave_one_out(parameters, weight, statistic.within()[0], total, amount, x, members)
         share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
         divisor = share @ (weight - self._degrees_used(weight))
         return leave_one_out_log_density(parameters, weight, share, divisor, x, members)
