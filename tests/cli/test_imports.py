@@ -1,4 +1,4 @@
-"""What the command imports: scikit-learn takes longer to import than a model to read."""
+"""What the command imports: scikit-learn and pandas take longer to import than a model to read."""
 
 import subprocess
 import sys
@@ -15,7 +15,8 @@ try:
     main()
 except SystemExit as leaving:
     assert not leaving.code, leaving.code
-heavy = {"sklearn", "scipy.stats", "scipy.optimize", "suffice.estimators", "suffice.comparison"} & set(sys.modules)
+heavy = {"sklearn", "pandas", "scipy.stats", "scipy.optimize", "suffice.estimators", "suffice.comparison"}
+heavy = (heavy | {"suffice.text.mail"}) & set(sys.modules)
 assert not heavy, heavy
 """
 TEXTS = ["you win free money", "free lottery win", "meeting at noon", "lunch at noon today"]
@@ -25,14 +26,14 @@ ROWS = "a,b\n1.0,2.0\n5.0,6.5\n"
 @pytest.fixture(params=["NaiveBayes", "GaussianDiscriminant", "own covariances", "TextNaiveBayes"])
 def saved(request, tmp_path):
     """A model file, and rows to predict for."""
-    import pandas as pd
+    import pyarrow as pa
 
     data, model = tmp_path / "rows.csv", tmp_path / "m.suffice"
     if request.param == "TextNaiveBayes":
         TextNaiveBayes().fit(TEXTS, ["spam", "spam", "ham", "ham"]).save(model)
         data.write_text("text\n" + "\n".join(TEXTS) + "\n")
         return model, data
-    X = pd.DataFrame({"a": [1.0, 2.0, 1.5, 5.0, 6.0, 4.5], "b": [2.0, 1.0, 1.0, 6.0, 5.0, 7.5]})
+    X = pa.table({"a": [1.0, 2.0, 1.5, 5.0, 6.0, 4.5], "b": [2.0, 1.0, 1.0, 6.0, 5.0, 7.5]})
     kinds = {"NaiveBayes": NaiveBayes(), "GaussianDiscriminant": GaussianDiscriminant()}
     kinds.get(request.param, GaussianDiscriminant("own")).fit(X, list("uuuvvv")).save(model)
     data.write_text(ROWS)
@@ -47,8 +48,34 @@ def test_a_model_is_read_without_scikit_learn(saved, verb):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("saved", ["NaiveBayes"], indirect=True)
+@pytest.mark.parametrize("verb", ["inspect", "predict"])
+def test_a_naive_bayes_model_is_read_without_special_functions(saved, verb):
+    model, data = map(str, saved)
+    arguments = [verb, model] if verb == "inspect" else [verb, model, data]
+    check = CHECK.replace('"suffice.text.mail"', '"scipy.special", "scipy.linalg", "email"')
+    done = subprocess.run([sys.executable, "-c", check, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"]])
 def test_help_imports_no_numbers(arguments):
     check = CHECK.replace('"sklearn", ', '"sklearn", "numpy", "suffice.model", ')
     done = subprocess.run([sys.executable, "-c", check, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command_keeps_pandas_usable():
+    check = """
+import sys
+from suffice.cli.pandas_free import keep_pandas_out
+keep_pandas_out()
+import pyarrow as pa
+assert pa.array(["a", None]).to_numpy(zero_copy_only=False).tolist() == ["a", None]
+assert "pandas" not in sys.modules
+import pandas as pd
+assert pa.table({"a": [1.5, 2.0]}).to_pandas()["a"].tolist() == [1.5, 2.0]
+assert pa.array(pd.Series(["a", None])).to_pylist() == ["a", None]
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", check], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

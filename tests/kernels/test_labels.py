@@ -14,7 +14,7 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["fixed", "same objects", "other objects"])
+@pytest.mark.parametrize("kind", ["fixed", "same objects", "other objects", "list"])
 @pytest.mark.parametrize("names", LABELS.values(), ids=LABELS)
 @pytest.mark.parametrize("n", [1, 7, 70_000])
 def test_codes_are_those_of_sorted_labels(names, kind, n):
@@ -24,7 +24,7 @@ def test_codes_are_those_of_sorted_labels(names, kind, n):
     elif kind == "other objects":
         labels = np.array(labels.tolist(), dtype=object)
     expected, codes = np.unique(labels, return_inverse=True)
-    rows, found = text_codes(labels)
+    rows, found = text_codes(labels.tolist() if kind == "list" else labels)
     assert labels[rows].tolist() == expected.tolist()
     np.testing.assert_array_equal(found, codes)
 
@@ -32,6 +32,7 @@ def test_codes_are_those_of_sorted_labels(names, kind, n):
 @pytest.mark.parametrize("odd", [3, None, np.nan, b"ham", np.str_("ham")], ids=repr)
 def test_an_object_that_is_not_a_string_is_left_to_the_caller(odd):
     assert text_codes(np.array(["ham", "spam", odd], dtype=object)) is None
+    assert text_codes(["ham", "spam"] * 40_000 + [odd]) is None
 
 
 def test_many_different_labels_are_left_to_sorting():

@@ -29,9 +29,10 @@ def main() -> None:
         _prepare_streams()
         from suffice.cli.command import output_errors
         from suffice.cli.group import suffice
+        from suffice.cli.pandas_free import keep_pandas_out
 
         with output_errors():
-            suffice(prog_name="suffice")
+            suffice(prog_name="suffice", obj=keep_pandas_out)
     except KeyboardInterrupt:
         print("suffice: stopped; nothing was written.", file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -135,7 +135,9 @@ class Command(click.Command):
         write_examples(formatter, self.examples)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command."""
+        """Run the command; ``ctx.obj``, if there is one, prepares the process before."""
+        if ctx.obj is not None:
+            ctx.obj()
         with _errors_as_sentences(debug=ctx.meta.get("debug", False), quiet=is_quiet(ctx)):
             return super().invoke(ctx)
 

@@ -10,10 +10,11 @@ from suffice.kernels.reading import Array, Codes
 __all__ = ["text_codes"]
 
 
-def text_codes(labels: Array) -> tuple[Codes, Codes] | None:
+def text_codes(labels: Array | list[str]) -> tuple[Codes, Codes] | None:
     """Return a row with each distinct label, in ascending order of the labels, and the position of each label (n,).
 
-    None if the labels are not strings of a fixed width or string objects, or if more than 4,096 of them differ.
+    None if the labels are not strings of a fixed width, string objects or a list of strings, or if more than 4,096 of
+    them differ.
 
     >>> text_codes(np.array(["spam", "ham", "spam"]))
     (array([1, 0]), array([1, 0, 1]))
@@ -21,7 +22,9 @@ def text_codes(labels: Array) -> tuple[Codes, Codes] | None:
     True
     """
     codes = np.empty(len(labels), dtype=np.int64)
-    if labels.dtype.kind == "U" and labels.dtype.isnative and labels.itemsize:
+    if isinstance(labels, list):
+        first = _core.string_codes(labels, codes)
+    elif labels.dtype.kind == "U" and labels.dtype.isnative and labels.itemsize:
         text = np.ascontiguousarray(labels).view(np.uint32).reshape(len(labels), -1)
         first = _core.fixed_width_codes(text, codes)
     elif labels.dtype.kind == "O":

@@ -60,8 +60,8 @@ def text_labels(y: object) -> tuple[ClassAxis, Codes] | None:
     if isinstance(y, np.ndarray):
         return _of_array(y) if type(y) is np.ndarray and y.ndim == 1 else None
     if type(y) is list:
-        found = _of_array(np.array(y, dtype=object)) if y and type(y[0]) is str else None
-        return None if found is None else _in_fixed_width(*found)
+        texts = kernels.text_codes(y) if y and type(y[0]) is str else None
+        return None if texts is None else _in_fixed_width([y[row] for row in texts[0].tolist()], texts[1])
     engine = type(y).__module__.partition(".")[0]
     if engine not in ("pandas", "polars", "pyarrow") or len(getattr(y, "shape", (0,))) != 1:
         return None
@@ -75,9 +75,8 @@ def _of_array(labels: Array) -> tuple[ClassAxis, Codes] | None:
     return None if texts is None else (ClassAxis(labels[texts[0]]), texts[1])
 
 
-def _in_fixed_width(axis: ClassAxis, codes: Codes) -> tuple[ClassAxis, Codes] | None:
-    """The same with labels in NumPy's fixed-width strings, which lose zeros at the end; None if there are any."""
-    labels = axis.labels.tolist()
+def _in_fixed_width(labels: list[str], codes: Codes) -> tuple[ClassAxis, Codes] | None:
+    """Labels in NumPy's fixed-width strings, which lose zeros at the end; None if there are any."""
     return None if any(label.endswith("\0") for label in labels) else (ClassAxis(np.array(labels, dtype=str)), codes)
 
 

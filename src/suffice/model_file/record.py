@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
-from importlib.metadata import version
 
 import numpy as np
 
@@ -75,6 +74,8 @@ def write_model(path: Path, fitted: Fitted) -> None:
             column=error.column,
             file=file,
         ) from None
+    from importlib.metadata import version  # imports email, which reading a model does not need
+
     writer = ValueWriter(model.classes)
     parameters, attributes = fitted.specification.stored_parameters(), _attributes(fitted)
     try:

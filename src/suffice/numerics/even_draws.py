@@ -7,10 +7,11 @@ The columns of a row are therefore dependent: only means over one column are mea
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from suffice.numerics.types import Codes, Float
 
@@ -50,14 +51,16 @@ class EvenDraws(np.random.Generator):
         shape = np.broadcast_shapes(*(np.shape(each) for each in shape_like))
         if shape[:1] != self._rank.shape:  # not one number for each row
             return super().random(shape)
+        return _repeated(self._row_points(), shape)
+
+    def _row_points(self) -> Float:
         shift = super().random()
         if self._n_calls == 0:
             at = (self._rank + shift) / self._size
         else:  # a lattice together with the points of the first call
             at = (self._rank * GOLDEN**self._n_calls + shift) % 1.0
         self._n_calls += 1
-        column = np.clip(at, 1e-12, 1 - 1e-12).reshape((-1,) + (1,) * (len(shape) - 1))
-        return np.broadcast_to(column, shape)
+        return np.clip(at, 1e-12, 1 - 1e-12)
 
     # The signatures are those that families use.
 
@@ -67,16 +70,22 @@ class EvenDraws(np.random.Generator):
 
     def standard_normal(self, size: Any, *_: Any) -> Any:  # type: ignore[override]
         """Standard Gaussian numbers."""
-        return special.ndtri(self._points(np.empty(size)))
+        shape = np.broadcast_shapes(size)
+        if shape[:1] != self._rank.shape:
+            return super().standard_normal(shape)
+        quantiles = map(NormalDist().inv_cdf, self._row_points().tolist())  # without the import of scipy.special
+        return _repeated(np.fromiter(quantiles, np.float64), shape).copy()
 
     def standard_t(self, df: Any) -> Any:  # type: ignore[override]
         """Student's t numbers."""
         at = self._points(df)
-        return np.where(np.isfinite(df), special.stdtrit(np.where(np.isfinite(df), df, 1.0), at), special.ndtri(at))
+        return np.where(
+            np.isfinite(df), scipy.special.stdtrit(np.where(np.isfinite(df), df, 1.0), at), scipy.special.ndtri(at)
+        )
 
     def gamma(self, shape: Any) -> Any:  # type: ignore[override]
         """Gamma numbers with scale 1."""
-        return special.gammaincinv(shape, self._points(shape))
+        return scipy.special.gammaincinv(shape, self._points(shape))
 
     def exponential(self, scale: Any, size: Any = None) -> Any:  # type: ignore[override]
         """Exponential numbers."""
@@ -84,7 +93,7 @@ class EvenDraws(np.random.Generator):
 
     def beta(self, a: Any, b: Any) -> Any:  # type: ignore[override]
         """Beta numbers."""
-        return special.betaincinv(a, b, self._points(a, b))
+        return scipy.special.betaincinv(a, b, self._points(a, b))
 
     def geometric(self, p: Any) -> Any:  # type: ignore[override]
         """Numbers of trials up to the first success."""
@@ -95,6 +104,11 @@ class EvenDraws(np.random.Generator):
         """Poisson counts."""
         at = self._points(lam)
         with np.errstate(invalid="ignore"):
-            count = np.where(at <= np.exp(-lam), 0.0, np.ceil(special.pdtrik(at, lam)))
+            count = np.where(at <= np.exp(-lam), 0.0, np.ceil(scipy.special.pdtrik(at, lam)))
         below = np.maximum(count - 1, 0.0)
-        return np.where(special.pdtr(below, lam) >= at, below, count)
+        return np.where(scipy.special.pdtr(below, lam) >= at, below, count)
+
+
+def _repeated(of_rows: Float, shape: tuple[int, ...]) -> Float:
+    """A number of each row (n,) for all cells of the row."""
+    return np.broadcast_to(of_rows.reshape((-1,) + (1,) * (len(shape) - 1)), shape)

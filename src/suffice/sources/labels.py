@@ -76,10 +76,10 @@ def plain_labels(y: object) -> object:
     >>> plain_labels([1, 0]), plain_labels(["a", 1])
     (array([1, 0]), ['a', 1])
     """
-    if type(y) is not list or not y:
+    if type(y) is not list or not y or (type(y[0]) is str and len(y) > FEW_LABELS):
         return y
     types = set(map(type, y))
-    return np.array(y) if types in (INTEGERS, BOOLEANS) or (types == STRINGS and len(y) <= FEW_LABELS) else y
+    return np.array(y) if types in (INTEGERS, BOOLEANS, STRINGS) else y
 
 
 def check_not_missing(y: object) -> object:

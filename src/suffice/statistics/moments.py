@@ -176,10 +176,19 @@ class Moments(Statistic):
         joined = kernels.join_row(self._parts(), row, code) if type(self) is Moments else None
         if joined is None:
             return None
-        (weight, weight_low, *parts), pooled = joined
-        made = Moments(self.classes, weight, *parts, weight_low=weight_low)
-        made.__dict__["_pool"] = pooled, True
-        return made
+        parts, pooled = joined
+        parts.setflags(write=False)
+        weight, weight_low, mean, mean_low, m2, m2_low = parts
+        return Moments._made(
+            classes=self.classes,
+            weight=weight,
+            mean=mean,
+            mean_low=mean_low,
+            m2=m2,
+            m2_low=m2_low,
+            weight_low=weight_low,
+            _pool=(pooled, True),
+        )
 
     def _parts(self) -> tuple[Float, Float, Float, Float, Float, Float]:
         return self.weight, self.weight_low, self.mean, self.mean_low, self.m2, self.m2_low

@@ -90,7 +90,7 @@ class RowMoments(Moments):
     def with_row(self, row: Float, code: int) -> RowMoments | None:
         """Return the statistic with one more row; see `Statistic.with_row`."""
         joined = self.rows.with_row(row, code) if self.is_unweighted else None
-        return None if joined is None else self._with(joined)
+        return None if joined is None else self._made(**vars(joined), rows=joined)
 
     def _merged(self, other: Moments) -> RowMoments:
         assert isinstance(other, RowMoments)

@@ -183,12 +183,18 @@ class _ClassMeans(Statistic):
         weight, mean, scatter, low, grand, away, flat = joined
         if kind is PooledScatter:
             scatter, low = scatter[0], low[0]
-        names = "weight", "weight_low", "mean", "mean_low", "scatter", "scatter_low"
-        made = kind(self.classes, **dict(zip(names, (*weight, *mean, scatter, low), strict=True)))
-        for array in (grand, away):
+        for array in (weight, mean, scatter, low, grand, away):
             array.setflags(write=False)
-        made.__dict__["_grand"] = _Grand(GrandMean(grand[0], grand[1], away), out_of_range=False, flat=flat)
-        return made
+        return self._made(
+            classes=self.classes,
+            weight=weight[0],
+            mean=mean[0],
+            mean_low=mean[1],
+            scatter=scatter,
+            scatter_low=low,
+            weight_low=weight[1],
+            _grand=_Grand(GrandMean(grand[0], grand[1], away), out_of_range=False, flat=flat),
+        )
 
     def _parts(self) -> tuple[Float, Float, Float, Float, Float, Float]:
         fields = vars(self)

@@ -264,6 +264,13 @@ class Statistic(ABC):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 
+    @classmethod
+    def _made(cls, **fields: object) -> Self:
+        """Return a statistic of fields whose arrays are read-only, in less time than the constructor takes."""
+        made = object.__new__(cls)
+        made.__dict__.update(fields)
+        return made
+
     def __getstate__(self) -> dict[str, object]:
         """Return the fields without cached properties."""
         return self._values()

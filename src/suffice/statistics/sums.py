@@ -84,7 +84,9 @@ class Sums(Statistic):
         if len(row):
             total = total.copy()
             total[code] += row
-        return Sums(self.classes, weight, total, weight_low=low)
+        for array in (weight, low, total):
+            array.setflags(write=False)
+        return Sums._made(classes=self.classes, weight=weight, total=total, weight_low=low)
 
     def _merged(self, other: Sums) -> Sums:
         weight, low = add(self.weight, self.weight_low, other.weight, other.weight_low)

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed, short
-from suffice.kernels.text import Documents, TokenRules, count_words
+from suffice.kernels.text import Documents, TokenRules, count_words, encode_words
 from suffice.numerics.compensated import add, product
 from suffice.numerics.number_range import FADED
 from suffice.numerics.rounded_sums import rounded_sums
@@ -103,9 +103,10 @@ class WordSums(Statistic):
         if not counted_directly(members):
             return cls.of_rows(WordRows.read(documents, reading, slots), members, settings)
         assert members.codes is not None
-        if slots > MANY_WORDS and documents.native.sizes().sum() < slots:  # a word has two letters or more
-            return cls.of_rows(WordRows.read(documents, reading, slots), members, settings)
         codes = np.ascontiguousarray(members.codes, dtype=np.int64)
+        if slots > MANY_WORDS and documents.native.sizes().sum() < slots:  # a word has two letters or more
+            table = _used_slots(documents, reading, codes, len(members.classes), slots)
+            return cls._of(table, documents.missing, members, settings)
         counted = count_words(documents, reading, codes, len(members.classes), slots=slots)
         words = Vocabulary.empty(slots) if counted.words is None else Vocabulary.packed(counted.words)
         table = WordTable(words, counted.count, counted.documents)
@@ -374,3 +375,16 @@ def _shown(settings: Sequence[str], names: Sequence[str]) -> str:
     known = {each.split("=")[0]: each for each in settings}
     shown = [known.get(name, f"the default {name}") for name in names]
     return ", ".join(each if len(each) <= 60 else f"{each[:57]}..." for each in shown)
+
+
+def _used_slots(documents: Documents, reading: TokenRules, codes: Codes, n_classes: int, slots: int) -> WordTable:
+    """Counts of the slots that occur in documents, in a time that does not depend on the number of slots."""
+    known = Vocabulary.hashed(slots)
+    cells = encode_words(documents, reading, known.lookup, dtype=np.float64)
+    code = np.repeat(codes, np.diff(cells.starts))
+    at, columns = np.unique(cells.columns, return_inverse=True)
+    here = code >= 0
+    place, shape = (code * len(at) + columns)[here], (n_classes, len(at))
+    count: Float = np.bincount(place, cells.counts[here], n_classes * len(at)).reshape(shape).astype(np.float64)
+    having = np.bincount(place, minlength=n_classes * len(at)).reshape(shape).astype(np.float64)
+    return WordTable(known, count, having, at.astype(np.int64))

@@ -34,6 +34,7 @@ from suffice.families.linear import (
 from suffice.families.multivariate_gaussian.conjugate_leave_one_out import conjugate_leave_one_out
 from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
+from suffice.families.multivariate_gaussian.shrunk_leave_one_out import MOST_ROWS, shrunk_leave_one_out
 from suffice.families.multivariate_gaussian.singular import check_regular, warn_if_singular
 from suffice.families.multivariate_gaussian.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
 from suffice.numerics.compensated import divided
@@ -378,9 +379,14 @@ class MultivariateGaussian(Family):
     ) -> Float | None:
         """log p(x | y) of each row given all other rows (n, K), by rank-one downdates; NaN if they lose digits.
 
-        A covariance with shrinkage changes in all its entries, so it has no closed form.
+        Covariances with shrinkage change in all their entries. A shared one is factored for each row if there are few
+        rows; others have no closed form.
         """
-        if self.shrinkage not in (None, 0) or (statistic.weight == 0).any():
+        if (statistic.weight == 0).any():
+            return None
+        if self.shrinkage not in (None, 0) and (
+            parameters.covariance.ndim == 3 or self.shrinkage == "ledoit_wolf" or len(members) > MOST_ROWS
+        ):
             return None
         if is_sparse(x):
             parts = [
@@ -411,6 +417,10 @@ class MultivariateGaussian(Family):
         weight, shared = statistic.weight, parameters.covariance.ndim == 2
         if self.estimation != "mle":
             return conjugate_leave_one_out(statistic, self.smoothing, self.estimation, x, members, shared=shared)
+        if self.shrinkage not in (None, 0):
+            total = float((weight - self._degrees_used(weight)).sum())
+            amount = None if isinstance(self.shrinkage, str) else self.shrinkage
+            return shrunk_leave_one_out(parameters, weight, statistic.within()[0], total, amount, x, members)
         share = np.ones((len(weight), len(weight))) if shared else self.mix + (1 - self.mix) * np.eye(len(weight))
         divisor = share @ (weight - self._degrees_used(weight))
         return leave_one_out_log_density(parameters, weight, share, divisor, x, members)

@@ -281,6 +281,11 @@ struct PosteriorKernels {
                       double *tile, int64_t *invalid_row);
     // Adds a number for each class to rows first..last-1.
     void (*add_to_rows)(int64_t classes, int64_t first, int64_t last, const double *offset, double *rows);
+    // Replaces numbers x <= 0 by e^x.
+    void (*exponentiate)(int64_t count, double *x);
+    // factor a[k] + b[k] (c[0] + b[k] (c[1] + ...)), with `terms` coefficients c, for each k.
+    void (*add_series)(int64_t count, int terms, const double *c, double factor, const double *a, const double *b,
+                       double *out);
 };
 
 // A summary of groups of rows: weight, mean and squares (or scatter matrices), each in two doubles.

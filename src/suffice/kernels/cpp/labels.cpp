@@ -84,80 +84,93 @@ template <typename Less> std::vector<int64_t> ranks(std::vector<int64_t> &first,
     return rank;
 }
 
-// Labels of a fixed number of characters: their codes, and a row with each distinct label in ascending order; no rows
-// if there are too many.
-std::vector<int64_t> fixed_width_codes(const uint32_t *text, int64_t rows, int64_t width, int64_t *codes) {
-    const size_t bytes = static_cast<size_t>(width) * sizeof(uint32_t);
-    const auto same = [&](int64_t a, int64_t b) { return !std::memcmp(text + a * width, text + b * width, bytes); };
+// The codes of labels, and a row with each distinct label in ascending order; no rows if there are too many or if
+// `number`, which numbers the rows first..last-1, returns false.
+template <typename Number, typename Same, typename Less>
+std::vector<int64_t> sorted_codes(int64_t rows, int64_t *codes, Number number, Same same, Less less) {
     const int64_t blocks = (rows + BLOCK - 1) / BLOCK;
     std::vector<Distinct> found(blocks, Distinct(std::min(rows, BLOCK)));
-    std::atomic<bool> many{false};
+    std::atomic<bool> fails{false};
     for_tasks(
         blocks, [] { return 0; },
         [&](int64_t block, int) {
-            for (int64_t i = block * BLOCK; i < std::min(rows, (block + 1) * BLOCK) && !many; ++i) {
-                const uint64_t hash = hash_of(text + i * width, bytes);
-                codes[i] = found[block].number(hash, i, [&](int64_t other) { return same(i, other); });
-                if (codes[i] < 0) many = true;
-            }
+            if (!fails && !number(found[block], block * BLOCK, std::min(rows, (block + 1) * BLOCK))) fails = true;
         });
-    if (many) return {};
+    if (fails) return {};
     Distinct all(MOST);
-    std::vector<std::vector<int64_t>> number(blocks);
+    std::vector<std::vector<int64_t>> numbers(blocks);
     for (int64_t block = 0; block < blocks; ++block)
         for (size_t k = 0; k < found[block].first().size(); ++k) {
             const int64_t at = found[block].first()[k];
             const uint64_t hash = found[block].hash(static_cast<int64_t>(k));
-            number[block].push_back(all.number(hash, at, [&](int64_t other) { return same(at, other); }));
-            if (number[block].back() < 0) return {};
+            numbers[block].push_back(all.number(hash, at, [&](int64_t other) { return same(at, other); }));
+            if (numbers[block].back() < 0) return {};
         }
     std::vector<int64_t> first = all.first();
-    const std::vector<int64_t> rank = ranks(first, [&](int64_t a, int64_t b) {
-        return std::lexicographical_compare(text + a * width, text + (a + 1) * width, text + b * width,
-                                            text + (b + 1) * width);
-    });
+    const std::vector<int64_t> rank = ranks(first, less);
     for_tasks(
         blocks, [] { return 0; },
         [&](int64_t block, int) {
-            for (int64_t &each : number[block]) each = rank[each];
+            for (int64_t &each : numbers[block]) each = rank[each];
             for (int64_t i = block * BLOCK; i < std::min(rows, (block + 1) * BLOCK); ++i)
-                codes[i] = number[block][codes[i]];
+                codes[i] = numbers[block][codes[i]];
         });
     return first;
 }
 
-// The same for objects, all of which must be strings. Equal labels are often the same object, so the numbers of the
-// last objects are remembered.
+// Labels of a fixed number of characters.
+std::vector<int64_t> fixed_width_codes(const uint32_t *text, int64_t rows, int64_t width, int64_t *codes) {
+    const size_t bytes = static_cast<size_t>(width) * sizeof(uint32_t);
+    const auto same = [&](int64_t a, int64_t b) { return !std::memcmp(text + a * width, text + b * width, bytes); };
+    const auto number = [&](Distinct &found, int64_t start, int64_t end) {
+        for (int64_t i = start; i < end; ++i) {
+            const uint64_t hash = hash_of(text + i * width, bytes);
+            codes[i] = found.number(hash, i, [&](int64_t other) { return same(i, other); });
+            if (codes[i] < 0) return false;
+        }
+        return true;
+    };
+    return sorted_codes(rows, codes, number, same, [&](int64_t a, int64_t b) {
+        return std::lexicographical_compare(text + a * width, text + (a + 1) * width, text + b * width,
+                                            text + (b + 1) * width);
+    });
+}
+
+// The same for objects, all of which must be strings. Several threads read them while the caller holds the GIL: strings
+// do not change. Equal labels are often the same object, so the numbers of the last objects are remembered.
 std::vector<int64_t> string_codes(PyObject *const *labels, int64_t rows, int64_t *codes) {
     constexpr int BITS = 8;
-    std::pair<PyObject *, int64_t> last[1 << BITS] = {};
     const auto bytes = [](PyObject *each) {
         return static_cast<size_t>(PyUnicode_GET_LENGTH(each)) * static_cast<size_t>(PyUnicode_KIND(each));
     };
-    const auto same = [&](PyObject *a, PyObject *b) {
+    const auto same = [&](int64_t i, int64_t j) {
+        PyObject *const a = labels[i], *const b = labels[j];
         return PyUnicode_KIND(a) == PyUnicode_KIND(b) && PyUnicode_GET_LENGTH(a) == PyUnicode_GET_LENGTH(b) &&
                !std::memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), bytes(a));
     };
-    Distinct found(rows);
-    for (int64_t i = 0; i < rows; ++i) {
-        if (i + 16 < rows && labels[i + 16]) PREFETCH(labels[i + 16]);
-        PyObject *label = labels[i];
-        auto &known = last[(reinterpret_cast<uintptr_t>(label) * MULTIPLIER) >> (64 - BITS)];
-        if (label && known.first == label) {
-            codes[i] = known.second;
-            continue;
+    const auto number = [&](Distinct &found, int64_t start, int64_t end) {
+        std::pair<PyObject *, int64_t> last[1 << BITS] = {};
+        for (int64_t i = start; i < end; ++i) {
+            if (i + 16 < end && labels[i + 16]) {
+                PREFETCH(labels[i + 16]);
+                PREFETCH(reinterpret_cast<const char *>(labels[i + 16]) + sizeof(PyASCIIObject));  // the characters
+            }
+            PyObject *label = labels[i];
+            auto &known = last[(reinterpret_cast<uintptr_t>(label) * MULTIPLIER) >> (64 - BITS)];
+            if (label && known.first == label) {
+                codes[i] = known.second;
+                continue;
+            }
+            if (!label || !PyUnicode_CheckExact(label) || !PyUnicode_IS_READY(label)) return false;
+            const uint64_t hash = hash_of(PyUnicode_DATA(label), bytes(label));
+            codes[i] = found.number(hash, i, [&](int64_t other) { return same(i, other); });
+            if (codes[i] < 0) return false;
+            known = {label, codes[i]};
         }
-        if (!label || !PyUnicode_CheckExact(label) || PyUnicode_READY(label) != 0) return {};
-        const uint64_t hash = hash_of(PyUnicode_DATA(label), bytes(label));
-        codes[i] = found.number(hash, i, [&](int64_t other) { return same(label, labels[other]); });
-        if (codes[i] < 0) return {};
-        known = {label, codes[i]};
-    }
-    std::vector<int64_t> first = found.first();
-    const std::vector<int64_t> rank =
-        ranks(first, [&](int64_t a, int64_t b) { return PyUnicode_Compare(labels[a], labels[b]) < 0; });
-    for (int64_t i = 0; i < rows; ++i) codes[i] = rank[codes[i]];
-    return first;
+        return true;
+    };
+    return sorted_codes(rows, codes, number, same,
+                        [&](int64_t a, int64_t b) { return PyUnicode_Compare(labels[a], labels[b]) < 0; });
 }
 
 // A view of a one-dimensional array of Python objects.
@@ -196,6 +209,15 @@ void bind_labels(nb::module_ &m) {
             return vector_array<int64_t>(std::move(first));
         },
         "text"_a.noconvert(), "codes"_a.noconvert());
+
+    m.def(
+        "string_codes",
+        [](nb::list labels, Offsets codes) {
+            require(codes.shape(0) == labels.size(), "codes and labels differ in length");
+            return vector_array<int64_t>(string_codes(PySequence_Fast_ITEMS(labels.ptr()),
+                                                      static_cast<int64_t>(labels.size()), codes.data()));
+        },
+        "labels"_a.noconvert(), "codes"_a.noconvert());
 
     m.def(
         "string_codes",

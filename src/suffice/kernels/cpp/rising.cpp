@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "binding.hpp"
+#include "kernels.hpp"
 #include "threads.hpp"
 
 namespace suffice {
@@ -80,33 +81,32 @@ bool add_rows(const RisingRows &x, const Expansion &expansion, int64_t first, in
             const double draws = x.draws[cell];
             if (!(draws > 0)) continue;
             const double *a = x.start + j * n, *log = x.log + j * n, *u = x.inverse + j * n;
+            const bool has_own = own >= 0 && own < n;
             if (draws == 1) {
-                for (int64_t k = 0; k < n; ++k) value[k] = log[k];
-            } else {
-                if (draws != known) expansion.coefficients(known = draws, c);
-                const double rise = std::max(draws, 1.0), least = LARGE * rise;
-                double smallest = HUGE_VAL;  // of those that use the expansion
-                for (int64_t k = 0; k < n; ++k) smallest = a[k] >= least && a[k] < smallest ? a[k] : smallest;
-                // The terms fall by at least rise/a each.
-                const int terms = smallest >= 256 * rise ? 6 : smallest >= 64 * rise ? 9 : TERMS;
-                for (int64_t k = 0; k < n; ++k) {
-                    double sum = c[terms - 1];
-                    for (int m = terms - 2; m >= 0; --m) sum = sum * u[k] + c[m];
-                    value[k] = draws * log[k] + sum * u[k];
-                }
-                int64_t distinct = 0;  // classes often have the same few counts of a rare word
-                for (int64_t k = 0; k < n; ++k) {
-                    if (a[k] >= least || k == own) continue;
-                    int64_t same = 0;
-                    while (same < distinct && a[static_cast<int64_t>(seen[same])] != a[k]) ++same;
-                    if (same < distinct) value[k] = value[static_cast<int64_t>(seen[same])];
-                    else {
-                        value[k] = a[k] > 0 ? log_rise(a[k], draws) : -HUGE_VAL;
-                        seen[distinct++] = static_cast<double>(k);
-                    }
+                const double before = has_own ? to[own] : 0;
+                for (int64_t k = 0; k < n; ++k) to[k] += log[k];
+                if (has_own) to[own] = before + (x.own[cell] > 0 ? std::log(x.own[cell]) : -HUGE_VAL);
+                continue;
+            }
+            if (draws != known) expansion.coefficients(known = draws, c);
+            const double rise = std::max(draws, 1.0), least = LARGE * rise;
+            double smallest = HUGE_VAL;  // of those that use the expansion
+            for (int64_t k = 0; k < n; ++k) smallest = a[k] >= least && a[k] < smallest ? a[k] : smallest;
+            // The terms fall by at least rise/a each.
+            const int terms = smallest >= 256 * rise ? 6 : smallest >= 64 * rise ? 9 : TERMS;
+            if (smallest < HUGE_VAL) kernels().posterior.add_series(n, terms, c, draws, log, u, value);
+            int64_t distinct = 0;  // classes often have the same few counts of a rare word
+            for (int64_t k = 0; k < n; ++k) {
+                if (a[k] >= least || k == own) continue;
+                int64_t same = 0;
+                while (same < distinct && a[static_cast<int64_t>(seen[same])] != a[k]) ++same;
+                if (same < distinct) value[k] = value[static_cast<int64_t>(seen[same])];
+                else {
+                    value[k] = a[k] > 0 ? log_rise(a[k], draws) : -HUGE_VAL;
+                    seen[distinct++] = static_cast<double>(k);
                 }
             }
-            if (own >= 0 && own < n) value[own] = x.own[cell] > 0 ? log_rise(x.own[cell], draws) : -HUGE_VAL;
+            if (has_own) value[own] = x.own[cell] > 0 ? log_rise(x.own[cell], draws) : -HUGE_VAL;
             for (int64_t k = 0; k < n; ++k) to[k] += value[k];
         }
     }

@@ -3,12 +3,15 @@
 #include <cmath>
 
 #include "binding.hpp"
+#include "kernels.hpp"
 #include "threads.hpp"
 
 namespace suffice {
 namespace {
 
 constexpr int64_t STEP = 512;  // rows whose sums are added together
+constexpr double SMALL = 1e-290;  // products above it have all their digits
+constexpr int64_t GROUP = 32;  // rows whose exponentials are computed together
 
 // log p = log_share + log((1 - share) q + share prior) of the label of each row, where q is the softmax of
 // slope z + offset. Sums of a block: the loss, and its derivatives by slope, offsets and log share.
@@ -19,30 +22,48 @@ struct Tempering {
     double slope, share;
 };
 
+// log((1 - share) q + share prior) of a row, and the parts of both terms in the sum.
+struct Mixture {
+    double log, from_model, from_noise;
+};
+
+Mixture mixture(const Tempering &t, int64_t row, double q, double log_q) {
+    const double model = (1 - t.share) * q, noise = t.share * t.prior[row], sum = model + noise;
+    if (sum > SMALL) return {std::log(sum), model / sum, noise / sum};
+    const double a = std::log1p(-t.share) + log_q, b = std::log(t.share) + std::log(t.prior[row]);
+    const double log = std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+    return {log, std::exp(a - log), std::exp(b - log)};
+}
+
+// Adds rows first..last-1 to the sums; `part` holds classes x (last - first) numbers.
 void add_rows(const Tempering &t, int64_t first, int64_t last, double *part, double *sums) {
     const int64_t n = t.classes;
     for (int64_t i = first; i < last; ++i) {
         const double *z = t.z + i * n;
+        double *to = part + (i - first) * n, top = -HUGE_VAL;
+        for (int64_t k = 0; k < n; ++k) to[k] = t.slope * z[k] + t.offset[k], top = std::max(top, to[k]);
+        for (int64_t k = 0; k < n; ++k) to[k] -= top;
+    }
+    double labels[GROUP];
+    for (int64_t i = first; i < last; ++i) labels[i - first] = part[(i - first) * n + t.codes[i]];
+    kernels().posterior.exponentiate((last - first) * n, part);
+    for (int64_t i = first; i < last; ++i) {
+        const double *z = t.z + i * n, *e = part + (i - first) * n;
         const int64_t own = t.codes[i];
-        double top = -HUGE_VAL, total = 0;
-        for (int64_t k = 0; k < n; ++k) part[k] = t.slope * z[k] + t.offset[k], top = std::max(top, part[k]);
-        const double label = part[own];
-        for (int64_t k = 0; k < n; ++k) part[k] = std::exp(part[k] - top), total += part[k];
-        const double explained = label - top - std::log(total);
+        double total = 0;
+        for (int64_t k = 0; k < n; ++k) total += e[k];
         double pull = t.weights[i];
         if (t.share > 0) {
-            const double model = std::log1p(-t.share) + explained, noise = std::log(t.share) + std::log(t.prior[i]);
-            const double high = std::max(model, noise), mixed = high + std::log1p(std::exp(-std::abs(model - noise)));
-            const double from_model = std::exp(model - mixed);
-            sums[0] -= t.weights[i] * mixed;
-            sums[n + 2] += t.weights[i] * (from_model * t.share / (1 - t.share) - std::exp(noise - mixed));
-            pull *= from_model;
-        } else sums[0] -= pull * explained;
+            const Mixture p = mixture(t, i, e[own] / total, labels[i - first] - std::log(total));
+            sums[0] -= t.weights[i] * p.log;
+            sums[n + 2] += t.weights[i] * (p.from_model * t.share / (1 - t.share) - p.from_noise);
+            pull *= p.from_model;
+        } else sums[0] -= pull * (labels[i - first] - std::log(total));
         const double scale = pull / total;
         double by_slope = -pull * z[own];
         for (int64_t k = 0; k < n; ++k) {
-            by_slope += scale * part[k] * z[k];
-            sums[2 + k] += scale * part[k];
+            by_slope += scale * e[k] * z[k];
+            sums[2 + k] += scale * e[k];
         }
         sums[1] += by_slope;
         sums[2 + own] -= pull;
@@ -71,9 +92,11 @@ void bind_tempering(nb::module_ &m) {
             const size_t width = classes + 3;
             std::vector<double> sums(static_cast<size_t>(blocks) * width, 0.0);
             for_tasks(
-                blocks, [&] { return std::vector<double>(classes); },
+                blocks, [&] { return std::vector<double>(GROUP * classes); },
                 [&](int64_t i, std::vector<double> &part) {
-                    add_rows(t, i * STEP, std::min(n, (i + 1) * STEP), part.data(), sums.data() + i * width);
+                    const int64_t end = std::min(n, (i + 1) * STEP);
+                    for (int64_t first = i * STEP; first < end; first += GROUP)
+                        add_rows(t, first, std::min(end, first + GROUP), part.data(), sums.data() + i * width);
                 });
             std::fill_n(out.data(), width, 0.0);
             for (int64_t i = 0; i < blocks; ++i)

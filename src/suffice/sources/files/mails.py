@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from suffice.exceptions import InputError
 from suffice.sources.files.batch import Batch, RowLocation, written
@@ -13,7 +14,9 @@ from suffice.sources.files.joining import BatchProgress
 from suffice.sources.files.paths import files_below, natural_key
 from suffice.sources.files.raw_input import input_from_stdin
 from suffice.sources.files.reader import FileLayout, ReadOptions, SkippedRows
-from suffice.text.mail import Mail, read_mails
+
+if TYPE_CHECKING:
+    from suffice.text.mail import Mail
 
 __all__ = ["MailRows", "holds_mails", "is_mail"]
 
@@ -104,6 +107,8 @@ class MailRows:
                 yield _batch(waiting, label, columns, written), done
 
     def _mails(self, path: str) -> Iterator[Mail]:
+        from suffice.text.mail import read_mails
+
         if path != "-":
             yield from read_mails(path)
             return

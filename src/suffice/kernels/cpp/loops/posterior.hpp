@@ -151,4 +151,29 @@ void add_to_rows(int64_t classes, int64_t first, int64_t last, const double *off
     }
 }
 
-constexpr PosteriorKernels posterior_kernels = {posterior, add_to_rows};
+void exponentiate(int64_t count, double *x) {
+    constexpr int64_t STEP = IN_STEP * LANES;
+    double rest[STEP] = {};
+    for (int64_t start = 0; start < count; start += STEP) {
+        const int64_t here = count - start < STEP ? count - start : STEP;
+        double *const at = here < STEP ? rest : x + start;
+        if (here < STEP)
+            for (int64_t i = 0; i < here; ++i) rest[i] = x[start + i];
+        Lanes e[IN_STEP];
+        for (int64_t g = 0; g < IN_STEP; ++g) e[g] = load(at + g * LANES);
+        exp_below(e);
+        for (int64_t g = 0; g < IN_STEP; ++g) store(at + g * LANES, e[g]);
+        if (here < STEP)
+            for (int64_t i = 0; i < here; ++i) x[start + i] = rest[i];
+    }
+}
+
+void add_series(int64_t count, int terms, const double *c, double factor, const double *a, const double *b,
+                double *RESTRICT out) {
+    for (int64_t k = 0; k < count; ++k) out[k] = c[terms - 1];
+    for (int m = terms - 2; m >= 0; --m)
+        for (int64_t k = 0; k < count; ++k) out[k] = out[k] * b[k] + c[m];
+    for (int64_t k = 0; k < count; ++k) out[k] = factor * a[k] + out[k] * b[k];
+}
+
+constexpr PosteriorKernels posterior_kernels = {posterior, add_to_rows, exponentiate, add_series};
