@@ -63,10 +63,12 @@ class CsvColumns:
     def convert(self, name: str, texts: ArrowArray) -> tuple[ArrowArray, Mask]:
         """Convert the texts of a column, and find those that are invalid; the type of the column may change."""
         kind = self.types[name]
-        if self.given is not None and type_word(kind) in NUMBERS and not all_convertible(texts, kind):
-            self.formats.setdefault(name, self.given)
         form = self.formats.get(name)
         cells, wrong = convert_or_widen(texts, kind) if form is None else form.convert(texts)
+        if form is None and self.given is not None and type_word(kind) in NUMBERS and wrong.any():
+            as_given, wrong_as_given = self.given.convert(texts)
+            if wrong_as_given.sum() < wrong.sum():
+                self.formats[name], cells, wrong = self.given, as_given, wrong_as_given
         self.types[name] = cells.type
         return cells, wrong
 

@@ -13,6 +13,7 @@ from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files.batch import Batch
 from suffice.sources.files.cell_formats import CellFormat, check_date_format
 from suffice.sources.files.conversion import NULLS
+from suffice.sources.files.csv_header import HEADER, NO_HEADER
 from suffice.sources.files.formats import check_format
 from suffice.sources.files.joining import BatchProgress, join_small_batches
 from suffice.sources.files.paths import Path, find_files, is_path
@@ -165,13 +166,14 @@ class Source:
     @property
     def remarks(self) -> list[SufficeWarning]:
         """The notes, as warnings that can be worded for the shell. They are not issued."""
-        layout, by_remark = self._rows.layout, dict[Sentence, list[str]]()
+        layout, with_remark = self._rows.layout, dict[str, tuple[Sentence, list[str]]]()
         for name in self.names:
-            if name in layout.remarks:
-                by_remark.setdefault(layout.remarks[name], []).append(name)
-            elif name in layout.empty and name not in self._options.types:
-                by_remark.setdefault(("is empty in the first rows and read as text.",), []).append(name)
-        columns = [(_subject(names), *_plural(remark, names)) for remark, names in by_remark.items()]
+            remark = layout.remarks.get(name, ())
+            if not remark and name in layout.empty and name not in self._options.types:
+                remark = ("is empty in the first rows and read as text.",)
+            if remark:
+                with_remark.setdefault(str(SufficeWarning(*remark)), (remark, []))[1].append(name)
+        columns = [(_subject(names), *_plural(remark, names)) for remark, names in with_remark.values()]
         return [SufficeWarning(*sentence) for sentence in (*layout.notes.values(), *columns)]
 
     @property
@@ -197,7 +199,7 @@ class Source:
 
     def check_column(self, name: str) -> None:
         """Raise if there is no such column; the message suggests a similar name."""
-        _check_names([name], self.names, _described(self.name))
+        _check_names([name], self.names, _described(self.name), self._rows.layout)
 
     def read_as_written(self, name: str) -> None:
         r"""Read a column of a CSV without a format that was recognised, as labels are: ``Y`` is not yes.
@@ -330,7 +332,7 @@ class Source:
         [[{'size': 1.5, '\x00id': '00123', '\x00size': '1.50'}]]
         """
         chosen = self.names if columns is None else list(columns)
-        _check_names([*chosen, *written], self.names, self.name)
+        _check_names([*chosen, *written], self.names, self.name, self._rows.layout)
         for each in [*chosen, *(written if self.written_as == "typed" else ())]:
             if each in self._rows.layout.unreadable:
                 raise self._rows.layout.unreadable[each].with_traceback(None)
@@ -544,7 +546,7 @@ def open_source(
     available = rows.layout.names
     described = _described(rows.name)
     for some in (columns or (), ignore, requested):
-        _check_names(some, available, described)
+        _check_names(some, available, described, rows.layout)
     ignored = set(ignore)
     chosen = [name for name in (available if columns is None else columns) if name not in ignored]
     if not available:
@@ -624,7 +626,7 @@ def _is_file(data: object) -> TypeGuard[BinaryIO]:
     return callable(getattr(data, "read", None))
 
 
-def _check_names(names: Iterable[str], available: Sequence[str], described: str) -> None:
+def _check_names(names: Iterable[str], available: Sequence[str], described: str, layout: FileLayout) -> None:
     """Raise if a name is not a column; the message suggests a similar name."""
     if isinstance(names, str):
         raise InputError(f"Expected a list of columns; got the text {names!r:.80}. Write [{names!r:.80}].")
@@ -634,7 +636,9 @@ def _check_names(names: Iterable[str], available: Sequence[str], described: str)
             hint = did_you_mean(name, available)
             sentence = f"{described} has no column {name!r:.80}.{hint} It has {listed(available)}."
             comments = available[:1] and available[0].startswith("#")
-            advice = (" If its first line is a comment, set ", Argument("comment", "#"), ".") if comments else ()
+            advice: Sentence = (" If its first line is a comment, set ", Argument("comment", "#"), ".")
+            if not comments:
+                advice = NO_HEADER if HEADER in layout.notes else ()
             raise InputError(sentence, *advice, column=name)
 
 
