@@ -229,8 +229,8 @@ def _show(
     if scores is None:
         page.heading(f"Not scored: {why_no_scores}")
         return
-    sample = "" if scores["rows"] == scores["of_rows"] else f" of {scores['of_rows']:,}"
-    page.heading(f"Held-out scores ({scores['rule']}, {scores['rows']:,}{sample} rows)")
+    sample = "" if scores["rows"] == scores["of_rows"] else f"{scores['rows']:,} of "
+    page.heading(f"Held-out scores ({scores['rule']}, {sample}{row_count(scores['of_rows'])})")
     page.facts(
         {
             "accuracy": accuracy_line(scores["accuracy"], scores["accuracy_error"], scores["majority"]),

@@ -13,7 +13,7 @@ from suffice.comparison.curves import LearningCurves, checked_sizes, learning_cu
 from suffice.comparison.fits import FAILURES, held_out, seconds_to_fit, shortened
 from suffice.comparison.result import Comparison
 from suffice.comparison.scores import scored
-from suffice.exceptions import Argument, InputError, short
+from suffice.exceptions import Argument, InputError, counted, short
 from suffice.numerics.types import Float, Index
 
 __all__ = ["compare"]
@@ -148,22 +148,18 @@ def _checked_folds(data: ComparedRows, cv: int) -> list[str]:
     counts = data.class_counts
     if max(counts.values()) < cv:
         raise InputError(
-            f"{cv} folds need a class with at least {cv} rows; the largest has {_rows(max(counts.values()))}. Give "
+            f"{cv} folds need a class with at least {cv} rows; the largest has {counted(max(counts.values()), 'row')}. Give "
             "more rows, or fewer folds (",
             Argument("cv"),
             ").",
             argument="cv",
         )
     return [
-        f"Class {short(label)} has {_rows(count)}, fewer than the {cv} folds: some folds lack it, and if it has a "
+        f"Class {short(label)} has {counted(count, 'row')}, fewer than the {cv} folds: some folds lack it, and if it has a "
         "single row, no model is trained on it when that row is scored."
         for label, count in counts.items()
         if count < cv
     ]
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _not_fitted(name: str, reasons: dict[int, str]) -> str:

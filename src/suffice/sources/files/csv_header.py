@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from suffice.exceptions import Argument, InputError, listed, short
+from suffice.exceptions import Argument, InputError, counted, listed, short
 from suffice.kernels.records import records
 from suffice.sources.files.batch import RowLocation
 from suffice.sources.files.blocks import ByteBlock
@@ -21,7 +21,6 @@ __all__ = [
     "NO_HEADER",
     "check_same_columns",
     "empty_name",
-    "field_count",
     "find_delimiter",
     "find_quote",
     "looks_like_data",
@@ -106,9 +105,9 @@ def read_header(block: ByteBlock, options: ReadOptions) -> tuple[list[str], Byte
         names = [f"column_{number}" for number in range(1, fields + 1)]
     if len(names) != fields:
         raise InputError(
-            f"{location} has {field_count(fields)}, but ",
+            f"{location} has {counted(fields, 'field')}, but ",
             Argument("names"),
-            f" has {len(names)} entries.",
+            f" has {counted(len(names), 'entry', 'entries')}.",
             file=block.path,
             line=line,
             argument="names",
@@ -149,15 +148,6 @@ def empty_name(numbers: Sequence[int], location: RowLocation) -> InputError:
         Argument("names"),
         ".",
     )
-
-
-def field_count(fields: int) -> str:
-    """A number of fields, for messages.
-
-    >>> field_count(1), field_count(2000)
-    ('1 field', '2,000 fields')
-    """
-    return "1 field" if fields == 1 else f"{fields:,} fields"
 
 
 def _header_cells(record: bytes, block: ByteBlock, location: RowLocation) -> list[str]:

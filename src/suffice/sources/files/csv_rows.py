@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from suffice.exceptions import Argument, InputError, short
+from suffice.exceptions import Argument, InputError, counted, short
 from suffice.numerics.types import Codes, Mask
 from suffice.sources.engine_types import ArrowArray, ArrowTable, ArrowType
 from suffice.sources.files.arrow_memory import copy_to_arrow
@@ -17,7 +17,6 @@ from suffice.sources.files.batch import written
 from suffice.sources.files.blocks import ByteBlock
 from suffice.sources.files.cell_formats import CellFormat, is_grouped
 from suffice.sources.files.conversion import all_convertible, convert_options, convert_or_widen
-from suffice.sources.files.csv_header import field_count
 from suffice.sources.files.reader import SkippedRows
 from suffice.sources.files.types import expected_value, type_word
 
@@ -150,7 +149,7 @@ def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> 
 
     def wrong_fields(row: int) -> InputError:
         location = block.location(row)
-        sentence = f"{location} has {field_count(int(fields[row]))}; expected {expected:,}."
+        sentence = f"{location} has {counted(int(fields[row]), 'field')}; expected {expected:,}."
         return InputError(sentence, file=location.file, line=location.line)
 
     bad.add(np.flatnonzero(fields != expected), wrong_fields)
