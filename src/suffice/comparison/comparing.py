@@ -146,17 +146,18 @@ def _checked_folds(data: ComparedRows, cv: int) -> list[str]:
     if not isinstance(cv, int | np.integer) or cv < 2:
         raise InputError(f"cv must be an integer of at least 2, the number of folds; got {cv!r}.", argument="cv")
     counts = data.class_counts
-    if max(counts.values()) < cv:
+    most = max(counts.values())
+    if most < cv:
         raise InputError(
-            f"{cv} folds need a class with at least {cv} rows; the largest has {counted(max(counts.values()), 'row')}. Give "
-            "more rows, or fewer folds (",
+            f"{cv} folds need a class with at least {cv} rows; the largest has {counted(most, 'row')}. Give more "
+            "rows, or fewer folds (",
             Argument("cv"),
             ").",
             argument="cv",
         )
     return [
-        f"Class {short(label)} has {counted(count, 'row')}, fewer than the {cv} folds: some folds lack it, and if it has a "
-        "single row, no model is trained on it when that row is scored."
+        f"Class {short(label)} has {counted(count, 'row')}, fewer than the {cv} folds: some folds lack it, and if it has "
+        "a single row, no model is trained on it when that row is scored."
         for label, count in counts.items()
         if count < cv
     ]

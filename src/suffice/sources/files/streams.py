@@ -85,8 +85,8 @@ class StreamRows:
             lines = str(error).strip().splitlines() or [type(error).__name__]
             reason = (lines[-1] if "Python exception" in lines[0] else lines[0]).rstrip(".")
             raise InputError(
-                f"{self._described[0].upper()}{self._described[1:]} raised an error after {counted(self._n_rows, 'row')}: "
-                f"{reason}."
+                f"{self._described[0].upper()}{self._described[1:]} raised an error after "
+                f"{counted(self._n_rows, 'row')}: {reason}."
             ) from error
 
     def stop(self) -> None:
