@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from suffice.cli.column_types import read_types_of_model
+from suffice.cli.command import Choice, note, note_reading, note_skipped_rows, section
 from suffice.cli.command import command as _command
-from suffice.cli.command import note, note_reading, note_skipped_rows, section
 from suffice.cli.description import (
     Description,
     SavedFile,
@@ -89,7 +89,7 @@ class ScoreFacts(TypedDict):
     click.option(
         "--model",
         "kind",
-        type=click.Choice(MODELS, case_sensitive=False),
+        type=Choice(MODELS, case_sensitive=False),
         help="Kind of model; default: naive-bayes, and text for mails.",
     ),
     click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA."),

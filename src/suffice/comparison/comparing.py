@@ -156,8 +156,8 @@ def _checked_folds(data: ComparedRows, cv: int) -> list[str]:
             argument="cv",
         )
     return [
-        f"Class {short(label)} has {counted(count, 'row')}, fewer than the {cv} folds: some folds lack it, and if it has "
-        "a single row, no model is trained on it when that row is scored."
+        f"Class {short(label)} has {counted(count, 'row')}, fewer than the {cv} folds: some folds lack it, and if it "
+        "has a single row, no model is trained on it when that row is scored."
         for label, count in counts.items()
         if count < cv
     ]

@@ -193,6 +193,11 @@ class Source:
         return None if set(texts) == set(NULLS) else texts
 
     @property
+    def adds_nulls(self) -> bool:
+        """Whether the user has added texts that stand for a missing cell."""
+        return self.is_text and bool(self._options.nulls)
+
+    @property
     def is_text(self) -> bool:
         """Whether cells are stored as text, so that some texts stand for missing cells."""
         return self._rows.types_from_text
