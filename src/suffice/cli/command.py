@@ -52,8 +52,8 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # generic since 8.2 only
         except click.BadParameter as error:
             from suffice.exceptions import did_you_mean
 
-            error.message += did_you_mean(value, self.choices)
-            raise
+            hint = did_you_mean(value, self.choices)
+            raise click.BadParameter(f"{error.message}{hint}", ctx, param) from None
 
 
 class Failure(click.ClickException):

@@ -50,14 +50,10 @@ class Rows(Protocol):
         Whether the rows can be read again.
     prefetchable : bool
         Whether another thread may read them.
-    types_from_text : bool
-        Whether cells are stored as text, so that any type can be tried on them.
     written_as : {"text", "json", "typed"}
         Form of cells as the source has them: texts of CSV, values of JSON, or typed values.
     documents : bool
         Whether each row is a document: a mail, or a line of text.
-    typed : bool
-        Whether columns have types, and columns of text can be converted to other types.
     """
 
     name: str
@@ -66,10 +62,8 @@ class Rows(Protocol):
     total_bytes: int | None
     repeatable: bool
     prefetchable: bool
-    types_from_text: bool
     written_as: str
     documents: bool
-    typed: bool
 
     def read(
         self, columns: Sequence[str], coded: Collection[str], skipped: SkippedRows, written: Sequence[str] = ()
@@ -200,7 +194,7 @@ class Source:
     @property
     def is_text(self) -> bool:
         """Whether cells are stored as text, so that some texts stand for missing cells."""
-        return self._rows.types_from_text
+        return self.written_as == "text"
 
     def check_column(self, name: str) -> None:
         """Raise if there is no such column; the message suggests a similar name."""
@@ -245,8 +239,8 @@ class Source:
     ) -> None:
         r"""Read columns of a CSV as these types, unless types were given for them when the source was opened.
 
-        Other file formats have types of their own; only text columns of Parquet and Arrow are read in a format. Notes
-        on the inferred types of these columns are dropped.
+        Other file formats have types of their own; only their text columns are read in a format. Notes on the inferred
+        types of these columns are dropped.
 
         Parameters
         ----------
@@ -268,11 +262,11 @@ class Source:
         """
         if nulls is not None:
             self._rows.layout = replace(self._rows.layout, nulls=tuple(nulls))
-        layout, is_text = self._rows.layout, self._rows.types_from_text
+        layout, is_text = self._rows.layout, self.is_text
         new = {name: kind for name, kind in types.items() if is_text and name not in self._options.types}
         request_types(layout, new, self._options, self.name)
         for name, form in (formats or {}).items():
-            readable = is_text or (self._rows.typed and self.types.get(name) in ("text", "category"))
+            readable = is_text or (not self.documents and self.types.get(name) in ("text", "category"))
             chosen = name in self._options.types or self._has_given_dates(name) or self._is_plain(name, form)
             if readable and name in self.types and not chosen:
                 layout.as_written.setdefault(name, layout.types[name])
@@ -304,8 +298,8 @@ class Source:
         import pyarrow as pa
 
         types = dict(self._rows.layout.types)
-        if self.written_as != "typed":
-            types |= dict.fromkeys(written, pa.string())
+        stored = self._rows.layout.as_written if self.written_as == "typed" else dict.fromkeys(written, pa.string())
+        types |= {name: kind for name, kind in stored.items() if name in written}
         return pa.schema([(name, types[name]) for name in columns]).empty_table()
 
     def batches(

@@ -23,10 +23,8 @@ class StreamRows:
     """
 
     prefetchable = False
-    types_from_text = False
     written_as = "typed"
     documents = False
-    typed = True
     total_bytes: int | None = None
     files: Sequence[str] = ()
     layout: FileLayout
