@@ -78,12 +78,8 @@ class FileRows:
         self.layout.names.extend(self._partitions.types)
         self.layout.types.update(self._partitions.types)
         self.written_as = WRITTEN_AS.get(kind, "typed")
-        form = options.date_format
-        if (
-            self.written_as == "text"
-            and form
-            and form not in [each.date_format for each in self.layout.formats.values()]
-        ):
+        form, found = options.date_format, [each.date_format for each in self.layout.formats.values()]
+        if self.written_as == "text" and form and form not in found:
             self.layout.notes["date format"] = ("No column has dates of the form ", Argument("date_format", form), ".")
         self.documents = kind == "lines"
         if self.documents and text_column is not None:
