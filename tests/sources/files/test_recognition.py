@@ -408,6 +408,12 @@ def test_a_word_among_yes_and_no_is_noted(cells, pair, other):
     ]
 
 
+def test_labels_have_no_note_on_their_texts():
+    source = column(["yes", "no"] * 15 + ["disputed"])
+    source.read_as_written("c")
+    assert source.notes == []
+
+
 def test_a_third_level_beside_yes_and_no_has_no_note():
     assert column(["Y", "N", "U"] * 10).notes == []
 

@@ -195,6 +195,8 @@ class Source:
     def read_as_written(self, name: str) -> None:
         r"""Read a column of a CSV without a format that was recognised, as labels are: ``Y`` is not yes.
 
+        Notes on how the column is read are dropped.
+
         >>> import io
         >>> from suffice.sources.files import open_source
         >>> source = open_source(io.BytesIO(b"size,sold\n1,Y\n2,N\n"))
@@ -203,11 +205,20 @@ class Source:
         {'size': 'whole number', 'sold': 'text'}
         """
         layout = self._rows.layout
-        if name in layout.as_written and name not in self._options.types:
+        if name in self._options.types:
+            return
+        if name in layout.as_written:
             layout.types[name] = layout.as_written.pop(name)
             layout.formats.pop(name)
-            layout.remarks.pop(name, None)
             self.types[name] = type_word(layout.types[name])
+        layout.remarks.pop(name, None)
+
+    def note_only(self, names: Collection[str]) -> None:
+        """Drop the notes on columns that are not among these."""
+        layout = self._rows.layout
+        for name in {*layout.remarks, *layout.empty}.difference(names):
+            layout.remarks.pop(name, None)
+            layout.empty.discard(name)
 
     def read_numbers(self, names: Iterable[str]) -> None:
         r"""Read columns of a CSV in which only 0 and 1 occur as numbers, not as yes/no.
