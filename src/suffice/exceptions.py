@@ -53,6 +53,7 @@ __all__ = [
     "SufficeError",
     "SufficeWarning",
     "columns_at",
+    "counted",
     "did_you_mean",
     "listed",
     "short",
@@ -242,6 +243,15 @@ def listed(names: Sequence[object], limit: int = 8) -> str:
     """
     shown = ", ".join(short(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def counted(n: float, one: str, many: str | None = None) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "row"), counted(1500, "row"), counted(2, "more class", "more classes")
+    ('1 row', '1,500 rows', '2 more classes')
+    """
+    return f"{n:,.12g} {one if n == 1 else many or f'{one}s'}"
 
 
 def did_you_mean(given: object, known: Iterable[object]) -> str:

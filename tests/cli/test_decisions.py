@@ -71,6 +71,7 @@ def test_the_rest_of_a_prior_follows_the_model(folder):
         (["--threshold", "eggs=0.5"], 1, "The model has no class 'eggs'. Its classes are 'ham', 'spam'."),
         (["--cost", "spam=2"], 2, "'spam' is not of the form TRUE:PREDICTED"),
         (["--cost", "spam:eggs=2"], 1, "The model has no class 'eggs'"),
+        (["--cost", "spam:spam=1"], 2, "'spam:spam' names one class twice. A correct prediction costs nothing."),
         (["--cost", "ham:spam=2", "--threshold", "spam=0.5"], 2, "exclude each other"),
         (["--prior", "spam=1.5"], 2, "is not of the form CLASS=SHARE"),
         (["--prior", "ham=0.9,spam=0.9"], 1, "probabilities must sum to one"),

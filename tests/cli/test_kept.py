@@ -206,3 +206,32 @@ def test_stored_and_folder_columns_of_partitioned_files_are_kept(model, tmp_path
     assert kept_cells(ran("predict", "k.suffice", "parts", "--keep", "k,y"), ["k", "y"]) == {
         name: cells[name] for name in "ky"
     }
+
+
+@pytest.mark.parametrize("name", ["f.csv", "f.jsonl", "f.parquet", "f.arrow"])
+def test_cells_that_a_model_reads_in_a_format_are_kept_as_written(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    columns = {
+        "price": [f"{1000 + 37 * i:,}.50" for i in range(40)],
+        "day": [f"{i % 28 + 1:02}/11/2019" for i in range(40)],
+        "sold": ["Y", "N"] * 20,
+        "y": ["a", "b", "b", "a"] * 10,
+    }
+    rows = pa.table(columns)
+    with open("train.csv", "w", newline="") as file:
+        csv.writer(file).writerows([list(columns), *zip(*columns.values(), strict=True)])
+    ran("fit", "train.csv", "-t", "y", "-o", "m.suffice", "-q")
+    if name == "f.csv":
+        (tmp_path / name).write_bytes((tmp_path / "train.csv").read_bytes())
+    elif name == "f.jsonl":
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows.to_pylist()))
+    elif name == "f.parquet":
+        pq.write_table(rows, name)
+    else:
+        with pa.ipc.new_file(name, rows.schema) as file:
+            file.write(rows)
+    found = ran("predict", "m.suffice", name, "--keep", "price,day,sold")
+    assert kept_cells(found, ["price", "day", "sold"]) == {each: columns[each] for each in ("price", "day", "sold")}
+    assert found == ran("predict", "m.suffice", "train.csv", "--keep", "price,day,sold")
+    ran("predict", "m.suffice", name, "--keep", "price", "-o", "out.parquet")
+    assert pq.read_table("out.parquet")["price"][0].as_py() == (1000.5 if name == "f.csv" else "1,000.50")

@@ -309,3 +309,10 @@ def test_a_model_remembers_the_codes_of_missing_cells(place):
     model = suffice.load("m.suffice")
     assert model.fitted_.layout.nulls == (*NULLS, "-999")
     assert model.parameters("age")["mean"][0] >= 0
+
+
+def test_columns_that_a_model_does_not_read_have_no_notes(folder):
+    (folder / "a.csv").write_text("x,y\n" + "1.5,a\n2.5,b\n" * 10)
+    (folder / "b.csv").write_text("x,other\n" + "1.5,7\n2.5,?\n" * 10)
+    ran("fit", "a.csv", "-t", "y", "-o", "m.suffice", "-q")
+    assert run("predict", "m.suffice", "b.csv").stderr == ""

@@ -75,6 +75,9 @@ def test_a_wrong_family_lists_all():
         (("fit", "train.csv", "-t", "species", "--model", "discriminant", "--shrinkage", "ledoitwolf"), "ledoit_wolf"),
         (("inspect", "flowers.suffice", "--column", "Petal Width"), "petal width"),
         (("explain", "flowers.suffice", "test.csv", "--row", "0", "--label", "Setosa"), "setosa"),
+        (("fit", "train.csv", "-t", "species", "--model", "naivebayes"), "naive-bayes"),
+        (("fit", "train.csv", "-t", "species", "--type", "visits=numbr"), "number"),
+        (("fit", "train.csv", "-t", "species", "--bad-rows", "skipp"), "skip"),
         (("evalute", "flowers.suffice", "test.csv"), "evaluate"),
     ],
 )

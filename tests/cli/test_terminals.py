@@ -50,7 +50,7 @@ def test_texts_are_folded(capsys):
 
 
 def test_sentences_are_wrapped_between_words(capsys):
-    Page(30).sentence("naive Bayes against logistic regression, by log-loss")
+    Page(30).line("naive Bayes against logistic regression, by log-loss")
     assert capsys.readouterr().out == "naive Bayes against logistic\nregression, by log-loss\n"
 
 
@@ -81,3 +81,41 @@ def test_no_score_is_printed_as_nan(folder):
     result = run("evaluate", "flowers.suffice", "one.csv", "-t", "species")
     assert result.exit_code == 0
     assert "nan" not in result.output
+
+
+def test_facts_and_headings_are_wrapped_between_words(capsys):
+    page = Page(40)
+    page.heading("Confusion matrix (rows: labels, columns: predictions)")
+    page.facts({"accuracy": "51.7 % ± 2.5 % (most frequent class 33.5 %)", "saved": "/a-long-path/" + "x" * 40})
+    assert capsys.readouterr().out.splitlines() == [
+        "Confusion matrix (rows: labels, columns:",
+        "predictions)",
+        "accuracy  51.7 % ± 2.5 % (most frequent",
+        "          class 33.5 %)",
+        "saved     /a-long-path/" + "x" * 40,
+    ]
+
+
+@pytest.mark.parametrize(("n_classes", "in_a_line"), [(3, True), (10, False), (26, False)])
+def test_the_probabilities_of_many_classes_are_a_table(folder, n_classes, in_a_line):
+    lines = ["x,y", *(f"{i % n_classes + i % 7 / 5},class_{i % n_classes:02}" for i in range(10 * n_classes))]
+    (folder / "c.csv").write_text("\n".join(lines) + "\n")
+    ran("fit", "c.csv", "-t", "y", "-o", "c.suffice", "--no-validate")
+    shown = ran("explain", "c.suffice", "c.csv", "--row", "2").splitlines()
+    assert max(map(len, shown)) <= 80
+    assert shown[1].startswith("p(class_00) = " if in_a_line else "class ")
+    assert ("… and 16 more classes, " in "\n".join(shown)) == (n_classes == 26)
+    if not in_a_line:
+        probabilities = [float(line.split()[1]) for line in shown[2:12]]
+        assert probabilities == sorted(probabilities, reverse=True)
+
+
+def test_one_row_is_not_1_rows(folder):
+    (folder / "one.csv").write_text("x,y,w\n1,a,0.5\n2,b,0.5\n")
+    shown = ran("fit", "one.csv", "-t", "y", "--weights", "w", "-o", "one.suffice")
+    assert ran("merge", "one.suffice", "-o", "m.suffice").splitlines()[0] == "merged  1 model, 1 row in all"
+    assert "1 rows" not in shown
+    lines = ["x,y", *(f"{i % 41},class {i % 41}" for i in range(82))]
+    (folder / "41.csv").write_text("\n".join(lines) + "\n")
+    assert "… and 1 more class\n" in ran("fit", "41.csv", "-t", "y")
+    assert "(leave-one-out, 1 of 82 rows)" in ran("fit", "41.csv", "-t", "y", "--validate", "1")

@@ -1,8 +1,10 @@
 """What bad input gets: a sentence, of the type that scikit-learn's users expect, and never a NaN."""
 
+import pathlib
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -276,3 +278,45 @@ def test_costs_and_thresholds_are_mappings(given):
     with pytest.raises(InputError, match="must be a mapping of") as caught:
         model.decide([[2.0]], **given)
     assert caught.value.argument in given
+
+
+@pytest.mark.parametrize(
+    "labels", [[b"a", b"b"], np.array([b"a", b"b"]), np.array([b"a", b"b"], dtype=object)], ids=str
+)
+def test_labels_of_bytes_are_to_be_decoded(labels):
+    with pytest.raises(ClassError, match=r"got bytes such as b'a'. Decode them: \[label.decode\(\) for label in y\]"):
+        NaiveBayes().fit([[1.0], [2.0]], labels)
+
+
+@pytest.mark.parametrize("classes", [["a", float("nan")], ["a", None], [0, float("nan")], [b"a", b"b"]], ids=str)
+@pytest.mark.parametrize("estimator", [NaiveBayes(), GaussianNB()], ids=str)
+def test_declared_classes_are_not_missing(estimator, classes):
+    with pytest.raises(ClassError, match="classes must be a list of labels, numbers or strings, none of them missing"):
+        estimator.partial_fit([[1.0], [2.0]], ["a", "a"], classes=classes)
+
+
+@pytest.mark.parametrize("path", ["file.csv", pathlib.Path("file.csv")], ids=repr)
+@pytest.mark.parametrize("estimator", [NaiveBayes(), GaussianNB(), LinearDiscriminantAnalysis()], ids=str)
+def test_a_path_is_not_rows(estimator, path):
+    model = clone(estimator).fit(X, Y)
+    for call in (lambda: model.predict(path), lambda: model.score(path, Y), lambda: model.fit(path, Y)):
+        with pytest.raises(InputError, match=r"X is the path 'file.csv'; expected rows.*open_source.*suffice predict"):
+            call()
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[1 + 2j, 1], [2, 2]],
+        [[1 + 2j, "a"], [2, "b"]],
+        pd.DataFrame({"a": [1 + 2j, 1], "b": [2, 2]}),
+        pd.DataFrame({"a": np.array([1 + 2j, 1], dtype=object), "b": [2, 2]}),
+    ],
+    ids=["list", "list with texts", "frame", "frame of objects"],
+)
+def test_complex_numbers_are_not_categories(rows):
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        NaiveBayes().fit(rows, [0, 1])
+    model = NaiveBayes().fit([["a", 1], ["b", 2]] if isinstance(rows, list) else rows.map(lambda _: 1.0), [0, 1])
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        model.predict(rows)

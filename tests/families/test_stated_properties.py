@@ -20,7 +20,7 @@ def test_missing_cells_are_accepted_where_stated(name):
     if family.accepts_missing:
         assert np.isfinite(NaiveBayes(name).fit(rows, CODES).predict_proba(rows)).all()
     else:
-        with pytest.raises(ValueError, match="NaN|missing"):
+        with pytest.raises(ValueError, match=r"NaN|missing"):
             NaiveBayes(name).fit(rows, CODES)
     assert NaiveBayes(name).__sklearn_tags__().input_tags.allow_nan == family.accepts_missing
 

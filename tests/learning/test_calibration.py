@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from suffice import GaussianDiscriminant, InputError, NaiveBayes, NotLinearError, load, merge
+from suffice import GaussianDiscriminant, InputError, NaiveBayes, NotLinearError, SingularCovarianceWarning, load, merge
 from suffice.learning.calibration import fit_temperature
 from suffice.model_selection import cross_val_predict, leave_one_out
 
@@ -370,3 +370,13 @@ def test_a_class_that_has_faded_has_probability_zero_under_outliers():
     uniform = model.with_prior("uniform").predict_proba(X)
     plain = NaiveBayes().merge(model).with_prior("uniform").predict_proba(X)
     assert_array_equal(uniform[:, 0] > 0, plain[:, 0] > 0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"shrinkage": "auto", "estimation": "mle"}], ids=str)
+def test_a_singular_covariance_is_warned_of_once(settings):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    x = np.column_stack([rng.normal(size=(60, 2)) + y[:, None], np.zeros(60)])
+    with pytest.warns(SingularCovarianceWarning) as caught:
+        GaussianDiscriminant(**{"calibrate": True} | settings).fit(x, y)
+    assert len(caught) == 1

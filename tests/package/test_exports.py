@@ -56,6 +56,7 @@ PUBLIC = {
         "SufficeError",
         "SufficeWarning",
         "columns_at",
+        "counted",
         "did_you_mean",
         "listed",
         "short",

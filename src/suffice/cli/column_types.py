@@ -55,6 +55,7 @@ def read_types_of_model(
         formats,
         model.fitted_.layout.nulls,
     )
+    source.note_only([*read, target] if target is not None else read)
     note_reading(source)
 
 

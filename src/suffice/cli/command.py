@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from suffice.sources.files import Source
 
 __all__ = [
+    "Choice",
     "Command",
     "SkipCounts",
     "command",
@@ -39,6 +40,20 @@ F = TypeVar("F", bound=Callable[..., object])
 _heading_of: WeakKeyDictionary[click.Parameter, str] = WeakKeyDictionary()
 OPTIONS, GENERAL = "Options", {"--quiet", "--debug", "--help"}
 BROKEN_PIPE, INTERRUPTED = 141, 130  # exit codes that a shell gives a process ended by SIGPIPE or SIGINT
+
+
+class Choice(click.Choice):  # type: ignore[type-arg]  # generic since 8.2 only
+    """One of several words; the error suggests a similar one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse the text of an option."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            from suffice.exceptions import did_you_mean
+
+            hint = did_you_mean(value, self.choices)
+            raise click.BadParameter(f"{error.message}{hint}", ctx, param) from None
 
 
 class Failure(click.ClickException):

@@ -197,9 +197,9 @@ def _show(source: str, n_rows: int, comparison: Comparison, plot: str | None) ->
         _show_curves(page, comparison.curves)
     page.heading("Conclusions")
     for sentence in comparison.verdict:
-        page.sentence(sentence)
+        page.line(sentence)
     for sentence in comparison.notes:
-        page.sentence(f"Note: {sentence}")
+        page.line(f"Note: {sentence}")
     if plot is not None:
         page.line(f"The learning curves are plotted in {cell_text(plot)}.")
 

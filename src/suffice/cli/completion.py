@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from suffice.cli.command import Choice
 from suffice.cli.command import command as _command
 
 __all__ = ["command"]
@@ -17,7 +18,7 @@ suffice completion fish > suffice.fish
 
 
 @_command("completion", "Print a completion script for a shell.", EXAMPLES)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
     """Print a script with which a shell completes commands, options and file names.

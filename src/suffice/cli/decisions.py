@@ -67,7 +67,12 @@ class DecisionOptions:
         thresholds: dict[Hashable, float] = {}
         for each in self.costs:
             text, cost = _pair(each, "--cost", "TRUE:PREDICTED=COST", 0, math.inf)
-            _add(costs, _classes(model, text), cost, text, "--cost")
+            true, predicted = _classes(model, text)
+            if true == predicted:
+                raise click.BadParameter(
+                    f"{text!r} names one class twice. A correct prediction costs nothing.", param_hint="'--cost'"
+                )
+            _add(costs, (true, predicted), cost, text, "--cost")
         for each in self.thresholds:
             text, threshold = _pair(each, "--threshold", "CLASS=P", 0, 1)
             _add(thresholds, class_named(model, text), threshold, text, "--threshold")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from suffice.cli.command import mark_written
-from suffice.cli.output import Page, cell_text, number, percent, size
+from suffice.cli.output import Page, cell_text, more_line, number, percent, size
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -162,7 +162,7 @@ def show_classes(page: Page, classes: Sequence[ClassFacts]) -> None:
     rows = [[str(each["label"]), each["rows"], percent(each["prior"])] for each in classes[:MAX_CLASSES]]
     page.table(["class", "rows", "prior"], rows)
     if len(classes) > MAX_CLASSES:
-        page.line(f"… and {len(classes) - MAX_CLASSES:,} more classes")
+        page.line(more_line(len(classes) - MAX_CLASSES, "class", "classes"))
 
 
 def show_columns(
@@ -180,7 +180,7 @@ def show_columns(
         rows.append([each["name"], *kind, f"{each['family']}{joint}"])
     page.table(["column", "family"] if types is None else ["column", "read as", "family"], rows, left=3)
     if len(columns) > most:
-        page.line(f"… and {len(columns) - most:,} more columns")
+        page.line(more_line(len(columns) - most, "column"))
 
 
 # ---------------------------------------------------------------------- saving

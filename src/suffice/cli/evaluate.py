@@ -8,7 +8,7 @@ from suffice.cli.command import command as _command
 from suffice.cli.command import note, note_skipped_rows, section
 from suffice.cli.description import MAX_CLASSES, accuracy_line, log_loss_line
 from suffice.cli.impossible import ImpossibleRows, impossible_option
-from suffice.cli.output import Page, cell_text, json_option, number, percent, print_json, row_count
+from suffice.cli.output import Page, cell_text, json_option, more_line, number, percent, print_json, row_count
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -160,7 +160,7 @@ def _show(source: Source, evaluation: Evaluation, labels: Sequence[object]) -> N
         ],
     )
     if len(by_class) > MAX_CLASSES:
-        page.line(f"… and {len(by_class) - MAX_CLASSES:,} more classes")
+        page.line(more_line(len(by_class) - MAX_CLASSES, "class", "classes"))
     _show_confusion(page, evaluation, labels)
 
 

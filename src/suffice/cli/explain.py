@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.output import Page, cell_text, json_option, print_json, row_count
+from suffice.cli.output import Page, cell_text, json_option, more_line, print_json, row_count
 from suffice.cli.progress import reading_progress
 from suffice.cli.reading import (
     ReadingOptions,
@@ -35,6 +35,7 @@ suffice explain spam.suffice --text 'cheap pills'
 """
 LONGEST_PLACE = 1_000  # characters
 MAX_CLASSES = 10  # whose probabilities are printed; --json has all
+LINE_WIDTH = 80  # characters; longer lists of probabilities are tables
 
 
 class ClassProbability(TypedDict):
@@ -223,21 +224,25 @@ def _parts(listing: Mapping[str, Sequence[Any]]) -> list[Part]:
     return [{"column": column, "part": part} for column, part in zip(listing["column"], parts, strict=True)]
 
 
-def _most_probable(probabilities: Sequence[ClassProbability]) -> list[ClassProbability]:
-    """All classes, or the most probable of many, in the model's order."""
-    least = sorted((each["p"] for each in probabilities), reverse=True)[:MAX_CLASSES][-1]
-    return [each for each in probabilities if each["p"] >= least][:MAX_CLASSES]
+def _show_probabilities(page: Page, probabilities: Sequence[ClassProbability]) -> None:
+    """Print the probabilities in one line in the model's order, or in a table with the most probable classes first."""
+    line = ", ".join(f"p({cell_text(each['label'])}) = {each['p']:.4g}" for each in probabilities)
+    if len(line) <= LINE_WIDTH:
+        page.line(line)
+        return
+    ordered = sorted(probabilities, key=lambda each: -each["p"])
+    page.table(["class", "p"], [[str(each["label"]), f"{each['p']:.4g}"] for each in ordered[:MAX_CLASSES]])
+    rest = [each["p"] for each in ordered[MAX_CLASSES:]]
+    if rest:
+        page.line(f"{more_line(len(rest), 'class', 'classes')}, {sum(rest):.4g} together")
+    page.line()
 
 
 def _show(page: Page, explained: ExplainedRow, most: int) -> None:
     row, place = explained["row"], cell_text(explained["place"], LONGEST_PLACE)
     where = f"Row {row:,}" if place == f"row {row}" else f"Row {row:,} ({place})"
     page.heading(f"{where}: predicted {cell_text(explained['predicted'])}")
-    page.line(
-        ", ".join(
-            f"p({cell_text(each['label'])}) = {each['p']:.4g}" for each in _most_probable(explained["probabilities"])
-        )
-    )
+    _show_probabilities(page, explained["probabilities"])
     before = " before calibration" if explained["calibrated"] else ""
     page.line(
         f"log-odds of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from suffice.cli.column_types import read_types_of_model
+from suffice.cli.command import Choice, note, note_reading, note_skipped_rows, section
 from suffice.cli.command import command as _command
-from suffice.cli.command import note, note_reading, note_skipped_rows, section
 from suffice.cli.description import (
     Description,
     SavedFile,
@@ -89,7 +89,7 @@ class ScoreFacts(TypedDict):
     click.option(
         "--model",
         "kind",
-        type=click.Choice(MODELS, case_sensitive=False),
+        type=Choice(MODELS, case_sensitive=False),
         help="Kind of model; default: naive-bayes, and text for mails.",
     ),
     click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA."),
@@ -229,8 +229,8 @@ def _show(
     if scores is None:
         page.heading(f"Not scored: {why_no_scores}")
         return
-    sample = "" if scores["rows"] == scores["of_rows"] else f" of {scores['of_rows']:,}"
-    page.heading(f"Held-out scores ({scores['rule']}, {scores['rows']:,}{sample} rows)")
+    sample = "" if scores["rows"] == scores["of_rows"] else f"{scores['rows']:,} of "
+    page.heading(f"Held-out scores ({scores['rule']}, {sample}{row_count(scores['of_rows'])})")
     page.facts(
         {
             "accuracy": accuracy_line(scores["accuracy"], scores["accuracy_error"], scores["majority"]),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from suffice.cli.command import note
+from suffice.cli.command import Choice, note
 
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
@@ -26,7 +26,7 @@ def impossible_option(choices: Sequence[str] = ("error", "prior", "nan")) -> Cal
     what = {"error": "stop", "prior": "give it the class prior", "nan": "leave it without an answer"}
     return click.option(
         "--impossible",
-        type=click.Choice(list(choices)),
+        type=Choice(list(choices)),
         help="What to do with a row that has probability zero in every class: "
         f"{', or '.join(f'{choice} ({what[choice]})' for choice in choices)}; default: error.",
     )

@@ -12,7 +12,6 @@ from suffice.cli.command import command as _command
 from suffice.cli.description import Description, description, model_line, show_classes, show_columns
 from suffice.cli.output import Cell, Page, cell_text, json_option, number, print_json, size
 from suffice.cli.reading import model_argument
-from suffice.cli.saved_model import load
 
 if TYPE_CHECKING:
     from suffice.estimators import GenerativeClassifier
@@ -47,6 +46,7 @@ def command(model: str, most: int, wanted: tuple[str, ...], as_json: bool) -> No
     A column's information is its mutual information with the class under the model, in bits: 0 if the column has the
     same distribution in all classes.
     """
+    from suffice.cli.saved_model import load
     from suffice.model.mutual_information import class_entropy
 
     loaded = load(model)

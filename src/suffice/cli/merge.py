@@ -9,7 +9,7 @@ import click
 
 from suffice.cli.command import command as _command
 from suffice.cli.description import description, save, saved_line, show_classes
-from suffice.cli.output import Page, json_option, print_json
+from suffice.cli.output import Page, json_option, print_json, row_count
 from suffice.cli.writing import check_writable, model_option, update_lock
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
     """
     check_writable(output)
     import suffice
-    from suffice.exceptions import MergeError
+    from suffice.exceptions import MergeError, counted
 
     with update_lock(*models, output=output):
         try:
@@ -49,7 +49,7 @@ def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
     page = Page()
     page.facts(
         {
-            "merged": f"{len(models):,} {'model' if len(models) == 1 else 'models'}, {facts['rows']:,.6g} rows in all",
+            "merged": f"{counted(len(models), 'model')}, {row_count(facts['rows'])} in all",
             "saved": saved_line(saved),
         }
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,7 +14,18 @@ import click
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Cell", "Page", "cell_text", "json_option", "number", "percent", "print_json", "row_count", "size"]
+__all__ = [
+    "Cell",
+    "Page",
+    "cell_text",
+    "json_option",
+    "more_line",
+    "number",
+    "percent",
+    "print_json",
+    "row_count",
+    "size",
+]
 
 Cell: TypeAlias = object
 """A value that `cell_text` prints: a number, a text, None, a label."""
@@ -77,27 +89,33 @@ class Page:
         self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
 
     def line(self, text: str = "") -> None:
-        """Print a line."""
+        """Print a line, wrapped between words on a terminal."""
         self._has_lines = True
-        self._print(text, soft_wrap=True)
-
-    def sentence(self, text: str) -> None:
-        """Print a sentence, wrapped between words on a terminal."""
-        self._has_lines = True
-        self._print(text)
+        for each in self._wrapped(text):
+            self._print(each, soft_wrap=True)
 
     def heading(self, text: str) -> None:
         """Print a heading, with an empty line before it."""
         if self._has_lines:
             self._print("")
         self._has_lines = True
-        self._print(text, style="bold", soft_wrap=True)
+        for each in self._wrapped(text):
+            self._print(each, style="bold", soft_wrap=True)
 
     def facts(self, facts: Mapping[str, str]) -> None:
         """Print names and their texts in two columns."""
-        width = max(map(len, facts))
+        width = max(map(len, facts)) + GAP
+        self._has_lines = True
         for name, text in facts.items():
-            self.line(f"{name:<{width}}  {text}")
+            for number, each in enumerate(self._wrapped(text, width)):
+                self._print(f"{'' if number else name:<{width}}{each}", soft_wrap=True)
+
+    def _wrapped(self, text: str, indent: int = 0) -> list[str]:
+        """The lines of a text; words, such as paths, are not split."""
+        width = self._console.width - indent
+        if len(text) <= width:
+            return [text]
+        return textwrap.wrap(text, max(width, MIN_TEXT_WIDTH), break_long_words=False, break_on_hyphens=False)
 
     def table(self, names: Sequence[str], rows: Sequence[Sequence[Cell]], left: int = 1) -> None:
         """Print a table. The first ``left`` columns are aligned left, the others, which hold numbers, right.
@@ -209,7 +227,20 @@ def row_count(n: float) -> str:
     >>> row_count(1), row_count(1500)
     ('1 row', '1,500 rows')
     """
-    return f"{n:,.12g} {'row' if n == 1 else 'rows'}"
+    from suffice.exceptions import counted
+
+    return counted(n, "row")
+
+
+def more_line(n: int, one: str, many: str | None = None) -> str:
+    """The last line of a table that lacks some rows.
+
+    >>> more_line(1, "class", "classes"), more_line(2, "column")
+    ('… and 1 more class', '… and 2 more columns')
+    """
+    from suffice.exceptions import counted
+
+    return f"… and {counted(n, f'more {one}', many and f'more {many}')}"
 
 
 def size(n_bytes: int) -> str:

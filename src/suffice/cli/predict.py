@@ -21,7 +21,6 @@ from suffice.cli.reading import (
     reading_options,
     use_good_rows,
 )
-from suffice.cli.saved_model import load
 from suffice.cli.texts import data_or_texts, open_rows, text_option
 from suffice.cli.writing import check_writable, format_of, output_option, to_option, write_rows
 
@@ -89,6 +88,8 @@ def command(
     """
     kind = format_of(output, to)
     check_writable(output)
+    from suffice.cli.saved_model import load
+
     loaded = decision.with_prior(load(model))
     rule = decision.rule(loaded)
     impossible_rows = ImpossibleRows(loaded, impossible)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from suffice.cli.command import is_quiet, note_reading
+from suffice.cli.output import row_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +44,7 @@ def _progress_bar(source: Source, description: str, output: str) -> Iterator[Non
 
         def get_renderables(self) -> Iterable[RenderableType]:
             for task in self.task_ids:
-                self.update(task, total=source.total_bytes, completed=source.done_bytes, rows=f"{source.n_rows:,} rows")
+                self.update(task, total=source.total_bytes, completed=source.done_bytes, rows=row_count(source.n_rows))
             return super().get_renderables()
 
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rows]}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import click
 
 from suffice.cli.column_types import read_types_of_model
-from suffice.cli.command import note, note_reading, section
+from suffice.cli.command import Choice, note, note_reading, section
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,7 +84,10 @@ def _types(ctx: click.Context, parameter: click.Parameter, given: Sequence[str])
     types = pairs(ctx, parameter, given)
     for value in types.values():
         if value not in TYPES:
-            raise click.BadParameter(f"{value!r} is not one of {', '.join(TYPES)}.", ctx, parameter)
+            from suffice.exceptions import did_you_mean
+
+            hint = did_you_mean(value, TYPES)
+            raise click.BadParameter(f"{value!r} is not one of {', '.join(TYPES)}.{hint}", ctx, parameter)
     return types
 
 
@@ -148,7 +151,7 @@ OPTIONS = (
     click.option(
         "--format",
         "format_",
-        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails", "lines"]),
+        type=Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "mails", "lines"]),
         help="Format of the data; default: detected from the file name and content.",
     ),
     click.option(
@@ -212,7 +215,7 @@ OPTIONS = (
     ),
     click.option(
         "--bad-rows",
-        type=click.Choice(["error", "skip"]),
+        type=Choice(["error", "skip"]),
         default="error",
         show_default=True,
         help="Stop at the first row that cannot be read, or skip and count such rows.",

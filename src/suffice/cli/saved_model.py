@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from suffice.estimators.predictor import Predictor
+from suffice.learning.fitted import Fitted
+
 if TYPE_CHECKING:
     from suffice.estimators.base import GenerativeClassifier
-    from suffice.learning.fitted import Fitted
     from suffice.learning.specification import Specification
-    from suffice.numerics.types import Array, Float
 
 __all__ = ["SavedModel", "load"]
 
@@ -33,11 +34,20 @@ def _specification(name: str) -> type[Specification] | None:
     return SPECIFICATIONS.get(name)
 
 
-class SavedModel:
+class SavedModel(Predictor):
     """What was learned, and the predictions that follow from it; ``estimator`` has all other methods."""
 
     def __init__(self, fitted: Fitted) -> None:
-        self.fitted_ = fitted
+        self._fitted = fitted
+
+    @property
+    def fitted_(self) -> Fitted:
+        """What was learned, as a value."""
+        return self._fitted
+
+    def with_fitted(self, fitted: Fitted) -> SavedModel:
+        """The same model with something else learned."""
+        return SavedModel(fitted)
 
     @cached_property
     def estimator(self) -> GenerativeClassifier:
@@ -51,42 +61,3 @@ class SavedModel:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.estimator, name)
-
-    def with_fitted(self, fitted: Fitted) -> SavedModel:
-        """The same model with something else learned."""
-        return SavedModel(fitted)
-
-    def with_prior(self, prior: object) -> SavedModel:
-        """The model with another class prior."""
-        from suffice.learning import updating
-
-        return SavedModel(updating.with_prior(self.fitted_, prior))
-
-    @property
-    def classes_(self) -> Array:
-        """The class labels (K,)."""
-        return self.fitted_.classes.labels
-
-    def predict(self, X: object) -> Array:
-        """The most probable class of each row (n,)."""
-        return self._answer(X, "predict")
-
-    def predict_proba(self, X: object) -> Float:
-        """p(y | x) of each row and class (n, K)."""
-        return self._answer(X, "predict_proba")
-
-    def score_samples(self, X: object) -> Float:
-        """log p(x) of each row (n,)."""
-        from suffice import bayes
-        from suffice.learning import prediction
-
-        fitted = self.fitted_
-        fitted.specification.check_density("score_samples")
-        table = fitted.specification.reader.rows(X, fitted.layout)
-        return bayes.log_evidence(prediction.joint(fitted, table, relative=False))
-
-    def _answer(self, X: object, method: str) -> Array:
-        from suffice.learning import prediction
-
-        fitted = self.fitted_
-        return prediction.answer(fitted, fitted.specification.reader.rows(X, fitted.layout), method)

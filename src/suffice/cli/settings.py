@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from suffice.cli.command import section
+from suffice.cli.command import Choice, section
 from suffice.cli.reading import pairs
 
 if TYPE_CHECKING:
@@ -93,24 +93,24 @@ NAIVE_BAYES = (
     ),
     click.option(
         "--missing",
-        type=click.Choice(["ignore", "category"], case_sensitive=False),
+        type=Choice(["ignore", "category"], case_sensitive=False),
         help="Ignore missing cells of categorical columns (default), or treat them as a category.",
     ),
     click.option(
         "--unseen",
-        type=click.Choice(["ignore", "share", "error"], case_sensitive=False),
+        type=Choice(["ignore", "share", "error"], case_sensitive=False),
         help="Ignore categories not seen in training (default), give them a small probability, or stop.",
     ),
 )
 DISCRIMINANT = (
     click.option(
         "--covariance",
-        type=click.Choice(["shared", "own"], case_sensitive=False),
+        type=Choice(["shared", "own"], case_sensitive=False),
         help="One covariance matrix for all classes (default), or one for each class.",
     ),
     click.option(
         "--shape",
-        type=click.Choice(["full", "diagonal", "spherical"], case_sensitive=False),
+        type=Choice(["full", "diagonal", "spherical"], case_sensitive=False),
         help="Shape of the covariance matrix; default: full.",
     ),
     click.option(
@@ -127,7 +127,7 @@ DISCRIMINANT = (
 TEXT = (
     click.option(
         "--event",
-        type=click.Choice(["multinomial", "bernoulli", "complement", "auto"], case_sensitive=False),
+        type=Choice(["multinomial", "bernoulli", "complement", "auto"], case_sensitive=False),
         help="Event model of the words; default: multinomial.",
     ),
     click.option(
@@ -157,7 +157,7 @@ ALL = (
     click.option("--smoothing", type=NumberOr("auto"), help="Strength of the prior on the parameters; default: 1."),
     click.option(
         "--estimation",
-        type=click.Choice(["mle", "map", "bayes"], case_sensitive=False),
+        type=Choice(["mle", "map", "bayes"], case_sensitive=False),
         help="Estimate parameters by maximum likelihood, by MAP, or integrate over their posterior; default: map, "
         "and mle with --shrinkage oas for discriminant.",
     ),
@@ -166,7 +166,7 @@ ALL = (
     ),
     click.option(
         "--calibrate",
-        type=click.Choice(["temperature", "isotonic"], case_sensitive=False),
+        type=Choice(["temperature", "isotonic"], case_sensitive=False),
         help="Calibrate probabilities on held-out rows.",
     ),
 )

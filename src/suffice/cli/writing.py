@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar, cast
 
 import click
 
-from suffice.cli.command import mark_written, note
+from suffice.cli.command import Choice, mark_written, note
 from suffice.cli.kept import is_json, plain_text
 from suffice.cli.output import row_count, size
 
@@ -58,9 +58,7 @@ output_option = click.option(
     metavar="FILE",
     help="File to write the rows to; default: standard output.",
 )
-to_option = click.option(
-    "--to", type=click.Choice(FORMATS), help="Output format; default: by the name of the file, or CSV."
-)
+to_option = click.option("--to", type=Choice(FORMATS), help="Output format; default: by the name of the file, or CSV.")
 
 
 def model_option(text: str, *, required: bool = True) -> Callable[[F], F]:

@@ -13,7 +13,7 @@ from suffice.comparison.curves import LearningCurves, checked_sizes, learning_cu
 from suffice.comparison.fits import FAILURES, held_out, seconds_to_fit, shortened
 from suffice.comparison.result import Comparison
 from suffice.comparison.scores import scored
-from suffice.exceptions import Argument, InputError, short
+from suffice.exceptions import Argument, InputError, counted, short
 from suffice.numerics.types import Float, Index
 
 __all__ = ["compare"]
@@ -146,24 +146,21 @@ def _checked_folds(data: ComparedRows, cv: int) -> list[str]:
     if not isinstance(cv, int | np.integer) or cv < 2:
         raise InputError(f"cv must be an integer of at least 2, the number of folds; got {cv!r}.", argument="cv")
     counts = data.class_counts
-    if max(counts.values()) < cv:
+    most = max(counts.values())
+    if most < cv:
         raise InputError(
-            f"{cv} folds need a class with at least {cv} rows; the largest has {_rows(max(counts.values()))}. Give "
-            "more rows, or fewer folds (",
+            f"{cv} folds need a class with at least {cv} rows; the largest has {counted(most, 'row')}. Give more "
+            "rows, or fewer folds (",
             Argument("cv"),
             ").",
             argument="cv",
         )
     return [
-        f"Class {short(label)} has {_rows(count)}, fewer than the {cv} folds: some folds lack it, and if it has a "
-        "single row, no model is trained on it when that row is scored."
+        f"Class {short(label)} has {counted(count, 'row')}, fewer than the {cv} folds: some folds lack it, and if it "
+        "has a single row, no model is trained on it when that row is scored."
         for label, count in counts.items()
         if count < cv
     ]
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _not_fitted(name: str, reasons: dict[int, str]) -> str:

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from suffice.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
@@ -17,20 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["GaussianDiscriminant", "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"]
 
 # Classes are imported when they are asked for: specifications, from which a saved model predicts, need no scikit-learn.
-_WHERE = {
-    "GaussianDiscriminant": "gaussian_discriminant",
-    "LinearDiscriminantAnalysis": "linear",
-    "QuadraticDiscriminantAnalysis": "quadratic",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "GaussianDiscriminant": "gaussian_discriminant",
+        "LinearDiscriminantAnalysis": "linear",
+        "QuadraticDiscriminantAnalysis": "quadratic",
+    },
+)

@@ -4,10 +4,20 @@ An estimator is scikit-learn's face on a `suffice.learning.fitted.Fitted`: param
 attributes. Each method is one call to `suffice.learning`.
 """
 
-from suffice.estimators.base import GenerativeClassifier
-from suffice.estimators.tunable import TunableClassifier
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from suffice.estimators.base import GenerativeClassifier
+    from suffice.estimators.tunable import TunableClassifier
 
 __all__ = ["ESTIMATORS", "GenerativeClassifier", "TunableClassifier"]
 
 ESTIMATORS: dict[str, type[GenerativeClassifier]] = {}
 """The classifiers of the library by name; `suffice.api` fills it."""
+
+# Imported when they are asked for: a saved model predicts without scikit-learn.
+__getattr__, __dir__ = lazy_names(__name__, {"GenerativeClassifier": "base", "TunableClassifier": "tunable"})

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suffice.exceptions import ClassError, InputError, SufficeWarning, listed
+from suffice.exceptions import ClassError, InputError, SingularCovarianceWarning, SufficeWarning, listed
 from suffice.learning.expectation_maximisation import EMRows, memberships, read_unlabelled_weight, run_em
 from suffice.learning.fitted import Fitted
 from suffice.learning.kept_rows import MOST_ROWS, KeptRows
@@ -147,7 +148,8 @@ def _solved(
     specification = fitted.specification
     if isinstance(specification, TunableSpecification):
         assert members is not None or specification.is_additive
-        fitted = specification.tuned(fitted, table, members)
+        with _models_of_parts():
+            fitted = specification.tuned(fitted, table, members)
     if unlabelled is not None:
         assert members is not None
         fitted = _with_unlabelled(fitted, table, members, unlabelled, unlabelled_weight)
@@ -156,9 +158,18 @@ def _solved(
     if isinstance(specification, TunableSpecification) and specification.calibrates:
         assert members is not None
         # Unlabelled rows are in no fold.
-        calibration = specification.fit_calibration(fitted, table, members, folds=unlabelled is None)
+        with _models_of_parts():
+            calibration = specification.fit_calibration(fitted, table, members, folds=unlabelled is None)
         fitted = fitted.with_parts(calibration=calibration)
     return fitted
+
+
+@contextmanager
+def _models_of_parts() -> Iterator[None]:
+    """Suppress the warning about a covariance for models without some of the rows: the model of all rows warns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SingularCovarianceWarning)
+        yield
 
 
 def _with_unlabelled(
@@ -209,7 +220,8 @@ def _reported(
             some = np.linspace(0, len(members) - 1, n_scored).astype(np.intp)
             table, members = table.take(some), members.take(some)
         try:
-            scores, why = score_held_out(fitted, table, members, rows.n_rows), ""
+            with _models_of_parts():
+                scores, why = score_held_out(fitted, table, members, rows.n_rows), ""
         except ValueError as error:
             why = str(error).split("\n")[0]
     notes: tuple[SufficeWarning, ...] = ()

@@ -373,6 +373,8 @@ class _BatchReader:
             source = self.rows.source
             formats = {name: form for name, form in source.formats.items() if name in self.columns}
             layout = replace(layout, formats=formats, nulls=source.nulls)
+        elif self.rows.source.adds_nulls and layout.nulls != self.rows.source.nulls:
+            layout = replace(layout, nulls=self.rows.source.nulls)
         model = self.expected.summarize(table, members, layout)
         self.layout = _with_known_kinds(layout, table)
         if self.expected.check is not None:

@@ -7,8 +7,9 @@ counterpart in scikit-learn.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from suffice.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from suffice.naive_bayes.bernoulli_nb import BernoulliNB
@@ -31,25 +32,16 @@ __all__ = [
 ]
 
 # Classes are imported when they are asked for: specifications, from which a saved model predicts, need no scikit-learn.
-_WHERE = {
-    "BernoulliNB": "bernoulli_nb",
-    "CategoricalNB": "categorical_nb",
-    "ComplementNB": "multinomial_nb",
-    "GaussianNB": "gaussian_nb",
-    "MultinomialNB": "multinomial_nb",
-    "NaiveBayes": "naive_bayes",
-    "PoissonNB": "poisson_nb",
-    "TextNaiveBayes": "text_naive_bayes",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "BernoulliNB": "bernoulli_nb",
+        "CategoricalNB": "categorical_nb",
+        "ComplementNB": "multinomial_nb",
+        "GaussianNB": "gaussian_nb",
+        "MultinomialNB": "multinomial_nb",
+        "NaiveBayes": "naive_bayes",
+        "PoissonNB": "poisson_nb",
+        "TextNaiveBayes": "text_naive_bayes",
+    },
+)

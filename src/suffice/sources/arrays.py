@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.exceptions import Estimator, InputError, SufficeError
+from suffice.exceptions import Estimator, InputError, SufficeError, short
 from suffice.numerics.types import Array, Index, Matrix
+from suffice.sources.files.paths import is_path
 from suffice.sources.labels import check_label_count, check_not_missing, checked_classes, is_plain_labels
 from suffice.sources.named_rows import NamedRows, matrix_of_arrow
 from suffice.sources.row_reader import DOUBLE, ReadRows, RowLayout, RowReader, SampledColumn, stand_in
@@ -202,7 +203,13 @@ def _shape(values: object) -> tuple[int, ...]:
 
 
 def _check_numbers(X: object) -> None:
-    """Raise scikit-learn's error for an array of strings, which NumPy would convert to numbers."""
+    """Raise scikit-learn's error for an array of strings, which NumPy would convert to numbers; or if X is a path."""
+    if is_path(X):
+        raise InputError(
+            f"X is the path {short(str(X))}; expected rows. Read them, for example with "
+            "suffice.sources.open_source(path).batches(), or predict for a file with the command suffice predict.",
+            argument="X",
+        )
     if isinstance(X, np.ndarray) and X.dtype.kind in "US":
         raise ValueError(
             "dtype='numeric' is not compatible with arrays of bytes/strings. Convert your data to numeric values "

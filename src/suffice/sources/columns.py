@@ -233,6 +233,8 @@ def kind_of_values(values: Sequence[object]) -> Kind:
     kinds = set(map(type, values)) - {type(None)}
     if len(kinds) == 1 and not kinds.isdisjoint(KIND_OF_TYPE):
         return KIND_OF_TYPE[kinds.pop()]
+    if any(issubclass(kind, complex | np.complexfloating) for kind in kinds):
+        raise InputError("Complex data not supported. Use the real and the imaginary parts as two columns.")
     if any(issubclass(kind, str) for kind in kinds):
         return "text"
     if not kinds or all(map(is_missing, values)):

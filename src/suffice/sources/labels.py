@@ -148,6 +148,12 @@ def checked_classes(y: Array) -> Array:
 
 
 def _mixed_labels(y: object) -> ClassError:
+    if isinstance(y, np.ndarray) and y.size and all(isinstance(label, bytes) for label in y.tolist()):
+        return ClassError(
+            f"Class labels must be numbers or strings; got bytes such as {y.tolist()[0]!r:.80}. Decode them: "
+            "[label.decode() for label in y].",
+            argument="y",
+        )
     shown = listed(list(y)[:4]) if isinstance(y, Sequence | np.ndarray) else type(y).__name__
     return ClassError(f"Class labels must have one type, all numbers or all strings; got {shown}.", argument="y")
 
@@ -155,8 +161,13 @@ def _mixed_labels(y: object) -> ClassError:
 def declared_classes(classes: object) -> ClassAxis:
     """The axis of the classes that a user declares."""
     labels = np.asarray(classes)
-    if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()) or labels.dtype.kind == "c":
-        raise ClassError(f"classes must be a list of labels, got {classes!r}.", argument="classes")
+    given = classes if isinstance(classes, list | tuple) else labels.tolist()  # NumPy writes ["a", nan] as texts
+    infinite = labels.dtype.kind == "f" and not np.isfinite(labels).all()
+    if labels.ndim != 1 or labels.dtype.kind in "cS" or infinite or any(map(is_missing, given)):
+        raise ClassError(
+            f"classes must be a list of labels, numbers or strings, none of them missing; got {classes!r:.80}.",
+            argument="classes",
+        )
     return ClassAxis.of(labels)
 
 

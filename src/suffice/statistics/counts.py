@@ -11,10 +11,11 @@ import numpy as np
 
 from suffice import kernels
 from suffice.exceptions import MergeError, columns_at, listed
-from suffice.numerics.compensated import add, product
+from suffice.numerics.compensated import add
 from suffice.numerics.types import Codes, Float, Index, Matrix, Selection
 from suffice.statistics.classes import ClassAxis, Membership
-from suffice.statistics.statistic import LOW, ByClass, ByColumn, Statistic, has_faded
+from suffice.statistics.level_weights import LevelWeights
+from suffice.statistics.statistic import LOW, ByClass, ByColumn
 from suffice.statistics.subtraction import subtract_weights
 from suffice.statistics.weights import class_weights, weighted_counts
 from suffice.tables.levels import Coded, CodedColumn, Levels
@@ -33,7 +34,7 @@ MOST_CELLS = 1 << 20  # classes times numbers in a range, most of which may not 
 
 
 @dataclass(frozen=True, eq=False)
-class Counts(Statistic):
+class Counts(LevelWeights):
     """Per-class counts of levels, column after column.
 
     Attributes
@@ -183,23 +184,6 @@ class Counts(Statistic):
         count, low = subtract_weights(a.count, a.count_low, b.count, b.count_low, level)
         missing, missing_low = subtract_weights(a.missing, a.missing_low, b.missing, b.missing_low, missing_cells)
         left = Counts(self.classes, count, missing, tuple(levels), count_low=low, missing_low=missing_low)
-        return left.without_empty()
-
-    def _scaled(self, factor: float) -> Counts:
-        by = np.asarray(factor)
-        count, low = product(self.count, self.count_low, by)
-        missing, missing_low = product(self.missing, self.missing_low, by)
-        scaled = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
-        return scaled.without_empty()
-
-    def faded(self) -> Counts:
-        """Return the statistic after `scale`, without levels that have lost their weight."""
-        gone, lost = has_faded(self.count), has_faded(self.missing)
-        if not (gone.any() or lost.any()):
-            return self
-        count, low = np.where(gone, 0.0, self.count), np.where(gone, 0.0, self.count_low)
-        missing, missing_low = np.where(lost, 0.0, self.missing), np.where(lost, 0.0, self.missing_low)
-        left = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
         return left.without_empty()
 
     def without_empty(self) -> Counts:

@@ -9,11 +9,12 @@ from dataclasses import KW_ONLY, dataclass, replace
 import numpy as np
 
 from suffice.exceptions import InputError, MergeError, columns_at, listed
-from suffice.numerics.compensated import add, product
+from suffice.numerics.compensated import add
 from suffice.numerics.types import Codes, Float, Index, Selection
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.counts import class_counts
-from suffice.statistics.statistic import LOW, ByClass, Statistic, has_faded
+from suffice.statistics.level_weights import LevelWeights
+from suffice.statistics.statistic import LOW, ByClass
 from suffice.statistics.subtraction import subtract_weights
 from suffice.tables.levels import Coded, Levels
 
@@ -21,7 +22,7 @@ __all__ = ["JointCounts", "distinct_cells"]
 
 
 @dataclass(frozen=True, eq=False)
-class JointCounts(Statistic):
+class JointCounts(LevelWeights):
     """Per-class counts of the cells of a joint table; empty cells are not stored.
 
     Attributes
@@ -131,23 +132,6 @@ class JointCounts(Statistic):
             lambda k, _: f"{where(k)}, rows with a missing value in {names}",
         )
         left = JointCounts(self.classes, count, missing, levels, cells, count_low=low, missing_low=missing_low)
-        return left.without_empty()
-
-    def _scaled(self, factor: float) -> JointCounts:
-        by = np.asarray(factor)
-        count, low = product(self.count, self.count_low, by)
-        missing, missing_low = product(self.missing, self.missing_low, by)
-        scaled = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
-        return scaled.without_empty()
-
-    def faded(self) -> JointCounts:
-        """Return the statistic after `scale`, without cells that have lost their weight."""
-        gone, lost = has_faded(self.count), has_faded(self.missing)
-        if not (gone.any() or lost.any()):
-            return self
-        count, low = np.where(gone, 0.0, self.count), np.where(gone, 0.0, self.count_low)
-        missing, missing_low = np.where(lost, 0.0, self.missing), np.where(lost, 0.0, self.missing_low)
-        left = replace(self, count=count, count_low=low, missing=missing, missing_low=missing_low)
         return left.without_empty()
 
     def _united(self, other: JointCounts) -> tuple[tuple[Levels, ...], Codes, Codes]:

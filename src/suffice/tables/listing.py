@@ -10,7 +10,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, counted
 
 __all__ = ["MAX_SHOWN", "Listing"]
 
@@ -74,13 +74,13 @@ class Listing(Mapping[str, Any]):
             "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, wide, right, strict=True)).rstrip()
             for row in cells
         ]
-        return "\n".join([*lines, f"… and {self._hidden()} more rows"] if self._hidden() > 0 else lines)
+        return "\n".join([*lines, f"… and {counted(self._hidden(), 'more row')}"] if self._hidden() > 0 else lines)
 
     def to_html(self) -> str:
         """The table as HTML."""
         head, *rows = self._cells()
         body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
-        more = f"<p>… and {self._hidden()} more rows</p>" if self._hidden() > 0 else ""
+        more = f"<p>… and {counted(self._hidden(), 'more row')}</p>" if self._hidden() > 0 else ""
         return f"<table><tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>{body}</table>{more}"
 
     def _repr_html_(self) -> str:

@@ -106,7 +106,7 @@ def test_notes():
     notes = " ".join(open_source(io.BytesIO(data)).notes)
     assert "'code' has numbers with leading zeros" in notes
     assert "'empty' is empty" in notes
-    assert "'age' is read as text: most cells are numbers, but 'unknown' is not a number" in notes
+    assert "'age' is read as text: numbers are mixed with 'unknown'" in notes
     assert "'x'" not in notes
 
 

@@ -218,7 +218,7 @@ def test_nul_in_a_later_line():
 
 
 def test_wrong_number_of_names():
-    fails(b"1,2\n", "line 1 has 2 fields, but names has 1 entries", header=False, names=["a"])
+    fails(b"1,2\n", "line 1 has 2 fields, but names has 1 entry", header=False, names=["a"])
 
 
 @pytest.mark.parametrize(

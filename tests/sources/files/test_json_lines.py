@@ -1,15 +1,17 @@
 """JSON lines in blocks, against Python's json."""
 
 import datetime
+import io
 import json
 import math
 
 import numpy as np
 import pytest
 
+from file_formats import rows_of
 from reading_files import Read
 from suffice.exceptions import InputError
-from suffice.sources.files import blocks, json_rows, open_source
+from suffice.sources.files import CellFormat, blocks, json_rows, open_source
 from suffice.sources.files.types import type_word
 
 
@@ -173,3 +175,23 @@ def test_lines_longer_than_the_first_read(tmp_path):
     source = open_source(path)
     assert source.types == {"a": "text", "b": "whole number"}
     assert [batch.rows["b"].to_pylist() for batch in source.batches()] == [[1, 2]]
+
+
+COMMAS = CellFormat("number", ",", ".")
+
+
+def in_format(form, *cells, **options):
+    source = open_source(io.BytesIO(lines(*({"c": cell} for cell in cells))), format="jsonl", **options)
+    source.read_as({}, {"c": form})
+    return [row["c"] for row in rows_of(source)]
+
+
+def test_texts_are_read_in_the_format_of_a_model():
+    assert in_format(COMMAS, "1.234,5", None, "7") == [1234.5, None, 7]
+    assert in_format(COMMAS, "1.234,5", 6.25, "7,5") == [1234.5, 6.25, 7.5]
+    assert in_format(CellFormat("yes/no"), "Y", "N", True) == [True, False, True]
+    assert in_format(CellFormat("time", date_format="%d/%m/%Y"), "12/11/2019") == [datetime.datetime(2019, 11, 12)]
+    assert in_format(COMMAS, 6.25, 7.5) == [6.25, 7.5]
+    assert in_format(COMMAS, "1,5", "abc", "2,5", bad_rows="skip") == [1.5, 2.5]
+    with pytest.raises(InputError, match=r"line 2, column 'c': 'abc' is not a number with the decimal separator ','"):
+        in_format(COMMAS, "1,5", "abc")

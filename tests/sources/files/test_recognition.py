@@ -81,7 +81,7 @@ def test_separators_that_are_set():
     assert read(["1.234", "5"], thousands=".") == [1234, 5]
     assert read(["1.234", "5"], decimal=",", thousands=".") == [1234, 5]
     assert read(["1.234", "5"]) == [1.234, 5]
-    assert read(["1.5", "2.5"], decimal=",") == ["1.5", "2.5"]
+    assert read(["1.5", "2.5"], decimal=",") == [1.5, 2.5]
     assert read(["1_000", "5"], thousands="_") == [1000, 5]
     for wrong in ({"decimal": ""}, {"thousands": "1"}, {"decimal": ",", "thousands": ","}, {"date_format": "day"}):
         with pytest.raises(InputError) as caught:
@@ -140,7 +140,10 @@ def test_a_few_cells_do_not_make_a_column_of_numbers():
     assert column(["1"] * 19 + ["x"]).types == {"c": "whole number"}
     two = column(["1"] * 97 + ["x", "y"])
     assert two.types == {"c": "text"}
-    assert two.notes == ["Column 'c' is read as text: most cells are numbers, but 'x' is not a number."]
+    assert two.notes == [
+        "Column 'c' is read as text: most cells are numbers, but 'x' is not. Correct such cells, or read them as "
+        "missing with nulls=['x', 'y']."
+    ]
     assert column(["1"] * 198 + ["x", "y"]).types == {"c": "whole number"}
     assert column(["01"] * 30 + ["x"]).types == {"c": "text"}
 
@@ -303,3 +306,135 @@ def test_numbers_of_unclear_meaning_are_errors(cells, said):
     source.read_as({}, {"c": CellFormat("number", ",")})
     with pytest.raises(InputError, match=said):
         rows_of(source)
+
+
+# ---------------------------------------------------------------------- columns without the separators that are set
+
+
+@pytest.mark.parametrize(
+    ("options", "cells"),
+    [({"decimal": ","}, ["0.53", "12.1"]), ({"thousands": "."}, ["0.53", "7.25"]), ({"decimal": ","}, ["1e-3", "-.5"])],
+)
+def test_columns_of_plain_numbers_stay_numbers_under_separators_that_are_set(options, cells):
+    source = column(cells, others=[["1,5"]], **options)
+    assert source.types == {"c": "number", "other_0": "number"}
+    assert [row["c"] for row in rows_of(source)] == [float(cell) for cell in cells]
+    (note,) = [note for note in source.notes if "'c'" in note]
+    assert (
+        note
+        == f"Column 'c' is read as plain numbers, such as {cells[0]}, which do not have the separators that are set."
+    )
+
+
+def test_a_type_that_is_set_does_not_change_how_plain_numbers_are_read():
+    assert read(["0.53", "12.1"], decimal=",", types={"c": "number"}) == [0.53, 12.1]
+
+
+def test_a_bad_cell_does_not_change_how_plain_numbers_are_read():
+    source = column(["0.53"] * 40 + ["abc"] + ["12.1"] * 40, decimal=",", bad_rows="skip")
+    assert [row["c"] for row in rows_of(source)] == [0.53] * 40 + [12.1] * 40
+    assert source.skipped == 1
+
+
+def test_separators_that_a_column_does_not_have_are_noted():
+    source = column(["3,45", "7,1"], thousands=",")
+    assert source.types == {"c": "text"}
+    assert source.notes == [
+        "Column 'c' is read as text: '3,45' is not a number with thousands separators ','. The separators that are set "
+        "hold for all columns; without them, those of each column are recognised."
+    ]
+
+
+# ---------------------------------------------------------------------- texts among numbers, dates and yes/no
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark", "what"),
+    [
+        (["7", "8.5"], "?", "numbers"),
+        (["7", "8"], "unknown", "numbers"),
+        (["1,234.5", "$7"], "NA?", "numbers with thousands separators ',' and the unit '$'"),
+        (["25/11/2019", "01/11/2019"], "-", "dates of the form %d/%m/%Y"),
+        (["2019-11-25"], "--", "dates of the form %Y-%m-%d"),
+        (["Y", "N"], "Missing", "yes/no values"),
+    ],
+)
+def test_marks_of_missing_cells_are_noted(cells, mark, what):
+    source = column([*cells * 10, *[mark] * 3])
+    assert source.types == {"c": "text"}
+    assert source.notes == [
+        f"Column 'c' is read as text: {what} are mixed with '{mark}'. Read it as missing with nulls=['{mark}']."
+    ]
+    assert column([*cells * 10, *[mark] * 3], nulls=[mark]).types["c"] != "text"
+
+
+def test_marks_of_missing_cells_in_several_columns_have_one_note():
+    source = open_source(io.BytesIO(b"a,b\n" + b"7,1\n8,2\n?,?\n-,-\n" * 9))
+    assert source.notes == [
+        "Columns 'a', 'b' are read as text: numbers are mixed with '?', '-'. Read them as missing with "
+        "nulls=['?', '-']."
+    ]
+
+
+@pytest.mark.parametrize(
+    "cells", [["red", "?"], ["?", "-"], ["a-1", "b-2", "?"], ["7", "?", "?", "?"], ["1", "A", "2", "B"]]
+)
+def test_texts_beside_marks_of_missing_cells_have_no_note(cells):
+    assert column(cells * 10).notes == []
+
+
+def test_a_word_among_numbers_can_be_read_as_missing():
+    (note,) = column(["1", "2", "3"] * 10 + ["old"] * 2).notes
+    assert note == (
+        "Column 'c' is read as text: most cells are numbers, but 'old' is not. Correct such cells, or read it as "
+        "missing with nulls=['old']."
+    )
+
+
+def test_the_error_of_a_mark_of_missing_cells_names_the_option():
+    with pytest.raises(InputError, match=r"'\?' is not a number.* To read '\?' as missing, set nulls=\['\?'\]\.$"):
+        rows_of(column(["1"] * 30 + ["?"]))
+
+
+@pytest.mark.parametrize(
+    ("cells", "pair", "other"), [("YN", "Y, N", "maybe"), (["yes", "No"], "yes, No", "y"), (["t", "f"], "t, f", "TRUE")]
+)
+def test_a_word_among_yes_and_no_is_noted(cells, pair, other):
+    source = column([*list(cells) * 15, other])
+    assert source.types == {"c": "text"}
+    assert source.notes == [
+        f"Column 'c' is read as text: nearly all cells are yes/no ({pair}), but '{other}' is not. Correct such cells, "
+        f"or read it as missing with nulls=['{other}']."
+    ]
+
+
+def test_labels_have_no_note_on_their_texts():
+    source = column(["yes", "no"] * 15 + ["disputed"])
+    source.read_as_written("c")
+    assert source.notes == []
+
+
+def test_a_third_level_beside_yes_and_no_has_no_note():
+    assert column(["Y", "N", "U"] * 10).notes == []
+
+
+# ---------------------------------------------------------------------- a first row that looks like data
+
+
+@pytest.mark.parametrize("first", ["5.1,3.5,0", "5.1,3.5,setosa", "-1,1e3,x", "1,0", "7"])
+def test_a_first_row_of_numbers_is_noted(first):
+    source = open_source(io.BytesIO(f"{first}\n{first}\n".encode()))
+    assert source.notes[0].endswith("the column names look like data. If the file has no header row, set header=False.")
+
+
+@pytest.mark.parametrize("first", ["a,b", "2019,2020,2021", "0,1,2,label", "a,1.5,b", "height,1"])
+def test_other_first_rows_are_not_noted(first):
+    assert not any("look like data" in note for note in open_source(io.BytesIO(f"{first}\n".encode())).notes)
+
+
+def test_a_missing_column_of_a_file_without_a_header_names_the_option():
+    with pytest.raises(InputError, match=r"It has '5.1', '3.5'. If the file has no header row, set header=False\.$"):
+        open_source(io.BytesIO(b"5.1,3.5\n1,2\n"), columns=["species"])
+    with pytest.raises(InputError, match=r"columns 1, 2\).*names. If the file has no header row, set header=False\.$"):
+        open_source(io.BytesIO(b"5.1,5.1\n1,2\n"))
+    assert "header" not in "".join(open_source(io.BytesIO(b"5.1,3.5\n1,2\n"), header=False).notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -10,6 +11,7 @@ from suffice.exceptions import Argument, InputError, short
 from suffice.numerics.types import Codes, Mask
 from suffice.sources.engine_types import ArrowArray
 from suffice.sources.files.blocks import ByteBlock
+from suffice.sources.files.conversion import MISSING_MARK
 from suffice.sources.files.decoding import first_invalid_byte
 from suffice.sources.files.reader import MAX_MESSAGES, Sentence, SkippedRows
 
@@ -46,7 +48,8 @@ class BadRows:
     ) -> None:
         """Mark the records among ``rows`` whose texts, in the same order, are not what is expected of a cell.
 
-        The error advises to read the column as another type: "category", "number" or "time".
+        The error advises to read a text such as ``?`` as missing, or the column as another type: "category", "number"
+        or "time".
         """
 
         def error(row: int) -> InputError:
@@ -54,7 +57,10 @@ class BadRows:
             return self._block.location(row).error(f"{short(text)} is not {expected}.", column=name)
 
         what = {"number": "numbers", "time": "times"}.get(advised, "text")
-        advice = (f" To read the column as {what}, set ", Argument("types", {name: advised}), ".")
+        advice: Sentence = (f" To read the column as {what}, set ", Argument("types", {name: advised}), ".")
+        first = texts[int(np.argmax(wrong))].as_py() if wrong.any() else ""
+        if re.match(MISSING_MARK, first):
+            advice = (f" To read {short(first)} as missing, set ", Argument("nulls", [first]), ".")
         self.add(rows[wrong], error, advice)
 
     def report(self, skipped: SkippedRows) -> Codes:

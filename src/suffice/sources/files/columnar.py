@@ -179,11 +179,16 @@ class RequestedColumns:
         return Batch(table.take(pa.array(kept)).combine_chunks(), SelectedLocations(locations, kept.tolist()))
 
     def _as_written(self, array: ArrowArray, column: str, name: str, locations: RowLocations, bad: Mask) -> ArrowArray:
-        """A column that keeps the types that models read as other types, unless the caller requests one."""
+        """A column as the file has it, also where a model reads it as another type, unless the caller requests one."""
         import pyarrow.types as at
 
-        exact = at.is_decimal(array.type) or at.is_time(array.type)
-        return array if exact and column not in self.requested else self._convert(array, column, name, locations, bad)
+        if column in self.requested:
+            return self._convert(array, column, name, locations, bad)
+        if at.is_decimal(array.type) or at.is_time(array.type):
+            return array
+        if column in self.layout.formats:
+            return _as_returned(array, name, column, locations)
+        return self._convert(array, column, name, locations, bad)
 
     def _convert(self, array: ArrowArray, column: str, name: str, locations: RowLocations, bad: Mask) -> ArrowArray:
         returned = _as_returned(array, name, column, locations)
@@ -212,7 +217,8 @@ class RequestedColumns:
             ) from None
         for row in np.flatnonzero(wrong & ~bad).tolist():
             cell = short(returned[row].as_py())
-            error = locations.of(row).error(f"{cell} is not {expected_value(target)}.", column=column)
+            expected = expected_value(target) if form is None else form.expected
+            error = locations.of(row).error(f"{cell} is not {expected}.", column=column)
             self.skipped.skip_or_raise(error)
         bad |= wrong
         return converted

@@ -13,6 +13,7 @@ from suffice.sources.files.types import type_word
 
 __all__ = [
     "HEXADECIMAL",
+    "MISSING_MARK",
     "NO",
     "NULLS",
     "OBVIOUS",
@@ -27,6 +28,9 @@ NULLS = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
     *("NULL", "NaN", "None", "n/a", "nan", "null"),
 )
+# Other texts that probably stand for a missing cell.
+MISSING_WORDS = "unknown|missing|undefined|nil|not (?:available|known|given)|no data"
+MISSING_MARK = rf"^[ \t]*(?i:[-–—?.*_/#!~]+|n[./ ]?a[.?]?|(?:{MISSING_WORDS})\??)[ \t]*$"
 YES = ("1", "true", "True", "TRUE", "yes", "Yes", "YES", "y", "Y", "t", "T")
 NO = ("0", "false", "False", "FALSE", "no", "No", "NO", "n", "N", "f", "F")
 

@@ -14,7 +14,16 @@ from suffice.exceptions import Argument, InputError
 from suffice.kernels.records import last_record
 from suffice.sources.files.batch import Batch, RowLocation
 from suffice.sources.files.blocks import BLOCK_BYTES, ByteBlock, next_line, read_blocks, split_batches
-from suffice.sources.files.csv_header import check_same_columns, empty_name, find_delimiter, find_quote, read_header
+from suffice.sources.files.csv_header import (
+    HEADER,
+    NO_HEADER,
+    check_same_columns,
+    empty_name,
+    find_delimiter,
+    find_quote,
+    looks_like_data,
+    read_header,
+)
 from suffice.sources.files.csv_rows import CsvColumns, parse_block
 from suffice.sources.files.csv_types import InferredTypes, infer_types
 from suffice.sources.files.decoding import UncommentedReader, Utf8Reader, decode_head, without_comments
@@ -75,6 +84,8 @@ def peek_csv(head: bytes, whole: bool, path: str, options: ReadOptions) -> FileL
         )
     inferred = infer_types(body, names, options)
     notes = {LINE_BREAKS: _line_break_note(first)} if cut.broken and not first.blank else {}
+    if options.header and options.names is None and looks_like_data(names):
+        notes[HEADER] = (f"{path}: the column names look like data.", *NO_HEADER)
     if not names[0].strip():
         notes["row numbers"] = _row_numbers_note(body, inferred)
         names = names[1:]

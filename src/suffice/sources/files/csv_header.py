@@ -5,16 +5,30 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
-from suffice.exceptions import Argument, InputError, listed, short
+from suffice.exceptions import Argument, InputError, counted, listed, short
 from suffice.kernels.records import records
 from suffice.sources.files.batch import RowLocation
 from suffice.sources.files.blocks import ByteBlock
+from suffice.sources.files.conversion import OBVIOUS
 from suffice.sources.files.decoding import first_invalid_byte
 from suffice.sources.files.formats import COMPRESSED_SUFFIXES
-from suffice.sources.files.reader import AUTO_QUOTE, ReadOptions
+from suffice.sources.files.reader import AUTO_QUOTE, ReadOptions, Sentence
 
-__all__ = ["check_same_columns", "empty_name", "field_count", "find_delimiter", "find_quote", "read_header"]
+__all__ = [
+    "HEADER",
+    "NO_HEADER",
+    "check_same_columns",
+    "empty_name",
+    "find_delimiter",
+    "find_quote",
+    "looks_like_data",
+    "read_header",
+]
+
+HEADER = "header"  # topic of a note
+NO_HEADER: Sentence = (" If the file has no header row, set ", Argument("header", False), ".")
 
 DELIMITERS = (",", "\t", ";", "|")
 SPELLED = {r"\t": "\t", "tab": "\t"}
@@ -91,15 +105,26 @@ def read_header(block: ByteBlock, options: ReadOptions) -> tuple[list[str], Byte
         names = [f"column_{number}" for number in range(1, fields + 1)]
     if len(names) != fields:
         raise InputError(
-            f"{location} has {field_count(fields)}, but ",
+            f"{location} has {counted(fields, 'field')}, but ",
             Argument("names"),
-            f" has {len(names)} entries.",
+            f" has {counted(len(names), 'entry', 'entries')}.",
             file=block.path,
             line=line,
             argument="names",
         )
-    _check_names(names, location)
+    _check_names(names, location, from_header=options.header and options.names is None)
     return names, body if options.header else block
+
+
+def looks_like_data(names: Sequence[str]) -> bool:
+    """Whether most of the column names are numbers, other than consecutive ones such as years.
+
+    >>> looks_like_data(["5.1", "3.5", "setosa"]), looks_like_data(["0", "1", "2", "label"])
+    (True, False)
+    """
+    numbers = [float(name) for name in names if re.match(OBVIOUS["number"], name.strip())]
+    consecutive = len(numbers) > 1 and all(after - before == 1 for before, after in pairwise(numbers))
+    return 2 * len(numbers) > len(names) and not consecutive
 
 
 def check_same_columns(names: Sequence[str], expected: Sequence[str], path: str) -> None:
@@ -125,15 +150,6 @@ def empty_name(numbers: Sequence[int], location: RowLocation) -> InputError:
     )
 
 
-def field_count(fields: int) -> str:
-    """A number of fields, for messages.
-
-    >>> field_count(1), field_count(2000)
-    ('1 field', '2,000 fields')
-    """
-    return "1 field" if fields == 1 else f"{fields:,} fields"
-
-
 def _header_cells(record: bytes, block: ByteBlock, location: RowLocation) -> list[str]:
     at = first_invalid_byte(record)
     if at >= 0:
@@ -154,7 +170,7 @@ def _header_cells(record: bytes, block: ByteBlock, location: RowLocation) -> lis
         ) from None
 
 
-def _check_names(names: Sequence[str], location: RowLocation) -> None:
+def _check_names(names: Sequence[str], location: RowLocation, *, from_header: bool) -> None:
     empty = [number for number, name in enumerate(names, 1) if not name.strip()]
     if empty and (empty != [1] or len(names) == 1):
         raise empty_name(empty, location)
@@ -168,4 +184,5 @@ def _check_names(names: Sequence[str], location: RowLocation) -> None:
             "names must be unique; to rename them, name all columns with ",
             Argument("names"),
             ".",
+            *(NO_HEADER if from_header and looks_like_data(names) else ()),
         )

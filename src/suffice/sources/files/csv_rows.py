@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from suffice.exceptions import Argument, InputError, short
+from suffice.exceptions import Argument, InputError, counted, short
 from suffice.numerics.types import Codes, Mask
 from suffice.sources.engine_types import ArrowArray, ArrowTable, ArrowType
 from suffice.sources.files.arrow_memory import copy_to_arrow
@@ -17,7 +17,6 @@ from suffice.sources.files.batch import written
 from suffice.sources.files.blocks import ByteBlock
 from suffice.sources.files.cell_formats import CellFormat, is_grouped
 from suffice.sources.files.conversion import all_convertible, convert_options, convert_or_widen
-from suffice.sources.files.csv_header import field_count
 from suffice.sources.files.reader import SkippedRows
 from suffice.sources.files.types import expected_value, type_word
 
@@ -63,10 +62,12 @@ class CsvColumns:
     def convert(self, name: str, texts: ArrowArray) -> tuple[ArrowArray, Mask]:
         """Convert the texts of a column, and find those that are invalid; the type of the column may change."""
         kind = self.types[name]
-        if self.given is not None and type_word(kind) in NUMBERS and not all_convertible(texts, kind):
-            self.formats.setdefault(name, self.given)
         form = self.formats.get(name)
         cells, wrong = convert_or_widen(texts, kind) if form is None else form.convert(texts)
+        if form is None and self.given is not None and type_word(kind) in NUMBERS and wrong.any():
+            as_given, wrong_as_given = self.given.convert(texts)
+            if wrong_as_given.sum() < wrong.sum():
+                self.formats[name], cells, wrong = self.given, as_given, wrong_as_given
         self.types[name] = cells.type
         return cells, wrong
 
@@ -148,7 +149,7 @@ def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> 
 
     def wrong_fields(row: int) -> InputError:
         location = block.location(row)
-        sentence = f"{location} has {field_count(int(fields[row]))}; expected {expected:,}."
+        sentence = f"{location} has {counted(int(fields[row]), 'field')}; expected {expected:,}."
         return InputError(sentence, file=location.file, line=location.line)
 
     bad.add(np.flatnonzero(fields != expected), wrong_fields)

@@ -152,7 +152,7 @@ def _decimal_points(
     first = {name: typed[name].drop_null().slice(0, FEW_CELLS) for name in fractions}
     clear = [name for name in fractions if pc.any(pc.not_equal(pc.round(first[name], 3), first[name])).as_py()]
     unclear = [name for name in fractions if name not in clear]  # three digits, or fewer, follow each point
-    texts = _parse(body, data, names, unclear, options.nulls) if unclear else typed
+    texts = _parse(body, data, names, unclear, options.null_texts()) if unclear else typed
     return clear + [name for name in unclear if not pc.all(_may_be_grouped(texts[name])).as_py()]
 
 

@@ -68,7 +68,7 @@ class FileRows:
         of_lines = kind == "csv" and format is None and text_column is not None
         if of_lines and all(_is_lines(raw, text_column, options) for raw in inputs):
             kind = "lines"
-        self.typed, self._same_columns = kind in ("parquet", "arrow"), kind != "jsonl"
+        self._typed, self._same_columns = kind in ("parquet", "arrow"), kind != "jsonl"
         self._options = replace(options, delimiter=options.delimiter or "\t") if kind == "tsv" else options
         peek, self._read = READERS[kind]
         self.layout = self._first_layout(peek)
@@ -77,11 +77,10 @@ class FileRows:
         self._partitions = find_partitions(paths, self._stored, options.types)
         self.layout.names.extend(self._partitions.types)
         self.layout.types.update(self._partitions.types)
-        self.types_from_text = kind in ("csv", "tsv")
-        form = options.date_format
-        if self.types_from_text and form and form not in [each.date_format for each in self.layout.formats.values()]:
-            self.layout.notes["date format"] = ("No column has dates of the form ", Argument("date_format", form), ".")
         self.written_as = WRITTEN_AS.get(kind, "typed")
+        form, found = options.date_format, [each.date_format for each in self.layout.formats.values()]
+        if self.written_as == "text" and form and form not in found:
+            self.layout.notes["date format"] = ("No column has dates of the form ", Argument("date_format", form), ".")
         self.documents = kind == "lines"
         if self.documents and text_column is not None:
             self.layout = FileLayout([text_column], {text_column: self.layout.types[COLUMN]})
@@ -108,12 +107,12 @@ class FileRows:
             layout, has_rows = peek(raw, options)
             if first is None or (has_rows and not known):
                 first, known = layout, has_rows
-            elif has_rows and not self.typed:
+            elif has_rows and not self._typed:
                 self._unite(first, layout)
             for name, kind in first.types.items():
                 first.types[name] = layout.types.get(name, kind) if kind == pa.null() else kind
             seen += HEAD_BYTES if raw.size is None else raw.size
-            if known and pa.null() not in first.types.values() and (self.typed or seen >= HEAD_BYTES):
+            if known and pa.null() not in first.types.values() and (self._typed or seen >= HEAD_BYTES):
                 break
         if first is None:
             are = "is" if len(self._inputs) == 1 else "are"

@@ -127,7 +127,7 @@ def read_json_lines(
     """Read the rows of JSON lines in batches.
 
     A key that an object lacks is null, and a key that the first lines lack is ignored. Numbers and booleans in a text
-    column become the texts that spell them. Blank lines are not rows.
+    column become the texts that spell them. Texts of a column with a format are converted. Blank lines are not rows.
 
     Parameters
     ----------
@@ -145,14 +145,17 @@ def read_json_lines(
     written : sequence of str
         Columns to return as JSON texts.
     """
+    import pyarrow as pa
+
     nested = [name for name in columns if name in layout.unreadable]
     if nested:
         error = layout.unreadable[nested[0]]
         more = f" The same applies to {listed(nested[1:])}." if nested[1:] else ""
         raise InputError(*error.sentence, more, column=error.column, file=error.file)
-    types = {name: layout.types[name] for name in columns}
+    types = {name: pa.string() if name in layout.formats else layout.types[name] for name in columns}
+    formats = {name: form for name, form in layout.formats.items() if name in types}
     for block in read_blocks(Utf8Reader(file, path, options.encoding), path, "", "", skipped):
         if not block.blank:
-            rows, kept = parse_block(block, types, skipped)
+            rows, kept = parse_block(block, types, skipped, formats)
             rows = with_written_values(rows, block, kept, written)
             yield from split_batches(rows, block, kept, options.batch_rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from json.encoder import encode_basestring
 from typing import TypeAlias
 
@@ -18,7 +18,8 @@ from suffice.sources.files.arrow_memory import copy_to_arrow
 from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.batch import RowLocation, written
 from suffice.sources.files.blocks import ByteBlock
-from suffice.sources.files.conversion import convert_or_widen
+from suffice.sources.files.cell_formats import CellFormat
+from suffice.sources.files.conversion import convert_cells, convert_or_widen
 from suffice.sources.files.reader import SkippedRows
 from suffice.sources.files.types import expected_value, type_word
 
@@ -117,11 +118,18 @@ PLAIN_DECODER = json.JSONDecoder(parse_int=NumberText, parse_float=NumberText, p
 """For lines that are known to be valid."""
 
 
-def parse_block(block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedRows) -> tuple[ArrowTable, Codes | None]:
+def parse_block(
+    block: ByteBlock,
+    types: dict[str, ArrowType],
+    skipped: SkippedRows,
+    formats: Mapping[str, CellFormat] | None = None,
+) -> tuple[ArrowTable, Codes | None]:
     """Return the rows of a block, and the line of each row if some lines were skipped.
 
-    If a column of whole numbers has fractions, its entry in ``types`` becomes float64.
+    If a column of whole numbers has fractions, its entry in ``types`` becomes float64. The texts of columns with a
+    format are converted; their entries are string.
     """
+    formats = formats or {}
     import pyarrow as pa
 
     if block.is_utf8():
@@ -129,11 +137,22 @@ def parse_block(block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedR
         longest = int((ends - starts).max())
         try:
             rows = _parse(block, types, max(PARSED_AT_ONCE, longest + 2))
-            if rows.num_rows == len(starts):  # exactly one object on each line
-                return rows, None
+            converted = _convert_formats(rows, formats)
+            if rows.num_rows == len(starts) and converted is not None:  # exactly one object on each line
+                return converted, None
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             pass  # _parse_lines finds the bad lines
-    return _parse_lines(block, types, skipped)
+    return _parse_lines(block, types, skipped, formats)
+
+
+def _convert_formats(rows: ArrowTable, formats: Mapping[str, CellFormat]) -> ArrowTable | None:
+    """Convert the columns that have a format; None if a cell is not written in it."""
+    for name, form in formats.items():
+        cells, wrong = form.convert(rows[name].combine_chunks())
+        if wrong.any():
+            return None
+        rows = rows.set_column(rows.schema.get_field_index(name), name, cells)
+    return rows
 
 
 def _parse(block: ByteBlock, types: dict[str, ArrowType], block_size: int) -> ArrowTable:
@@ -147,7 +166,9 @@ def _parse(block: ByteBlock, types: dict[str, ArrowType], block_size: int) -> Ar
     )
 
 
-def _parse_lines(block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedRows) -> tuple[ArrowTable, Codes]:
+def _parse_lines(
+    block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedRows, formats: Mapping[str, CellFormat]
+) -> tuple[ArrowTable, Codes]:
     import pyarrow as pa
 
     bad = BadRows(block)
@@ -179,14 +200,32 @@ def _parse_lines(block: ByteBlock, types: dict[str, ArrowType], skipped: Skipped
     columns = []
     for name, kind in types.items():
         texts = pa.array([_as_text(each.get(name)) for each in objects], pa.string())
-        no_errors = np.zeros(len(texts), dtype=bool)
-        cells, wrong = (texts, no_errors) if kind == pa.string() else convert_or_widen(texts, kind)
-        types[name] = cells.type
-        bad.add_cells(rows, wrong, name, texts, expected_value(kind))
+        form = formats.get(name)
+        if form is not None:
+            are_numbers = np.array([isinstance(each.get(name), NumberText) for each in objects], dtype=bool)
+            cells, wrong = _convert_texts(texts, are_numbers, form)
+        elif kind == pa.string():
+            cells, wrong = texts, np.zeros(len(texts), dtype=bool)
+        else:
+            cells, wrong = convert_or_widen(texts, kind)
+            types[name] = cells.type
+        bad.add_cells(rows, wrong, name, texts, expected_value(kind) if form is None else form.expected)
         columns.append(cells)
     table = pa.table(columns, names=list(types)) if columns else _without_columns(len(objects))
     kept = bad.report(skipped)
     return table.filter(pa.array(bad.good[rows])), kept
+
+
+def _convert_texts(texts: ArrowArray, are_numbers: Mask, form: CellFormat) -> tuple[ArrowArray, Mask]:
+    """Convert texts in a format; numbers of JSON among them are plain."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells, wrong = form.convert(texts)
+    if form.kind != "number" or not are_numbers.any():
+        return cells, wrong
+    plain, not_plain = convert_cells(texts, form.type)
+    return pc.if_else(pa.array(are_numbers), plain, cells), np.where(are_numbers, not_plain, wrong)
 
 
 def _checked_object(block: ByteBlock, row: int, types: dict[str, ArrowType]) -> JsonObject | None:

@@ -67,10 +67,8 @@ class MailRows:
     are ignored. ``"-"`` is standard input: one mail, or an mbox.
     """
 
-    types_from_text = False
     written_as = "typed"
     documents = True
-    typed = False
     total_bytes: int | None
 
     def __init__(self, paths: Sequence[str], options: ReadOptions) -> None:

@@ -129,7 +129,9 @@ def request_types(layout: FileLayout, requested: Mapping[str, str], options: Rea
     """
     layout.types.update(apply_requested(requested, layout.types, path))
     for name, word in requested.items():
-        form = layout.formats.pop(name, None) or given_format(word, options)
+        form = layout.formats.pop(name, None) or (
+            None if name in layout.decimal_points else given_format(word, options)
+        )
         written = layout.as_written.pop(name, layout.types[name])
         layout.zero_one.discard(name)
         if form is not None and form.kind == word:

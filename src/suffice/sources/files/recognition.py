@@ -14,11 +14,11 @@ from itertools import product
 
 import numpy as np
 
-from suffice.exceptions import Argument, short
+from suffice.exceptions import Argument, listed, short
 from suffice.numerics.types import Mask
 from suffice.sources.engine_types import ArrowArray
 from suffice.sources.files.cell_formats import BLANKS, CURRENCIES, CellFormat, nearly_all
-from suffice.sources.files.conversion import NO, YES
+from suffice.sources.files.conversion import MISSING_MARK, NO, YES
 
 __all__ = ["Evidence", "Recognised", "recognise", "recognise_all"]
 
@@ -30,6 +30,7 @@ UNIT = rf"(?P<unit>[{CURRENCIES}%])"
 CHECKED_CELLS = 1000  # cells that must look like numbers or dates before all cells are examined
 MOSTLY = 0.9  # share of them
 DATE_TIMES = {"": "", " [0-9]{1,2}:[0-9]{2}": " %H:%M", " [0-9]{1,2}:[0-9]{2}:[0-9]{2}": " %H:%M:%S"}
+FEW_TEXTS = 3  # different texts that a note names
 YES_NO = (("y", "n"), ("yes", "no"), ("true", "false"), ("t", "f"))
 
 
@@ -58,13 +59,23 @@ class Evidence:
     @property
     def separators(self) -> list[tuple[str, str]]:
         """Pairs of a decimal and a thousands separator that numbers may have."""
-        if self.decimal is None and self.thousands is None:
+        if not self.has_separators:
             return list(SEPARATORS)
         if self.thousands is None:
             return [(decimal, thousands) for decimal, thousands in SEPARATORS if decimal == self.decimal] or [
                 (str(self.decimal), "")
             ]
         return [(decimal, self.thousands) for decimal in (self.decimal or ".,") if decimal != self.thousands]
+
+    @property
+    def has_separators(self) -> bool:
+        """Whether the user has set a separator."""
+        return self.decimal is not None or self.thousands is not None
+
+    @property
+    def without_separators(self) -> Evidence:
+        """The same, without the separators that the user set."""
+        return replace(self, decimal=None, thousands=None)
 
     @property
     def numeric(self) -> str:
@@ -95,6 +106,11 @@ class Recognised:
     plain_numbers: bool = False
     ambiguous: bool = False
 
+    @property
+    def is_number(self) -> bool:
+        """Whether the column is read as numbers."""
+        return self.plain_numbers or (self.format is not None and self.format.kind == "number")
+
 
 def recognise_all(columns: Mapping[str, ArrowArray], evidence: Evidence) -> dict[str, Recognised]:
     """Recognise the columns of a file; columns that are clear decide on those that are ambiguous."""
@@ -123,11 +139,51 @@ def recognise(cells: ArrowArray, evidence: Evidence) -> Recognised:
         given = CellFormat("time", date_format=evidence.date_format)
         if not given.convert(cells)[1].any():
             return _read_as(given)
+    found = _recognise(cells, evidence)
+    if found.format is not None or found.plain_numbers or found.ambiguous:
+        return found
+    return _beside_missing_marks(cells, evidence) or found
+
+
+def _recognise(cells: ArrowArray, evidence: Evidence) -> Recognised:
     for attempt in (_numbers, _dates, _yes_no):
         found = attempt(cells, evidence)
         if found is not None:
             return found
     return Recognised()
+
+
+def _beside_missing_marks(cells: ArrowArray, evidence: Evidence) -> Recognised | None:
+    """A note if a column is text only because of cells such as ``?``, which probably stand for missing cells."""
+    import pyarrow.compute as pc
+
+    marked = _matches(cells, MISSING_MARK)
+    marks = pc.unique(cells.filter(marked)).to_pylist()
+    if not 0 < len(marks) <= FEW_TEXTS or 2 * marked.sum() > len(cells):
+        return None
+    others = _recognise(cells.filter(~marked), evidence)
+    if others.format is None and not others.plain_numbers:
+        return None
+    what = "numbers" if others.format is None else others.format.description
+    return Recognised(
+        remark=(
+            f"is read as text: {'yes/no values' if what == 'yes/no' else what} are mixed with {listed(marks)}. Read "
+            f"{'it' if len(marks) == 1 else 'them'} as missing with ",
+            Argument("nulls", marks),
+            ".",
+        )
+    )
+
+
+def _correct_or_read_as_missing(texts: list[str]) -> Remark:
+    """Advice on a few texts in a column of another form."""
+    if len(texts) > FEW_TEXTS:
+        return ()
+    return (
+        f" Correct such cells, or read {'it' if len(texts) == 1 else 'them'} as missing with ",
+        Argument("nulls", texts),
+        ".",
+    )
 
 
 def _with_columns(evidence: Evidence, formats: list[CellFormat]) -> Evidence:
@@ -157,7 +213,7 @@ def _numbers(cells: ArrowArray, evidence: Evidence) -> Recognised | None:
     counts = [_count(cells, form.number_pattern) for form in forms]
     most = max(counts)
     if not nearly_all(most, len(cells)):
-        return _not_numbers(cells, counts, forms)
+        return _plain_numbers(cells, evidence) or _not_numbers(cells, counts, forms, evidence)
     best = {(form.decimal, form.thousands): form for form, count in zip(forms, counts, strict=True) if count == most}
     if not unit and (PLAIN in best or (COMMA_THOUSANDS not in best and _are_plain(cells, best, evidence))):
         return Recognised(plain_numbers=True)
@@ -194,13 +250,35 @@ def _with_commas(cells: ArrowArray, decimal: CellFormat, thousands: CellFormat, 
     return replace(found, ambiguous=True)
 
 
-def _not_numbers(cells: ArrowArray, counts: list[int], forms: list[CellFormat]) -> Recognised | None:
+def _plain_numbers(cells: ArrowArray, evidence: Evidence) -> Recognised | None:
+    """Plain numbers that do not have the separators that the user set for all columns."""
+    fits = _matches(cells, CellFormat("number").number_pattern)
+    if PLAIN in evidence.separators or not nearly_all(int(fits.sum()), len(cells)):
+        return None
+    example = _at(cells, fits)
+    remark = f"is read as plain numbers, such as {example}, which do not have the separators that are set."
+    return Recognised(remark=(remark,), plain_numbers=True)
+
+
+def _not_numbers(
+    cells: ArrowArray, counts: list[int], forms: list[CellFormat], evidence: Evidence
+) -> Recognised | None:
     """Say why a column whose cells look like numbers is not read as numbers."""
+    import pyarrow.compute as pc
+
     form = forms[int(np.argmax(counts))]
     fits = _matches(cells, form.number_pattern)
     if fits.mean() >= MOSTLY:
-        other = short(_at(cells, ~fits))
-        return Recognised(remark=(f"is read as text: most cells are numbers, but {other} is not a number.",))
+        wrong = pc.unique(cells.filter(~fits)).to_pylist()
+        remark = f"is read as text: most cells are numbers, but {short(wrong[0].strip())} is not."
+        return Recognised(remark=(remark, *_correct_or_read_as_missing(wrong)))
+    if evidence.has_separators and _recognise(cells, evidence.without_separators).is_number:
+        return Recognised(
+            remark=(
+                f"is read as text: {short(_at(cells, ~fits))} is not {form.expected}. The separators that are set hold "
+                "for all columns; without them, those of each column are recognised.",
+            )
+        )
     others = np.logical_or.reduce([_matches(cells, each.number_pattern) for each in forms]) & ~fits
     if not fits.any() or (fits | others).mean() < MOSTLY:
         return None
@@ -280,11 +358,19 @@ def _yes_no(cells: ArrowArray, evidence: Evidence) -> Recognised | None:
 
     if not _mostly(cells, "^(?i:y|n|yes|no|true|false|t|f)$"):
         return None
-    texts = pc.unique(cells).to_pylist()
-    words = {text.lower() for text in texts}
-    if not any(words == set(pair) for pair in YES_NO) or not set(texts) <= {*YES, *NO}:
-        return None
-    return _read_as(CellFormat("yes/no"), f" ({', '.join(sorted(texts, key=str.lower, reverse=True))})")
+    counts = {each["values"]: each["counts"] for each in pc.value_counts(cells).to_pylist()}
+    for pair in YES_NO:
+        fits = [text for text in counts if text.lower() in pair and text in (*YES, *NO)]
+        if {text.lower() for text in fits} != set(pair):
+            continue
+        n_fits, words = sum(counts[text] for text in fits), ", ".join(sorted(fits, key=str.lower, reverse=True))
+        if n_fits == len(cells):
+            return _read_as(CellFormat("yes/no"), f" ({words})")
+        if nearly_all(n_fits, len(cells)):
+            others = [text for text in counts if text not in fits]
+            remark = f"is read as text: nearly all cells are yes/no ({words}), but {short(others[0])} is not."
+            return Recognised(remark=(remark, *_correct_or_read_as_missing(others)))
+    return None
 
 
 # ---------------------------------------------------------------------- cells

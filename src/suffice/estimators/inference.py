@@ -1,0 +1,295 @@
+"""`Inference`: what follows from a fitted model besides predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from suffice.estimators.predictor import Predictor
+from suffice.exceptions import InputError
+from suffice.learning import decisions, fitting, prediction, updating
+from suffice.learning.decisions import Costs, Thresholds
+from suffice.learning.expectation_maximisation import EMTrace
+from suffice.learning.impossible import check_possible
+from suffice.learning.information import N_SAMPLES, mutual_information
+from suffice.learning.prior_shift import AdaptedPrior
+from suffice.learning.report import FitReport
+from suffice.model import Conditional, LinearForm, row_count
+from suffice.model.explanation import Explanation, explain
+from suffice.numerics.types import Array, Float
+from suffice.tables.listing import Listing
+
+__all__ = ["Inference"]
+
+
+class Inference(Predictor):
+    """Decisions, densities, samples, explanations and facts about what was learned."""
+
+    # ------------------------------------------------------------------ predictions
+
+    def decide(self, X: Any, *, costs: Costs | None = None, thresholds: Thresholds | None = None) -> Array:
+        """The class of each row (n,) by the costs of errors, or by thresholds of the probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        costs : mapping of (true class, predicted class) to float, optional
+            The class with the smallest expected cost is chosen. An error that is not named costs 1, a correct decision
+            0. Costs are compared with calibrated probabilities; see ``calibrate``.
+        thresholds : mapping of class to float, optional
+            A class is chosen from this probability on. If several classes reach their thresholds, it is the one that
+            exceeds its threshold by the largest factor; if none does, it is the most probable class without one.
+
+        A row whose probabilities are NaN, see ``impossible``, gets the class that `predict` gives.
+
+        Examples
+        --------
+        >>> from suffice import NaiveBayes
+        >>> model = NaiveBayes().fit([[1.0], [3.0], [4.0], [8.0]], ["ham", "ham", "spam", "spam"])
+        >>> model.predict([[3.0], [5.0]]), model.decide([[3.0], [5.0]], thresholds={"spam": 0.2})
+        (array(['ham', 'spam'], dtype='<U4'), array(['spam', 'spam'], dtype='<U4'))
+        >>> model.decide([[3.0], [4.2]], costs={("ham", "spam"): 100})
+        array(['ham', 'ham'], dtype='<U4')
+        """
+        for argument, given, form in (
+            ("costs", costs, "(true class, predicted class) to cost"),
+            ("thresholds", thresholds, "class to probability"),
+        ):
+            if given is not None and not isinstance(given, Mapping):
+                raise InputError(f"{argument} must be a mapping of {form}; got {given!r:.80}.", argument=argument)
+        fitted = self.fitted_
+        probabilities = prediction.answer(fitted, self._rows(fitted, X), "predict_proba")
+        codes = decisions.decide(probabilities, fitted.classes, costs, thresholds)
+        codes[np.isnan(probabilities).any(axis=1)] = np.argmax(fitted.estimate.prior)  # as in `predict`
+        out: Array = fitted.classes.labels[codes]
+        return out
+
+    def predict_log_proba(self, X: Any) -> Float:
+        """log p(y | x) of each row and class (n, K)."""
+        fitted = self.fitted_
+        return prediction.answer(fitted, self._rows(fitted, X), "predict_log_proba")
+
+    def predict_joint_log_proba(self, X: Any) -> Float:
+        """log p(x, y) of each row and class (n, K)."""
+        fitted = self.fitted_
+        return prediction.joint(fitted, self._rows(fitted, X), relative=False)
+
+    def log_likelihood(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Log-likelihood of a data set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,), optional
+            With labels the sum of log p(x, y), without them the sum of log p(x).
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        fitted = self.fitted_
+        return prediction.log_likelihood(fitted, self._rows(fitted, X), y, sample_weight)
+
+    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw rows from the model.
+
+        Parameters
+        ----------
+        n_samples : int
+        label : optional
+            Draw from p(x | y = label); by default the class is drawn from p(y) first.
+        random_state : int, Generator, RandomState or None
+
+        Returns
+        -------
+        X : array of shape (n_samples, d), or a frame
+            In the form of the rows that were fitted, with the names and types of their columns.
+        y : array of shape (n_samples,)
+        """
+        return prediction.sample(self.fitted_, n_samples, label, random_state)
+
+    def explain(self, X: Any, label: Any = None, against: Any = None) -> Explanation:
+        """Explain predictions: the parts of the log-odds, which sum to it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        label, against : optional
+            The classes to compare. By default the second of two classes against the first; of more than two the most
+            probable class of each row against the next.
+
+        Returns
+        -------
+        Explanation
+            ``parts`` as an array, and `Explanation.to_frame` with the largest parts first.
+        """
+        return self._explained(X, label, against)
+
+    def _explained(self, X: Any, label: Any, against: Any, *, absent_words: bool = False) -> Explanation:
+        fitted = self.fitted_
+        fitted.specification.check_density("explain")
+        table, classes = self._rows(fitted, X), fitted.classes
+        first, second = (None if each is None else classes.position(each) for each in (label, against))
+        joint = prediction.joint(fitted, table)
+        check_possible(fitted, table, joint, predicts=False)
+        return explain(fitted.estimate, table, first, second, joint, absent_words=absent_words)
+
+    def mutual_information(self, n_samples: int = N_SAMPLES, *, random_state: Any = 0) -> Listing:
+        """How much each column by itself tells about the class: their mutual information under the model, in bits.
+
+        It is 0 if a column has the same distribution in all classes, and at most the entropy of p(y). It is exact for
+        a categorical column. For others it is a mean over rows that are drawn from the model, evenly spread over each
+        class and with the same random numbers for all independent columns: equal columns have equal information.
+
+        Parameters
+        ----------
+        n_samples : int, default=4000
+            Number of rows to draw; small classes get a few more.
+        random_state : int, Generator, RandomState or None, default=0
+
+        Returns
+        -------
+        Listing
+            ``column`` (a tuple for a block of dependent columns), ``bits``, and ``error``, the standard error of
+            independent draws, which is usually far above the actual error; the most informative column comes first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice.naive_bayes import GaussianNB
+        >>> GaussianNB().fit(*load_iris(return_X_y=True)).mutual_information()["column"]
+        [3, 2, 0, 1]
+        """
+        information = mutual_information(self.fitted_, row_count(n_samples, "n_samples"), random_state)
+        columns = [each.columns[0] if len(each.columns) == 1 else each.columns for each in information]
+        bits, errors = [each.bits for each in information], [each.error for each in information]
+        return Listing({"column": columns, "bits": bits, "error": errors})
+
+    def conditional(self, label: Any) -> Conditional:
+        """p(x | y = label) as a distribution with the method names of ``scipy.stats``: logpdf, pdf, rvs, mean, cov."""
+        fitted = self.fitted_
+        reader, layout = fitted.reader, fitted.layout
+        return fitted.estimate.conditional(
+            fitted.classes.position(label),
+            layout.n_columns,
+            lambda X: reader.rows(X, layout),
+            lambda columns: reader.write(columns, layout),
+        )
+
+    def linear_form(self) -> LinearForm:
+        """The log-odds as a linear function of x: ``(theta, theta0)``.
+
+        For two classes p(y=1 | x) = 1/(1 + exp(−theta·x − theta0)), the logistic function; for K classes p(y | x) is
+        the softmax of ``theta @ x + theta0``, one row for each class. With a calibration, the log-odds are those of
+        calibrated probabilities. A model whose log-odds are not linear raises `NotLinearError`.
+        """
+        return prediction.linear_form(self.fitted_)
+
+    # ------------------------------------------------------------------ class prior
+
+    def adapt_prior(self, X: Any, *, level: float = 0.05) -> AdaptedPrior:
+        """Estimate the class prior of unlabelled rows, and adopt it in a copy of the model (Saerens et al. 2002).
+
+        If the classes occur with other probabilities than in training but look the same, the posterior of the model is
+        wrong by the ratio of the priors. The maximum-likelihood prior of the new rows corrects it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows from where the model will be used; no labels are needed.
+        level : float, default=0.05
+            A shift with a p-value below it is called significant.
+
+        Returns
+        -------
+        AdaptedPrior
+            ``model``, ``shares``, ``standard_errors``, ``p_value``, ``significant`` and more.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from suffice import NaiveBayes
+        >>> rng = np.random.default_rng(1)
+        >>> y = np.repeat(["ill", "well"], 500)
+        >>> model = NaiveBayes().fit(rng.normal(2.0 * (y == "ill")[:, None]), y)
+        >>> ill = rng.random(2000) < 0.1
+        >>> model.adapt_prior(rng.normal(2.0 * ill[:, None]))
+        class  trained     share  standard error
+        ill        0.5  0.111616       0.0164567
+        well       0.5  0.888384       0.0164567
+        The class prior has shifted: χ² = 168.7, p = 1.43e-38
+        """
+        number = isinstance(level, int | float | np.floating) and not isinstance(level, bool)
+        if not (number and 0 < level < 1):
+            raise InputError(
+                f"level is the probability of a false alarm, between 0 and 1; got {level!r}.", argument="level"
+            )
+        fitted = self.fitted_
+        fitted.specification.check_density("adapt_prior")
+        fitting.check_row_count(X, "X")
+        shift = updating.prior_shift(fitted, self._rows(fitted, X))
+        return AdaptedPrior(
+            self.with_fitted(shift.fitted),
+            fitted.classes.labels,
+            shift.shares.shares,
+            shift.shares.standard_errors,
+            shift.trained,
+            shift.statistic,
+            shift.p_value,
+            float(level),
+            shift.shares.n_iter,
+            shift.shares.converged,
+            shift.log_likelihood,
+        )
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        return self.fitted_.layout.n_columns
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """Names of the columns, where the rows had names that are all strings."""
+        names = self.fitted_.layout.feature_names
+        if names is None:
+            raise AttributeError("The model was fitted to columns without names, so it has no feature_names_in_.")
+        return np.array(names, dtype=object)
+
+    @property
+    def report_(self) -> FitReport:
+        """What the last fit has read from a source."""
+        report = self.fitted_.report
+        if report is None:
+            raise AttributeError("The model has learned from rows in memory last, so it has no report_.")
+        return report
+
+    @property
+    def log_likelihoods_(self) -> Float:
+        """Log-likelihood after each step of learning from unlabelled rows."""
+        return self._trace("log_likelihoods_").log_likelihoods
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of steps of learning from unlabelled rows."""
+        return len(self._trace("n_iter_").log_likelihoods)
+
+    @property
+    def converged_(self) -> bool:
+        """Whether learning from unlabelled rows has converged."""
+        return self._trace("converged_").converged
+
+    @property
+    def stop_reason_(self) -> str:
+        """Why learning from unlabelled rows has stopped."""
+        return self._trace("stop_reason_").reason
+
+    def _trace(self, name: str) -> EMTrace:
+        trace = self.fitted_.trace
+        if trace is None:
+            raise AttributeError(f"The last fit had no unlabelled rows, so there is no {name}.")
+        return trace
