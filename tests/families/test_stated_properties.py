@@ -5,8 +5,10 @@ import pytest
 
 from suffice import NaiveBayes
 from suffice.exceptions import InputError, SingularCovarianceError
-from suffice.families import MultivariateGaussian, family_named, family_names
+from suffice.families import MultivariateGaussian, Poisson, family_named, family_names
 from suffice.statistics import ClassAxis, Membership
+from suffice.testing import example_rows
+from suffice.testing.laws import check_estimation
 
 NUMERIC = [name for name in family_names() if family_named(name).reads == "numbers"]
 CODES = np.arange(40) % 2
@@ -69,3 +71,31 @@ def test_a_column_that_never_varies_needs_regularisation():
         estimated(MultivariateGaussian("own"))
     with pytest.warns(UserWarning, match="no variation within any class in column 'z'"):
         estimated(MultivariateGaussian("own", mix=0.1))
+
+
+class Careless(Poisson):
+    """A family whose ``map`` estimate is not that of its prior."""
+
+    def estimate(self, statistic, columns=None):
+        return Poisson(self.estimation, max(self.smoothing, 5.0)).estimate(statistic, columns)
+
+
+def test_the_law_of_estimation_notices_a_wrong_prior():
+    rng = np.random.default_rng(0)
+    check_estimation(Poisson(), example_rows(Poisson(), rng, n_rows=200), rng)
+    with pytest.raises(AssertionError, match="flat prior"):
+        check_estimation(Careless(), example_rows(Careless(), rng, n_rows=200), rng)
+
+
+def test_bernoulli_posteriors_of_missing_cells():
+    rng = np.random.default_rng(0)
+    rows, codes = (rng.random((60, 4)) < 0.4) * 1.0, rng.integers(0, 2, 60)
+    model = NaiveBayes("bernoulli").fit(rows, codes)
+    holes = rows.copy()
+    holes[rng.random(rows.shape) < 0.3] = np.nan
+    p = np.array([model.parameters(j)["probability"] for j in range(4)]).T
+    known = ~np.isnan(holes)[:, None, :]
+    cells = np.where(holes[:, None, :] == 1, np.log(p), np.log1p(-p))
+    joint = np.log(model.class_prior_) + np.where(known, cells, 0.0).sum(axis=2)
+    expected = np.exp(joint - np.logaddexp(*joint.T)[:, None])
+    np.testing.assert_allclose(model.predict_proba(holes), expected, rtol=1e-12)

@@ -144,3 +144,10 @@ def test_codes_of_missing_cells_are_read_as_missing_only_in_text(tmp_path, name)
     (found,) = [each for each in map(str, suffice.fit(path, "y").report_.notes) if "-999" in each]
     assert ("nulls=['-999']" in found) == (name == "d.csv")
     assert ("Replace it by null in the data." in found) == (name != "d.csv")
+
+
+@pytest.mark.parametrize(("others", "noted"), [(9, False), (10, True)])
+def test_a_column_must_tell_ten_rows_apart_to_look_like_the_target(others, noted):
+    y = np.array(["yes"] * others + ["no"] * (N - others))
+    said = " ".join(map(str, notes({"leak": (y == "yes") * 1.0}, y=y)))
+    assert ("leak" in said) == noted

@@ -239,3 +239,12 @@ def test_no_rows_are_lost_when_threads_learn_at_once():
     for thread in threads:
         thread.join()
     assert model.class_count_.tolist() == [200.0, 200.0]
+
+
+@pytest.mark.parametrize("kind", [NaiveBayes, GaussianDiscriminant, TextNaiveBayes])
+def test_own_classifiers_meet_classes_as_they_come(kind):
+    model, texts = kind(), kind is TextNaiveBayes
+    first = ["a pill", "a meeting"] if texts else [[1.0, 2.0], [3.0, 5.0]]
+    model.partial_fit(first * 2, ["u", "v"] * 2)
+    model.partial_fit(["a letter", "a card"] if texts else [[9.0, 1.0], [8.0, 2.0]], ["w", "w"])
+    assert model.classes_.tolist() == ["u", "v", "w"]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from suffice.model_file.arrays import unpack_array
 from suffice.model_file.encoding import NotStorableError, ValueReader, ValueWriter, storable
 
 PLAIN = (
@@ -124,3 +125,12 @@ def test_two_classes_with_the_same_name_are_refused():
 
     with pytest.raises(TypeError, match="another storable class Moments"):
         storable(made())
+
+
+def test_a_string_array_cannot_be_far_wider_than_its_strings():
+    wide = {"dtype": "<U20000", "shape": [1000]}
+    with pytest.raises(ValueError, match="width of a string array"):
+        unpack_array(wide, ["a"] * 1000)
+    assert unpack_array(wide | {"shape": [2]}, ["a", "b"]).dtype == "<U20000"
+    with pytest.raises(ValueError, match="width of a string array"):
+        unpack_array({"dtype": f"<U{1 << 25}", "shape": [0]}, [])

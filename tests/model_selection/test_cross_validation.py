@@ -26,7 +26,9 @@ from every_estimator import ESTIMATORS, example
 from suffice import ClassError, GaussianDiscriminant, NaiveBayes
 from suffice.model import Model
 from suffice.model_selection import cross_val_predict, cross_validate
+from suffice.model_selection.class_columns import on_all_classes
 from suffice.naive_bayes import GaussianNB, MultinomialNB
+from suffice.statistics import ClassAxis
 
 textbook_discriminant = partial(GaussianDiscriminant, estimation="mle")
 
@@ -229,3 +231,13 @@ def test_rows_that_follow_one_another_in_a_fold(cv, monkeypatch):
     monkeypatch.setattr("suffice.model_selection.cross_validation.BLOCK_ROWS", 20)
     ours = cross_val_predict(model, X, y, cv=cv, method="predict_proba")
     assert_same(ours, their_predict(model, X, y, cv=cv, method="predict_proba"))
+
+
+def test_labels_need_no_columns_for_absent_classes():
+    some, every = ClassAxis.of(["a", "c"]), ClassAxis.of(["a", "b", "c"])
+    labels = np.array(["a", "c", "c"])
+    assert on_all_classes(labels, "predict", some, every) is labels
+    found = on_all_classes(np.array([[0.25, 0.75]]), "predict_proba", some, every)
+    assert found.tolist() == [[0.25, 0.0, 0.75]]
+    logs = on_all_classes(np.log([[0.25, 0.75]]), "predict_log_proba", some, every)
+    assert logs[0, 1] == np.finfo(float).min

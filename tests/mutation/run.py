@@ -7,7 +7,8 @@
 
 The first run records which test calls which function (`build/mutation`), as long as a run of all tests; `--record`
 does so again. A mutant is caught by a failing test, an import that fails, or a run that takes far too long. Its tests
-are those that call its function: those of the mirror folder first, then the most specific, for about SECONDS seconds.
+are the examples of its file and those that call its function: of these, the ones of the mirror folder first, then the
+most specific, for about SECONDS seconds.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ LIBRARIES = (
     *("narwhals", "pandas", "pyarrow.csv", "pyarrow.parquet", "pytest", "scipy.stats"),
     *("sklearn.discriminant_analysis", "sklearn.naive_bayes", "sklearn.utils.estimator_checks"),
 )
-OUTCOMES = {-1: "caught", 0: "survived", 1: "caught", 2: "caught", 4: "caught"}  # 2, 4: an import fails; -1: no end
+# By the exit status of pytest. 2, 4: an import fails; 5: there are no tests; -1: no end.
+OUTCOMES = {-1: "caught", 0: "survived", 1: "caught", 2: "caught", 4: "caught", 5: "untested"}
 
 
 def main() -> int:
@@ -173,7 +175,7 @@ def _import_libraries() -> None:
 
 def run(mutant: Mutant, chosen: list[str], tests: dict[str, tuple[float, list[str]]]) -> str:
     """Run the chosen tests with the change. A test that fails without it as well does not count."""
-    while chosen:
+    while True:
         limit = PATIENCE + 8 * sum(tests[test][0] for test in chosen)
         status = _forked(chosen, limit, mutant)
         if status not in OUTCOMES and status > 0:
@@ -183,7 +185,6 @@ def run(mutant: Mutant, chosen: list[str], tests: dict[str, tuple[float, list[st
         if not unsound:
             return OUTCOMES.get(status, "caught")
         chosen = [test for test in chosen if test not in unsound]
-    return "untested"
 
 
 @cache
@@ -225,7 +226,9 @@ def _in_child(chosen: list[str], mutant: Mutant | None) -> int:
         _install(mutant)
     import pytest
 
-    return int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-rfE", *chosen]))
+    examples = [] if mutant is None else [str(mutant.path)]
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-rfE", "--doctest-modules"]
+    return int(pytest.main([*options, *examples, *chosen]))
 
 
 def _install(mutant: Mutant) -> None:

@@ -129,3 +129,9 @@ def test_poisson_counts():
     np.testing.assert_allclose(model.rate_, expected, rtol=1e-13)
     with pytest.raises(ValueError, match="Negative values"):
         model.fit(-X, Y)
+
+
+def test_a_class_without_rows_or_smoothing_has_equal_shares():
+    model = ours.CategoricalNB(alpha=0.0, force_alpha=True).partial_fit([[0, 0], [0, 1]], [0, 0], classes=[0, 1])
+    np.testing.assert_array_equal(model.feature_log_prob_[0], [[0.0], [0.0]])
+    np.testing.assert_allclose(model.feature_log_prob_[1], np.log([[0.5, 0.5], [0.5, 0.5]]))

@@ -2,11 +2,13 @@
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import pytest
 
 from suffice import NaiveBayes
+from suffice.sources.frames import _can_hold
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 EAST, WEST = timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=-8))
@@ -23,3 +25,16 @@ def test_dates_and_times_without_zone_are_utc():
     cells = [date(1970, 1, 2), datetime(1970, 1, 2, 1)]
     model = NaiveBayes(estimation="mle").fit(pd.DataFrame({"at": pd.Series(cells * 2, dtype=object)}), list("abab"))
     np.testing.assert_allclose(model.means_[:, 0], [86400, 90000])
+
+
+def test_types_that_hold_the_levels_of_a_model():
+    assert _can_hold(nw.Boolean(), (0, 1))
+    assert _can_hold(nw.Boolean(), (False, True))
+    assert not _can_hold(nw.Boolean(), (0, 2))
+    assert not _can_hold(nw.Boolean(), ("0", "1"))
+    assert _can_hold(nw.Int64(), (3, -1))
+    assert not _can_hold(nw.Int64(), (0.5,))
+    assert _can_hold(nw.String(), ("a",))
+    assert not _can_hold(nw.String(), ("a", 1))
+    assert _can_hold(nw.Enum(["a", "b"]), ("b",))
+    assert not _can_hold(nw.Enum(["a", "b"]), ("c",))

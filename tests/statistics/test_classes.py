@@ -10,6 +10,7 @@ import pytest
 from suffice import NaiveBayes
 from suffice.exceptions import ClassError
 from suffice.statistics import ClassAxis, Membership, Moments, PooledScatter
+from suffice.statistics.classes import present_rows
 
 
 @pytest.mark.parametrize(
@@ -86,3 +87,25 @@ def test_memberships_compare_and_count():
     assert dataclasses.replace(hard, codes=codes[:1]).row_counts.tolist() == [1, 0]
     with pytest.raises(ValueError, match="Code 7 is out of range for 2 classes"):
         Membership(axis, codes=np.array([0, 7]))
+
+
+def test_weights_of_classes_are_sums_of_row_weights():
+    axis, codes, weights = (
+        ClassAxis.of(["a", "b", "c"]),
+        np.array([0, 2, 0, -1, 2]),
+        np.array([0.5, 2.0, 1.0, 9.0, 0.0]),
+    )
+    assert Membership(axis, codes=codes).class_weights().tolist() == [2.0, 0.0, 2.0]
+    assert Membership(axis, codes=codes, weights=weights).class_weights().tolist() == [1.5, 0.0, 2.0]
+    soft = np.array([[0.25, 0.75, 0.0], [0.5, 0.0, 0.5]])
+    assert Membership(axis, soft=soft).class_weights().tolist() == [0.75, 0.75, 0.5]
+    assert Membership(axis, soft=soft, weights=np.array([2.0, 4.0])).class_weights().tolist() == [2.5, 1.5, 2.0]
+
+
+def test_present_rows_have_a_class_and_a_weight():
+    codes, weights = np.array([-1, 0, 1]), np.array([1.0, 0.0, 2.0])
+    assert present_rows(codes, None).tolist() == [False, True, True]
+    assert present_rows(codes, weights).tolist() == [False, False, True]
+    assert present_rows(codes[1:], weights[1:]).tolist() == [False, True]
+    assert present_rows(codes[1:], None) is None
+    assert present_rows(None, weights[[0, 2]]) is None

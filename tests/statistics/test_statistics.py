@@ -188,3 +188,15 @@ def test_counts_of_whole_and_fractional_columns_together(columns):
         np.testing.assert_array_equal(np.asarray(table["level"], dtype=float), levels)
         for k in (0, 1):
             np.testing.assert_allclose(table[f"given {k}"], [np.mean(x[y == k, j] == level) for level in levels])
+
+
+def test_folds_of_many_rows_are_those_of_each_fold(monkeypatch):
+    monkeypatch.setattr("suffice.statistics.scatter_sums.EXACT_PRODUCTS", 0)
+    rng = np.random.default_rng(0)
+    x, codes, folds = rng.standard_normal((90, 3)) + 100, rng.integers(0, 2, 90), rng.integers(-1, 3, 90)
+    members = Membership(ClassAxis.of(["a", "b"]), codes=codes)
+    for fold, found in enumerate(PooledScatter.summarize_folds(x, members, folds, 3, list("xyz"))):
+        rows = np.flatnonzero(folds == fold)
+        expected = PooledScatter.summarize(x[rows], members.take(rows), list("xyz"))
+        for name in ("weight", "mean", "scatter"):
+            np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12, atol=1e-12)

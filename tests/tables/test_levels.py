@@ -22,3 +22,8 @@ SEEN, DECLARED = Levels(("a", "b")), Levels(("a", "b"), frozenset({"a", "b"}))
 def test_a_union_has_the_values_and_the_declarations_of_both(first, second, values, declared):
     both = first.union(second)
     assert (both.values, both.declared) == (tuple(values), frozenset(declared))
+
+
+def test_levels_are_declared_only_where_a_type_lists_them():
+    assert Levels.of(["b", "a", "b"]).declared == frozenset()
+    assert Levels.of(["b", "a"], declared=True).declared == {"a", "b"}

@@ -147,7 +147,7 @@ class Gamma(IndependentColumns):
             total = safe * many
             norm = stirling_gap(safe) + stirling_gap(total) - stirling_gap(safe + total)
             spread = (safe + total) * excess(away / (many + 1)) - safe * excess(away)
-            return np.where((a > 0) & (n > 0), norm + spread - np.log(v), 0.0)
+            return np.where(a > 0, norm + spread - np.log(v), 0.0)
         return np.where(a > 0, stirling_gap(safe) - safe * excess(away) - np.log(v), 0.0)
 
     # ------------------------------------------------------------------ sample

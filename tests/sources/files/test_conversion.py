@@ -90,3 +90,8 @@ def test_a_column_that_changes_its_type(tmp_path, conversions):
     assert sum(len(batch) for batch in source.batches()) == 200_000
     assert source.skipped == 9000
     assert len(conversions) < 50
+
+
+def test_hexadecimal_numbers_are_texts():
+    for cells in (["1", "0x1F"], ["0x1F"], ["-0X1f", "2", None]):
+        assert not conversion.all_convertible(pa.array(cells), pa.int64())

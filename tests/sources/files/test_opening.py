@@ -451,3 +451,11 @@ def test_types_of_many_small_files_are_those_of_one(kind, tmp_path):
 
 def test_a_requested_type_of_an_empty_column_needs_no_note():
     assert open_source(io.BytesIO(b"a,b\n1,\n"), types={"b": "number"}).notes == []
+
+
+def test_the_format_of_a_second_file_is_found_by_its_bytes(tmp_path):
+    (tmp_path / "first.csv").write_text("a,y\n1,u\n2,v\n")
+    pa.parquet.write_table(pa.table({"a": [3, 4], "y": ["u", "v"]}), tmp_path / "second.data")
+    with pytest.raises(InputError, match="several formats") as caught:
+        open_source([tmp_path / "first.csv", tmp_path / "second.data"])
+    assert "second.data is parquet" in str(caught.value)

@@ -109,3 +109,17 @@ def test_declared_charset():
     assert html_charset(b'<meta charset="utf-8">') == "utf-8"
     assert html_charset(b"<p>charset=none") is None
     assert html_charset(b" " * 5000 + b"<meta charset=x>") is None
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ('<img alt="two words" src=x>', ["two", "words"]),
+        ("<img alt='one' src=x>", ["one"]),
+        ("<img alt=bare src=x>", ["bare"]),
+        ("<img alt='' src=x>", []),
+        ("<img alt=\"a 'quoted' word\">", ["a", "'quoted'", "word"]),
+    ],
+)
+def test_values_of_attributes(page, words):
+    assert [word for word in html_to_text(page).split() if word != "html_image"] == words
