@@ -205,7 +205,11 @@ def _forked(chosen: list[str], limit: float, mutant: Mutant | None) -> int:
     """Exit status of pytest in a forked process; -1: it took longer than the limit."""
     child = os.fork()
     if not child:
-        os._exit(_in_child(chosen, mutant))
+        try:
+            status = _in_child(chosen, mutant)
+        except Exception:  # the changed file cannot be imported
+            status = 2
+        os._exit(status)
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -224,6 +228,8 @@ def _in_child(chosen: list[str], mutant: Mutant | None) -> int:
     os.dup2(output, 2)
     if mutant is not None:
         _install(mutant)
+        # Before pytest, which compiles the files on its command line by itself.
+        importlib.import_module(".".join(mutant.path.relative_to(PACKAGE.parent).with_suffix("").parts))
     import pytest
 
     examples = [] if mutant is None else [str(mutant.path)]

@@ -186,14 +186,19 @@ def _add_products(x: Float, here: Index, weights: Float, mean: Float, mean_low: 
     ``out`` (4, d, d) has the two sums in two doubles. BLAS multiplies short blocks of rows, because it sums within a
     block without compensation.
     """
-    step = max(256, min(max(1024, 2 * x.shape[1]), BLOCK_BYTES // (8 * max(x.shape[1], 1))))
+    d = x.shape[1]
+    step = max(256, min(max(1024, 2 * d), BLOCK_BYTES // (8 * max(d, 1))))
+    cubic, quartic = np.empty((d, d)), np.zeros((d, d))
     for start in range(0, len(here), step):
         block = slice(start, start + step)
-        z = (np.asarray(x[here[block]], dtype=np.float64) - mean) - mean_low
-        root_z = np.sqrt(weights[block, None]) * z
-        root_square = z * root_z
-        kernels.accumulate(root_square.T @ root_z, out[0], out[1])
-        kernels.accumulate(lower_products(root_square), out[2], out[3])
+        z = np.asarray(x[here[block]], dtype=np.float64)
+        z -= mean
+        z -= mean_low
+        square = z * z
+        square *= np.sqrt(weights[block, None])
+        z *= np.sqrt(weights[block, None])
+        kernels.accumulate(np.matmul(square.T, z, out=cubic), out[0], out[1])
+        kernels.accumulate(lower_products(square, quartic), out[2], out[3])
 
 
 def _squares_of_all_rows(m: FourthMoments) -> tuple[Float, Float]:

@@ -60,12 +60,13 @@ def scatter_in_one_pass(x: Float, members: Membership, matrix_of: Codes) -> kern
     if members.codes is not None and d <= OWN_COLUMNS and 16 * n * d * d + 80 * k * d <= OWN_BYTES:
         return kernels.scatter_pass(x, members.codes, members.weights, matrix_of)
     scatter, low = np.zeros((2, n, d, d))
+    products = np.zeros((d, d))
     bounds = np.searchsorted(matrix_of, np.arange(n + 1))
 
     def add_groups(rows: Float, offsets: Codes) -> None:
         ends = offsets[bounds]
         for m in np.flatnonzero(np.diff(ends)):
-            kernels.accumulate(lower_products(rows[ends[m] : ends[m + 1]]), scatter[m], low[m])
+            kernels.accumulate(lower_products(rows[ends[m] : ends[m + 1]], products), scatter[m], low[m])
 
     done = _centred_pass(x, members, add_groups, groups=n)
     return kernels.ScatterSums(done.weight, done.mean, done.mean_low, done.squares, done.squares_low, scatter, low)
@@ -94,10 +95,11 @@ def _centred_pass(
     return blocks
 
 
-def lower_products(rows: Float) -> Float:
-    """Return the lower triangle of rowsᵀ rows (d, d); the rest is zero."""
+def lower_products(rows: Float, out: Float) -> Float:
+    """Write the lower triangle of rowsᵀ rows to ``out`` (d, d), which is otherwise unchanged, and return it."""
     # BLAS stores matrices by columns: the upper triangle of its result is our lower one.
-    return np.asarray(scipy.linalg.blas.dsyrk(1.0, rows.T, lower=0).T)
+    scipy.linalg.blas.dsyrk(1.0, rows.T, beta=0.0, c=out.T, overwrite_c=1, lower=0)
+    return out
 
 
 def completed(high: Float, low: Float, squares: tuple[Float, Float] | None) -> tuple[Float, Float]:

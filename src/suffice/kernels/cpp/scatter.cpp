@@ -313,8 +313,13 @@ void bind_scatter(nb::module_ &m) {
         [](Table part, Output total, Output total_low) {
             require(total.size() == part.size() && total_low.size() == part.size(), "part and total differ in size");
             nb::gil_scoped_release release;
-            kernels().scatter.accumulate(static_cast<int64_t>(part.size()), part.data(), total.data(),
-                                         total_low.data());
+            constexpr int64_t STEP = 1 << 15;
+            for_blocks(
+                static_cast<int64_t>(part.size()), STEP, [] { return 0; },
+                [&](int64_t first, int64_t last, int) {
+                    kernels().scatter.accumulate(last - first, part.data() + first, total.data() + first,
+                                                 total_low.data() + first);
+                });
         },
         "part"_a.noconvert(), "total"_a.noconvert(), "total_low"_a.noconvert());
 }
