@@ -248,3 +248,8 @@ def test_own_classifiers_meet_classes_as_they_come(kind):
     model.partial_fit(first * 2, ["u", "v"] * 2)
     model.partial_fit(["a letter", "a card"] if texts else [[9.0, 1.0], [8.0, 2.0]], ["w", "w"])
     assert model.classes_.tolist() == ["u", "v", "w"]
+
+
+def test_only_drop_in_classes_fix_their_classes():
+    assert not NaiveBayes().specification().fixes_classes
+    assert GaussianNB().specification().fixes_classes

@@ -177,9 +177,3 @@ def test_a_class_that_was_only_declared():
 def test_evidence_needs_a_prior():
     with pytest.raises(InputError, match="smoothing above 0"):
         NaiveBayes(smoothing=0.0).fit(frame(), Y).log_marginal_likelihood()
-
-
-def test_no_rows_to_predict():
-    model = NaiveBayes().fit(np.array([["a", 1.0], ["b", 2.0]] * 3, dtype=object), [0, 1] * 3)
-    with pytest.raises(ValueError, match="0 sample"):
-        model.predict(np.empty((0, 2), dtype=object))

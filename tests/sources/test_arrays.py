@@ -8,6 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import validate_data
 
+from suffice import NaiveBayes
 from suffice.naive_bayes import GaussianNB
 from suffice.sources.arrays import MatrixReader
 
@@ -124,3 +125,9 @@ def test_names_of_columns_are_remembered_missed_and_forgotten():
 def test_plain_arrays_are_read_without_scikit_learn(monkeypatch):
     monkeypatch.setattr("sklearn.utils.validation.validate_data", None)
     GaussianNB().fit(X, Y).partial_fit(X[:1], Y[:1]).predict(X)
+
+
+def test_no_rows_of_objects():
+    model = NaiveBayes().fit(np.array([["a", 1.0], ["b", 2.0]] * 3, dtype=object), [0, 1] * 3)
+    with pytest.raises(ValueError, match="0 sample"):
+        model.predict(np.empty((0, 2), dtype=object))
