@@ -65,6 +65,18 @@ class ReadOptions:
             return tuple(self.nulls_only)
         return tuple(dict.fromkeys([*(NULLS if known is None else known), *self.nulls]))
 
+    def set_nulls(self, known: Sequence[str] | None = None) -> tuple[str, ...]:
+        """The texts of `null_texts` without the usual ones, unless they are set with ``nulls_only``.
+
+        They apply to text columns of files that can store nulls: JSON lines, Parquet and Arrow.
+
+        >>> ReadOptions(nulls=["-"]).set_nulls(), ReadOptions().set_nulls(["NA"]), ReadOptions().set_nulls()
+        (('-',), ('NA',), ())
+        """
+        texts = self.null_texts(known)
+        usual = NULLS if self.nulls_only is None and set(NULLS) <= set(texts) else ()
+        return tuple(text for text in texts if text not in usual or text in self.nulls)
+
 
 @dataclass(frozen=True)
 class FileLayout:
@@ -90,7 +102,8 @@ class FileLayout:
     as_written : dict of str to pyarrow.DataType
         Types that the columns with a format have without it.
     nulls : tuple of str, optional
-        All texts that stand for a missing cell in the files that a model was fitted to; None for the usual ones.
+        All texts that stand for a missing cell in the files that a model was fitted to; None for the usual ones. In
+        text columns of JSON lines, Parquet and Arrow, only those of `ReadOptions.set_nulls` do.
     zero_one : set of str
         Columns of whole numbers in which only 0 and 1 occur.
     decimal_points : set of str

@@ -170,7 +170,8 @@ class Source:
     @property
     def formats(self) -> dict[str, CellFormat]:
         """How the cells of columns are written that are not in the plain form."""
-        return {name: form for name, form in self._rows.layout.formats.items() if name in self.types}
+        plain = CellFormat("number")  # numbers in a text column of a file that has types
+        return {name: form for name, form in self._rows.layout.formats.items() if name in self.types and form != plain}
 
     @property
     def nulls(self) -> tuple[str, ...] | None:
@@ -181,7 +182,7 @@ class Source:
     @property
     def adds_nulls(self) -> bool:
         """Whether the user has added texts that stand for a missing cell."""
-        return self.is_text and bool(self._options.nulls)
+        return not self.documents and bool(self._options.nulls)
 
     @property
     def is_text(self) -> bool:
@@ -244,8 +245,8 @@ class Source:
     ) -> None:
         r"""Read columns of a CSV as these types, unless types were given for them when the source was opened.
 
-        Other file formats have types of their own; only their text columns are read in a format. Notes on the inferred
-        types of these columns are dropped.
+        Other file formats have types of their own; only their text columns are read as numbers or in a format. Notes on
+        the inferred types of these columns are dropped.
 
         Parameters
         ----------
@@ -271,7 +272,8 @@ class Source:
         layout, is_text = self._rows.layout, self.is_text
         new = {name: kind for name, kind in types.items() if is_text and name not in self._options.types}
         request_types(layout, new, self._options, self.name)
-        for name, form in (formats or {}).items():
+        numbers = {} if is_text else {name: CellFormat("number") for name, kind in types.items() if kind == "number"}
+        for name, form in (numbers | dict(formats or {})).items():
             readable = is_text or (not self.documents and self.types.get(name) in ("text", "category"))
             chosen = name in self._options.types or self._has_given_dates(name) or self._is_plain(name, form)
             if readable and name in self.types and not chosen:
