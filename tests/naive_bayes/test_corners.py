@@ -8,11 +8,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.special
+import scipy.stats
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 import suffice.naive_bayes as drop_ins
 from suffice import ClassError, EmptyColumnWarning, InputError, MergeError, NaiveBayes, NotLinearError
 from suffice.families import JointTable
+from suffice.naive_bayes import PoissonNB
 
 textbook_bayes = partial(NaiveBayes, estimation=None)
 

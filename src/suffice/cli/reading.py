@@ -166,7 +166,8 @@ OPTIONS = (
         multiple=True,
         metavar="COLS",
         callback=_names,
-        help="Column names for CSV without a header, separated by commas. Repeatable.",
+        help="Names of all CSV columns, separated by commas; without --no-header, they replace the first row. "
+        "Repeatable.",
     ),
     click.option(
         "--quote",

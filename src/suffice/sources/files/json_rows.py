@@ -192,7 +192,7 @@ def _parse_lines(
 ) -> tuple[ArrowTable, Codes]:
     import pyarrow as pa
 
-    bad = BadRows(block)
+    bad = BadRows(block, skipped.known_types)
     bad.add_not_utf8()
     expected = dict(types)
 

@@ -86,7 +86,7 @@ def open_source(
         Whether the first row of a CSV has the column names. If not, they are ``names``, or ``column_1``,
         ``column_2``, ...
     names : sequence of str, optional
-        Names of all columns of a CSV.
+        Names of all columns of a CSV. They replace those of the first row, unless ``header`` is False.
     quote : str or None
         Quote character of CSV; None, ``"none"`` or ``""`` if quotes are ordinary characters. The default ``"auto"`` is
         ``'"'``, except in a tab-separated file whose first megabyte does not have properly quoted cells.

@@ -110,6 +110,8 @@ class FileLayout:
         Columns of plain numbers in which a point is certainly a decimal point, as in 6.43 but not in 1.234.
     empty : set of str
         Columns without a value in the first rows. They are read as text unless another file has values.
+    has_header : bool
+        Whether the names are the first row of a CSV.
     """
 
     names: list[str]
@@ -125,6 +127,7 @@ class FileLayout:
     decimal_points: set[str] = field(default_factory=set)
     quote: str = '"'
     empty: set[str] = field(default_factory=set)
+    has_header: bool = False
 
 
 def request_types(layout: FileLayout, requested: Mapping[str, str], options: ReadOptions, path: str) -> None:
@@ -172,6 +175,8 @@ class SkippedRows:
         Whether bad rows are skipped and counted.
     advise : bool
         Whether errors advise to skip bad rows; rows in memory are usually read without such an option.
+    known_types : bool
+        Whether a model knows the types of the columns.
 
     Attributes
     ----------
@@ -192,8 +197,8 @@ class SkippedRows:
     suffice.exceptions.InputError: data.csv, line 3 has 2 fields; expected 3. Fix the row, or skip such rows with ...
     """
 
-    def __init__(self, skip: bool, advise: bool = True) -> None:
-        self.skip, self.advise = skip, advise
+    def __init__(self, skip: bool, advise: bool = True, known_types: bool = False) -> None:
+        self.skip, self.advise, self.known_types = skip, advise, known_types
         self.count = 0
         self.errors: list[SufficeError] = []
 
