@@ -97,7 +97,7 @@ def test_usage_errors(folder):
     assert "given twice" in refused(
         "fit", "train.csv", "-t", "species", "--family", "visits=poisson", "--family", "visits=gaussian", code=2
     )
-    assert "neither a number nor auto" in refused("fit", "train.csv", "-t", "species", "--smoothing", "much", code=2)
+    assert "must be a number or auto" in refused("fit", "train.csv", "-t", "species", "--smoothing", "much", code=2)
     for option in ("visits", "=text"):
         assert "not of the form COL=" in refused("fit", "train.csv", "-t", "species", "--type", option, code=2)
     for most in ("0", "ten", "-1"):

@@ -242,7 +242,6 @@ class RequestedColumns:
         bad |= wrong
         return converted
 
-
     def _nulls(self, target: ArrowType) -> Sequence[str]:
         """Texts that stand for a missing cell, in a text column that is read as a type."""
         find = self.options.set_nulls if type_word(target) in TEXTS else self.options.null_texts

@@ -32,8 +32,8 @@ def peek_json_lines(head: bytes, whole: bool, path: str, options: ReadOptions) -
     r"""Find the names and types of the columns of JSON lines in the first lines.
 
     The columns are the keys of the first objects; keys that appear later are ignored. A column that holds texts and
-    other values is text. Texts that are all times are times, and texts of ``nulls`` are missing cells. Lists and objects cannot be cells: a column of nothing
-    else cannot be read, and in any other column they make the row bad.
+    other values is text. Texts that are all times are times, and texts of ``nulls`` are missing cells. Lists and
+    objects cannot be cells: a column of nothing else cannot be read, and in any other column they make the row bad.
 
     Parameters
     ----------

@@ -250,9 +250,7 @@ def _convert_texts(texts: ArrowArray, are_numbers: Mask, form: CellFormat) -> tu
     return pc.if_else(pa.array(are_numbers), plain, cells), np.where(are_numbers, not_plain, wrong)
 
 
-def _checked_object(
-    block: ByteBlock, row: int, types: dict[str, ArrowType], nulls: JsonNulls
-) -> JsonObject | None:
+def _checked_object(block: ByteBlock, row: int, types: dict[str, ArrowType], nulls: JsonNulls) -> JsonObject | None:
     """The object on a line, whose cells have these types; None for a blank line."""
     value = parse_object(block.data[block.records.starts[row] : block.records.ends[row]])
     if value is not None:
