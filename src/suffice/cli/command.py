@@ -198,13 +198,14 @@ def note(sentence: str) -> None:
 def worded(facts: SufficeError | SufficeWarning) -> str:
     """The sentences of an error or a warning with options in place of arguments.
 
-    A sentence that advises an option that the command does not have, or does not allow with ``--update``, is dropped.
+    A sentence that advises only options that the command does not have, or does not allow with ``--update``, is
+    dropped.
     """
     pieces = [piece if isinstance(piece, str) else f"\0{at}\0" for at, piece in enumerate(facts.sentence)]
     first, *others = SENTENCE_END.split("".join(pieces))
     arguments = {at: piece for at, piece in enumerate(facts.sentence) if not isinstance(piece, str)}
     found = [(each, [arguments[int(at)] for at in PLACEHOLDER.findall(each)]) for each in others]
-    kept = [first, *(each for each, advised in found if all(map(_is_available, advised)))]
+    kept = [first, *(each for each, advised in found if not advised or any(map(_is_available, advised)))]
     return PLACEHOLDER.sub(lambda at: shell_spelling(arguments[int(at[1])]), " ".join(kept))
 
 
