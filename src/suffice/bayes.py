@@ -76,9 +76,11 @@ def class_prior(prior: Prior, weight: Float, labels: Sequence[object]) -> Float:
         unknown = [label for label in prior if label not in list(labels)]
         absent = [label for label in labels if label not in prior]
         if unknown or absent:
-            problem = f"has no probability for {listed(absent)}" if absent else f"names {listed(unknown)}"
+            classes = "class" if len(unknown) == 1 else "classes"
+            problems = [f"names the unknown {classes} {listed(unknown)}"] if unknown else []
+            problems += [f"has no probability for {listed(absent)}"] if absent else []
             hint = did_you_mean(unknown[0], labels) if unknown else ""
-            raise _prior_error(f" {problem}; the classes are {listed(list(labels))}.{hint}")
+            raise _prior_error(f" {' and '.join(problems)}; the classes are {listed(list(labels))}.{hint}")
         prior = [prior[label] for label in labels]
     try:
         given = np.array(prior, dtype=np.float64)

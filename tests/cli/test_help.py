@@ -97,7 +97,7 @@ def test_usage_errors(folder):
     assert "given twice" in refused(
         "fit", "train.csv", "-t", "species", "--family", "visits=poisson", "--family", "visits=gaussian", code=2
     )
-    assert "neither a number nor auto" in refused("fit", "train.csv", "-t", "species", "--smoothing", "much", code=2)
+    assert "must be a number or auto" in refused("fit", "train.csv", "-t", "species", "--smoothing", "much", code=2)
     assert "range such as 1-2" in refused(
         "fit", "messages.jsonl", "-t", "kind", "--model", "text", "--ngrams", "2-1", code=2
     )

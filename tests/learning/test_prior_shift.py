@@ -86,7 +86,7 @@ def test_invalid_priors(name):
     before = model.predict_proba(X)
     for prior, message in [
         ({0: 0.5, 1: 0.3, 7: 0.2}, "has no probability for 2"),
-        ({0: 0.5, 1: 0.3, 2: 0.2, 7: 0.0}, "names 7"),
+        ({0: 0.5, 1: 0.3, 2: 0.2, 7: 0.0}, "names the unknown class 7"),
         ({0: 0.5, 1: 0.5}, "has no probability for 2; the classes are 0, 1, 2"),
         ([0.5, 0.3, 0.1], "must sum to one; these sum to 0.9"),
         ([0.5, 0.7, -0.2], "not negative"),

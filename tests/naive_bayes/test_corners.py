@@ -8,11 +8,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.special
+import scipy.stats
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 import suffice.naive_bayes as drop_ins
 from suffice import ClassError, EmptyColumnWarning, InputError, MergeError, NaiveBayes, NotLinearError
 from suffice.families import JointTable
+from suffice.naive_bayes import PoissonNB
 
 textbook_bayes = partial(NaiveBayes, estimation=None)
 
@@ -356,3 +360,12 @@ def test_many_columns_and_many_classes_take_their_time_and_no_more():
     assert tracemalloc.get_traced_memory()[1] < 400e6
     tracemalloc.stop()
     assert found.parts.shape == (1000, 101)
+
+
+def test_joint_of_poisson_nb_is_the_density():
+    x, y = np.array([[3, 0], [5, 1], [0, 4], [1, 6]]), np.array(["a", "a", "b", "b"])
+    model = PoissonNB().fit(x, y)
+    joint = model.predict_joint_log_proba(x)
+    assert_allclose(scipy.special.logsumexp(joint, axis=1), model.score_samples(x), rtol=1e-12)
+    expected = scipy.stats.poisson.logpmf(x[:, None, :], model.rate_).sum(axis=2) + model.class_log_prior_
+    assert_allclose(joint, expected, rtol=1e-12)

@@ -48,7 +48,7 @@ def test_priors():
         ([1.5, -0.5, 0.0], "not negative"),
         ([np.nan, 0.5, 0.5], "finite"),
         ({"a": 0.5, "b": 0.5}, "no probability for 'c'"),
-        ({"a": 0.5, "b": 0.2, "c": 0.2, "d": 0.1}, "names 'd'"),
+        ({"a": 0.5, "b": 0.2, "c": 0.2, "d": 0.1}, "names the unknown class 'd'"),
         (["x", "y", "z"], "one number per class"),
         (0.5, "shape"),
     ],

@@ -62,7 +62,8 @@ def read_types_of_model(
 def _expected_types(model: GenerativeClassifier, read: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the columns that must be "text" or "number"."""
     estimate, known = model.fitted_.estimate, model.fitted_.layout.feature_names
-    names = read if known is None or len(known) != estimate.n_columns or len(read) == 1 else known
+    alone = len(read) == estimate.n_columns == 1  # a text model reads a column of any name
+    names = read if known is None or len(known) != estimate.n_columns or alone else known
     if len(names) != estimate.n_columns:  # the model itself raises a better error when it reads the rows
         return
     for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -17,7 +18,7 @@ import click
 from suffice.cli.spelling import shell_spelling
 
 if TYPE_CHECKING:
-    from suffice.exceptions import SufficeError
+    from suffice.exceptions import Argument, SufficeError, SufficeWarning
     from suffice.sources.files import Source
 
 __all__ = [
@@ -33,11 +34,15 @@ __all__ = [
     "output_errors",
     "section",
     "stopped",
+    "worded",
     "write_examples",
 ]
 
 F = TypeVar("F", bound=Callable[..., object])
 _heading_of: WeakKeyDictionary[click.Parameter, str] = WeakKeyDictionary()
+SETTINGS = "Settings of"  # headings of options that a model keeps when it is updated
+SENTENCE_END = re.compile(r"(?<=[.?]) +(?=[A-Z\0])")
+PLACEHOLDER = re.compile("\0([0-9]+)\0")
 OPTIONS, GENERAL = "Options", {"--quiet", "--debug", "--help"}
 BROKEN_PIPE, INTERRUPTED = 141, 130  # exit codes that a shell gives a process ended by SIGPIPE or SIGINT
 
@@ -190,10 +195,37 @@ def note(sentence: str) -> None:
     given.add(sentence)
 
 
+def worded(facts: SufficeError | SufficeWarning) -> str:
+    """The sentences of an error or a warning with options in place of arguments.
+
+    A sentence that advises only options that the command does not have, or does not allow with ``--update``, is
+    dropped.
+    """
+    pieces = [piece if isinstance(piece, str) else f"\0{at}\0" for at, piece in enumerate(facts.sentence)]
+    first, *others = SENTENCE_END.split("".join(pieces))
+    arguments = {at: piece for at, piece in enumerate(facts.sentence) if not isinstance(piece, str)}
+    found = [(each, [arguments[int(at)] for at in PLACEHOLDER.findall(each)]) for each in others]
+    kept = [first, *(each for each, advised in found if not advised or any(map(_is_available, advised)))]
+    return PLACEHOLDER.sub(lambda at: shell_spelling(arguments[int(at[1])]), " ".join(kept))
+
+
+def _is_available(argument: Argument) -> bool:
+    """Whether the current command has the option of an argument."""
+    from suffice.exceptions import Estimator
+
+    ctx = click.get_current_context(silent=True)
+    flag = shell_spelling(argument).split()[0]
+    if ctx is None or isinstance(argument, Estimator) or not flag.startswith("--"):
+        return True
+    options = [each for each in ctx.command.params if flag in (*each.opts, *each.secondary_opts)]
+    updates = ctx.params.get("update") is not None
+    return any(not (updates and _heading_of.get(each, "").startswith(SETTINGS)) for each in options)
+
+
 def note_reading(source: Source) -> None:
     """Print how a source is read."""
     for remark in source.remarks:
-        note(remark.worded(shell_spelling))
+        note(worded(remark))
 
 
 def mark_written(what: str) -> None:
@@ -224,7 +256,7 @@ class SkipCounts(Protocol):
 def note_skipped_rows(source: SkipCounts) -> None:
     """Print which bad rows were skipped: a sentence for each of the first, and how many there were."""
     for problem in source.problems:
-        note(problem.worded(shell_spelling))
+        note(worded(problem))
     if source.skipped:
         note("1 bad row was skipped." if source.skipped == 1 else f"{source.skipped:,} bad rows were skipped.")
 
@@ -260,7 +292,7 @@ def _warnings_as_notes(*, debug: bool, quiet: bool) -> Iterator[None]:
         from suffice.exceptions import SufficeWarning
 
         ours = isinstance(message, SufficeWarning)
-        text = message.worded(shell_spelling) if isinstance(message, SufficeWarning) else str(message)
+        text = worded(message) if isinstance(message, SufficeWarning) else str(message)
         if (ours or debug) and not quiet and text not in printed:
             printed.add(text)
             click.echo(f"suffice: note: {text}", err=True)
@@ -276,7 +308,7 @@ def _sentence(error: Exception) -> str:
     from suffice.exceptions import SufficeError
 
     if isinstance(error, SufficeError):
-        return error.worded(shell_spelling).strip()
+        return worded(error).strip()
     if isinstance(error, MemoryError):
         return "There is not enough memory. Read fewer columns (--columns, --ignore), or use fewer words (--slots)."
     if isinstance(error, ModuleNotFoundError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from suffice.cli.column_types import read_types_of_model
-from suffice.cli.command import Choice, note, note_reading, note_skipped_rows, section
+from suffice.cli.command import Choice, note, note_reading, note_skipped_rows, section, worded
 from suffice.cli.command import command as _command
 from suffice.cli.description import (
     Description,
@@ -42,7 +42,6 @@ from suffice.cli.settings import (
     estimator_of,
     setting_options,
 )
-from suffice.cli.spelling import shell_spelling
 from suffice.cli.writing import check_writable, model_option, update_lock
 
 if TYPE_CHECKING:
@@ -168,7 +167,7 @@ def command(
     why_no_scores = "--no-validate" if no_validate else report.why_no_scores or None
     note_skipped_rows(report)
     for each in report.notes:
-        note(each.worded(shell_spelling))
+        note(worded(each))
     if as_json:
         print_json(
             {
@@ -185,7 +184,7 @@ def command(
                 },
                 "scores": scores,
                 "why_no_scores": why_no_scores,
-                "notes": [each.worded(shell_spelling) for each in report.notes],
+                "notes": [worded(each) for each in report.notes],
                 **saved,
             }
         )

@@ -166,7 +166,8 @@ OPTIONS = (
         multiple=True,
         metavar="COLS",
         callback=_names,
-        help="Column names for CSV without a header, separated by commas. Repeatable.",
+        help="Names of all CSV columns, separated by commas; without --no-header, they replace the first row. "
+        "Repeatable.",
     ),
     click.option(
         "--quote",
@@ -196,14 +197,14 @@ OPTIONS = (
         "nulls",
         multiple=True,
         metavar="TEXT",
-        help="Text that marks a missing cell in CSV, besides the usual ones (empty, NA, null, ...). Repeatable.",
+        help="Text that marks a missing cell, besides the usual ones of CSV (empty, NA, null, ...). Repeatable.",
     ),
     click.option(
         "--null-only",
         "nulls_only",
         multiple=True,
         metavar="TEXT",
-        help="Text that marks a missing cell in CSV, instead of the usual ones. Repeatable.",
+        help="Text that marks a missing cell, instead of the usual ones. Repeatable.",
     ),
     click.option(
         "--type",

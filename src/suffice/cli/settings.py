@@ -45,8 +45,9 @@ class NumberOr(click.ParamType):  # type: ignore[type-arg]  # generic since 8.2 
         except ValueError:
             from suffice.exceptions import did_you_mean
 
+            *others, last = ("a number", *self.words)
             hint = did_you_mean(value, self.words)
-            self.fail(f"{value!r} is neither a number nor {' or '.join(self.words)}.{hint}", param, ctx)
+            self.fail(f"It must be {', '.join(others)} or {last}; got {value!r}.{hint}", param, ctx)
         if not 0 <= parsed <= self.most or math.isinf(parsed):
             allowed = "0 or more" if math.isinf(self.most) else f"between 0 and {self.most:g}"
             self.fail(f"{value} is not {allowed}.", param, ctx)
@@ -272,6 +273,13 @@ def _prior(given: str, kind: str) -> str | dict[Hashable, float]:
                 raise ValueError
             shares[label] = value
         except ValueError:
+            from suffice.exceptions import did_you_mean
+
+            hint = "" if "=" in given else did_you_mean(given, ("data", "uniform"))
+            if hint:
+                raise click.BadParameter(
+                    f"It must be data, uniform or CLASS=SHARE,...; got {given!r}.{hint}", param_hint="'--prior'"
+                ) from None
             raise click.BadParameter(
                 f"{each!r} is not of the form CLASS=SHARE. Name each class once, with a share of at least 0, such as "
                 "--prior 'ham=0.8,spam=0.2'.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -19,18 +20,26 @@ __all__ = ["closed_form", "held_out_joint", "joint", "only_rows", "without_empty
 
 
 def held_out_joint(
-    fitted: Fitted, table: Table, members: Membership, known: Float | None = None, n_rows: int | None = None
+    fitted: Fitted,
+    table: Table,
+    members: Membership,
+    known: Float | None = None,
+    n_rows: int | None = None,
+    skipped: tuple[type[Exception], ...] = (),
 ) -> Float:
     """log p(x, y) of each row under the model without it (n, K), up to a term that the classes share.
 
     In closed form where the specification has one for the row, otherwise from the statistics without the row. A class
     whose only row is held out has −∞. ``known`` is the result of `closed_form`, if it was computed before. The model
-    may have more rows than these, ``n_rows`` in all.
+    may have more rows than these, ``n_rows`` in all. If the model without a row raises an error of ``skipped``, the row
+    has −∞ for all classes.
     """
     out = closed_form(fitted, table, members) if known is None else known
     rest = (len(table) if n_rows is None else n_rows) - 1
     for i in np.flatnonzero(np.isnan(out).any(axis=1)):
-        out[i] = _by_subtraction(fitted, table.take(np.array([i])), members.take(slice(i, i + 1)), rest)
+        out[i] = -np.inf
+        with suppress(*skipped):
+            out[i] = _by_subtraction(fitted, table.take(np.array([i])), members.take(slice(i, i + 1)), rest)
     return np.asarray(out)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 
 import numpy as np
 
+from suffice.exceptions import SingularCovarianceError
 from suffice.learning.fitted import Fitted
 from suffice.learning.held_out import closed_form, held_out_joint, joint, only_rows
 from suffice.learning.splits import fold_training_models
@@ -44,8 +46,12 @@ class HoldOut:
         self._folds = np.empty(0, dtype=np.int64)
         self._training: list[Model] = []
 
-    def joint(self, fitted: Fitted) -> Float:
-        """log p(x, y) of each row under a model without it (n, K), up to a term that the classes share."""
+    def joint(self, fitted: Fitted, *, skip_singular: bool = False) -> Float:
+        """log p(x, y) of each row under a model without it (n, K), up to a term that the classes share.
+
+        With ``skip_singular``, a row without which no model can be fitted has −∞ for all classes.
+        """
+        skipped = (SingularCovarianceError,) if skip_singular else ()
         fitted = fitted.with_model(self.model)
         known = None if self._training else closed_form(fitted, self.table, self.members)
         if known is not None and not self.name:
@@ -59,12 +65,13 @@ class HoldOut:
             assert codes is not None
             known[rows] = 0.0
             known[rows, codes[rows]] = -np.inf
-            return held_out_joint(fitted, self.table, self.members, known, self._n_rows)
+            return held_out_joint(fitted, self.table, self.members, known, self._n_rows, skipped)
         out = np.full((len(self.table), len(self.members.classes)), -np.inf)
         for fold, rest in enumerate(self._training):
             test = np.flatnonzero(self._folds == fold)
             columns = self.members.classes.positions(rest.classes.labels)
-            out[np.ix_(test, columns)] = joint(fitted.with_model(rest), self.table.take(test))
+            with suppress(*skipped):
+                out[np.ix_(test, columns)] = joint(fitted.with_model(rest), self.table.take(test))
         return out
 
     def only_rows(self) -> Index:

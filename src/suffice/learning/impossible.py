@@ -13,7 +13,16 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from suffice import bayes
-from suffice.exceptions import Argument, ImpossibleRowsWarning, InputError, Sentence, columns_at, listed, warn_user
+from suffice.exceptions import (
+    Argument,
+    ImpossibleRowsWarning,
+    InputError,
+    Sentence,
+    columns_at,
+    did_you_mean,
+    listed,
+    warn_user,
+)
 from suffice.families import Family, Gaussian, Text
 from suffice.families.capabilities import Parameters
 from suffice.families.text.informative_words import word_parts
@@ -31,7 +40,8 @@ Impossible = Literal["error", "prior", "nan"]
 def check_impossible(value: object) -> None:
     """Raise `InputError` unless a setting of ``impossible`` is valid."""
     if value not in get_args(Impossible):
-        raise InputError(f"impossible must be 'error', 'prior' or 'nan'; got {value!r}.", argument="impossible")
+        hint = did_you_mean(value, get_args(Impossible))
+        raise InputError(f"impossible must be 'error', 'prior' or 'nan'; got {value!r}.{hint}", argument="impossible")
 
 
 def impossible_rows(joint: Float) -> Index:

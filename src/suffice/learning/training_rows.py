@@ -5,6 +5,7 @@ Each batch becomes a `Model`; `suffice.learning.fitting` merges the models in a 
 
 from __future__ import annotations
 
+import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from suffice.exceptions import InputError
+from suffice.exceptions import InputError, short
 from suffice.learning.fitted import Fitted
 from suffice.learning.good_rows import of_good_rows, weights_of
 from suffice.learning.kept_rows import KeptRows
@@ -141,6 +142,12 @@ def training_rows(X: object, y: object, sample_weight: object) -> TrainingRows:
     """The rows that a user gives: a source of which ``y`` names the target, or arrays and frames."""
     if is_labelled_source(X, y):
         return LabelledSource(open_source(X), str(y), sample_weight)
+    if isinstance(X, str | os.PathLike) and os.path.exists(X):
+        raise InputError(
+            f"X is the file {short(str(X))}, so y must be the name of its column of labels, such as y='label'; got "
+            f"{type(y).__name__}.",
+            argument="y",
+        )
     return LabelledRows(X, y, sample_weight)
 
 

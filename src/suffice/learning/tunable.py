@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 
 from suffice import bayes
-from suffice.exceptions import InputError, listed
+from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.learning.calibration import OFFSETS, Calibration, fit_isotonic, fit_temperature
 from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
@@ -102,8 +102,9 @@ class TunableSpecification(Specification):
         calibrate = self.calibrate
         named = isinstance(calibrate, str) and calibrate in ("temperature", "isotonic")
         if not named and not isinstance(calibrate, bool | np.bool_):
+            hint = did_you_mean(calibrate, ("temperature", "isotonic"))
             raise InputError(
-                f"calibrate must be True or 'temperature', 'isotonic', or False; got {calibrate!r}.",
+                f"calibrate must be True or 'temperature', 'isotonic', or False; got {calibrate!r}.{hint}",
                 argument="calibrate",
             )
         if calibrate == "isotonic":
@@ -113,7 +114,7 @@ class TunableSpecification(Specification):
     def fit_calibration(self, fitted: Fitted, table: Table, members: Membership, *, folds: bool) -> Calibration:
         """Fit the map from held-out posteriors to labels; ``folds`` allows ten folds instead of leave-one-out."""
         hold_out = HoldOut(fitted.model, table, members, MOST_BY_SUBTRACTION if folds else np.inf)
-        joint = hold_out.joint(_with_data_prior(fitted))
+        joint = hold_out.joint(_with_data_prior(fitted), skip_singular=True)
         model, codes = fitted.model, members.codes
         assert codes is not None
         usable = np.isfinite(joint).any(axis=1) & (codes >= 0)

@@ -129,6 +129,8 @@ class MultinomialNB(_FrequencyDropIn):
 
     Parameters, defaults, fitted attributes and errors are scikit-learn's. In addition there are `merge`,
     `score_samples`, `sample`, `explain`, `linear_form` and `log_likelihood`. Counts may be fractions, such as tf-idf.
+    `score_samples` and `log_likelihood` include the multinomial coefficient (Σ x)! / Π x!, which all classes share;
+    `predict_joint_log_proba` returns scikit-learn's numbers, which do not.
 
     Parameters
     ----------

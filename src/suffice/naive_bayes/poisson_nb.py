@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.families import Poisson
 from suffice.families.poisson import PoissonParameters
+from suffice.learning import prediction
 from suffice.learning.specification import specification_named
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block
@@ -106,6 +107,11 @@ class PoissonNB(DiscreteDropIn):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
+
+    def predict_joint_log_proba(self, X: Any) -> Float:
+        """log p(x, y) of each row and class (n, K)."""
+        fitted = self.fitted_
+        return prediction.joint(fitted, self._rows(fitted, X), relative=False)
 
     @property
     def rate_(self) -> Float:

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from suffice import kernels
-from suffice.exceptions import ClassError, InputError, listed
+from suffice.exceptions import ClassError, InputError, listed, short
 from suffice.numerics.types import Array, Codes, Float, Index
 from suffice.statistics import ClassAxis
 from suffice.tables.levels import is_missing
@@ -30,6 +30,7 @@ FIRST_LABELS = 1 << 14
 FEW_LABELS = 256
 INTEGERS, BOOLEANS, STRINGS = {int}, {bool}, {str}
 NEVER_MISSING = frozenset({str, int, bool})  # label types that have no missing value
+ACCEPTED = (str, bool, int, float, np.generic)  # types of labels; NumPy's own are checked by their dtype
 FOR_SCIKIT_LEARN = NEVER_MISSING | {float, list, tuple, np.ndarray}  # its checks find what is wrong with them
 
 
@@ -88,6 +89,8 @@ def check_not_missing(y: object) -> object:
         check_utf8(y)
     except InputError as error:
         raise ClassError("y: ", *error.sentence, rows=error.rows, argument="y") from None
+    if isinstance(y, list | tuple) and bytes in set(map(type, y)):
+        _check_label_types(y)
     try:
         array = _array_of(y) if not isinstance(y, list) else None
         is_convertible = "_view" not in str(getattr(y, "dtype", ""))
@@ -140,6 +143,7 @@ def checked_classes(y: Array) -> Array:
     if len(y) and y.dtype.kind not in "biuU" and not _are_strings(y):
         from sklearn.utils.multiclass import check_classification_targets
 
+        _check_label_types(y)
         try:
             check_classification_targets(y)
         except TypeError:
@@ -147,15 +151,41 @@ def checked_classes(y: Array) -> Array:
     return y
 
 
+def _check_label_types(y: Array | Sequence[object]) -> None:
+    """Raise if a label is neither a number nor a string, or bytes are mixed with strings, which NumPy would decode."""
+    if isinstance(y, np.ndarray) and (y.dtype.kind != "O" or y.ndim != 1):
+        return
+    wrong = next((row for row, label in enumerate(y) if not isinstance(label, ACCEPTED)), None)
+    if wrong is None:
+        return
+    if isinstance(y[wrong], bytes):
+        raise _mixed_labels(y)
+    raise ClassError(
+        f"Class labels must be numbers or strings, one for each row; row {wrong} has {short(y[wrong])} "
+        f"({type(y[wrong]).__name__}). Convert the labels, for example with [str(label) for label in y].",
+        rows=[wrong],
+        argument="y",
+    )
+
+
 def _mixed_labels(y: object) -> ClassError:
-    if isinstance(y, np.ndarray) and y.size and all(isinstance(label, bytes) for label in y.tolist()):
+    given = y.tolist() if isinstance(y, np.ndarray) else y
+    if isinstance(given, list | tuple) and given and all(isinstance(label, bytes) for label in given):
         return ClassError(
-            f"Class labels must be numbers or strings; got bytes such as {y.tolist()[0]!r:.80}. Decode them: "
+            f"Class labels must be numbers or strings; got bytes such as {given[0]!r:.80}. Decode them: "
             "[label.decode() for label in y].",
             argument="y",
         )
-    shown = listed(list(y)[:4]) if isinstance(y, Sequence | np.ndarray) else type(y).__name__
+    shown = listed(_of_each_type(y)[:4]) if isinstance(y, Sequence | np.ndarray) else type(y).__name__
     return ClassError(f"Class labels must have one type, all numbers or all strings; got {shown}.", argument="y")
+
+
+def _of_each_type(y: Sequence[object] | Array) -> list[object]:
+    """The first label of each type."""
+    first: dict[type, object] = {}
+    for label in y:
+        first.setdefault(type(label), label)
+    return list(first.values())
 
 
 def declared_classes(classes: object) -> ClassAxis:

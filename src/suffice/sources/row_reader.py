@@ -214,6 +214,7 @@ class RowReader(ABC):
             raise InputError(
                 f"{source.name} has no column {listed(missing)}, which the model was fitted with. Its columns are "
                 f"{listed(source.names)}.",
+                *source.header_advice(missing),
                 column=missing[0],
             )
         return known

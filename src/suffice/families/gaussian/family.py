@@ -297,7 +297,8 @@ class Gaussian(IndependentColumns):
         zero = variance <= 0
         if zero.all():
             raise SingularCovarianceError(
-                "No column varies within any class, so there is no variance to estimate. Give more rows for each class."
+                "No column varies within any class, so there is no variance to estimate. Add rows or columns "
+                "that differ within a class."
             )
         constant = zero.all(axis=0)
         own = zero & ~constant if self._is_shared or self.mix > 0 else zero

@@ -18,7 +18,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from suffice import kernels
-from suffice.exceptions import Argument, InputError, NotLinearError
+from suffice.exceptions import Argument, InputError, NotLinearError, did_you_mean
 from suffice.families import covariance as matrices
 from suffice.families.capabilities import FamilyStatistic
 from suffice.families.contract import Family, register
@@ -106,7 +106,10 @@ class MultivariateGaussian(Family):
 
     def __post_init__(self) -> None:
         if self.covariance not in ("shared", "own"):
-            raise InputError(f"covariance must be 'shared' or 'own', got {self.covariance!r}.", argument="covariance")
+            hint = did_you_mean(self.covariance, ("shared", "own"))
+            raise InputError(
+                f"covariance must be 'shared' or 'own', got {self.covariance!r}.{hint}", argument="covariance"
+            )
         if self.divisor not in ("ml", "unbiased"):
             raise InputError(f"divisor must be 'ml' or 'unbiased', got {self.divisor!r}.", argument="divisor")
         if not _is_share(self.mix):
@@ -117,9 +120,10 @@ class MultivariateGaussian(Family):
             )
         if isinstance(self.shrinkage, str):
             if self.shrinkage not in ("ledoit_wolf", "oas"):
+                hint = did_you_mean(self.shrinkage, ("ledoit_wolf", "oas", "auto"))
                 raise InputError(
                     Argument("shrinkage"),
-                    f" must be a number, 'ledoit_wolf', 'oas' or None; got {self.shrinkage!r}.",
+                    f" must be a number, 'ledoit_wolf', 'oas' or None; got {self.shrinkage!r}.{hint}",
                     argument="shrinkage",
                 )
         elif self.shrinkage is not None and not _is_share(self.shrinkage):

@@ -49,10 +49,7 @@ def warn_if_singular(
         return
     d, rank = whitening.matrix.shape
     if rank == 0:
-        raise SingularCovarianceError(
-            f"No column varies within any class, so there is no covariance to estimate: rows of weight "
-            f"{statistic.weight.sum():.6g} in {len(statistic.classes)} classes. Give more rows for each class."
-        )
+        raise _no_variation(statistic)
     constant = np.flatnonzero(np.diagonal(within) == 0)
     collinear = np.setdiff1d(whitening.dependent, constant)
     away = statistic.grand_mean().away
@@ -110,3 +107,19 @@ def check_regular(
     singular = [each for each in factors if len(each.dependent)]
     if singular:
         warn_if_singular(singular[0], within, statistic, names)
+
+
+def _no_variation(statistic: Scatter | PooledScatter) -> SingularCovarianceError:
+    """The error for rows of which no column varies within any class."""
+    present = statistic.weight > 0
+    if (statistic.weight[present] <= 1).all():
+        n_classes = len(statistic.classes)
+        problem = f"No column varies within any class: there are {n_classes} classes with one row each. "
+        advice = "Give more rows for each class."
+    elif (np.abs(statistic.grand_mean().away[present]) == 0).all():
+        problem = "All rows are equal in every column, so there is no covariance to estimate. "
+        advice = "Choose columns that differ between the rows."
+    else:
+        problem = "No column varies within any class, so there is no covariance to estimate. "
+        advice = "Choose columns in which rows of the same class differ."
+    return SingularCovarianceError(problem + advice)

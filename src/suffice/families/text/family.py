@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from suffice.exceptions import Argument, InputError, columns_at
+from suffice.exceptions import Argument, InputError, columns_at, did_you_mean
 from suffice.families.capabilities import Reads
 from suffice.families.complement import outside_weights
 from suffice.families.contract import Family, register
@@ -377,10 +377,12 @@ class Text(Family):
 
 def _check_settings(family: Text) -> None:
     """Raise `InputError` unless all settings are valid."""
-    if family.event not in ("multinomial", "bernoulli", "complement"):
+    events = ("multinomial", "bernoulli", "complement")
+    if family.event not in events:
+        hint = did_you_mean(family.event, events)
         raise InputError(
             Argument("event"),
-            f" must be 'multinomial', 'bernoulli' or 'complement', got {family.event!r}.",
+            f" must be 'multinomial', 'bernoulli' or 'complement', got {family.event!r}.{hint}",
             argument="event",
         )
     most, slots, length = family.max_words, family.slots, family.length
@@ -393,7 +395,8 @@ def _check_settings(family: Text) -> None:
     if isinstance(slots, bool) or not isinstance(slots, int | np.integer) or not 0 <= slots <= MOST_SLOTS:
         raise InputError(
             Argument("slots"),
-            f" is the number of slots that words are hashed to, or 0 to keep the words; got {slots!r}.",
+            f" is the number of slots that words are hashed to, at most {MOST_SLOTS:,}, or 0 to keep the words; got "
+            f"{slots!r}.",
             argument="slots",
         )
     for name, value in (("binary", family.binary), ("idf", family.idf)):

@@ -24,6 +24,8 @@ class BadRows:
     Parameters
     ----------
     block : ByteBlock
+    known_types : bool
+        Whether a model knows the types of the columns.
 
     Attributes
     ----------
@@ -31,8 +33,8 @@ class BadRows:
         Whether a record is a row and has passed all checks so far.
     """
 
-    def __init__(self, block: ByteBlock) -> None:
-        self._block = block
+    def __init__(self, block: ByteBlock, known_types: bool = False) -> None:
+        self._block, self._known_types = block, known_types
         self.good = np.ones(len(block.records.starts), dtype=bool)
         self._checks: list[tuple[Codes, Callable[[int], InputError], Sentence]] = []
 
@@ -49,7 +51,7 @@ class BadRows:
         """Mark the records among ``rows`` whose texts, in the same order, are not what is expected of a cell.
 
         The error advises to read a text such as ``?`` as missing, or the column as another type: "category", "number"
-        or "time".
+        or "time". A model that knows the column does not accept categories instead of numbers.
         """
 
         def error(row: int) -> InputError:
@@ -59,7 +61,7 @@ class BadRows:
         what = {"number": "numbers", "time": "times"}.get(advised, "text")
         advice: Sentence = (f" To read the column as {what}, set ", Argument("types", {name: advised}), ".")
         first = texts[int(np.argmax(wrong))].as_py() if wrong.any() else ""
-        if re.match(MISSING_MARK, first):
+        if re.match(MISSING_MARK, first) or (self._known_types and advised == "category"):
             advice = (f" To read {short(first)} as missing, set ", Argument("nulls", [first]), ".")
         self.add(rows[wrong], error, advice)
 

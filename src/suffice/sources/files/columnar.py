@@ -29,9 +29,9 @@ from suffice.numerics.types import Mask
 from suffice.sources.engine_types import ArrowArray, ArrowRows, ArrowSchema, ArrowType
 from suffice.sources.files.batch import Batch, RowLocations, SelectedLocations, written
 from suffice.sources.files.cell_formats import CellFormat
-from suffice.sources.files.conversion import convert_cells
+from suffice.sources.files.conversion import convert_cells, with_nulls
 from suffice.sources.files.csv_header import check_same_columns
-from suffice.sources.files.reader import FileLayout, SkippedRows
+from suffice.sources.files.reader import FileLayout, ReadOptions, SkippedRows
 from suffice.sources.files.types import expected_value, type_word
 
 __all__ = ["RequestedColumns", "check_valid", "columnar_layout", "returned_type"]
@@ -39,6 +39,7 @@ __all__ = ["RequestedColumns", "check_valid", "columnar_layout", "returned_type"
 # pandas writes an unnamed index under such a name; it is not a column.
 INDEX = re.compile(r"__index_level_\d+__")
 NUMBERS = ("number", "whole number")
+TEXTS = ("text", "category")
 NOT_UTF8 = re.compile(r"Invalid UTF8 sequence at string index (\d+)")
 
 
@@ -115,6 +116,12 @@ def _is_text(kind: ArrowType) -> bool:
     return bool(at.is_string(kind) or at.is_large_string(kind))
 
 
+def _holds_texts(kind: ArrowType) -> bool:
+    import pyarrow.types as at
+
+    return _is_text(kind.value_type if at.is_dictionary(kind) else kind)
+
+
 def _request(word: str, returned: ArrowType) -> ArrowType:
     """Arrow type of a requested type, for a column that would otherwise be returned as ``returned``."""
     import pyarrow as pa
@@ -141,8 +148,9 @@ class RequestedColumns:
     layout : FileLayout
         Layout of the source: the type of each column.
     columns : sequence of str
-    requested : mapping of str to str
-        Types that the caller requests. A cell that cannot be converted makes its row bad.
+    options : ReadOptions
+        Its types are those that the caller requests; a cell that cannot be converted makes its row bad. Its nulls are
+        missing cells of text columns.
     coded : collection of str
         Text columns that may be returned as dictionaries.
     skipped : SkippedRows
@@ -152,7 +160,7 @@ class RequestedColumns:
 
     layout: FileLayout
     columns: Sequence[str]
-    requested: Mapping[str, str]
+    options: ReadOptions
     coded: Collection[str]
     skipped: SkippedRows
     written: Sequence[str] = ()
@@ -182,21 +190,32 @@ class RequestedColumns:
         """A column as the file has it, also where a model reads it as another type, unless the caller requests one."""
         import pyarrow.types as at
 
-        if column in self.requested:
+        if column in self.options.types:
             return self._convert(array, column, name, locations, bad)
         if at.is_decimal(array.type) or at.is_time(array.type):
             return array
         if column in self.layout.formats:
             return _as_returned(array, name, column, locations)
-        return self._convert(array, column, name, locations, bad)
+        return self._convert(array, column, name, locations, bad, nulls=())
 
-    def _convert(self, array: ArrowArray, column: str, name: str, locations: RowLocations, bad: Mask) -> ArrowArray:
+    def _convert(
+        self,
+        array: ArrowArray,
+        column: str,
+        name: str,
+        locations: RowLocations,
+        bad: Mask,
+        nulls: Sequence[str] | None = None,
+    ) -> ArrowArray:
+        """Convert a column; ``nulls`` are the texts of missing cells, those of the options by default."""
         returned = _as_returned(array, name, column, locations)
         target = self.layout.types[column]
+        if _holds_texts(returned.type):
+            returned = with_nulls(returned, self._nulls(target) if nulls is None else nulls)
         if returned.type == target or _compatible(target, returned.type, column in self.coded):
             return returned
         form = self.layout.formats.get(column)
-        if form is None and column not in self.requested and not _mergeable(target, returned.type):
+        if form is None and column not in self.options.types and not _mergeable(target, returned.type):
             raise InputError(
                 f"Column {column!r} of {name} has the type {array.type} ({type_word(returned.type)}); in the first "
                 f"file it is {target} ({type_word(target)}). Use one type in all files, or request one with ",
@@ -222,6 +241,11 @@ class RequestedColumns:
             self.skipped.skip_or_raise(error)
         bad |= wrong
         return converted
+
+    def _nulls(self, target: ArrowType) -> Sequence[str]:
+        """Texts that stand for a missing cell, in a text column that is read as a type."""
+        find = self.options.set_nulls if type_word(target) in TEXTS else self.options.null_texts
+        return find(self.layout.nulls)
 
 
 def check_valid(rows: ArrowRows, locations: RowLocations) -> None:

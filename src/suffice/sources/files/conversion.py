@@ -22,6 +22,7 @@ __all__ = [
     "convert_cells",
     "convert_options",
     "convert_or_widen",
+    "with_nulls",
 ]
 
 NULLS = (
@@ -134,6 +135,26 @@ def convert_or_widen(cells: ArrowArray, kind: ArrowType) -> tuple[ArrowArray, Ma
         if not all_convertible(pc.if_else(pa.array(wrong), pa.scalar(None, cells.type), cells), kind):
             return numbers, wrong
     return convert_cells(cells, kind)
+
+
+def with_nulls(cells: ArrowArray, texts: Sequence[str]) -> ArrowArray:
+    """Make the texts that stand for a missing cell null.
+
+    >>> import pyarrow as pa
+    >>> with_nulls(pa.array(["a", "?"]), ["?"]).to_pylist()
+    ['a', None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not texts:
+        return cells
+    if pa.types.is_dictionary(cells.type):
+        levels = pc.is_in(cells.dictionary, pa.array(texts, cells.dictionary.type))
+        missing = levels.take(cells.indices).fill_null(True)
+        codes = pc.if_else(missing, pa.scalar(None, cells.indices.type), cells.indices)
+        return pa.DictionaryArray.from_arrays(codes, cells.dictionary)
+    return pc.if_else(pc.is_in(cells, pa.array(texts, cells.type)), pa.scalar(None, cells.type), cells)
 
 
 def _invalid(cells: ArrowArray, kind: ArrowType) -> Mask:

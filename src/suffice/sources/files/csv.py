@@ -21,6 +21,7 @@ from suffice.sources.files.csv_header import (
     empty_name,
     find_delimiter,
     find_quote,
+    first_row_note,
     looks_like_data,
     read_header,
 )
@@ -86,6 +87,8 @@ def peek_csv(head: bytes, whole: bool, path: str, options: ReadOptions) -> FileL
     notes = {LINE_BREAKS: _line_break_note(first)} if cut.broken and not first.blank else {}
     if options.header and options.names is None and looks_like_data(names):
         notes[HEADER] = (f"{path}: the column names look like data.", *NO_HEADER)
+    if options.header and options.names is not None and (note := first_row_note(first)):
+        notes[HEADER] = note
     if not names[0].strip():
         notes["row numbers"] = _row_numbers_note(body, inferred)
         names = names[1:]
@@ -101,6 +104,7 @@ def peek_csv(head: bytes, whole: bool, path: str, options: ReadOptions) -> FileL
         decimal_points=inferred.decimal_points,
         empty=inferred.empty,
         quote=quote,
+        has_header=options.header and options.names is None,
     )
     request_types(layout, options.types, options, path)
     return layout

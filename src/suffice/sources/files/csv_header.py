@@ -11,10 +11,10 @@ from suffice.exceptions import Argument, InputError, counted, listed, short
 from suffice.kernels.records import records
 from suffice.sources.files.batch import RowLocation
 from suffice.sources.files.blocks import ByteBlock
-from suffice.sources.files.conversion import OBVIOUS
+from suffice.sources.files.conversion import NO, OBVIOUS, YES
 from suffice.sources.files.decoding import first_invalid_byte
 from suffice.sources.files.formats import COMPRESSED_SUFFIXES
-from suffice.sources.files.reader import AUTO_QUOTE, ReadOptions, Sentence
+from suffice.sources.files.reader import AUTO_QUOTE, FileLayout, ReadOptions, Sentence
 
 __all__ = [
     "HEADER",
@@ -23,6 +23,8 @@ __all__ = [
     "empty_name",
     "find_delimiter",
     "find_quote",
+    "first_row_note",
+    "header_advice",
     "looks_like_data",
     "read_header",
 ]
@@ -30,6 +32,9 @@ __all__ = [
 HEADER = "header"  # topic of a note
 NO_HEADER: Sentence = (" If the file has no header row, set ", Argument("header", False), ".")
 
+NUMBERED = re.compile(r"column_[1-9][0-9]*")  # a column of a file that was read without a header
+DATE = r"[0-9]{1,4}(?P<mark>[-/.])[0-9]{1,2}(?P=mark)[0-9]{1,4}([ T][0-9:.]+Z?)?"
+VALUE = rf"{OBVIOUS['number'][1:-1]}|{DATE}|{'|'.join(word for word in (*YES, *NO) if len(word) > 1)}"
 DELIMITERS = (",", "\t", ";", "|")
 SPELLED = {r"\t": "\t", "tab": "\t"}
 TAB_ENDINGS = (".tsv", ".tab")
@@ -125,6 +130,42 @@ def looks_like_data(names: Sequence[str]) -> bool:
     numbers = [float(name) for name in names if re.match(OBVIOUS["number"], name.strip())]
     consecutive = len(numbers) > 1 and all(after - before == 1 for before, after in pairwise(numbers))
     return 2 * len(numbers) > len(names) and not consecutive
+
+
+def header_advice(layout: FileLayout, missing: Sequence[str]) -> Sentence:
+    """Advice for an error about missing columns of a file whose header row may be data; empty if it is not.
+
+    >>> "".join(map(str, header_advice(FileLayout(["5.1", "a"], {}, has_header=True), ["label"])))
+    ' If the file has no header row, set header=False.'
+    """
+    numbered = any(NUMBERED.fullmatch(name) for name in missing)
+    doubtful = numbered or any(_is_value(name) or _is_answer(name, layout) for name in layout.names)
+    return NO_HEADER if layout.has_header and doubtful else ()
+
+
+def first_row_note(block: ByteBlock) -> Sentence:
+    """Note on a first row that names replace although it holds numbers, dates or yes/no; else empty."""
+    first, line, _ = block.split_first()
+    location = RowLocation(block.path, line=line)
+    try:
+        cells = _header_cells(first, block, location)
+    except InputError:
+        return ()
+    if not any(map(_is_value, cells)):
+        return ()
+    sentence = f"{location} holds {listed(cells)} and is not read as data, because "
+    return (sentence, Argument("names"), " replaces the names in it.", *NO_HEADER)
+
+
+def _is_value(name: str) -> bool:
+    """Whether a column name looks like a number, a date, or a word for yes or no."""
+    return bool(re.fullmatch(VALUE, name.strip()))
+
+
+def _is_answer(name: str, layout: FileLayout) -> bool:
+    """Whether a column name is Y or N, as are the cells below it."""
+    form = layout.formats.get(name)
+    return name in ("Y", "N") and form is not None and form.kind == "yes/no" and name not in layout.zero_one
 
 
 def check_same_columns(names: Sequence[str], expected: Sequence[str], path: str) -> None:

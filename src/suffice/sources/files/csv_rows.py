@@ -143,7 +143,7 @@ def _written_cells(block: ByteBlock, kept: Codes | None, columns: CsvColumns) ->
 def _parse_rows(block: ByteBlock, columns: CsvColumns, skipped: SkippedRows) -> tuple[ArrowTable, Codes]:
     import pyarrow as pa
 
-    bad = BadRows(block)
+    bad = BadRows(block, skipped.known_types)
     bad.add_not_utf8()
     expected, fields = len(columns.names), block.records.fields
 

@@ -145,7 +145,7 @@ class FileRows:
         stored_written = [name for name in written if name not in in_folders]
         layout = replace(self.layout, names=self._stored)
         coded_here = [name for name in coded if name in stored]
-        requested = RequestedColumns(layout, stored, self._options.types, coded_here, skipped, stored_written)
+        requested = RequestedColumns(layout, stored, self._options, coded_here, skipped, stored_written)
         before = 0
         for number, raw in enumerate(self._inputs):
             if raw.size != 0:

@@ -9,9 +9,11 @@ from suffice.exceptions import Argument, InputError, listed, short
 from suffice.sources.engine_types import ArrowType
 from suffice.sources.files.batch import Batch
 from suffice.sources.files.blocks import ByteBlock, read_blocks, split_batches
+from suffice.sources.files.cell_formats import CellFormat
 from suffice.sources.files.conversion import all_convertible
 from suffice.sources.files.decoding import Utf8Reader, decode_head
 from suffice.sources.files.json_rows import (
+    JsonNulls,
     JsonValue,
     LineError,
     NumberText,
@@ -30,8 +32,8 @@ def peek_json_lines(head: bytes, whole: bool, path: str, options: ReadOptions) -
     r"""Find the names and types of the columns of JSON lines in the first lines.
 
     The columns are the keys of the first objects; keys that appear later are ignored. A column that holds texts and
-    other values is text. Texts that are all times are times. Lists and objects cannot be cells: a column of nothing
-    else cannot be read, and in any other column they make the row bad.
+    other values is text. Texts that are all times are times, and texts of ``nulls`` are missing cells. Lists and
+    objects cannot be cells: a column of nothing else cannot be read, and in any other column they make the row bad.
 
     Parameters
     ----------
@@ -48,10 +50,13 @@ def peek_json_lines(head: bytes, whole: bool, path: str, options: ReadOptions) -
     >>> peek_json_lines(b'{"age": 40}\n{"city": "Rome", "age": 40.5}\n', True, "data.jsonl", ReadOptions()).types
     {'age': DataType(double), 'city': DataType(string)}
     """
+    import pyarrow as pa
+
     data, first_byte = decode_head(head, whole, path, options.encoding)
     end = len(data) if whole else max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     block = ByteBlock(path, data, 0, end, 1, first_byte, "", "", False)
     values: dict[str, list[JsonValue]] = {}
+    nulls = options.set_nulls()
     first_error: InputError | None = None
     wrong, (starts, ends, _) = not_objects(block), block.records
     for row, start, stop in zip(range(len(starts)), starts.tolist(), ends.tolist(), strict=True):
@@ -64,7 +69,8 @@ def peek_json_lines(head: bytes, whole: bool, path: str, options: ReadOptions) -
                 first_error = error.at(block.location(row))
             continue
         for name, value in (found or {}).items():
-            values.setdefault(name, []).append(value)
+            missing = isinstance(value, str) and not isinstance(value, NumberText) and value in nulls
+            values.setdefault(name, []).append(None if missing else value)
     if block.blank:
         raise HeadTooShortError(f"{path}: the first line does not end within the first {len(data):,} bytes.", file=path)
     if not values:
@@ -79,7 +85,11 @@ def peek_json_lines(head: bytes, whole: bool, path: str, options: ReadOptions) -
         if _scalars(cells) != cells and not any(each is not None for each in _scalars(cells))
     }
     empty = {name for name, cells in values.items() if all(each is None for each in cells)}
-    return FileLayout(list(values), apply_requested(options.types, types, path), unreadable=nested, empty=empty)
+    layout = FileLayout(list(values), apply_requested(options.types, types, path), unreadable=nested, empty=empty)
+    for name, word in options.types.items():
+        if word == "number" and types[name] == pa.string():  # numbers in quotes
+            layout.formats[name], layout.as_written[name] = CellFormat("number"), types[name]
+    return layout
 
 
 def _nested_error(name: str, path: str) -> InputError:
@@ -127,7 +137,8 @@ def read_json_lines(
     """Read the rows of JSON lines in batches.
 
     A key that an object lacks is null, and a key that the first lines lack is ignored. Numbers and booleans in a text
-    column become the texts that spell them. Texts of a column with a format are converted. Blank lines are not rows.
+    column become the texts that spell them. Texts of a column of numbers or with a format are converted. Blank lines
+    are not rows.
 
     Parameters
     ----------
@@ -154,8 +165,9 @@ def read_json_lines(
         raise InputError(*error.sentence, more, column=error.column, file=error.file)
     types = {name: pa.string() if name in layout.formats else layout.types[name] for name in columns}
     formats = {name: form for name, form in layout.formats.items() if name in types}
+    nulls = JsonNulls(options.set_nulls(layout.nulls), options.null_texts(layout.nulls))
     for block in read_blocks(Utf8Reader(file, path, options.encoding), path, "", "", skipped):
         if not block.blank:
-            rows, kept = parse_block(block, types, skipped, formats)
+            rows, kept = parse_block(block, types, skipped, formats, nulls)
             rows = with_written_values(rows, block, kept, written)
             yield from split_batches(rows, block, kept, options.batch_rows)

@@ -6,8 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from json.encoder import encode_basestring
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -19,11 +20,12 @@ from suffice.sources.files.bad_rows import BadRows
 from suffice.sources.files.batch import RowLocation, written
 from suffice.sources.files.blocks import ByteBlock
 from suffice.sources.files.cell_formats import CellFormat
-from suffice.sources.files.conversion import convert_cells, convert_or_widen
+from suffice.sources.files.conversion import convert_cells, convert_or_widen, with_nulls
 from suffice.sources.files.reader import SkippedRows
 from suffice.sources.files.types import expected_value, type_word
 
 __all__ = [
+    "JsonNulls",
     "JsonObject",
     "JsonValue",
     "LineError",
@@ -41,6 +43,14 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 JsonValue: TypeAlias = "str | bool | list[JsonValue] | dict[str, JsonValue] | None"
 """A value of JSON; numbers are `NumberText`."""
 JsonObject: TypeAlias = "dict[str, JsonValue]"
+
+
+@dataclass(frozen=True)
+class JsonNulls:
+    """Strings that stand for a missing cell: in text columns, and in columns of another type or with a format."""
+
+    in_texts: Sequence[str] = ()
+    elsewhere: Sequence[str] = ()
 
 
 class LineError(Exception):
@@ -123,6 +133,7 @@ def parse_block(
     types: dict[str, ArrowType],
     skipped: SkippedRows,
     formats: Mapping[str, CellFormat] | None = None,
+    nulls: JsonNulls = JsonNulls(),  # noqa: B008 (frozen)
 ) -> tuple[ArrowTable, Codes | None]:
     """Return the rows of a block, and the line of each row if some lines were skipped.
 
@@ -132,26 +143,32 @@ def parse_block(
     formats = formats or {}
     import pyarrow as pa
 
-    if block.is_utf8():
+    times = any(pa.types.is_temporal(kind) for kind in types.values())  # their nulls may be times, too
+    if block.is_utf8() and not (times and nulls.in_texts):
         starts, ends, _ = block.records
         longest = int((ends - starts).max())
         try:
             rows = _parse(block, types, max(PARSED_AT_ONCE, longest + 2))
-            converted = _convert_formats(rows, formats)
+            converted = _convert_texts_of(rows, formats, nulls)
             if rows.num_rows == len(starts) and converted is not None:  # exactly one object on each line
                 return converted, None
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             pass  # _parse_lines finds the bad lines
-    return _parse_lines(block, types, skipped, formats)
+    return _parse_lines(block, types, skipped, formats, nulls)
 
 
-def _convert_formats(rows: ArrowTable, formats: Mapping[str, CellFormat]) -> ArrowTable | None:
-    """Convert the columns that have a format; None if a cell is not written in it."""
-    for name, form in formats.items():
-        cells, wrong = form.convert(rows[name].combine_chunks())
-        if wrong.any():
-            return None
-        rows = rows.set_column(rows.schema.get_field_index(name), name, cells)
+def _convert_texts_of(rows: ArrowTable, formats: Mapping[str, CellFormat], nulls: JsonNulls) -> ArrowTable | None:
+    """Convert the columns that have a format, and find missing cells; None if a cell is not written in the format."""
+    import pyarrow as pa
+
+    for at, (name, kind) in enumerate(zip(rows.column_names, rows.schema.types, strict=True)):
+        if name in formats:
+            cells, wrong = formats[name].convert(with_nulls(rows[name].combine_chunks(), nulls.elsewhere))
+            if wrong.any():
+                return None
+            rows = rows.set_column(at, name, cells)
+        elif nulls.in_texts and kind == pa.string():
+            rows = rows.set_column(at, name, with_nulls(rows[name].combine_chunks(), nulls.in_texts))
     return rows
 
 
@@ -167,17 +184,21 @@ def _parse(block: ByteBlock, types: dict[str, ArrowType], block_size: int) -> Ar
 
 
 def _parse_lines(
-    block: ByteBlock, types: dict[str, ArrowType], skipped: SkippedRows, formats: Mapping[str, CellFormat]
+    block: ByteBlock,
+    types: dict[str, ArrowType],
+    skipped: SkippedRows,
+    formats: Mapping[str, CellFormat],
+    nulls: JsonNulls,
 ) -> tuple[ArrowTable, Codes]:
     import pyarrow as pa
 
-    bad = BadRows(block)
+    bad = BadRows(block, skipped.known_types)
     bad.add_not_utf8()
     expected = dict(types)
 
     def error(row: int) -> InputError:
         try:
-            _checked_object(block, row, expected)
+            _checked_object(block, row, expected, nulls)
         except LineError as error:
             return error.at(block.location(row))
         raise AssertionError("the line was wrong before")
@@ -187,7 +208,7 @@ def _parse_lines(
     wrong_lines: list[int] = []  # without their errors, of which only the first are shown
     for row in np.flatnonzero(bad.good).tolist():
         try:
-            value = _checked_object(block, row, expected)
+            value = _checked_object(block, row, expected, nulls)
         except LineError:
             wrong_lines.append(row)
             continue
@@ -199,8 +220,9 @@ def _parse_lines(
     rows = np.flatnonzero(bad.good)
     columns = []
     for name, kind in types.items():
-        texts = pa.array([_as_text(each.get(name)) for each in objects], pa.string())
         form = formats.get(name)
+        missing = nulls.in_texts if form is None and kind == pa.string() else nulls.elsewhere
+        texts = pa.array([_as_text(each.get(name), missing) for each in objects], pa.string())
         if form is not None:
             are_numbers = np.array([isinstance(each.get(name), NumberText) for each in objects], dtype=bool)
             cells, wrong = _convert_texts(texts, are_numbers, form)
@@ -228,12 +250,14 @@ def _convert_texts(texts: ArrowArray, are_numbers: Mask, form: CellFormat) -> tu
     return pc.if_else(pa.array(are_numbers), plain, cells), np.where(are_numbers, not_plain, wrong)
 
 
-def _checked_object(block: ByteBlock, row: int, types: dict[str, ArrowType]) -> JsonObject | None:
+def _checked_object(block: ByteBlock, row: int, types: dict[str, ArrowType], nulls: JsonNulls) -> JsonObject | None:
     """The object on a line, whose cells have these types; None for a blank line."""
     value = parse_object(block.data[block.records.starts[row] : block.records.ends[row]])
     if value is not None:
         for name, kind in types.items():
-            _check_value(value.get(name), name, kind)
+            cell = value.get(name)
+            if not (_is_string(cell) and cell in nulls.elsewhere):
+                _check_value(cell, name, kind)
     return value
 
 
@@ -313,13 +337,20 @@ def _check_value(value: JsonValue, name: str, kind: ArrowType) -> None:
     word = type_word(kind)
     if isinstance(value, list | dict):
         raise LineError(f"{_describe(value)} cannot be a cell.", name)
-    classes: dict[str, type] = {"yes/no": bool, "number": NumberText, "whole number": NumberText, "time": str}
+    classes: dict[str, type] = {"yes/no": bool, "number": str, "whole number": str, "time": str}
     if not isinstance(value, classes.get(word, object)) or (word == "time" and isinstance(value, NumberText)):
         shown = value if isinstance(value, NumberText) else short(value)
         raise LineError(f"{shown} is not {expected_value(kind)}.", name)
 
 
-def _as_text(value: JsonValue) -> str | None:
+def _is_string(value: JsonValue) -> TypeGuard[str]:
+    """Whether a value is written in quotes."""
+    return isinstance(value, str) and not isinstance(value, NumberText)
+
+
+def _as_text(value: JsonValue, nulls: Sequence[str]) -> str | None:
+    if _is_string(value) and value in nulls:
+        return None
     if isinstance(value, bool):
         return "true" if value else "false"
     assert not isinstance(value, list | dict), "checked by _check_value"

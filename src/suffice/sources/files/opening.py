@@ -86,7 +86,7 @@ def open_source(
         Whether the first row of a CSV has the column names. If not, they are ``names``, or ``column_1``,
         ``column_2``, ...
     names : sequence of str, optional
-        Names of all columns of a CSV.
+        Names of all columns of a CSV. They replace those of the first row, unless ``header`` is False.
     quote : str or None
         Quote character of CSV; None, ``"none"`` or ``""`` if quotes are ordinary characters. The default ``"auto"`` is
         ``'"'``, except in a tab-separated file whose first megabyte does not have properly quoted cells.
@@ -95,9 +95,10 @@ def open_source(
     encoding : str
         Of text files.
     nulls : sequence of str
-        Texts that stand for a missing cell in CSV, besides an empty cell, ``NA``, ``null``, ``NaN`` and the like.
+        Texts that stand for a missing cell, besides an empty cell, ``NA``, ``null``, ``NaN`` and the like, which text
+        columns of JSON lines, Parquet and Arrow hold as texts.
     nulls_only : sequence of str, optional
-        The only texts that stand for a missing cell in CSV.
+        The only texts that stand for a missing cell.
     decimal, thousands : str, optional
         Separators of the numbers of a CSV. By default they are recognised in the first rows of each column: numbers
         such as ``1,234.50``, ``156,4``, ``$692.18`` and ``5.0%``, whose unit is dropped.

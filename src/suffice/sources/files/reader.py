@@ -65,6 +65,18 @@ class ReadOptions:
             return tuple(self.nulls_only)
         return tuple(dict.fromkeys([*(NULLS if known is None else known), *self.nulls]))
 
+    def set_nulls(self, known: Sequence[str] | None = None) -> tuple[str, ...]:
+        """The texts of `null_texts` without the usual ones, unless they are set with ``nulls_only``.
+
+        They apply to text columns of files that can store nulls: JSON lines, Parquet and Arrow.
+
+        >>> ReadOptions(nulls=["-"]).set_nulls(), ReadOptions().set_nulls(["NA"]), ReadOptions().set_nulls()
+        (('-',), ('NA',), ())
+        """
+        texts = self.null_texts(known)
+        usual = NULLS if self.nulls_only is None and set(NULLS) <= set(texts) else ()
+        return tuple(text for text in texts if text not in usual or text in self.nulls)
+
 
 @dataclass(frozen=True)
 class FileLayout:
@@ -90,13 +102,16 @@ class FileLayout:
     as_written : dict of str to pyarrow.DataType
         Types that the columns with a format have without it.
     nulls : tuple of str, optional
-        All texts that stand for a missing cell in the files that a model was fitted to; None for the usual ones.
+        All texts that stand for a missing cell in the files that a model was fitted to; None for the usual ones. In
+        text columns of JSON lines, Parquet and Arrow, only those of `ReadOptions.set_nulls` do.
     zero_one : set of str
         Columns of whole numbers in which only 0 and 1 occur.
     decimal_points : set of str
         Columns of plain numbers in which a point is certainly a decimal point, as in 6.43 but not in 1.234.
     empty : set of str
         Columns without a value in the first rows. They are read as text unless another file has values.
+    has_header : bool
+        Whether the names are the first row of a CSV.
     """
 
     names: list[str]
@@ -112,6 +127,7 @@ class FileLayout:
     decimal_points: set[str] = field(default_factory=set)
     quote: str = '"'
     empty: set[str] = field(default_factory=set)
+    has_header: bool = False
 
 
 def request_types(layout: FileLayout, requested: Mapping[str, str], options: ReadOptions, path: str) -> None:
@@ -159,6 +175,8 @@ class SkippedRows:
         Whether bad rows are skipped and counted.
     advise : bool
         Whether errors advise to skip bad rows; rows in memory are usually read without such an option.
+    known_types : bool
+        Whether a model knows the types of the columns.
 
     Attributes
     ----------
@@ -179,8 +197,8 @@ class SkippedRows:
     suffice.exceptions.InputError: data.csv, line 3 has 2 fields; expected 3. Fix the row, or skip such rows with ...
     """
 
-    def __init__(self, skip: bool, advise: bool = True) -> None:
-        self.skip, self.advise = skip, advise
+    def __init__(self, skip: bool, advise: bool = True, known_types: bool = False) -> None:
+        self.skip, self.advise, self.known_types = skip, advise, known_types
         self.count = 0
         self.errors: list[SufficeError] = []
 

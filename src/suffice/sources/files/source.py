@@ -12,7 +12,7 @@ from suffice.sources.engine_types import ArrowTable
 from suffice.sources.files.batch import Batch
 from suffice.sources.files.cell_formats import CellFormat
 from suffice.sources.files.conversion import NULLS
-from suffice.sources.files.csv_header import HEADER, NO_HEADER
+from suffice.sources.files.csv_header import header_advice
 from suffice.sources.files.joining import BatchProgress, join_small_batches
 from suffice.sources.files.prefetch import prefetch
 from suffice.sources.files.reader import (
@@ -104,6 +104,7 @@ class Source:
 
     def __init__(self, rows: Rows, names: Sequence[str], options: ReadOptions) -> None:
         self._rows, self._options = rows, options
+        self._known_types = False  # to a model
         self.name = rows.name
         self.names = list(names)
         layout = rows.layout
@@ -125,7 +126,7 @@ class Source:
 
     def _no_rows_skipped(self) -> SkippedRows:
         """A count of bad rows: of the reader, and of the user of the rows, who may be another thread."""
-        return SkippedRows(self.skips, advise=bool(self.files))
+        return SkippedRows(self.skips, advise=bool(self.files), known_types=self._known_types)
 
     @property
     def skipped(self) -> int:
@@ -170,7 +171,8 @@ class Source:
     @property
     def formats(self) -> dict[str, CellFormat]:
         """How the cells of columns are written that are not in the plain form."""
-        return {name: form for name, form in self._rows.layout.formats.items() if name in self.types}
+        plain = CellFormat("number")  # numbers in a text column of a file that has types
+        return {name: form for name, form in self._rows.layout.formats.items() if name in self.types and form != plain}
 
     @property
     def nulls(self) -> tuple[str, ...] | None:
@@ -181,7 +183,7 @@ class Source:
     @property
     def adds_nulls(self) -> bool:
         """Whether the user has added texts that stand for a missing cell."""
-        return self.is_text and bool(self._options.nulls)
+        return not self.documents and bool(self._options.nulls)
 
     @property
     def is_text(self) -> bool:
@@ -191,6 +193,10 @@ class Source:
     def check_column(self, name: str) -> None:
         """Raise if there is no such column; the message suggests a similar name."""
         check_names([name], self.names, described_name(self.name), self._rows.layout)
+
+    def header_advice(self, missing: Sequence[str]) -> Sentence:
+        """Advice on the header row for an error about missing columns; empty if it is not the likely cause."""
+        return header_advice(self._rows.layout, missing)
 
     def read_as_written(self, name: str) -> None:
         r"""Read a column of a CSV without a format that was recognised, as labels are: ``Y`` is not yes.
@@ -244,8 +250,8 @@ class Source:
     ) -> None:
         r"""Read columns of a CSV as these types, unless types were given for them when the source was opened.
 
-        Other file formats have types of their own; only their text columns are read in a format. Notes on the inferred
-        types of these columns are dropped.
+        Other file formats have types of their own; only their text columns are read as numbers or in a format. Notes on
+        the inferred types of these columns are dropped.
 
         Parameters
         ----------
@@ -266,12 +272,14 @@ class Source:
         >>> [batch.rows.to_pylist() for batch in source.batches()]
         [[{'code': '12', 'size': 1}]]
         """
+        self._known_types = True
         if nulls is not None:
             self._rows.layout = replace(self._rows.layout, nulls=tuple(nulls))
         layout, is_text = self._rows.layout, self.is_text
         new = {name: kind for name, kind in types.items() if is_text and name not in self._options.types}
         request_types(layout, new, self._options, self.name)
-        for name, form in (formats or {}).items():
+        numbers = {} if is_text else {name: CellFormat("number") for name, kind in types.items() if kind == "number"}
+        for name, form in (numbers | dict(formats or {})).items():
             readable = is_text or (not self.documents and self.types.get(name) in ("text", "category"))
             chosen = name in self._options.types or self._has_given_dates(name) or self._is_plain(name, form)
             if readable and name in self.types and not chosen:
@@ -409,5 +417,5 @@ def check_names(names: Iterable[str], available: Sequence[str], described: str, 
             comments = available[:1] and available[0].startswith("#")
             advice: Sentence = (" If its first line is a comment, set ", Argument("comment", "#"), ".")
             if not comments:
-                advice = NO_HEADER if HEADER in layout.notes else ()
+                advice = header_advice(layout, [name])
             raise InputError(sentence, *advice, column=name)

@@ -45,7 +45,7 @@ class StreamRows:
         """Yield the rows in order."""
         stream, self._next = self._next, None
         stream = self._new_reader() if stream is None else stream
-        requested = RequestedColumns(self.layout, columns, self._options.types, coded, skipped, written)
+        requested = RequestedColumns(self.layout, columns, self._options, coded, skipped, written)
         self._n_rows, batch_rows = 0, self._options.batch_rows
         with self._errors():
             for whole in stream:
