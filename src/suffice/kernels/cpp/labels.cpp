@@ -214,8 +214,8 @@ void bind_labels(nb::module_ &m) {
         "string_codes",
         [](nb::list labels, Offsets codes) {
             require(codes.shape(0) == labels.size(), "codes and labels differ in length");
-            return vector_array<int64_t>(string_codes(PySequence_Fast_ITEMS(labels.ptr()),
-                                                      static_cast<int64_t>(labels.size()), codes.data()));
+            return vector_array<int64_t>(
+                string_codes(PySequence_Fast_ITEMS(labels.ptr()), static_cast<int64_t>(labels.size()), codes.data()));
         },
         "labels"_a.noconvert(), "codes"_a.noconvert());
 

@@ -9,9 +9,9 @@
 namespace suffice {
 namespace {
 
-constexpr int64_t STEP = 512;  // rows whose sums are added together
+constexpr int64_t STEP = 512;     // rows whose sums are added together
 constexpr double SMALL = 1e-290;  // products above it have all their digits
-constexpr int64_t GROUP = 32;  // rows whose exponentials are computed together
+constexpr int64_t GROUP = 32;     // rows whose exponentials are computed together
 
 // log p = log_share + log((1 - share) q + share prior) of the label of each row, where q is the softmax of
 // slope z + offset. Sums of a block: the loss, and its derivatives by slope, offsets and log share.
