@@ -81,7 +81,8 @@ class Binned(IndependentColumns):
         ``n_bins`` bins of equal weight or of equal width from the counts of all rows in at most 1,024 narrow bins (see
         `suffice.statistics.bin_counts`), so models can be merged, and the cuts are those of all their rows.
     n_bins : int
-        Number of bins, if the cuts are not given. A frequent value may leave fewer.
+        Number of bins, if the cuts are not given. With quantiles, equal values are in one bin, which may leave
+        fewer bins.
     estimation : {"map", "mle", "bayes"}
         The posterior predictive of one draw is the posterior mean, so ``bayes`` equals ``map``.
     smoothing : float

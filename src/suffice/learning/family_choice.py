@@ -14,7 +14,7 @@ from suffice.model import Block
 from suffice.sources.tables import columns_of
 from suffice.tables.table import Kind, Schema
 
-__all__ = ["POLICIES", "Families", "chosen_blocks", "family_of"]
+__all__ = ["BEST", "CHOSEN_KINDS", "POLICIES", "Families", "chosen_blocks", "family_of"]
 
 Families = str | Family | Mapping[Any, Any]
 
@@ -27,6 +27,9 @@ AUTO: dict[Kind, str] = {
     "text": "categorical",
     "empty": "categorical",
 }
+BEST = "best"
+CHOSEN_KINDS: tuple[Kind, ...] = ("number", "time", "duration")
+"""Kinds of columns whose family the data choose if it is "best"."""
 POLICIES = {"missing": ("ignore", "category"), "unseen": ("ignore", "share", "error")}
 
 
@@ -64,8 +67,8 @@ def chosen_blocks(families: Families, schema: Schema, settings: Mapping[str, obj
     names = list(schema.names)
     if isinstance(families, Mapping):
         return _mapped_blocks(families, schema, settings)
-    if isinstance(families, str) and families == "auto":
-        return _grouped(_families_at("auto", range(len(names)), schema, settings), names)
+    if isinstance(families, str) and families in ("auto", BEST):
+        return _grouped(_families_at(families, range(len(names)), schema, settings), names)
     family = family_of(families, settings)
     if family.reads == "documents":  # each column of documents is a block of its own
         return _grouped([([j], family) for j in range(len(names))], names)
@@ -116,6 +119,8 @@ def _families_at(
     """The families of the columns at these positions; None ignores them."""
     if given is None:
         return []
+    if isinstance(given, str) and given == BEST:
+        return [([j], _with_settings(family_type(_best_name(j, schema)), settings)) for j in at]
     if isinstance(given, str) and given == "auto":
         kinds = list(map(schema.kinds.__getitem__, at))
         types = {kind: family_type(AUTO[kind]) for kind in dict.fromkeys(kinds)}
@@ -123,6 +128,19 @@ def _families_at(
         return [([j], made[kind]) for j, kind in zip(at, kinds, strict=True)]
     family = family_of(given, settings)
     return [([j], family) for j in at] if family.reads == "documents" else [(list(at), family)]
+
+
+def _best_name(j: int, schema: Schema) -> str:
+    """The family that was chosen by the data for a column of numbers; by its type for any other column."""
+    if schema.kinds[j] not in CHOSEN_KINDS:
+        return AUTO[schema.kinds[j]]
+    if schema.scores is None:
+        raise InputError(
+            Argument("families", BEST),
+            " was set after the fit, so no families have been chosen yet. Call fit again.",
+            argument="families",
+        )
+    return schema.scores.chosen(j) or AUTO[schema.kinds[j]]
 
 
 def _grouped(chosen: list[tuple[list[int], Family]], names: list[object]) -> list[Block]:

@@ -51,15 +51,18 @@ def cell_ends(statistic: BinCounts, j: int) -> tuple[Float, Float]:
     return middle, middle
 
 
-def quantile_bins(statistic: BinCounts, j: int, most: int) -> Bins:
-    """About ``most`` bins of equal weight over all classes; a frequent number is a bin of its own."""
+def quantile_bins(statistic: BinCounts, j: int, most: int, *, frequent_apart: bool = False) -> Bins:
+    """At most ``most`` bins of about equal weight over all classes; equal numbers are in one bin.
+
+    If frequent numbers are to be ``apart``, a number with more than the weight of a bin is a bin of its own, and there
+    may be twice as many bins.
+    """
     count, (low, high) = statistic.of_column(j), cell_ends(statistic, j)
     weight = count.sum(axis=0)
     if len(weight) > most:
-        frequent = weight * most >= weight.sum()
+        frequent = (weight * most >= weight.sum()) & frequent_apart
         rare = np.where(frequent, 0.0, weight)
-        # Rare numbers share the bins that frequent ones leave.
-        left = most - int(frequent.sum())
+        left = most - int(frequent.sum())  # rare numbers share the bins that frequent ones leave
         slot = np.floor(left * (np.cumsum(rare) - rare / 2) / max(float(rare.sum()), np.finfo(np.float64).tiny))
         new = (slot[1:] != slot[:-1]) | frequent[1:] | frequent[:-1]
         starts = np.flatnonzero(np.append(True, new))

@@ -131,7 +131,7 @@ class Histogram(IndependentColumns):
         pseudo_rows = None if self.pseudo_rows == "auto" else float(self.pseudo_rows)
         curves: list[Curve | None] = []
         for j in range(len(statistic.sizes)):
-            bins = quantile_bins(statistic, j, self.bins)
+            bins = quantile_bins(statistic, j, self.bins, frequent_apart=True)
             known = bool(len(bins.centre))
             curves.append(Curve.of(bins, chosen_smoothing(bins.count, width, pseudo_rows)) if known else None)
         return HistogramParameters(tuple(curves), len(statistic.classes))

@@ -1,0 +1,61 @@
+"""Families that were tried for columns, and their log-loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.exceptions import InputError
+from suffice.numerics.types import Float
+from suffice.tables.listing import Listing
+
+__all__ = ["FamilyScores"]
+
+SAME = 1e-9  # log-losses that differ by less are equal: the first family wins
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyScores:
+    """Families that were tried for each column, and their log-loss on held-out rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The families.
+    log_loss : array of shape (d, number of families)
+        Mean of −log p(label | cell), from the column and the class shares alone; each row is scored by the other rows.
+        NaN for a family that does not take the values of the column, and for columns whose family was not chosen.
+    n_rows : int
+        Number of rows that were scored.
+
+    Examples
+    --------
+    >>> FamilyScores(("gaussian", "histogram"), np.array([[0.6, 0.4], [np.nan, np.nan]]), 100).chosen(0)
+    'histogram'
+    """
+
+    names: tuple[str, ...]
+    log_loss: Float
+    n_rows: int
+
+    def chosen(self, j: int) -> str | None:
+        """The family of column j with the smallest log-loss; None if its family was not chosen."""
+        losses = self.log_loss[j]
+        if np.isnan(losses).all():
+            return None
+        return self.names[int(np.argmax(losses <= np.nanmin(losses) + SAME))]
+
+    def table(self, columns: Sequence[object]) -> Listing:
+        """The log-loss of each family (a column) for each column of the data (a row), and the chosen family."""
+        at = [j for j in range(len(self.log_loss)) if self.chosen(j) is not None]
+        losses = {name: self.log_loss[at, i] for i, name in enumerate(self.names)}
+        return Listing({"column": [columns[j] for j in at]} | losses | {"chosen": [self.chosen(j) for j in at]})
+
+    def check(self, n_columns: int) -> None:
+        """Raise unless the parts go together; a model file may hold anything."""
+        losses: object = self.log_loss
+        is_table = isinstance(losses, np.ndarray) and losses.shape == (n_columns, len(self.names))
+        if not is_table or self.log_loss.dtype != np.float64 or not all(isinstance(each, str) for each in self.names):
+            raise InputError("the scores of the families do not belong to the columns.")
