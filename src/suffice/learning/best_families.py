@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from suffice.exceptions import InputError, MergeError, SufficeError, listed
+from suffice.exceptions import InputError, MergeError, SufficeError
 from suffice.families import Family
 from suffice.learning.family_choice import BEST, CHOSEN_KINDS, family_of
 from suffice.model import Block
@@ -21,8 +21,9 @@ from suffice.tables.table import Schema, is_sparse
 
 __all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
 
-CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")  # the first of equally good ones wins
+CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")  # the first within one standard error wins
 OF_ALL_NUMBERS = ("gaussian", "histogram")  # of which no later batch can hold a value outside the domain
+ROUNDING = 1e-9  # of a log-loss
 MOST_ROWS = 20_000  # that families are scored on
 
 
@@ -72,7 +73,7 @@ def family_scores(
         rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).astype(np.intp)]
     some, part = table.take(rows), members.take(rows)
     prior = leave_one_out_log_prior(part.class_weights(), np.ones(len(part.classes)), part, fixed=False)
-    log_loss = np.full((len(schema), len(names)), np.nan)
+    log_loss, error = np.full((2, len(schema), len(names)), np.nan)
     for j in at:
         scored = [
             _held_out(family, Block(family, [j], [schema.names[j]]), table, some, part) + prior
@@ -80,8 +81,8 @@ def family_scores(
             else None
             for family in families
         ]
-        log_loss[j] = _log_losses(scored, part)
-    return FamilyScores(names, log_loss, len(rows))
+        log_loss[j], error[j] = _log_losses(scored, part)
+    return FamilyScores(names, log_loss, error, len(rows))
 
 
 def _accepts(family: Family, block: Block, table: Table, members: Membership) -> bool:
@@ -111,21 +112,31 @@ def _held_out(family: Family, block: Block, table: Table, some: Table, members: 
     return none if found is None else found
 
 
-def _log_losses(scored: Sequence[Float | None], members: Membership) -> Float:
-    """Mean of −log p(label | cell) of each candidate, over the rows that all candidates can score."""
+def _log_losses(scored: Sequence[Float | None], members: Membership) -> tuple[Float, Float]:
+    """Mean of −log p(label | cell) of each candidate, over the rows that all candidates can score.
+
+    And the standard error of its difference to the smallest.
+    """
     assert members.codes is not None
     logs = [None if joint is None or np.isnan(joint).all() else _log_share(joint, members.codes) for joint in scored]
     known = [each for each in logs if each is not None]
-    out = np.full(len(scored), np.nan)
+    out, error = np.full((2, len(scored)), np.nan)
     fine = np.isfinite(known).all(axis=0) if known else np.zeros(len(members), dtype=bool)
     if not fine.any():
-        out[0] = 0.0  # nothing to choose by, such as one row in each class
-        return out
-    weights = None if members.weights is None else members.weights[fine]
+        out[0] = error[0] = 0.0  # nothing to choose by, such as one row in each class
+        return out, error
+    weights = np.ones(len(fine))[fine] if members.weights is None else members.weights[fine]
+    share = weights / weights.sum()
     for i, each in enumerate(logs):
         if each is not None:
-            out[i] = -float(np.average(each[fine], weights=weights))
-    return out
+            out[i] = -float(share @ each[fine])
+    best = logs[int(np.nanargmin(out))]
+    assert best is not None
+    for i, each in enumerate(logs):
+        if each is not None:
+            away = best[fine] - each[fine]
+            error[i] = np.sqrt(share**2 @ (away - share @ away) ** 2) + ROUNDING * abs(out[i])
+    return out, error
 
 
 def _log_share(joint: Float, codes: Codes) -> Float:
@@ -146,8 +157,8 @@ def check_same_choice(mine: Schema, theirs: Schema) -> None:
         first, second = mine.scores.chosen(j), others.get(name)
         if first is not None and second is not None and first != second:
             raise MergeError(
-                f"Cannot merge: families='best' chose {listed([first])} for column {name!r} in the first model and "
-                f"{listed([second])} in the second. Fit one of the models with the families of the other: "
+                f"Cannot merge: families='best' chose {first} for column {name!r} in the first model and "
+                f"{second} in the second. Fit one of the models with the families of the other: "
                 "NaiveBayes(other.families_).",
                 column=name,
             )

@@ -36,13 +36,14 @@ class NaiveBayes(TunableClassifier):
         The distribution of the columns. ``"auto"`` chooses by the type of a column, once, at the first batch: Gaussian
         for numbers, Bernoulli for booleans, categorical for categories and strings. ``"best"`` chooses the family of
         each column of numbers among gaussian, log_normal, gamma, poisson and histogram, where the values allow it, by
-        the leave-one-out log-loss of the column alone, on at most 20,000 rows; see ``family_scores_``. Other columns
-        are as with ``"auto"``. `partial_fit` keeps the families. A stream or a file chooses at its first batch, between
-        gaussian and histogram, which take every number. A name or a family object applies
-        to all columns. A mapping sets the family column by column, and ``"auto"`` chooses for the others; a tuple of
-        columns as its key is a block of dependent columns, with the family ``"multivariate_gaussian"``,
-        ``"joint_table"`` or ``"multinomial"``; the value None ignores a column. ``"text"`` reads a column as documents
-        and counts their words.
+        the leave-one-out log-loss of the column alone, on at most 20,000 rows: the first of them that is within one
+        standard error of the smallest loss; see ``family_scores_``. Other columns are as with ``"auto"``. `partial_fit`
+        keeps the families. A stream or a file chooses at its first batch, between gaussian and histogram, which take
+        every number. In rows to predict for, a cell that the chosen family does not take (such as a zero where it is
+        log_normal) counts as missing. A name or a family object applies to all columns. A mapping sets the family
+        column by column, and ``"auto"`` chooses for the others; a tuple of columns as its key is a block of dependent
+        columns, with the family ``"multivariate_gaussian"``, ``"joint_table"`` or ``"multinomial"``; the value None
+        ignores a column. ``"text"`` reads a column as documents and counts their words.
     estimation : {"map", "mle", "bayes"} or None, default="map"
         How parameters are computed from statistics: with a conjugate prior, by maximum likelihood (the textbook
         estimate), or integrated over the posterior, which is best for fewer than a hundred rows and slower. None is the
@@ -141,10 +142,12 @@ class NaiveBayes(TunableClassifier):
     >>> peaks = np.concatenate([rng.normal(0, 1, 500), rng.choice([-4, 4], 500) + rng.normal(0, 1, 500)])
     >>> skewed = np.exp(rng.normal(0, 1, 1000))
     >>> best = NaiveBayes("best").fit(np.column_stack([peaks, skewed]), np.repeat(["inner", "outer"], 500))
-    >>> best.families_[0]
-    Histogram()
+    >>> best.families_
+    {0: Histogram(), 1: LogNormal(estimation='map')}
     >>> best.family_scores_
-    column  gaussian
+    column  gaussian  log_normal     gamma  poisson  histogram  chosen
+         0  0.221858         nan       nan      nan   0.109674  histogram
+         1  0.708505    0.695216  0.696263      nan    0.69423  log_normal
 
     With a shared variance the posterior is exactly a logistic function of x:
 

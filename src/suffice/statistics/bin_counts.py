@@ -268,9 +268,7 @@ def _positions(bins: Codes, shift: Codes, keys: Codes) -> tuple[Codes, Mask]:
 # ---------------------------------------------------------------------- the width of the bins
 
 
-def _joined(
-    count: Float, column: Codes, key: Codes, shift: Codes, n_columns: int
-) -> tuple[Float, Codes, Codes, Codes]:
+def _joined(count: Float, column: Codes, key: Codes, shift: Codes, n_columns: int) -> tuple[Float, Codes, Codes, Codes]:
     """Return counts, bins, shifts and sizes of entries that are sorted by column and key."""
     if not len(key):
         return count, key, shift, np.zeros(n_columns, dtype=np.int64)
