@@ -1,5 +1,7 @@
 """The family of smoothed histograms: its density, degenerate columns, leave-one-out, settings."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -39,7 +41,7 @@ def test_densities_integrate_to_one(name):
         def density(x, k=k):
             return float(np.exp(family.log_likelihood(parameters, np.array([[x]]))[0, k]))
 
-        inner = sum(quad(density, a, b)[0] for a, b in zip(centre, centre[1:], strict=False))
+        inner = sum(quad(density, a, b)[0] for a, b in itertools.pairwise(centre))
         below = quad(lambda t: density(centre[0] - t), 0, np.inf)[0]
         above = quad(lambda t: density(centre[-1] + t), 0, np.inf)[0]
         assert inner + below + above == pytest.approx(1, abs=1e-6)
@@ -65,7 +67,7 @@ def test_samples_have_the_moments_of_the_density(name):
         (mean,), (variance,) = family.mean_and_variance(parameters, k)
         drawn = family.sample(parameters, np.full(40_000, k), np.random.default_rng(1))[:, 0]
         assert drawn.mean() == pytest.approx(mean, abs=6 * np.sqrt(variance / len(drawn)))
-        own = COLUMNS[name][CODES == k]
+        own = COLUMNS[name][k == CODES]
         assert abs(mean - own.mean()) < np.sqrt(variance)
 
 

@@ -80,7 +80,7 @@ def test_a_stream_chooses_families_of_all_numbers_at_its_first_batch(tmp_path):
     model.partial_fit(later, Y[800:])
     path = tmp_path / "rows.csv"
     FRAME.assign(label=Y).to_csv(path, index=False)
-    from_file = suffice.fit(path, "label", NaiveBayes("best"))
+    from_file = suffice.fit(path, "label", model=NaiveBayes("best"))
     assert isinstance(from_file.families_["peaks"], Histogram)
     assert from_file.report_.family_scores.names == ("gaussian", "histogram")
     assert from_file.report_.scores is not None

@@ -58,6 +58,15 @@ def test_a_large_batch_equals_small_ones():
     assert_same(_summary(x, codes), total, "a large batch", 0.0)
 
 
+@pytest.mark.parametrize("n_cells", [128, 129])
+def test_a_large_batch_with_a_zero_beside_a_full_octave(n_cells):
+    x = np.append(np.repeat(1 + np.arange(n_cells) / 4096, 300), [0.0, -1.5])[:, None]
+    codes = np.zeros(len(x), dtype=int)
+    whole = _summary(x, codes)
+    assert_same(whole, _summary(x[::2], codes[::2]).merge(_summary(x[1::2], codes[1::2])), "a large batch", 0.0)
+    assert whole.sizes[0] == (130 if n_cells == 128 else 67)
+
+
 def test_numbers_that_fit_are_exact(rows):
     x, codes = rows
     low, high = _summary(x[:, 5:], codes).ends(0)

@@ -7,6 +7,7 @@ The prior of each θ is a Dirichlet distribution with α = ``smoothing`` pseudo-
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -277,6 +278,6 @@ class Binned(IndependentColumns):
         """The bins of column j, and their probabilities in each class (B, K)."""
         column = parameters.columns[j]
         cuts = [f"{cut:.6g}" for cut in column.cuts]
-        middle = [f"{a} to {b}" for a, b in zip(cuts, cuts[1:], strict=False)]
+        middle = [f"{a} to {b}" for a, b in itertools.pairwise(cuts)]
         names = [f"below {cuts[0]}", *middle, f"from {cuts[-1]}"] if cuts else ["all"]
         return list(names), np.exp(column.log_share.T)

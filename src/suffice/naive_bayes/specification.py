@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.families import Family
+from suffice.learning.best_families import best_columns, check_same_choice, family_scores, names_best
 from suffice.learning.column_checks import (
     check_levels,
     check_merge,
@@ -16,7 +17,6 @@ from suffice.learning.column_checks import (
     warn_about_levels,
     warn_about_words,
 )
-from suffice.learning.best_families import best_columns, check_same_choice, family_scores, names_best
 from suffice.learning.family_choice import BEST, POLICIES, chosen_blocks, family_of
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named

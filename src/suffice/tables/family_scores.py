@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class FamilyScores:
     def table(self, columns: Sequence[object]) -> Listing:
         """The log-loss of each family (a column) for each column of the data (a row), and the chosen family."""
         at = [j for j in range(len(self.log_loss)) if self.chosen(j) is not None]
-        losses = {name: self.log_loss[at, i] for i, name in enumerate(self.names)}
+        losses: dict[str, Any] = {name: self.log_loss[at, i] for i, name in enumerate(self.names)}
         return Listing({"column": [columns[j] for j in at]} | losses | {"chosen": [self.chosen(j) for j in at]})
 
     def check(self, n_columns: int) -> None:

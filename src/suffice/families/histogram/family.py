@@ -8,6 +8,7 @@ smooth is chosen column by column, by the leave-one-out log-loss of the column a
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -225,7 +226,7 @@ def check_cuts(cuts: object, argument: str) -> tuple[float, ...]:
         numbers = [] if isinstance(cuts, str) else [float(cut) for cut in cuts]  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         numbers = [np.nan]
-    ascending = all(a < b for a, b in zip(numbers, numbers[1:], strict=False))
+    ascending = all(a < b for a, b in itertools.pairwise(numbers))
     if isinstance(cuts, str) or not (ascending and is_in_range(np.array(numbers)).all()) or len(numbers) > MOST_CUTS:
         raise InputError(
             f"{argument} must be at most {MOST_CUTS} ascending finite numbers, such as (18, 30, 65); got {cuts!r:.80}.",

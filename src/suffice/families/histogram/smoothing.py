@@ -66,11 +66,10 @@ def chosen_smoothing(count: Float, width: float | None, pseudo_rows: float | Non
     names, smoothers = _smoothers(weight / weight.sum(), width)
     m = np.array(PSEUDO_ROWS if pseudo_rows is None else (pseudo_rows,))
     smoothed = count @ smoothers  # (T, K, B)
-    best = (0, 0)
-    if smoothers.shape[0] * len(m) > 1:
+    at, which = 0, 0
+    if len(smoothers) * len(m) > 1:
         loss = _log_losses(count, smoothed, np.diagonal(smoothers, axis1=1, axis2=2), m)
-        best = np.unravel_index(int(np.argmax(loss <= loss.min() * (1 + SAME))), loss.shape)
-    at, which = best
+        at, which = divmod(int(np.argmax(loss <= loss.min() * (1 + SAME))), len(m))
     return Smoothed(smoothers[at], smoothed[at], count.sum(axis=1), float(m[which]), names[at])
 
 
@@ -129,4 +128,4 @@ def _log_losses(count: Float, smoothed: Float, own: Float, m: Float) -> Float:
     # Without the row its bin is empty, and the row has the class shares.
     empty = evidence <= 0
     logs = np.where(empty, np.log(np.maximum(left, 1e-300) / (total - 1)), logs)
-    return -np.where(counted > 0, counted * np.where(counted > 0, logs, 0.0), 0.0).sum(axis=(2, 3))
+    return np.asarray(-np.where(counted > 0, counted * np.where(counted > 0, logs, 0.0), 0.0).sum(axis=(2, 3)))
