@@ -21,9 +21,8 @@ from suffice.tables.table import Schema, is_sparse
 
 __all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
 
-CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")  # the first within one standard error wins
+CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")
 OF_ALL_NUMBERS = ("gaussian", "histogram")  # of which no later batch can hold a value outside the domain
-ROUNDING = 1e-9  # of a log-loss
 MOST_ROWS = 20_000  # that families are scored on
 
 
@@ -73,7 +72,7 @@ def family_scores(
         rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).astype(np.intp)]
     some, part = table.take(rows), members.take(rows)
     prior = leave_one_out_log_prior(part.class_weights(), np.ones(len(part.classes)), part, fixed=False)
-    log_loss, error = np.full((2, len(schema), len(names)), np.nan)
+    log_loss, error = np.full((len(schema), len(names)), np.nan), np.zeros(len(schema))
     for j in at:
         scored = [
             _held_out(family, Block(family, [j], [schema.names[j]]), table, some, part) + prior
@@ -112,31 +111,28 @@ def _held_out(family: Family, block: Block, table: Table, some: Table, members: 
     return none if found is None else found
 
 
-def _log_losses(scored: Sequence[Float | None], members: Membership) -> tuple[Float, Float]:
+def _log_losses(scored: Sequence[Float | None], members: Membership) -> tuple[Float, float]:
     """Mean of −log p(label | cell) of each candidate, over the rows that all candidates can score.
 
-    And the standard error of its difference to the smallest.
+    And the standard error of the difference between the last and the best of the others.
     """
     assert members.codes is not None
     logs = [None if joint is None or np.isnan(joint).all() else _log_share(joint, members.codes) for joint in scored]
     known = [each for each in logs if each is not None]
-    out, error = np.full((2, len(scored)), np.nan)
+    out = np.full(len(scored), np.nan)
     fine = np.isfinite(known).all(axis=0) if known else np.zeros(len(members), dtype=bool)
     if not fine.any():
-        out[0] = error[0] = 0.0  # nothing to choose by, such as one row in each class
-        return out, error
+        out[0] = 0.0  # nothing to choose by, such as one row in each class
+        return out, 0.0
     weights = np.ones(len(fine))[fine] if members.weights is None else members.weights[fine]
     share = weights / weights.sum()
     for i, each in enumerate(logs):
-        if each is not None:
-            out[i] = -float(share @ each[fine])
-    best = logs[int(np.nanargmin(out))]
-    assert best is not None
-    for i, each in enumerate(logs):
-        if each is not None:
-            away = best[fine] - each[fine]
-            error[i] = np.sqrt(share**2 @ (away - share @ away) ** 2) + ROUNDING * abs(out[i])
-    return out, error
+        out[i] = np.nan if each is None else -float(share @ each[fine])
+    last, others = logs[-1], [i for i in range(len(logs) - 1) if logs[i] is not None]
+    if last is None or not others:
+        return out, 0.0
+    away = last[fine] - np.asarray(logs[min(others, key=out.__getitem__)])[fine]
+    return out, float(np.sqrt(share**2 @ (away - share @ away) ** 2))
 
 
 def _log_share(joint: Float, codes: Codes) -> Float:

@@ -36,14 +36,14 @@ class NaiveBayes(TunableClassifier):
         The distribution of the columns. ``"auto"`` chooses by the type of a column, once, at the first batch: Gaussian
         for numbers, Bernoulli for booleans, categorical for categories and strings. ``"best"`` chooses the family of
         each column of numbers among gaussian, log_normal, gamma, poisson and histogram, where the values allow it, by
-        the leave-one-out log-loss of the column alone, on at most 20,000 rows: the first of them that is within one
-        standard error of the smallest loss; see ``family_scores_``. Other columns are as with ``"auto"``. `partial_fit`
-        keeps the families. A stream or a file chooses at its first batch, between gaussian and histogram, which take
-        every number. In rows to predict for, a cell that the chosen family does not take (such as a zero where it is
-        log_normal) counts as missing. A name or a family object applies to all columns. A mapping sets the family
-        column by column, and ``"auto"`` chooses for the others; a tuple of columns as its key is a block of dependent
-        columns, with the family ``"multivariate_gaussian"``, ``"joint_table"`` or ``"multinomial"``; the value None
-        ignores a column. ``"text"`` reads a column as documents and counts their words.
+        the leave-one-out log-loss of the column alone, on at most 20,000 rows; the histogram must be better than the
+        others by more than a standard error. See ``family_scores_``. Other columns are as with ``"auto"``.
+        `partial_fit` keeps the families. A stream or a file chooses at its first batch, between gaussian and histogram,
+        which take every number. In rows to predict for, a cell that the chosen family does not take (such as a zero
+        where it is log_normal) counts as missing. A name or a family object applies to all columns. A mapping sets the
+        family column by column, and ``"auto"`` chooses for the others; a tuple of columns as its key is a block of
+        dependent columns, with the family ``"multivariate_gaussian"``, ``"joint_table"`` or ``"multinomial"``; the
+        value None ignores a column. ``"text"`` reads a column as documents and counts their words.
     estimation : {"map", "mle", "bayes"} or None, default="map"
         How parameters are computed from statistics: with a conjugate prior, by maximum likelihood (the textbook
         estimate), or integrated over the posterior, which is best for fewer than a hundred rows and slower. None is the

@@ -22,19 +22,19 @@ class FamilyScores:
     Attributes
     ----------
     names : tuple of str
-        The families.
+        The families; the last, the histogram, has many more parameters than the others.
     log_loss : array of shape (d, number of families)
         Mean of −log p(label | cell), from the column and the class shares alone; each row is scored by the other rows.
         NaN for a family that does not take the values of the column, and for columns whose family was not chosen.
-    error : array of shape (d, number of families)
-        Standard error of the difference to the smallest log-loss of the column.
+    error : array of shape (d,)
+        Standard error of the difference between the last family and the best of the others.
     n_rows : int
         Number of rows that were scored.
 
     Examples
     --------
-    >>> losses, errors = np.array([[0.6, 0.4], [0.42, 0.4]]), np.array([[0.05, 0.0], [0.03, 0.0]])
-    >>> scores = FamilyScores(("gaussian", "histogram"), losses, errors, 100)
+    >>> losses = np.array([[0.6, 0.4], [0.42, 0.4]])
+    >>> scores = FamilyScores(("gaussian", "histogram"), losses, np.array([0.05, 0.03]), 100)
     >>> scores.chosen(0), scores.chosen(1)
     ('histogram', 'gaussian')
     """
@@ -45,14 +45,15 @@ class FamilyScores:
     n_rows: int
 
     def chosen(self, j: int) -> str | None:
-        """The first family of column j whose log-loss is within one standard error of the smallest.
+        """The family of column j: the last if it is better by more than a standard error, else the best of the others.
 
         None if the family of the column was not chosen by the data.
         """
-        losses = self.log_loss[j]
-        if np.isnan(losses).all():
+        *others, last = self.log_loss[j].tolist()
+        if np.isnan(others).all():
             return None
-        return self.names[int(np.argmax(losses - self.error[j] <= np.nanmin(losses)))]
+        best = int(np.nanargmin(others))
+        return self.names[-1] if last + self.error[j] < others[best] else self.names[best]
 
     def table(self, columns: Sequence[object]) -> Listing:
         """The log-loss of each family (a column) for each column of the data (a row), and the chosen family."""
@@ -62,8 +63,11 @@ class FamilyScores:
 
     def check(self, n_columns: int) -> None:
         """Raise unless the parts go together; a model file may hold anything."""
-        tables: tuple[object, object] = self.log_loss, self.error
-        shape = n_columns, len(self.names)
-        fits = all(isinstance(each, np.ndarray) and each.shape == shape and each.dtype == np.float64 for each in tables)
+        shapes = {"log_loss": (n_columns, len(self.names)), "error": (n_columns,)}
+        tables: dict[str, object] = {name: getattr(self, name) for name in shapes}
+        fits = all(
+            isinstance(each, np.ndarray) and each.shape == shapes[name] and each.dtype == np.float64
+            for name, each in tables.items()
+        )
         if not fits or not all(isinstance(each, str) for each in self.names):
             raise InputError("the scores of the families do not belong to the columns.")
