@@ -11,7 +11,7 @@ from suffice.families import Family
 from suffice.learning.family_choice import BEST, CHOSEN_KINDS, family_of
 from suffice.model import Block
 from suffice.model.leave_one_out import leave_one_out_log_prior
-from suffice.numerics.types import Codes, Float, Matrix
+from suffice.numerics.types import Codes, Float, Mask, Matrix
 from suffice.sources.tables import columns_of
 from suffice.statistics import Membership
 from suffice.statistics.classes import present_rows
@@ -120,11 +120,11 @@ def _log_losses(scored: Sequence[Float | None], members: Membership) -> tuple[Fl
     logs = [None if joint is None or np.isnan(joint).all() else _log_share(joint, members.codes) for joint in scored]
     known = [each for each in logs if each is not None]
     out = np.full(len(scored), np.nan)
-    fine = np.isfinite(known).all(axis=0) if known else np.zeros(len(members), dtype=bool)
+    fine: Mask = np.isfinite(np.array(known).reshape(-1, len(members))).all(axis=0) & bool(known)
     if not fine.any():
         out[0] = 0.0  # nothing to choose by, such as one row in each class
         return out, 0.0
-    weights = np.ones(len(fine))[fine] if members.weights is None else members.weights[fine]
+    weights = np.ones(int(fine.sum())) if members.weights is None else members.weights[fine]
     share = weights / weights.sum()
     for i, each in enumerate(logs):
         out[i] = np.nan if each is None else -float(share @ each[fine])

@@ -29,6 +29,7 @@ __all__ = ["MOST_BINS", "BinCounts"]
 MOST_BINS = 1024  # of one column
 CAPS = 2 ** np.arange(7, -1, -1)  # the most bins of an octave: 128, 64, …, 1
 MANTISSA = 52  # bits of a float64 below its exponent
+INFINITE = 2047 << MANTISSA  # the bits of infinity
 COARSE = 40  # last bits without which large batches are counted first
 MANY_ROWS, MOST_CELLS = 1 << 15, 1 << 21
 
@@ -81,7 +82,7 @@ class BinCounts(Statistic):
         """Return the statistic of a batch of rows (n, d)."""
         here = present_rows(members.codes, members.weights)
         if members.soft is not None:
-            held = (members.soft > 0).any(axis=1)
+            held: Mask = np.asarray((members.soft > 0).any(axis=1))
             here = held if here is None else here & held
         x = x.tocsc() if is_sparse(x) else x
         parts = []
@@ -95,7 +96,7 @@ class BinCounts(Statistic):
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of columns, and the cuts."""
-        return (len(self.sizes), *self.cuts)  # type: ignore[return-value]
+        return (len(self.sizes), *self.cuts)  # type: ignore[arg-type]  # compared only
 
     @cached_property
     def offsets(self) -> Codes:
@@ -131,6 +132,16 @@ class BinCounts(Statistic):
         joined = {name: np.concatenate([each[name] for each in arrays], axis=-1) for name in arrays[0]}
         return cls(axis, **joined, cuts=parts[0].cuts)
 
+    def has_valid_bins(self) -> bool:
+        """Whether each bin has a count, and the bins of each column are ascending; a file may hold anything."""
+        if (self.sizes < 0).any() or not len(self.bins) == len(self.shift) == self.count.shape[1] == self.sizes.sum():
+            return False
+        if not ((self.shift >= 0) & (self.shift <= MANTISSA)).all() or (np.abs(self.bins) >= INFINITE).any():
+            return False
+        same = self.column[1:] == self.column[:-1]
+        ascending = np.diff(self.bins) > 0
+        return bool((ascending | ~same).all() and (_truncated(self.bins, self.shift) == self.bins).all())
+
     # ------------------------------------------------------------------ the contract of a statistic
 
     def axes(self) -> tuple[object, ...]:
@@ -141,7 +152,7 @@ class BinCounts(Statistic):
         """Return the weight of each class (K,); the largest of its columns if they differ."""
         total = np.zeros((len(self.classes), max(len(self.sizes), 1)))
         np.add.at(total.T, self.column, self.count.T)
-        return total.max(axis=1)
+        return np.asarray(total.max(axis=1))
 
     def taking(self, at: Selection) -> BinCounts:
         """Return the statistic of some of the classes and of the bins that are occupied in them."""
@@ -229,7 +240,7 @@ def _keys(values: Float) -> Codes:
     bits = np.abs(values).view(np.int64)
     bits[bits < 1 << MANTISSA] = 0
     sign = -(values < 0).astype(np.int64)
-    return (bits ^ sign) - sign  # several times faster than np.where
+    return np.asarray((bits ^ sign) - sign)  # several times faster than np.where
 
 
 def _numbers(keys: Codes) -> Float:
@@ -353,4 +364,4 @@ def _widths(column: Codes, key: Codes, shift: Codes, n_columns: int) -> Codes:
     fits = total <= MOST_BINS
     fits[-1] = True
     cap = CAPS[fits.argmax(axis=0)][column[starts]]
-    return np.maximum(least, (occupied > cap[:, None]).sum(axis=1))[group]
+    return np.asarray(np.maximum(least, (occupied > cap[:, None]).sum(axis=1))[group])

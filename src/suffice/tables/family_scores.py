@@ -14,6 +14,8 @@ from suffice.tables.listing import Listing
 
 __all__ = ["FamilyScores"]
 
+MARGIN = 0.5  # standard errors by which the last family must be better
+
 
 @dataclass(frozen=True, eq=False)
 class FamilyScores:
@@ -34,7 +36,7 @@ class FamilyScores:
     Examples
     --------
     >>> losses = np.array([[0.6, 0.4], [0.42, 0.4]])
-    >>> scores = FamilyScores(("gaussian", "histogram"), losses, np.array([0.05, 0.03]), 100)
+    >>> scores = FamilyScores(("gaussian", "histogram"), losses, np.array([0.05, 0.06]), 100)
     >>> scores.chosen(0), scores.chosen(1)
     ('histogram', 'gaussian')
     """
@@ -45,7 +47,7 @@ class FamilyScores:
     n_rows: int
 
     def chosen(self, j: int) -> str | None:
-        """The family of column j: the last if it is better by more than a standard error, else the best of the others.
+        """The family of column j: the best of all but the last, or the last if it is clearly better.
 
         None if the family of the column was not chosen by the data.
         """
@@ -53,7 +55,7 @@ class FamilyScores:
         if np.isnan(others).all():
             return None
         best = int(np.nanargmin(others))
-        return self.names[-1] if last + self.error[j] < others[best] else self.names[best]
+        return self.names[-1] if last + MARGIN * self.error[j] < others[best] else self.names[best]
 
     def table(self, columns: Sequence[object]) -> Listing:
         """The log-loss of each family (a column) for each column of the data (a row), and the chosen family."""
