@@ -8,7 +8,7 @@ from scipy.integrate import quad
 
 import suffice
 from suffice import NaiveBayes
-from suffice.exceptions import InputError
+from suffice.exceptions import EmptyColumnWarning, InputError
 from suffice.families import Histogram
 from suffice.statistics import ClassAxis, Membership
 
@@ -179,3 +179,25 @@ def test_settings_are_checked():
             Histogram(**settings)
     with pytest.raises(InputError, match="holds inf"):
         Histogram().check(np.array([[np.inf]]), ["x"])
+
+
+def test_a_column_without_values_is_noticed():
+    X = np.column_stack([PEAKS, np.full(600, np.nan)])
+    with pytest.warns(EmptyColumnWarning, match="no values in column 1"):
+        model = NaiveBayes("histogram").fit(X, CODES)
+    np.testing.assert_array_equal(
+        model.predict_proba(X), NaiveBayes("histogram").fit(X[:, :1], CODES).predict_proba(X[:, :1])
+    )
+
+
+def test_every_method_of_a_model_takes_it():
+    X = np.column_stack([PEAKS, COLUMNS["skewed"]])
+    model = NaiveBayes("histogram", calibrate=True).fit(X, CODES)
+    explanation = model.explain(X[:5], 1, 0)
+    joint = NaiveBayes("histogram").fit(X, CODES).predict_log_proba(X[:5])
+    np.testing.assert_allclose(explanation.parts.sum(axis=1), joint[:, 1] - joint[:, 0], atol=1e-9)
+    assert np.isfinite(model.score_samples(X)).all()
+    drawn, _ = model.sample(50, random_state=0)
+    assert np.isfinite(drawn).all()
+    few = NaiveBayes("histogram").fit(X[::10], CODES[::10], unlabelled=X)
+    assert np.isfinite(few.predict_proba(X)).all()

@@ -120,7 +120,7 @@ def _log_losses(scored: Sequence[Float | None], members: Membership) -> tuple[Fl
     logs = [None if joint is None or np.isnan(joint).all() else _log_share(joint, members.codes) for joint in scored]
     known = [each for each in logs if each is not None]
     out = np.full(len(scored), np.nan)
-    fine: Mask = np.isfinite(np.array(known).reshape(-1, len(members))).all(axis=0) & bool(known)
+    fine: Mask = np.asarray(np.isfinite(np.array(known).reshape(-1, len(members))).all(axis=0) & bool(known))
     if not fine.any():
         out[0] = 0.0  # nothing to choose by, such as one row in each class
         return out, 0.0

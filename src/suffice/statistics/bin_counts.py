@@ -250,7 +250,7 @@ def _numbers(keys: Codes) -> Float:
 
 def _truncated(key: Codes, shift: Codes) -> Codes:
     """Return the bin of each key: the key without its last bits."""
-    return np.sign(key) * (np.abs(key) >> shift << shift)
+    return np.asarray(np.sign(key) * (np.abs(key) >> shift << shift))
 
 
 def _counted(values: Float, here: Mask | None, members: Membership, cuts: tuple[float, ...]) -> BinCounts:
