@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from suffice.exceptions import InputError, MergeError, SufficeError
-from suffice.families import Family
 from suffice.learning.family_choice import BEST, CHOSEN_KINDS, family_of
 from suffice.model import Block
 from suffice.model.leave_one_out import leave_one_out_log_prior
@@ -23,7 +22,7 @@ __all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
 
 CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")
 OF_ALL_NUMBERS = ("gaussian", "histogram")  # of which no later batch can hold a value outside the domain
-MOST_ROWS = 20_000  # that families are scored on
+MOST_ROWS = 5_000  # that families are scored on
 
 
 def names_best(families: object) -> bool:
@@ -59,7 +58,7 @@ def family_scores(
     Parameters
     ----------
     table, members
-        The first rows. At most 20,000 of them, evenly spaced, are scored.
+        The first rows. At most 5,000 of them, evenly spaced, are scored.
     all_rows : bool
         Whether there will be no other rows in this fit. If not, a later batch may hold a zero or a fraction, so only
         families that take every number are candidates.
@@ -74,29 +73,31 @@ def family_scores(
     prior = leave_one_out_log_prior(part.class_weights(), np.ones(len(part.classes)), part, fixed=False)
     log_loss, error = np.full((len(schema), len(names)), np.nan), np.zeros(len(schema))
     for j in at:
+        blocks = [Block(family, [j], [schema.names[j]]) for family in families]
         scored = [
-            _held_out(family, Block(family, [j], [schema.names[j]]), table, some, part) + prior
-            if _accepts(family, Block(family, [j], [schema.names[j]]), table, members)
+            _held_out(block, some, part) + prior
+            if _accepts(block, some, part) and _accepts(block, table, members)  # most are refused by a few rows
             else None
-            for family in families
+            for block in blocks
         ]
         log_loss[j], error[j] = _log_losses(scored, part)
     return FamilyScores(names, log_loss, error, len(rows))
 
 
-def _accepts(family: Family, block: Block, table: Table, members: Membership) -> bool:
+def _accepts(block: Block, table: Table, members: Membership) -> bool:
     """Whether all values of the column are in the domain of the family."""
-    if family.name in OF_ALL_NUMBERS:
+    if block.family.name in OF_ALL_NUMBERS:
         return True
     try:
-        family.check(block.take(table), block.names, present_rows(members.codes, members.weights))
+        block.family.check(block.take(table), block.names, present_rows(members.codes, members.weights))
     except InputError:
         return False
     return True
 
 
-def _held_out(family: Family, block: Block, table: Table, some: Table, members: Membership) -> Float:
+def _held_out(block: Block, some: Table, members: Membership) -> Float:
     """log p(cell | y) of each row given all other rows (n, K); NaN without an estimate."""
+    family = block.family
     x: Matrix = block.take(some)
     x = x if is_sparse(x) else np.asarray(x)
     none = np.full((len(members), len(members.classes)), np.nan)
