@@ -12,11 +12,13 @@ import pytest
 
 from suffice.families import (
     Bernoulli,
+    Binned,
     Categorical,
     Exponential,
     Gamma,
     Gaussian,
     Geometric,
+    Histogram,
     JointTable,
     LogNormal,
     Multinomial,
@@ -38,6 +40,12 @@ SETTINGS = {
     ],
     "positive": [
         *(kind(estimation=how) for kind in (Exponential, Gamma, LogNormal) for how in ("map", "bayes")),
+    ],
+    "bins": [
+        Histogram(edges=(-1.0, 0.0, 2.0)),
+        Histogram(bins=5, width=0.0, pseudo_rows=1.0),
+        Binned("width", n_bins=4, estimation="mle"),
+        Binned((0.0, 1.5), estimation="bayes", smoothing=0.5),
     ],
     "gaussian": [
         Gaussian(estimation="map", smoothing=3.0),

@@ -13,11 +13,13 @@ from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.families import (
     Bernoulli,
+    Binned,
     Categorical,
     Exponential,
     Gamma,
     Gaussian,
     Geometric,
+    Histogram,
     JointTable,
     LogNormal,
     Multinomial,
@@ -232,6 +234,9 @@ def made():
         (JointTable(), np.minimum(c, 3)),
         (Exponential(estimation="map"), positive),
         (Gamma(), positive),
+        (Histogram(), positive),
+        (Binned(), positive),
+        (Binned((1.0, 2.5)), positive),
         (LogNormal(), positive),
         (Geometric(), c),
         (Text(max_words=5, stop_words=("day",)), documents()),

@@ -90,7 +90,8 @@ NAIVE_BAYES = (
         metavar="COL=FAMILY",
         callback=_families,
         help="Family (distribution) of a column; default: chosen by its type. COL1,COL2=multivariate_gaussian models "
-        "columns jointly, COL=none ignores a column, FAMILY alone applies to all columns. Repeatable.",
+        "columns jointly, COL=none ignores a column, FAMILY alone applies to all columns, and best chooses by held-out "
+        "log-loss. Repeatable.",
     ),
     click.option(
         "--missing",
@@ -245,7 +246,7 @@ def _families_by_column(given: object, source: Source) -> object:
     from suffice.exceptions import did_you_mean
     from suffice.families import family_names
 
-    known = ("auto", "none", *family_names())
+    known = ("auto", "best", "none", *family_names())
     by_column = given if isinstance(given, Mapping) else {}
     wrong = [name for name in (by_column.values() if by_column else [given]) if name not in known]
     if wrong:

@@ -4,17 +4,19 @@
 of a family's class. New files in this package are found automatically.
 
 >>> family_names()  # doctest: +NORMALIZE_WHITESPACE
-['bernoulli', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric', 'joint_table', 'log_normal',
- 'multinomial', 'multivariate_gaussian', 'poisson', 'text']
+['bernoulli', 'binned', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric', 'histogram', 'joint_table',
+ 'log_normal', 'multinomial', 'multivariate_gaussian', 'poisson', 'text']
 """
 
 from suffice.families.bernoulli import Bernoulli
+from suffice.families.binned import Binned
 from suffice.families.categorical import Categorical
 from suffice.families.contract import Family, family_named, family_names, register
 from suffice.families.exponential import Exponential
 from suffice.families.gamma import Gamma
 from suffice.families.gaussian import Gaussian
 from suffice.families.geometric import Geometric
+from suffice.families.histogram import Histogram
 from suffice.families.independent import IndependentColumns
 from suffice.families.joint_table import JointTable
 from suffice.families.linear import Linear
@@ -26,12 +28,14 @@ from suffice.families.text import Text
 
 __all__ = [
     "Bernoulli",
+    "Binned",
     "Categorical",
     "Exponential",
     "Family",
     "Gamma",
     "Gaussian",
     "Geometric",
+    "Histogram",
     "IndependentColumns",
     "JointTable",
     "Linear",

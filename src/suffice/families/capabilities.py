@@ -54,6 +54,9 @@ class ReadsRows(Protocol):
     def check(self, x: BlockRows, names: Sequence[object], present: Mask | None = None) -> None:
         """Raise `InputError` if a cell of a present row holds a value outside the family's domain."""
 
+    def in_domain(self, values: Float) -> Mask:
+        """Whether each number is one that the family takes."""
+
     def check_seen(self, parameters: Parameters, x: BlockRows, names: Sequence[object]) -> BlockRows:
         """Rows as the parameters know them; raises `InputError` for a level that must not be new."""
 

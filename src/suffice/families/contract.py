@@ -155,6 +155,10 @@ class Family(
         ``present`` marks the rows to check (n,); None means all. By default every value is accepted.
         """
 
+    def in_domain(self, values: Float) -> Mask:
+        """Whether each number is one that the family takes; by default every number."""
+        return np.ones(values.shape, dtype=bool)
+
     def check_seen(self, parameters: Parameters, x: BlockRows, names: Sequence[object]) -> BlockRows:
         """Rows as the parameters know them, for example as codes of the fitted levels.
 

@@ -83,6 +83,10 @@ class Gamma(IndependentColumns):
         """Raise `InputError` unless each cell is above 0, or missing."""
         check_cells(x, present, names, is_positive, "a gamma column holds numbers above 0", zero=False)
 
+    def in_domain(self, values: Float) -> Mask:
+        """Whether each value is above zero."""
+        return is_positive(values)
+
     def zero(self, classes: ClassAxis, n_columns: int) -> Moments:
         """The statistic of no rows."""
         return Moments.zero(classes, 2 * n_columns)

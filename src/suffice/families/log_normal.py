@@ -52,6 +52,10 @@ class LogNormal(Gaussian):
         """Raise `InputError` unless each cell is above 0, or missing."""
         check_cells(x, present, names, is_positive, "a log_normal column holds numbers above 0", zero=False)
 
+    def in_domain(self, values: Float) -> Mask:
+        """Whether each value is above zero."""
+        return is_positive(values)
+
     def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> Moments:
         """Weight, mean and centred sum of squares of log x."""
         total = self.zero(members.classes, x.shape[1])

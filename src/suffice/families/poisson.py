@@ -101,6 +101,10 @@ class Poisson(IndependentColumns):
         """Raise `InputError` unless each cell is a count or missing."""
         check_cells(x, present, names, is_count, "a count is a whole number of at least 0")
 
+    def in_domain(self, values: Float) -> Mask:
+        """Whether each value is a whole number of at least 0."""
+        return is_count(values)
+
     def zero(self, classes: ClassAxis, n_columns: int) -> CellSums:
         """The statistic of no rows."""
         return CellSums.zero(classes, n_columns, 2)

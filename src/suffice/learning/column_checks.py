@@ -19,7 +19,7 @@ from suffice.families.categorical import check_unseen
 from suffice.model import Block, Model
 from suffice.numerics.types import Index
 from suffice.sources.tables import same_kind
-from suffice.statistics import CellSums, Counts, JointCounts, Moments, Statistic, WordSums
+from suffice.statistics import BinCounts, CellSums, Counts, JointCounts, Moments, Statistic, WordSums
 from suffice.tables import Levels, Table
 from suffice.tables.table import Schema, is_sparse
 
@@ -92,6 +92,8 @@ def _empty_columns(statistic: Statistic, block: Block, table: Table) -> Index:
         return np.flatnonzero(empty & (statistic.missing.sum(axis=0) > 0))
     if isinstance(statistic, CellSums | Moments):
         return np.flatnonzero(statistic.weight[:, :n_columns].sum(axis=0) == 0)
+    if isinstance(statistic, BinCounts):
+        return np.flatnonzero((statistic.sizes == 0) & (len(table) > 0))
     if isinstance(statistic, WordSums):
         return np.flatnonzero([len(table) > 0 and not statistic.weight.any()])
     # In a block of dependent columns only complete rows count; if there are none, the table shows why.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from suffice.exceptions import Argument, InputError, did_you_mean, listed
 from suffice.families import Family, family_names
@@ -14,7 +14,7 @@ from suffice.model import Block
 from suffice.sources.tables import columns_of
 from suffice.tables.table import Kind, Schema
 
-__all__ = ["POLICIES", "Families", "chosen_blocks", "family_of"]
+__all__ = ["BEST", "CHOSEN_KINDS", "POLICIES", "Families", "chosen_blocks", "family_of"]
 
 Families = str | Family | Mapping[Any, Any]
 
@@ -27,7 +27,18 @@ AUTO: dict[Kind, str] = {
     "text": "categorical",
     "empty": "categorical",
 }
+BEST = "best"
+CHOSEN_KINDS: tuple[Kind, ...] = ("number", "time", "duration")
+"""Kinds of columns whose family the data choose if it is "best"."""
 POLICIES = {"missing": ("ignore", "category"), "unseen": ("ignore", "share", "error")}
+
+
+class Chosen(NamedTuple):
+    """Columns, by position, and their family; and whether the data have chosen it."""
+
+    at: list[int]
+    family: Family
+    by_data: bool = False
 
 
 def family_of(given: object, settings: Mapping[str, object]) -> Family:
@@ -64,17 +75,17 @@ def chosen_blocks(families: Families, schema: Schema, settings: Mapping[str, obj
     names = list(schema.names)
     if isinstance(families, Mapping):
         return _mapped_blocks(families, schema, settings)
-    if isinstance(families, str) and families == "auto":
-        return _grouped(_families_at("auto", range(len(names)), schema, settings), names)
+    if isinstance(families, str) and families in ("auto", BEST):
+        return _grouped(_families_at(families, range(len(names)), schema, settings), names)
     family = family_of(families, settings)
     if family.reads == "documents":  # each column of documents is a block of its own
-        return _grouped([([j], family) for j in range(len(names))], names)
+        return _grouped([Chosen([j], family) for j in range(len(names))], names)
     return [Block(family, slice(None), names)]
 
 
 def _mapped_blocks(families: Mapping[Any, Any], schema: Schema, settings: Mapping[str, object]) -> list[Block]:
     names = list(schema.names)
-    chosen: list[tuple[list[int], Family]] = []
+    chosen: list[Chosen] = []
     taken: set[int] = set()
     position = {name: j for j, name in enumerate(names)}
     for key, given in families.items():
@@ -107,33 +118,45 @@ def _mapped_blocks(families: Mapping[Any, Any], schema: Schema, settings: Mappin
         raise InputError(
             Argument("families"), " ignores every column, so there is nothing to learn from.", argument="families"
         )
-    return _grouped(sorted(chosen, key=lambda each: each[0][0]), names)
+    return _grouped(sorted(chosen, key=lambda each: each.at[0]), names)
 
 
-def _families_at(
-    given: object, at: Sequence[int], schema: Schema, settings: Mapping[str, object]
-) -> list[tuple[list[int], Family]]:
+def _families_at(given: object, at: Sequence[int], schema: Schema, settings: Mapping[str, object]) -> list[Chosen]:
     """The families of the columns at these positions; None ignores them."""
     if given is None:
         return []
+    if isinstance(given, str) and given == BEST:
+        return [Chosen([j], _with_settings(family_type(_best_name(j, schema)), settings), True) for j in at]
     if isinstance(given, str) and given == "auto":
         kinds = list(map(schema.kinds.__getitem__, at))
         types = {kind: family_type(AUTO[kind]) for kind in dict.fromkeys(kinds)}
         made = {kind: _with_settings(family, settings) for kind, family in types.items()}
-        return [([j], made[kind]) for j, kind in zip(at, kinds, strict=True)]
+        return [Chosen([j], made[kind]) for j, kind in zip(at, kinds, strict=True)]
     family = family_of(given, settings)
-    return [([j], family) for j in at] if family.reads == "documents" else [(list(at), family)]
+    return [Chosen([j], family) for j in at] if family.reads == "documents" else [Chosen(list(at), family)]
 
 
-def _grouped(chosen: list[tuple[list[int], Family]], names: list[object]) -> list[Block]:
-    families: list[Family] = []
-    columns: list[list[int]] = []
-    for at, family in chosen:
-        if family.independent and family in families:
-            columns[families.index(family)].extend(at)
+def _best_name(j: int, schema: Schema) -> str:
+    """The family that was chosen by the data for a column of numbers; by its type for any other column."""
+    if schema.kinds[j] not in CHOSEN_KINDS:
+        return AUTO[schema.kinds[j]]
+    if schema.scores is None:
+        raise InputError(
+            Argument("families", BEST),
+            " was set after the fit, so no families have been chosen yet. Call fit again.",
+            argument="families",
+        )
+    return schema.scores.chosen(j) or AUTO[schema.kinds[j]]
+
+
+def _grouped(chosen: list[Chosen], names: list[object]) -> list[Block]:
+    groups: list[Chosen] = []
+    for at, family, by_data in chosen:
+        same = [each for each in groups if family.independent and (each.family, each.by_data) == (family, by_data)]
+        if same:
+            same[0].at.extend(at)
         else:
-            families.append(family)
-            columns.append(list(at))
-    if len(families) == 1 and columns[0] == list(range(len(names))):
-        return [Block(families[0], slice(None), names)]
-    return [Block(family, at, list(map(names.__getitem__, at))) for family, at in zip(families, columns, strict=True)]
+            groups.append(Chosen(list(at), family, by_data))
+    if len(groups) == 1 and groups[0].at == list(range(len(names))):
+        return [Block(groups[0].family, slice(None), names, groups[0].by_data)]
+    return [Block(family, at, list(map(names.__getitem__, at)), by_data) for at, family, by_data in groups]

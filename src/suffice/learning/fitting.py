@@ -60,7 +60,7 @@ class Prepared:
 def prepare(specification: Specification, rows: LabelledRows) -> Prepared:
     """Read rows as `fit` does, without learning from them."""
     specification.check()
-    expected = Expected(specification, min_rows=specification.min_rows, check=specification.check_fit)
+    expected = Expected(specification, min_rows=specification.min_rows, all_rows=True, check=specification.check_fit)
     table, members, layout = rows.read(expected)
     zero = Model.zero(expected.blocks(layout), members.classes)
     return Prepared(Fitted(specification, layout, zero), table, members)
@@ -115,7 +115,10 @@ def fit(
         specification.check_verb("learning from unlabelled rows")
         read_unlabelled_weight(unlabelled_weight, check_row_count(unlabelled, "unlabelled"))
     expected = Expected(
-        specification, min_rows=specification.min_rows, check=specification.check_fit if rows.at_once else None
+        specification,
+        min_rows=specification.min_rows,
+        all_rows=rows.at_once,
+        check=specification.check_fit if rows.at_once else None,
     )
     found = summarize(rows, expected)
     if found is None:
@@ -248,6 +251,7 @@ def _reported(
         why,
         tuple(source.problems),
         (*source.remarks, *notes),
+        fitted.layout.schema.scores,
     )
     return fitted.with_parts(report=report, target=rows.target)
 

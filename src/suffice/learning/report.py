@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from suffice.exceptions import SufficeError, SufficeWarning
+from suffice.tables.family_scores import FamilyScores
 
 __all__ = ["FitReport", "Scores"]
 
@@ -80,6 +81,8 @@ class FitReport:
         How columns were read, and likely mistakes in the data: constant columns, identifiers, codes for missing values
         such as −999, duplicate columns, a column that alone predicts the target, and rare classes. They are not issued
         as warnings; ``str`` gives the sentence, and ``column`` the first column.
+    family_scores : FamilyScores or None
+        The log-loss of the families that were tried for columns whose family is "best".
     """
 
     source: str
@@ -93,3 +96,4 @@ class FitReport:
     why_no_scores: str = ""
     problems: tuple[SufficeError, ...] = field(default=(), repr=False, compare=False)
     notes: tuple[SufficeWarning, ...] = field(default=(), compare=False)
+    family_scores: FamilyScores | None = field(default=None, compare=False)

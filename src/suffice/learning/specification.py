@@ -162,6 +162,10 @@ class Specification(ABC):
             _VALID[type(self)] = checked
             self.__dict__["_is_valid"] = True
 
+    def chosen_layout(self, layout: RowLayout, table: Table, members: Membership, *, all_rows: bool) -> RowLayout:
+        """The layout of the first rows with the families that they choose; by default the layout itself."""
+        return layout
+
     # ------------------------------------------------------------------ checks of rows and models
 
     def check_fit(self, n_rows: int, classes: ClassAxis, n_columns: int) -> None:

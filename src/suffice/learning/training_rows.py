@@ -64,6 +64,8 @@ class Expected:
         Rows that must be there at least.
     removes : bool
         Whether the rows are to be removed.
+    all_rows : bool
+        Whether the first batch has all rows of a fit.
     check : callable, optional
         Takes the number of rows, their classes and the number of columns; raises before anything is summarised if all
         rows are there at once.
@@ -75,6 +77,7 @@ class Expected:
     fixed: bool = False
     min_rows: int = 0
     removes: bool = False
+    all_rows: bool = False
     check: Callable[[int, ClassAxis, int], None] | None = None
 
     @property
@@ -85,6 +88,12 @@ class Expected:
     def blocks(self, layout: RowLayout) -> tuple[Block, ...]:
         """The blocks of a batch."""
         return self.specification.blocks(layout.schema) if self.fitted is None else self.fitted.blocks
+
+    def chosen_layout(self, table: Table, members: Membership, layout: RowLayout) -> RowLayout:
+        """The layout of the first batch with the families that its rows choose; a known layout is unchanged."""
+        if self.fitted is not None:
+            return layout
+        return self.specification.chosen_layout(layout, table, members, all_rows=self.all_rows)
 
     def summarize(self, table: Table, members: Membership, layout: RowLayout) -> Model:
         """Statistics of a batch, which must go with what was learned before."""
@@ -195,7 +204,7 @@ class LabelledRows(TrainingRows):
         members = self._members(expected, labels if texts is None else texts)
         if expected.check is not None:
             expected.check(len(members), members.classes, layout.n_columns)
-        return table, members, layout
+        return table, members, expected.chosen_layout(table, members, layout)
 
     def _members(self, expected: Expected, labels: Array | tuple[ClassAxis, Codes]) -> Membership:
         """The class and weight of each row, on the axis of the expected classes if it has all of them.
@@ -380,6 +389,7 @@ class _BatchReader:
             source = self.rows.source
             formats = {name: form for name, form in source.formats.items() if name in self.columns}
             layout = replace(layout, formats=formats, nulls=source.nulls)
+            layout = self.expected.chosen_layout(table, members, layout)
         elif self.rows.source.adds_nulls and layout.nulls != self.rows.source.nulls:
             layout = replace(layout, nulls=self.rows.source.nulls)
         model = self.expected.summarize(table, members, layout)

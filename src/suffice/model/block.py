@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from suffice.exceptions import InputError, listed
 from suffice.families import Family
 from suffice.families.capabilities import BlockRows
 from suffice.numerics.types import Matrix
-from suffice.tables.table import ColumnSelection, MatrixTable, Table
+from suffice.tables.table import ColumnSelection, MatrixTable, Table, is_sparse
 
 __all__ = ["Block"]
 
@@ -25,11 +27,15 @@ class Block:
         Positions of the block's columns in a row.
     names : sequence
         Column names for messages.
+    chosen : bool
+        Whether the data have chosen the family. A cell to predict for that is outside its domain then counts as
+        missing; otherwise it is an error.
     """
 
     family: Family
     columns: ColumnSelection
     names: Sequence[object]
+    chosen: bool = False
 
     def take(self, x: Table | Matrix) -> BlockRows:
         """The block's part of the rows, as its family reads them: a matrix of numbers, codes of levels, or texts."""
@@ -44,6 +50,20 @@ class Block:
                 )
             return table.documents(self.columns, self.names)
         return table.numbers(self.columns, self.names, copy=None if self.family.reads_columns else True)
+
+    def checked(self, x: Table | Matrix) -> BlockRows:
+        """The block's part of rows to predict for; raises `InputError` for values outside the family's domain."""
+        rows = self.take(x)
+        try:
+            self.family.check(rows, self.names)
+        except InputError:
+            if not self.chosen:
+                raise
+            dense = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
+            with np.errstate(invalid="ignore"):
+                rows = np.where(self.family.in_domain(dense), dense, np.nan)
+            self.family.check(rows, self.names)
+        return rows
 
     def positions(self, n_columns: int) -> list[int]:
         """Positions of the block's columns in a row."""

@@ -113,9 +113,7 @@ class Estimate:
 
     def _rows(self, block: Block, parameters: Parameters, x: Table | Matrix) -> BlockRows:
         """A block's part of the rows, checked by its family."""
-        rows = block.take(x)
-        block.family.check(rows, block.names)
-        return block.family.check_seen(parameters, rows, block.names)
+        return block.family.check_seen(parameters, block.checked(x), block.names)
 
     def terms(self, x: Table | Matrix, *, densities: bool = False) -> list[tuple[object, Float]]:
         """Parts of log p(x | y) as pairs of a name and an array of shape (n, K), in the order of the columns.

@@ -29,6 +29,7 @@ from suffice.sources.forms import ArrayForm, SparseForm, StoredFrameForm
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Moments, Statistic, Sums
 from suffice.tables import Levels, Vocabulary
+from suffice.tables.family_scores import FamilyScores
 from suffice.tables.table import Schema
 
 __all__ = ["read_model", "write_model"]
@@ -48,6 +49,7 @@ for _kind in (
     SparseForm,
     StoredFrameForm,
     Calibration,
+    FamilyScores,
     Tuning,
 ):
     storable(_kind)
@@ -120,11 +122,14 @@ def _attributes(fitted: Fitted) -> dict[str, object]:
 def _stored_schema(schema: Schema, writer: ValueWriter) -> dict[str, Json]:
     kinds = np.array([KINDS.index(kind) for kind in schema.kinds], dtype=np.uint8)
     numbered = isinstance(schema.names, range)
-    return {
+    stored: dict[str, Json] = {
         "names": None if numbered else writer.value(list(schema.names), "schema", "names"),
         "kinds": writer.value(kinds, "schema", "kinds"),
         "named": schema.named,
     }
+    if schema.scores is not None:
+        stored["scores"] = writer.value(schema.scores, "schema", "scores")
+    return stored
 
 
 def _not_storable(error: NotStorableError, name: str, blocks: Sequence[Block], path: str) -> ModelFileError:
@@ -234,7 +239,12 @@ def _schema(document: dict[str, Json], reader: ValueReader) -> Schema:
         raise ModelFileError("the description of its columns is not valid")
     names = reader.value(stored["names"])
     columns = range(len(kinds)) if names is None else names
-    return check_schema(Schema(columns, [KINDS[kind] for kind in kinds.tolist()], stored["named"]), len(kinds))
+    scores = reader.value(stored.get("scores"))
+    if scores is not None:
+        if not isinstance(scores, FamilyScores):
+            raise ModelFileError("the scores of its families are not a table")
+        scores.check(len(kinds))
+    return check_schema(Schema(columns, [KINDS[kind] for kind in kinds.tolist()], stored["named"], scores), len(kinds))
 
 
 def _layout(schema: Schema, attributes: Mapping[str, Value], *, has_form: bool) -> RowLayout:

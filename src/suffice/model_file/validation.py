@@ -13,7 +13,7 @@ import numpy as np
 from suffice.exceptions import ModelFileError, columns_at
 from suffice.model_file.encoding import Value, field_values
 from suffice.numerics.types import Array
-from suffice.statistics import ClassAxis, Counts, JointCounts, Statistic, WordSums
+from suffice.statistics import BinCounts, ClassAxis, Counts, JointCounts, Statistic, WordSums
 from suffice.tables import Levels
 from suffice.tables.levels import is_missing
 from suffice.tables.table import Kind, Schema
@@ -69,6 +69,8 @@ def check_statistic(statistic: Statistic, zero: Statistic, names: Sequence[objec
         _check_levels(statistic.levels, names)
         if not _has_count_of_each_level(statistic):
             raise _fault(names, "the counts do not match the levels")
+    if isinstance(statistic, BinCounts) and not statistic.has_valid_bins():
+        raise _fault(names, "the counts do not match the bins")
     if isinstance(statistic, WordSums) and isinstance(zero, WordSums):
         _check_words(statistic, zero, names)
     if statistic.shape != zero.shape:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.families import Family
+from suffice.learning.best_families import best_columns, check_same_choice, family_scores, names_best
 from suffice.learning.column_checks import (
     check_levels,
     check_merge,
@@ -16,7 +17,7 @@ from suffice.learning.column_checks import (
     warn_about_levels,
     warn_about_words,
 )
-from suffice.learning.family_choice import POLICIES, chosen_blocks, family_of
+from suffice.learning.family_choice import BEST, POLICIES, chosen_blocks, family_of
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named
 from suffice.learning.tunable import SMOOTHING_PATH, TunableSpecification
@@ -24,6 +25,7 @@ from suffice.learning.tuning_result import Tuning, is_auto
 from suffice.model import Block, Model
 from suffice.sources.row_reader import RowLayout
 from suffice.sources.tables import TableReader
+from suffice.statistics import Membership
 from suffice.tables import Table
 from suffice.tables.table import Schema
 
@@ -52,7 +54,7 @@ class NaiveBayesSpecification(TunableSpecification):
     @property
     def accepts_missing(self) -> bool:
         """Whether the family of all columns accepts missing cells."""
-        if isinstance(self.families, str) and self.families != "auto":
+        if isinstance(self.families, str) and self.families not in ("auto", BEST):
             return family_of(self.families, self.family_settings(None)).accepts_missing
         return not isinstance(self.families, Family) or self.families.accepts_missing
 
@@ -70,6 +72,19 @@ class NaiveBayesSpecification(TunableSpecification):
                 raise InputError(f"{name} must be one of {listed(POLICIES[name])}; got {value!r}.{hint}", argument=name)
         return {name: value for name, value in given.items() if value is not None} | policies
 
+    @property
+    def is_additive(self) -> bool:
+        """Whether nothing is chosen or calibrated on held-out rows."""
+        return not names_best(self.families) and super().is_additive
+
+    def chosen_layout(self, layout: RowLayout, table: Table, members: Membership, *, all_rows: bool) -> RowLayout:
+        """The layout with the family of each column that is "best"."""
+        at = best_columns(self.families, layout.schema)
+        if not at:
+            return layout
+        scores = family_scores(at, layout.schema, table, members, self.family_settings(None), all_rows=all_rows)
+        return replace(layout, schema=replace(layout.schema, scores=scores))
+
     def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """Independent columns of equal families are one block."""
         return tuple(chosen_blocks(self.families, schema, self.family_settings(tuning)))
@@ -79,7 +94,8 @@ class NaiveBayesSpecification(TunableSpecification):
         check_levels(fitted.model, model, table)
 
     def check_merge(self, mine: Fitted, theirs: Fitted) -> None:
-        """Raise if a column has different kinds in the two models."""
+        """Raise if a column has different kinds, or a different best family, in the two models."""
+        check_same_choice(mine.layout.schema, theirs.layout.schema)
         check_merge(mine.layout.schema, mine.model, theirs.layout.schema, theirs.model)
 
     def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:

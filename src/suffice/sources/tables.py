@@ -37,6 +37,11 @@ def columns_of(key: object, names: Collection[object]) -> list[object]:
     return list(key) if isinstance(key, tuple) and key not in names else [key]
 
 
+def _follows_from_type(family: object) -> bool:
+    """Whether a family is chosen by the type of its column, and perhaps by the data."""
+    return isinstance(family, str) and family in ("auto", "best")
+
+
 @dataclass(frozen=True, eq=False)
 class TableReader(RowReader):
     """Reads rows with columns of any type.
@@ -66,9 +71,9 @@ class TableReader(RowReader):
 
     def _with_given_family(self, names: Sequence[object]) -> list[object]:
         if isinstance(self.families, Mapping):
-            keys = [key for key, family in self.families.items() if not (isinstance(family, str) and family == "auto")]
+            keys = [key for key, family in self.families.items() if not _follows_from_type(family)]
             return [name for key in keys for name in columns_of(key, names)]
-        return [] if isinstance(self.families, str) and self.families == "auto" else list(names)
+        return [] if _follows_from_type(self.families) else list(names)
 
     def given_numbers(self, names: Sequence[str]) -> list[str]:
         """Columns that have a family of their own."""

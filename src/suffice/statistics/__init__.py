@@ -6,6 +6,7 @@ statistic           holds, for each class                                    use
 `Sums`              weight, column sums                                      the class prior
 `CellSums`          weight, sums of functions of each cell                   Bernoulli, Poisson, …
 `Counts`            weight of each level of each column                      categorical columns
+`BinCounts`         weight of each narrow bin of the numbers of each column  histograms
 `JointCounts`       weight of each combination of levels that was seen       the joint table
 `WordSums`          weight, counts of words, and of documents with them      text
 `CountVectors`      weight, column sums, log multinomial coefficients        multinomial counts
@@ -17,6 +18,7 @@ statistic           holds, for each class                                    use
 ==================  =======================================================  =====================
 """
 
+from suffice.statistics.bin_counts import BinCounts
 from suffice.statistics.cell_sums import CellSums
 from suffice.statistics.classes import ClassAxis, Membership
 from suffice.statistics.count_vectors import CountVectors
@@ -31,6 +33,7 @@ from suffice.statistics.sums import Sums
 from suffice.statistics.word_sums import WordSums
 
 __all__ = [
+    "BinCounts",
     "ByClass",
     "ByColumn",
     "ByPair",

@@ -1,0 +1,283 @@
+"""Independent columns of numbers that are cut into bins: a categorical distribution of the bin.
+
+    p(x | k) = Π_j θ_kj(bin of x_j),    θ_kj(b) = (n_kjb + α) / (n_kj + α B_j)
+
+The prior of each θ is a Dirichlet distribution with α = ``smoothing`` pseudo-rows of each of the B_j bins.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from suffice.exceptions import InputError
+from suffice.families.contract import read_only, register
+from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, weighted_logs
+from suffice.families.histogram.bins import bins_between, cell_ends, quantile_bins
+from suffice.families.histogram.family import check_count, check_cuts, column_of, is_in_range
+from suffice.families.independent import IndependentColumns
+from suffice.numerics.gamma_function import log_rise
+from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
+from suffice.statistics import BinCounts, ClassAxis, Membership
+from suffice.tables.table import is_sparse
+
+__all__ = ["BinShares", "Binned", "BinnedParameters"]
+
+Cuts = tuple[float, ...] | Literal["quantile", "width"]
+
+
+@dataclass(frozen=True, eq=False)
+class BinShares:
+    """p(bin | class) of one column.
+
+    Attributes
+    ----------
+    cuts : array of shape (B − 1,)
+        A number belongs to the second of two bins from the cut on.
+    ends : tuple of two floats
+        Where the first and the last bin end for samples; a number beyond belongs to them as well.
+    count : array of shape (K, B)
+    log_share : array of shape (K, B)
+    """
+
+    cuts: Float
+    ends: tuple[float, float]
+    count: Float
+    log_share: Float
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+    def positions(self, values: Float) -> Codes:
+        """The bin of each value."""
+        return np.searchsorted(self.cuts, values, side="right")
+
+    def limits(self) -> Float:
+        """Ends of all bins (B + 1,)."""
+        return np.concatenate([[self.ends[0]], self.cuts, [self.ends[1]]])
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedParameters:
+    """p(bin | class), column by column."""
+
+    columns: tuple[BinShares, ...]
+    n_classes: int
+
+
+@register
+@dataclass(frozen=True)
+class Binned(IndependentColumns):
+    """Independent columns of numbers that are cut into bins: a categorical distribution of the bin.
+
+    Parameters
+    ----------
+    cuts : tuple of float, "quantile" or "width"
+        Ascending numbers, 127 at most, that separate the bins of every column: ``(18, 65)`` makes the bins below 18,
+        from 18 to below 65, and from 65 on. Models with different cuts cannot be merged. "quantile" and "width" make
+        ``n_bins`` bins of equal weight or of equal width from the counts of all rows in at most 1,024 narrow bins (see
+        `suffice.statistics.bin_counts`), so models can be merged, and the cuts are those of all their rows.
+    n_bins : int
+        Number of bins, if the cuts are not given. With quantiles, equal values are in one bin, which may leave
+        fewer bins.
+    estimation : {"map", "mle", "bayes"}
+        The posterior predictive of one draw is the posterior mean, so ``bayes`` equals ``map``.
+    smoothing : float
+        Pseudo-rows of each bin that the prior is worth.
+
+    Examples
+    --------
+    >>> axis = ClassAxis.of(["no", "yes"])
+    >>> ages = np.array([[12.0], [17.0], [40.0], [70.0]])
+    >>> family = Binned((18, 65))
+    >>> statistic = family.summarize(ages, Membership(axis, codes=np.array([0, 0, 1, 1])))
+    >>> np.exp(family.estimate(statistic).columns[0].log_share)
+    array([[0.6, 0.2, 0.2],
+           [0.2, 0.4, 0.4]])
+    """
+
+    cuts: Cuts = "quantile"
+    n_bins: int = 10
+    estimation: Estimation = "map"
+    smoothing: float = 1.0
+
+    name: ClassVar[str] = "binned"
+
+    def __post_init__(self) -> None:
+        check_estimation(self.estimation, self.smoothing)
+        check_count(self.n_bins, "n_bins", 1)
+        if isinstance(self.cuts, str):
+            if self.cuts not in ("quantile", "width"):
+                raise InputError(
+                    f"cuts must be 'quantile', 'width' or ascending numbers; got {self.cuts!r}.", argument="cuts"
+                )
+        else:
+            object.__setattr__(self, "cuts", check_cuts(self.cuts, "cuts"))
+
+    @property
+    def scale_free(self) -> bool:
+        """Whether rescaling a column leaves every posterior unchanged."""
+        return isinstance(self.cuts, str)
+
+    @property
+    def _given(self) -> tuple[float, ...]:
+        return () if isinstance(self.cuts, str) else self.cuts
+
+    # ------------------------------------------------------------------ summarize
+
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
+        """Raise `InputError` unless each cell is a finite number of moderate size, or missing."""
+        check_cells(x, present, names, is_in_range, "a binned column holds numbers up to 1e307")
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> BinCounts:
+        """The statistic of no rows."""
+        return BinCounts.zero(classes, n_columns, self._given)
+
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> BinCounts:
+        """Counts of each class between the cuts, or in narrow bins."""
+        return BinCounts.summarize(x, members, self._given)
+
+    def summarize_folds(
+        self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
+    ) -> list[BinCounts]:
+        """The statistic of each fold, with the narrow bins that its own rows give."""
+        return [self.summarize(x, members.without(folds != f), columns) for f in range(n_folds)]
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(self, statistic: BinCounts, columns: Sequence[object] | None = None) -> BinnedParameters:
+        """Shares of the bins; a class without values gets those of all rows."""
+        shares = [self._column(statistic, j) for j in range(len(statistic.sizes))]
+        return BinnedParameters(tuple(shares), len(statistic.classes))
+
+    def _column(self, statistic: BinCounts, j: int) -> BinShares:
+        low, high = cell_ends(statistic, j)
+        cuts = self._cuts(statistic, j, low, high)
+        count = bins_between(statistic, j, cuts)
+        ends = (float(low[0]), float(high[-1])) if len(low) else (0.0, 0.0)
+        if len(cuts):
+            first, last = (cuts[1] - cuts[0], cuts[-1] - cuts[-2]) if len(cuts) > 1 else (1.0, 1.0)
+            ends = min(ends[0], float(cuts[0] - first)), max(ends[1], float(cuts[-1] + last))
+        alpha, size = self._alpha, count.sum(axis=1, keepdims=True)
+        empty = size + alpha * count.shape[1] == 0
+        pooled = count.sum(axis=0)
+        table = np.where(empty, pooled, count)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            total = np.log(np.where(empty, pooled.sum(), size) + alpha * count.shape[1])
+            log_share = np.where(np.isneginf(total), 0.0, np.log(table + alpha) - total)
+        return BinShares(cuts, ends, count, log_share)
+
+    @property
+    def _alpha(self) -> float:
+        return 0.0 if self.estimation == "mle" else self.smoothing
+
+    def _cuts(self, statistic: BinCounts, j: int, low: Float, high: Float) -> Float:
+        if self._given or not isinstance(self.cuts, str):
+            return np.array(self._given)
+        if not len(low) or self.n_bins == 1:
+            return np.empty(0)
+        if self.cuts == "quantile":
+            return quantile_bins(statistic, j, self.n_bins).cut
+        if low[0] == high[-1]:
+            return np.empty(0)
+        return np.asarray(low[0] + (high[-1] - low[0]) * (np.arange(1, self.n_bins) / self.n_bins))
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def cells(self, parameters: BinnedParameters, values: Float, columns: int | Index) -> Float:
+        """log θ of the bin of each value."""
+        if isinstance(columns, int | np.integer):
+            column = parameters.columns[columns]
+            return column.log_share.T[column.positions(values)]
+        out = np.zeros((len(values), parameters.n_classes))
+        for j in np.unique(columns):
+            out[columns == j] = self.cells(parameters, values[columns == j], int(j))
+        return out
+
+    def _n_classes(self, parameters: BinnedParameters) -> int:
+        return parameters.n_classes
+
+    def leave_one_out(
+        self,
+        statistic: BinCounts,
+        parameters: BinnedParameters,
+        x: Matrix,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float:
+        """log p(x | y) of each row from the counts of all other rows (n, K); cuts that are not given are of all rows.
+
+        A row is NaN if its class would have no values, and there is no prior.
+        """
+        assert members.codes is not None
+        weights = np.ones(len(members)) if members.weights is None else members.weights
+        out = np.zeros((x.shape[0], parameters.n_classes))
+        by_column = x.tocsc() if is_sparse(x) else x
+        for j, column in enumerate(parameters.columns):
+            values = column_of(by_column, j)
+            here = np.flatnonzero(~np.isnan(values))
+            at, k = column.positions(values[here]), members.codes[here]
+            logs = column.log_share.T[at]
+            size = column.count.sum(axis=1)
+            n, w = column.count[k, at], weights[here]
+            left, rows = np.where(n - w <= 1e-12 * n, 0.0, n - w), np.maximum(size[k] - w, 0.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                own = np.log(left + self._alpha) - np.log(rows + self._alpha * column.count.shape[1])
+            gone = rows + self._alpha <= 1e-12 * size[k]
+            logs[np.arange(len(here)), k] = np.where(gone, np.nan, own)
+            if self._alpha == 0:
+                logs[:, size == 0] = np.nan  # such a class has the shares of all rows, and the row is among them
+            out[here] += logs
+        return out
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(self, parameters: BinnedParameters, codes: Codes, rng: np.random.Generator) -> Float:
+        """One row for each code (n, d): a bin drawn from p(bin | y = code), and a number evenly from the bin."""
+        out = np.zeros((len(codes), len(parameters.columns)))
+        for j, column in enumerate(parameters.columns):
+            limits = column.limits()
+            for k in np.unique(codes):
+                here = np.flatnonzero(codes == k)
+                share = np.exp(column.log_share[k])
+                at = rng.choice(len(share), size=len(here), p=share / share.sum())
+                drawn = limits[at] + (limits[at + 1] - limits[at]) * rng.random(len(here))
+                out[here, j] = np.clip(drawn, limits[at], np.nextafter(limits[at + 1], limits[at]))
+        return out
+
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
+        """Columns with frequent values on very different scales, with missing cells."""
+        rows = rng.standard_normal((len(codes), n_columns)) + codes[:, None]
+        rows = np.where(rng.random(n_columns) < 0.3, np.rint(rows), rows)
+        rows *= 10.0 ** (0 if self._given else rng.integers(-6, 7, n_columns))
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+        return np.asarray(rows)
+
+    # ------------------------------------------------------------------ evidence, tables
+
+    def log_prior(self, parameters: BinnedParameters, statistic: BinCounts) -> float:
+        """Σ α log θ over all bins."""
+        return sum(weighted_logs(self.smoothing, column.log_share) for column in parameters.columns)
+
+    def log_evidence(self, statistic: BinCounts) -> float:
+        """log ∫ p(bins | θ) p(θ) dθ: a ratio of Dirichlet normalisers in each class and column."""
+        if self.smoothing == 0:
+            raise no_proper_prior(self.name)
+        total = 0.0
+        for column in self.estimate(statistic).columns:
+            count, alpha = column.count, self.smoothing
+            rise = log_rise(np.array(alpha * count.shape[1]), count.sum(axis=1))
+            total += float(log_rise(np.full(count.shape, alpha), count).sum() - rise.sum())
+        return total
+
+    def level_table(self, parameters: BinnedParameters, j: int) -> tuple[list[object], Float]:
+        """The bins of column j, and their probabilities in each class (B, K)."""
+        column = parameters.columns[j]
+        cuts = [f"{cut:.6g}" for cut in column.cuts]
+        middle = [f"{a} to {b}" for a, b in itertools.pairwise(cuts)]
+        names = [f"below {cuts[0]}", *middle, f"from {cuts[-1]}"] if cuts else ["all"]
+        return list(names), np.exp(column.log_share.T)

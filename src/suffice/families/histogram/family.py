@@ -1,0 +1,245 @@
+"""Independent columns of numbers with a smoothed histogram for each class.
+
+    p(x | k) = Π_j f_j(x_j) R_kj(x_j) / Z_kj
+
+f is the density of all rows, and R the ratio of the class to all rows, smoothed across neighbouring bins. How much to
+smooth is chosen column by column, by the leave-one-out log-loss of the column alone, from the counts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from suffice.exceptions import InputError
+from suffice.families.contract import register
+from suffice.families.estimation import check_cells
+from suffice.families.histogram.bins import quantile_bins
+from suffice.families.histogram.curve import Curve
+from suffice.families.histogram.smoothing import chosen_smoothing
+from suffice.families.independent import IndependentColumns
+from suffice.numerics.types import Array, Codes, Float, Index, Mask, Matrix
+from suffice.statistics import BinCounts, ClassAxis, Membership
+from suffice.tables.table import is_sparse
+
+__all__ = ["Histogram", "HistogramParameters", "check_count", "check_cuts", "column_of", "is_in_range"]
+
+LARGEST = 2.0**1020  # differences of larger numbers may overflow
+MOST_CUTS = 127  # positions between them are exact in the statistic
+
+
+@dataclass(frozen=True, eq=False)
+class HistogramParameters:
+    """p(x | y) of each column; None for a column without numbers."""
+
+    columns: tuple[Curve | None, ...]
+    n_classes: int
+
+
+@register
+@dataclass(frozen=True)
+class Histogram(IndependentColumns):
+    """Independent columns of numbers with a smoothed histogram for each class.
+
+    It assumes no shape: columns may be skewed, have several peaks, frequent values or outliers. Numbers are counted in
+    at most 1,024 narrow bins for each column; see `suffice.statistics.bin_counts`. Batches, merges and orders of the
+    same rows give the same counts. After rows were removed, bins keep their width; a fit to the remaining rows may have
+    narrower ones. To estimate the density, about ``bins`` bins of equal weight are made from them.
+
+    Parameters
+    ----------
+    bins : int
+        Number of bins; frequent values, which are bins of their own, may add some.
+    width : float or "auto"
+        Width of the Gaussian kernel that smooths across bins, on the normal scores of the bins; 0 for none. "auto"
+        chooses by leave-one-out among 0.1, 0.2, 0.4, 0.8, none, and merging the bins into 3, 5, 10 or 20 groups.
+    pseudo_rows : float or "auto"
+        Rows that each class has in addition, which look like all rows together. "auto" chooses 0.5, 2, 8 or 32 by
+        leave-one-out.
+    edges : tuple of float
+        Ascending edges between fixed bins for all columns, 127 at most. By default bins follow the data.
+
+    Examples
+    --------
+    Two peaks around one:
+
+    >>> axis = ClassAxis.of(["inner", "outer"])
+    >>> rng = np.random.default_rng(0)
+    >>> inner, outer = rng.normal(size=500), rng.choice([-4.0, 4.0], 500) + rng.normal(size=500)
+    >>> rows, codes = np.concatenate([inner, outer])[:, None], np.repeat([0, 1], 500)
+    >>> family = Histogram()
+    >>> parameters = family.estimate(family.summarize(rows, Membership(axis, codes=codes)))
+    >>> family.log_likelihood(parameters, np.array([[-4.0], [0.0], [4.0]])).argmax(axis=1)
+    array([1, 0, 1])
+    """
+
+    bins: int = 64
+    width: float | Literal["auto"] = "auto"
+    pseudo_rows: float | Literal["auto"] = "auto"
+    edges: tuple[float, ...] = ()
+
+    name: ClassVar[str] = "histogram"
+
+    def __post_init__(self) -> None:
+        check_count(self.bins, "bins", 2)
+        if self.width != "auto" and not _is_number(self.width, 0.0):
+            raise InputError(f"width must be 'auto' or a number of at least 0; got {self.width!r}.", argument="width")
+        if self.pseudo_rows != "auto" and not _is_number(self.pseudo_rows, 1e-9):
+            raise InputError(
+                f"pseudo_rows must be 'auto' or a number above 0; got {self.pseudo_rows!r}.", argument="pseudo_rows"
+            )
+        object.__setattr__(self, "edges", check_cuts(self.edges, "edges"))
+
+    @property
+    def scale_free(self) -> bool:
+        """Whether rescaling a column leaves every posterior unchanged."""
+        return not self.edges
+
+    @property
+    def consistent(self) -> bool:
+        """Whether estimates approach the true density; between fixed edges they do not."""
+        return not self.edges
+
+    # ------------------------------------------------------------------ summarize
+
+    def check(self, x: Matrix, names: Sequence[object], present: Mask | None = None) -> None:
+        """Raise `InputError` unless each cell is a finite number of moderate size, or missing."""
+        check_cells(x, present, names, is_in_range, "a histogram column holds numbers up to 1e307")
+
+    def zero(self, classes: ClassAxis, n_columns: int) -> BinCounts:
+        """The statistic of no rows."""
+        return BinCounts.zero(classes, n_columns, self.edges)
+
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> BinCounts:
+        """Counts of each class in narrow bins."""
+        return BinCounts.summarize(x, members, self.edges)
+
+    def summarize_folds(
+        self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
+    ) -> list[BinCounts]:
+        """The statistic of each fold, with the bins that its own rows give."""
+        return [self.summarize(x, members.without(folds != f), columns) for f in range(n_folds)]
+
+    # ------------------------------------------------------------------ estimate
+
+    def estimate(self, statistic: BinCounts, columns: Sequence[object] | None = None) -> HistogramParameters:
+        """The density of each class; a class without values gets that of all rows."""
+        width = None if self.width == "auto" else float(self.width)
+        pseudo_rows = None if self.pseudo_rows == "auto" else float(self.pseudo_rows)
+        curves: list[Curve | None] = []
+        for j in range(len(statistic.sizes)):
+            bins = quantile_bins(statistic, j, self.bins, frequent_apart=True)
+            known = bool(len(bins.centre))
+            curves.append(Curve.of(bins, chosen_smoothing(bins.count, width, pseudo_rows)) if known else None)
+        return HistogramParameters(tuple(curves), len(statistic.classes))
+
+    # ------------------------------------------------------------------ log-likelihood
+
+    def cells(self, parameters: HistogramParameters, values: Float, columns: int | Index) -> Float:
+        """log f + log R − log Z, interpolated between the centres of the bins."""
+        out = np.zeros((len(values), parameters.n_classes))
+        if isinstance(columns, int | np.integer):
+            curve = parameters.columns[columns]
+            return out if curve is None else curve.log_density(values)
+        for j in np.unique(columns):
+            curve = parameters.columns[j]
+            if curve is not None:
+                out[columns == j] = curve.log_density(values[columns == j])
+        return out
+
+    def _n_classes(self, parameters: HistogramParameters) -> int:
+        return parameters.n_classes
+
+    def leave_one_out(
+        self,
+        statistic: BinCounts,
+        parameters: HistogramParameters,
+        x: Matrix,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float:
+        """log p(x | y) of each row from the counts of all other rows (n, K), up to a term that all classes share.
+
+        The bins, the smoothing that was chosen and the normalisation are those of all rows.
+        """
+        assert members.codes is not None
+        weights = np.ones(len(members)) if members.weights is None else members.weights
+        out = np.zeros((x.shape[0], parameters.n_classes))
+        by_column = x.tocsc() if is_sparse(x) else x
+        for j, curve in enumerate(parameters.columns):
+            values = column_of(by_column, j)
+            here = np.flatnonzero(~np.isnan(values))
+            if curve is not None and len(here):
+                out[here] += curve.log_ratio_without(values[here], members.codes[here], weights[here])
+        return out
+
+    # ------------------------------------------------------------------ sample
+
+    def sample(self, parameters: HistogramParameters, codes: Codes, rng: np.random.Generator) -> Float:
+        """One row drawn from p(x | y = code) for each code (n, d)."""
+        columns = [np.zeros(len(codes)) if curve is None else curve.sample(codes, rng) for curve in parameters.columns]
+        return np.column_stack(columns) if columns else np.zeros((len(codes), 0))
+
+    def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
+        """Columns with peaks, skew, frequent values and outliers on very different scales, with missing cells."""
+        rows = rng.standard_normal((len(codes), n_columns)) + codes[:, None]
+        shape = rng.integers(0, 4, n_columns)
+        rows = np.where(shape == 1, np.exp(2 * rows), np.where(shape == 2, np.rint(rows), rows))
+        rows = np.where((shape == 3) & (rng.random(rows.shape) < 0.3), 0.0, rows)
+        rows *= 10.0 ** rng.integers(-6, 7, n_columns)
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+        return np.asarray(rows)
+
+    # ------------------------------------------------------------------ moments, tables
+
+    def mean_and_variance(self, parameters: HistogramParameters, k: int) -> tuple[Float, Float]:
+        """Mean and variance of each column (d,) of class k; NaN for a column without numbers."""
+        none = np.full(parameters.n_classes, np.nan)
+        both = [(none, none) if curve is None else curve.moments() for curve in parameters.columns]
+        return np.array([mean[k] for mean, _ in both]), np.array([variance[k] for _, variance in both])
+
+    def table(self, parameters: HistogramParameters, j: int) -> dict[str, Float]:
+        """Mean and deviation of each class."""
+        curve = parameters.columns[j]
+        none = np.full(parameters.n_classes, np.nan)
+        mean, variance = (none, none) if curve is None else curve.moments()
+        return {"mean": mean, "deviation": np.sqrt(variance)}
+
+
+def column_of(x: Matrix, j: int) -> Float:
+    """One column of a dense or sparse matrix (n,)."""
+    return np.asarray(x[:, [j]].toarray().ravel() if is_sparse(x) else x[:, j], dtype=np.float64)
+
+
+def is_in_range(values: Array) -> Mask:
+    """Whether each value is finite, and differences of two such values are finite."""
+    return np.asarray(np.abs(values) < LARGEST)
+
+
+def check_cuts(cuts: object, argument: str) -> tuple[float, ...]:
+    """Cuts as a tuple; raises `InputError` unless they are finite ascending numbers."""
+    try:
+        numbers = [] if isinstance(cuts, str) else [float(cut) for cut in cuts]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        numbers = [np.nan]
+    ascending = all(a < b for a, b in itertools.pairwise(numbers))
+    if isinstance(cuts, str) or not (ascending and is_in_range(np.array(numbers)).all()) or len(numbers) > MOST_CUTS:
+        raise InputError(
+            f"{argument} must be at most {MOST_CUTS} ascending finite numbers, such as (18, 30, 65); got {cuts!r:.80}.",
+            argument=argument,
+        )
+    return tuple(numbers)
+
+
+def check_count(value: object, argument: str, least: int) -> None:
+    """Raise `InputError` unless a setting is a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{argument} must be a whole number of at least {least}; got {value!r}.", argument=argument)
+
+
+def _is_number(value: object, least: float) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float | np.number) and least <= float(value) < np.inf

@@ -1,0 +1,161 @@
+"""Choose the family of each column of numbers by the leave-one-out log-loss of the column alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from suffice.exceptions import InputError, MergeError, SufficeError
+from suffice.learning.family_choice import BEST, CHOSEN_KINDS, family_of
+from suffice.model import Block
+from suffice.model.leave_one_out import leave_one_out_log_prior
+from suffice.numerics.types import Codes, Float, Mask, Matrix
+from suffice.sources.tables import columns_of
+from suffice.statistics import Membership
+from suffice.statistics.classes import present_rows
+from suffice.tables import Table
+from suffice.tables.family_scores import FamilyScores
+from suffice.tables.table import Schema, is_sparse
+
+__all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
+
+CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")
+OF_ALL_NUMBERS = ("gaussian", "histogram")  # of which no later batch can hold a value outside the domain
+MOST_ROWS = 5_000  # that families are scored on
+
+
+def names_best(families: object) -> bool:
+    """Whether the family of any column is "best"."""
+    given = families.values() if isinstance(families, Mapping) else [families]
+    return any(isinstance(family, str) and family == BEST for family in given)
+
+
+def best_columns(families: object, schema: Schema) -> list[int]:
+    """Positions of the columns whose family the data choose."""
+    if not names_best(families):
+        return []
+    names = list(schema.names)
+    if isinstance(families, Mapping):
+        keys = [key for key, family in families.items() if isinstance(family, str) and family == BEST]
+        wanted = {name for key in keys for name in columns_of(key, names)}
+    else:
+        wanted = set(names)
+    return [j for j, name in enumerate(names) if name in wanted and schema.kinds[j] in CHOSEN_KINDS]
+
+
+def family_scores(
+    at: Sequence[int],
+    schema: Schema,
+    table: Table,
+    members: Membership,
+    settings: Mapping[str, object],
+    *,
+    all_rows: bool,
+) -> FamilyScores:
+    """The leave-one-out log-loss of each candidate for the columns at these positions.
+
+    Parameters
+    ----------
+    table, members
+        The first rows. At most 5,000 of them, evenly spaced, are scored.
+    all_rows : bool
+        Whether there will be no other rows in this fit. If not, a later batch may hold a zero or a fraction, so only
+        families that take every number are candidates.
+    """
+    names = CANDIDATES if all_rows else OF_ALL_NUMBERS
+    families = [family_of(name, settings) for name in names]
+    here = present_rows(members.codes, members.weights)
+    rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
+    if len(rows) > MOST_ROWS:
+        rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).astype(np.intp)]
+    some, part = table.take(rows), members.take(rows)
+    prior = leave_one_out_log_prior(part.class_weights(), np.ones(len(part.classes)), part, fixed=False)
+    log_loss, error = np.full((len(schema), len(names)), np.nan), np.zeros(len(schema))
+    for j in at:
+        blocks = [Block(family, [j], [schema.names[j]]) for family in families]
+        scored = [
+            _held_out(block, some, part) + prior
+            if _accepts(block, some, part) and _accepts(block, table, members)  # most are refused by a few rows
+            else None
+            for block in blocks
+        ]
+        log_loss[j], error[j] = _log_losses(scored, part)
+    return FamilyScores(names, log_loss, error, len(rows))
+
+
+def _accepts(block: Block, table: Table, members: Membership) -> bool:
+    """Whether all values of the column are in the domain of the family."""
+    if block.family.name in OF_ALL_NUMBERS:
+        return True
+    try:
+        block.family.check(block.take(table), block.names, present_rows(members.codes, members.weights))
+    except InputError:
+        return False
+    return True
+
+
+def _held_out(block: Block, some: Table, members: Membership) -> Float:
+    """log p(cell | y) of each row given all other rows (n, K); NaN without an estimate."""
+    family = block.family
+    x: Matrix = block.take(some)
+    x = x if is_sparse(x) else np.asarray(x)
+    none = np.full((len(members), len(members.classes)), np.nan)
+    try:
+        family.check(x, block.names)
+        statistic = family.summarize(x, members, block.names).check(block.names)
+        parameters = family.estimate(statistic, block.names)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            found = family.leave_one_out(statistic, parameters, x, members, block.names)
+    except SufficeError:  # the fit raises it again if no other family is better
+        return none
+    return none if found is None else found
+
+
+def _log_losses(scored: Sequence[Float | None], members: Membership) -> tuple[Float, float]:
+    """Mean of −log p(label | cell) of each candidate, over the rows that all candidates can score.
+
+    And the standard error of the difference between the last and the best of the others.
+    """
+    assert members.codes is not None
+    logs = [None if joint is None or np.isnan(joint).all() else _log_share(joint, members.codes) for joint in scored]
+    known = [each for each in logs if each is not None]
+    out = np.full(len(scored), np.nan)
+    fine: Mask = np.asarray(np.isfinite(np.array(known).reshape(-1, len(members))).all(axis=0) & bool(known))
+    if not fine.any():
+        out[0] = 0.0  # nothing to choose by, such as one row in each class
+        return out, 0.0
+    weights = np.ones(int(fine.sum())) if members.weights is None else members.weights[fine]
+    share = weights / weights.sum()
+    for i, each in enumerate(logs):
+        out[i] = np.nan if each is None else -float(share @ each[fine])
+    last, others = logs[-1], [i for i in range(len(logs) - 1) if logs[i] is not None]
+    if last is None or not others:
+        return out, 0.0
+    away = last[fine] - np.asarray(logs[min(others, key=out.__getitem__)])[fine]
+    return out, float(np.sqrt(share**2 @ (away - share @ away) ** 2))
+
+
+def _log_share(joint: Float, codes: Codes) -> Float:
+    """log p(label | cell) of each row, at least that of a probability of 2.2e-16; NaN where a score is NaN."""
+    own, most = joint[np.arange(len(codes)), codes], joint.max(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total = most + np.log(np.exp(joint - most[:, None]).sum(axis=1))
+        share = np.where(np.isneginf(most), -np.inf, own - total)
+    return np.maximum(share, np.log(np.finfo(np.float64).eps))
+
+
+def check_same_choice(mine: Schema, theirs: Schema) -> None:
+    """Raise `MergeError` if the data of two models have chosen different families for a column."""
+    if mine.scores is None or theirs.scores is None:
+        return
+    others = {name: theirs.scores.chosen(j) for j, name in enumerate(theirs.names)}
+    for j, name in enumerate(mine.names):
+        first, second = mine.scores.chosen(j), others.get(name)
+        if first is not None and second is not None and first != second:
+            raise MergeError(
+                f"Cannot merge: families='best' chose {first} for column {name!r} in the first model and "
+                f"{second} in the second. Fit one of the models with the families of the other: "
+                "NaiveBayes(other.families_).",
+                column=name,
+            )
