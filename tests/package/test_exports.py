@@ -44,6 +44,7 @@ PUBLIC = {
     "suffice.exceptions": [
         "Argument",
         "ClassError",
+        "ConvergenceWarning",
         "EmptyColumnWarning",
         "ImpossibleRowsWarning",
         "InputError",

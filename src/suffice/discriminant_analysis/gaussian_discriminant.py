@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from suffice.families import Linear, MultivariateGaussian
 from suffice.families.estimation import Estimation
 from suffice.families.linear import linear_scores
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
+from suffice.families.multivariate_gaussian.family import Missing
 from suffice.learning.impossible import Impossible
 from suffice.learning.tunable import Calibrate
 from suffice.model.explanation import Explanation
@@ -53,6 +55,14 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         posterior, so a row has a multivariate t distribution given the rows seen.
     smoothing : float or "auto", default=1
         Number of pseudo-rows, which look like all rows together, of the prior of ``"map"`` and ``"bayes"``.
+    missing : {"em", "drop", "error"}, default="em"
+        What NaN is in X: a missing cell, or an error. With ``"em"``, a row counts with the cells that it has: means and
+        covariances maximise the likelihood of all cells (EM; Little and Rubin), before shrinkage. Cells should be
+        missing at random: whether a cell is missing may depend on the class and on the cells that are present, not on
+        its own value. With ``"drop"``, `fit` skips rows with missing cells. Predictions for a row use the distribution
+        of the cells that it has, in both cases; a row without any gets the class prior. Statistics are kept for each
+        pattern of missing cells, 32 MiB of them at most; beyond that, rows with the rarest kinds of patterns count with
+        fewer of their cells (see `suffice.statistics.patterns`).
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
     n_components : int or None, default=None
@@ -103,6 +113,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
     0.98
     >>> model.predict_proba(X[70:71]).round(4)
     array([[0.    , 0.2755, 0.7245]])
+    >>> X[::3, 0] = X[1::4, 2] = np.nan
+    >>> model.fit(X, y).score(X, y)
+    0.98
     >>> halves = GaussianDiscriminant().fit(X[::2], y[::2]).merge(GaussianDiscriminant().fit(X[1::2], y[1::2]))
     >>> abs(halves.predict_proba(X) - model.predict_proba(X)).max() < 1e-12
     np.True_
@@ -120,6 +133,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         divisor: Literal["ml", "unbiased"] = "ml",
         estimation: Estimation | None = None,
         smoothing: float | Literal["auto"] = 1.0,
+        missing: Missing = "em",
         prior: Prior = "data",
         n_components: int | None = None,
         calibrate: Calibrate = False,
@@ -132,6 +146,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         self.divisor = divisor
         self.estimation = estimation
         self.smoothing = smoothing
+        self.missing = missing
         self.prior = prior
         self.n_components = n_components
         self.calibrate = calibrate
@@ -181,7 +196,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
 
         With a shared covariance, the part of a column is its coefficient times the distance of the row from the middle
         between the two classes; with own covariances it is its part of two quadratic forms, and ``"(spread)"`` is the
-        contribution of the classes' volumes.
+        contribution of the classes' volumes. A missing cell has the part 0, and the others are those of the distribution
+        of the cells that the row has.
 
         Parameters
         ----------
@@ -231,7 +247,10 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         return int(self._directions()[0].shape[1])
 
     def transform(self, X: Any) -> Float:
-        """Rows projected on the discriminant directions (n, n_components), about the mean of the classes."""
+        """Rows projected on the discriminant directions (n, n_components), about the mean of the classes.
+
+        Rows with missing cells raise `InputError`: they are no point in the space of the directions.
+        """
         fitted = self.fitted_
         directions, _ = self._directions()
         table = self._rows(fitted, X)
@@ -240,5 +259,5 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         with np.errstate(over="ignore", invalid="ignore"):
             out = linear_scores(table.x, Linear(directions.T, np.zeros(directions.shape[1]), centre))
         if not np.isfinite(out).all():
-            fitted.reader.explain_values(table, fitted.layout)
+            replace(fitted.reader, missing=False).explain_values(table, fitted.layout)
         return out

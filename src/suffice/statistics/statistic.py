@@ -215,6 +215,13 @@ class Statistic(ABC):
         changes: dict[str, Any] = {**parts, **arrays, **others}
         return replace(self, **changes)
 
+    def adopting(self, part: Statistic) -> Statistic:
+        """Return a statistic of this type for a model whose file holds only the inner statistic ``part``.
+
+        By default ``part`` itself.
+        """
+        return part
+
     def axes(self) -> tuple[object, ...]:
         """Return the labels of the axes of the numbers."""
         return (self.classes,)
