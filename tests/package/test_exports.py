@@ -123,6 +123,7 @@ PUBLIC = {
         "Membership",
         "Moments",
         "Pairs",
+        "PatternScatter",
         "PooledScatter",
         "RowMoments",
         "Scatter",

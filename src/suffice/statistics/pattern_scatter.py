@@ -32,7 +32,7 @@ class PatternScatter(Statistic):
     ----------
     complete : Scatter or PooledScatter
         The statistic of the complete rows.
-    observed : array of int8 of shape (C, d)
+    observed : array of uint8 of shape (C, d)
         1 in the columns that the rows of a cell have; never all, never none. Cells are sorted by pattern, then class.
     codes : array of int of shape (C,)
         Class of each cell.
@@ -62,7 +62,7 @@ class PatternScatter(Statistic):
     def of(cls, complete: Scatter | PooledScatter) -> PatternScatter:
         """Return the statistic of complete rows."""
         d = complete.shape[0]
-        nothing = np.zeros((0, d), dtype=np.int8), np.zeros(0, dtype=np.int64)
+        nothing = np.zeros((0, d), dtype=np.uint8), np.zeros(0, dtype=np.int64)
         return cls(
             complete.classes, complete, *nothing, np.zeros(0), *np.zeros((2, 0, d)), *np.zeros((2, 0, d, d)), level=0
         )
@@ -150,7 +150,7 @@ class PatternScatter(Statistic):
         }
         if not kept.all():
             arrays = {name: array[kept] for name, array in arrays.items()}
-        return replace(self, observed=observed[kept].astype(np.int8), codes=codes[kept], level=level, **arrays)
+        return replace(self, observed=observed[kept].astype(np.uint8), codes=codes[kept], level=level, **arrays)
 
     def _cells(self, labels: Index | None = None) -> Scatter:
         """Return the cells as the classes of a `Scatter`, with increasing labels."""

@@ -34,8 +34,8 @@ from suffice.statistics import PatternScatter, PooledScatter, Scatter
 __all__ = ["Expected", "expected_statistic", "inverses"]
 
 CLOSE = 1e-11  # a step that moves means and covariances of standardised columns by less is the last
-MOST_STEPS = 2000
-LEAST_PIVOT = 1e-11  # of the factor of a correlation matrix, squared; below it, the likelihood has no maximum
+MOST_STEPS = 1000
+LEAST_PIVOT = 1e-10  # of the factor of a correlation matrix, squared; below it, the likelihood has no maximum
 CHUNK = 1 << 20  # entries of the matrices of patterns that are processed together
 
 
@@ -141,6 +141,8 @@ class _Rows:
         Pattern, class, weight and mean of each pair of both.
     start_mean, start_variance : arrays of shape (K, d) and (d,)
         Of the cells that there are.
+    prior_variance : array of shape (d,)
+        Variance of the cells of all classes: one, or zero in a constant column.
     """
 
     weight: Float
@@ -155,6 +157,7 @@ class _Rows:
     cell_mean: Float
     start_mean: Float
     start_variance: Float
+    prior_variance: Float
 
     @classmethod
     def of(cls, statistic: PatternScatter, units: _Units, classes: Codes) -> _Rows:
@@ -177,6 +180,7 @@ class _Rows:
         # A pooled statistic has all squares in the first class, which is one of the classes then.
         total = n[classes].sum(axis=0)
         variance = squares[classes].sum(axis=0) / np.where(total > 0, total, 1.0) / units.scale**2
+        variance = np.where(variance > rank_tolerance(d) ** 2, variance, 0.0)
         return cls(
             complete.weight[classes],
             mean[classes] / units.scale,
@@ -190,6 +194,7 @@ class _Rows:
             cell_mean,
             start[classes] / units.scale,
             np.where(total > 0, variance, 1.0),
+            np.where(squares.sum(axis=0) > 0, 1.0, 0.0),
         )
 
     @property
@@ -240,14 +245,14 @@ def _maximised(rows: _Rows) -> _Maximum:
     try:
         return _iterated(rows, start, 0.0, subspace=subspace)
     except _NotRegularError:
-        start = _Point(rows.start_mean, np.diag(rows.start_variance))
+        start = _Point(rows.start_mean, np.diag(rows.prior_variance))
         return _iterated(rows, start, 1.0, subspace=False)
 
 
 def _spans_all(rows: _Rows, covariance: Float) -> bool:
     """Whether a singular covariance of many complete rows spans the incomplete ones, too."""
     k, d = rows.mean.shape
-    if rows.weight.sum() <= d + k:
+    if rows.weight.sum() <= 5 * (d + k):
         return False
     for p, observed in enumerate(rows.observed):
         at = np.flatnonzero(observed & (rows.start_variance > 0))
@@ -276,7 +281,7 @@ def _iterated(rows: _Rows, start: _Point, pseudo: float, *, subspace: bool) -> _
         if _distance(first.after, second.after) < CLOSE:
             return _Maximum(second.after.mean, second.scatter, trace)
         before, found = _extrapolated(rows, before, first.after, second, pseudo, subspace=subspace)
-        n_steps += 1
+        n_steps += 1 if found is not None else 2
         first = _step(rows, before, pseudo, subspace=subspace) if found is None else found
     warn_user(
         ConvergenceWarning(
@@ -297,7 +302,7 @@ def _extrapolated(
     change = [b - a for a, b in zip(before, middle, strict=True)]
     bend = [c - b - r for b, c, r in zip(middle, after, change, strict=True)]
     size, curve = (np.sqrt(sum(float((part**2).sum()) for part in parts)) for parts in (change, bend))
-    if subspace or not size > curve > 0:
+    if not size > curve > 0:
         return after, None
     length = size / curve
     mean, covariance = (
@@ -305,7 +310,7 @@ def _extrapolated(
     )
     point = _Point(mean, (covariance + covariance.T) / 2)
     try:
-        found = _step(rows, point, pseudo, subspace=False)
+        found = _step(rows, point, pseudo, subspace=subspace)
     except _NotRegularError:
         return after, None
     return (point, found) if found.log_likelihood >= second.log_likelihood else (after, None)
@@ -331,7 +336,7 @@ def _step(rows: _Rows, point: _Point, pseudo: float, *, subspace: bool) -> _Step
     apart = rows.mean - mean
     square = rows.scatter + (rows.weight[:, None] * apart).T @ apart
     total = -0.5 * (rows.weight.sum() * whole.log_det[0] + float((whole.matrix[0] * square).sum()))
-    total -= 0.5 * pseudo * (whole.log_det[0] + float(np.diagonal(whole.matrix[0]) @ rows.start_variance))
+    total -= 0.5 * pseudo * (whole.log_det[0] + float(np.diagonal(whole.matrix[0]) @ rows.prior_variance))
     scatter, expected = rows.scatter.copy(), np.empty_like(rows.cell_mean)
     step = max(1, CHUNK // d**2)
     bounds = np.argsort(rows.pattern, kind="stable")
@@ -362,7 +367,7 @@ def _step(rows: _Rows, point: _Point, pseudo: float, *, subspace: bool) -> _Step
     away = expected - new[rows.code]
     scatter += (rows.cell_weight[:, None] * away).T @ away
     scatter = (scatter + scatter.T) / 2
-    covariance = (scatter + pseudo * np.diag(rows.start_variance)) / (size.sum() + pseudo)
+    covariance = (scatter + pseudo * np.diag(rows.prior_variance)) / (size.sum() + pseudo)
     return _Step(_Point(new, covariance), scatter, total)
 
 
@@ -428,7 +433,10 @@ def _inverses(covariance: Float, observed: Mask, *, subspace: bool) -> Inverses:
     has = observed & (variance > 0)
     both = has[:, :, None] & has[:, None, :]
     values, vectors = np.linalg.eigh(np.where(both, covariance / deviation[:, None] / deviation, 0.0))
-    kept = values > 1e3 * rank_tolerance(len(covariance)) * values.max(axis=1, keepdims=True, initial=0.0)
+    rounding = 1e3 * rank_tolerance(len(covariance)) * values.max(axis=1, keepdims=True, initial=0.0)
+    if not ((values >= -rounding) & (variance >= 0).all()).all():
+        raise _NotRegularError
+    kept = values > rounding
     safe = np.where(kept, values, 1.0)
     factor = np.where(kept, 1 / np.sqrt(safe), 0.0)[:, :, None] * vectors.transpose(0, 2, 1) / deviation
     log_det = np.log(safe).sum(axis=1) + 2 * np.where(has, np.log(deviation), 0.0).sum(axis=1)
