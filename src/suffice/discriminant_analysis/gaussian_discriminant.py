@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +19,7 @@ from suffice.learning.impossible import Impossible
 from suffice.learning.tunable import Calibrate
 from suffice.model.explanation import Explanation
 from suffice.numerics.types import Float
+from suffice.sources.arrays import MatrixReader
 from suffice.tables import MatrixTable
 
 __all__ = ["GaussianDiscriminant"]
@@ -196,8 +196,8 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
 
         With a shared covariance, the part of a column is its coefficient times the distance of the row from the middle
         between the two classes; with own covariances it is its part of two quadratic forms, and ``"(spread)"`` is the
-        contribution of the classes' volumes. A missing cell has the part 0, and the others are those of the distribution
-        of the cells that the row has.
+        contribution of the classes' volumes. A missing cell has the part 0, and the others are those of the marginal
+        distribution of the cells that the row has.
 
         Parameters
         ----------
@@ -259,5 +259,5 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         with np.errstate(over="ignore", invalid="ignore"):
             out = linear_scores(table.x, Linear(directions.T, np.zeros(directions.shape[1]), centre))
         if not np.isfinite(out).all():
-            replace(fitted.reader, missing=False).explain_values(table, fitted.layout)
+            MatrixReader(type(self).__name__).explain_values(table, fitted.layout)
         return out

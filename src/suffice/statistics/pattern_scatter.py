@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -63,9 +63,8 @@ class PatternScatter(Statistic):
         """Return the statistic of complete rows."""
         d = complete.shape[0]
         nothing = np.zeros((0, d), dtype=np.uint8), np.zeros(0, dtype=np.int64)
-        return cls(
-            complete.classes, complete, *nothing, np.zeros(0), *np.zeros((2, 0, d)), *np.zeros((2, 0, d, d)), level=0
-        )
+        means, scatters = np.zeros((2, 0, d)), np.zeros((2, 0, d, d))
+        return cls(complete.classes, complete, *nothing, np.zeros(0), means[0], means[1], scatters[0], scatters[1])
 
     @classmethod
     def summarize(
@@ -84,7 +83,7 @@ class PatternScatter(Statistic):
         ([[1, 0]], array([2.]), array([[3., 0.]]))
         """
         holes = np.isnan(x)
-        incomplete = holes.any(axis=1)
+        incomplete = np.asarray(holes.any(axis=1))
         complete = cls.of(kind.summarize(x, members.without(incomplete), columns))
         return complete.with_incomplete(x, members, holes, columns)
 
@@ -100,7 +99,7 @@ class PatternScatter(Statistic):
         rows, observed = np.asarray(x[at], dtype=np.float64), ~holes[at]
         taken = members.take(at)
         if taken.codes is not None:
-            return self._with_rows(rows, observed, taken.codes, taken.weights, columns)
+            return self.with_rows(rows, observed, taken.codes, taken.weights, columns)
         # Each row belongs to each class with a weight.
         assert taken.soft is not None
         soft = taken.soft if taken.weights is None else taken.soft * taken.weights[:, None]
@@ -110,10 +109,10 @@ class PatternScatter(Statistic):
             if len(here):
                 codes, weights = np.full(len(here), k), np.ascontiguousarray(soft[here, k])
                 part = PatternScatter.of(self.complete.scale(0.0))
-                out = out.merge(part._with_rows(rows[here], observed[here], codes, weights, columns))
+                out = out.merge(part.with_rows(rows[here], observed[here], codes, weights, columns))
         return out
 
-    def _with_rows(
+    def with_rows(
         self, x: Float, observed: Mask, codes: Codes, weights: Float | None, columns: Sequence[object] | None
     ) -> PatternScatter:
         """Return the statistic with cells of rows that have some of their columns."""
@@ -132,15 +131,15 @@ class PatternScatter(Statistic):
         order = np.argsort(cell, kind="stable")
         members = Membership(axis, codes=cell[order], weights=None if weights is None else weights[some][order])
         found = Scatter.summarize(filled[order], members, columns)
-        return self._with_cells(kept[first], codes[first], found, level)
+        return self.with_cells(kept[first], codes[first], found, level)
 
     # ------------------------------------------------------------------ cells
 
-    def _with_cells(self, observed: Mask, codes: Codes, found: Scatter, level: int) -> Self:
+    def with_cells(self, observed: Mask, codes: Codes, found: Scatter, level: int) -> Self:
         """Return the statistic with other cells, without those that have no weight."""
         kept = found.weight > 0
         pairs = observed[:, :, None] & observed[:, None, :]
-        arrays = {
+        arrays: dict[str, Any] = {
             "weight": found.weight,
             "weight_low": found.weight_low,
             "mean": np.where(observed, found.mean, 0.0),
@@ -152,18 +151,20 @@ class PatternScatter(Statistic):
             arrays = {name: array[kept] for name, array in arrays.items()}
         return replace(self, observed=observed[kept].astype(np.uint8), codes=codes[kept], level=level, **arrays)
 
-    def _cells(self, labels: Index | None = None) -> Scatter:
+    def cells(self, labels: Index | None = None) -> Scatter:
         """Return the cells as the classes of a `Scatter`, with increasing labels."""
         axis = ClassAxis(np.arange(len(self.codes)) if labels is None else labels)
         parts = self.mean, self.mean_low, self.scatter, self.scatter_low
         return Scatter(axis, self.weight, *parts, weight_low=self.weight_low)
 
     @cached_property
-    def _mask(self) -> Mask:
+    def mask(self) -> Mask:
+        """The columns that the rows of each cell have, as a mask (C, d)."""
         return np.asarray(self.observed > 0)
 
-    def _taking_cells(self, at: Selection) -> Self:
-        return self._with_cells(self._mask[at], self.codes[at], self._cells().taking(at), self.level)
+    def taking_cells(self, at: Selection) -> Self:
+        """Return the statistic with some of its cells."""
+        return self.with_cells(self.mask[at], self.codes[at], self.cells().taking(at), self.level)
 
     def at_level(self, level: int) -> Self:
         """Return the statistic with patterns of a coarser level."""
@@ -171,9 +172,9 @@ class PatternScatter(Statistic):
             return self
         if not len(self.codes):
             return replace(self, level=level)
-        kept = coarsened(self._mask, level)
+        kept = coarsened(self.mask, level)
         some = np.flatnonzero(kept.any(axis=1))
-        finer = self._taking_cells(some)
+        finer = self.taking_cells(some)
         kept = kept[some]
         first, group = distinct_patterns(kept, finer.codes)
         pairs = kept[:, :, None] & kept[:, None, :]
@@ -184,12 +185,12 @@ class PatternScatter(Statistic):
             scatter=np.where(pairs, finer.scatter, 0.0),
             scatter_low=np.where(pairs, finer.scatter_low, 0.0),
         )
-        return self._with_cells(kept[first], finer.codes[first], masked._merged_groups(group, len(first)), level)
+        return self.with_cells(kept[first], finer.codes[first], masked.merged_groups(group, len(first)), level)
 
-    def _merged_groups(self, group: Codes, n_groups: int) -> Scatter:
+    def merged_groups(self, group: Codes, n_groups: int) -> Scatter:
         """Return the cells of each group merged, two by two."""
         axis = ClassAxis(np.arange(n_groups))
-        cells = self._cells()
+        cells = self.cells()
         while len(group) > n_groups:
             order = np.argsort(group, kind="stable")
             ordered = group[order]
@@ -200,13 +201,13 @@ class PatternScatter(Statistic):
             cells, group = left.merge(right.relabelled(ClassAxis(partner))), ordered[rank % 2 == 0]
         return _selected(cells, np.argsort(group, kind="stable")).relabelled(axis)
 
-    def _aligned(self, other: PatternScatter) -> tuple[Mask, Codes, Scatter, Scatter]:
+    def aligned_cells(self, other: PatternScatter) -> tuple[Mask, Codes, Scatter, Scatter]:
         """Return the cells of both at one level: patterns, classes, and two statistics on one axis."""
-        masks, codes = np.vstack([self._mask, other._mask]), np.concatenate([self.codes, other.codes])
+        masks, codes = np.vstack([self.mask, other.mask]), np.concatenate([self.codes, other.codes])
         first, cell = distinct_patterns(masks, codes)
         axis = ClassAxis(np.arange(len(first)))
         n = len(self.codes)
-        mine, theirs = self._cells(cell[:n]).on(axis), other._cells(cell[n:]).on(axis)
+        mine, theirs = self.cells(cell[:n]).on(axis), other.cells(cell[n:]).on(axis)
         return masks[first], codes[first], mine, theirs
 
     # ------------------------------------------------------------------ operations
@@ -219,9 +220,9 @@ class PatternScatter(Statistic):
             return replace(mine, complete=complete)
         if not len(mine.codes):
             return replace(theirs, complete=complete)
-        masks, codes, a, b = mine._aligned(theirs)
-        out = replace(mine, complete=complete)._with_cells(masks, codes, a.merge(b), level)
-        return out.at_level(lowest_level(out._mask, out.codes, level, most_cells(self.shape[0])))
+        masks, codes, a, b = mine.aligned_cells(theirs)
+        out = replace(mine, complete=complete).with_cells(masks, codes, a.merge(b), level)
+        return out.at_level(lowest_level(out.mask, out.codes, level, most_cells(self.shape[0])))
 
     def _subtracted(self, other: Self, columns: Sequence[object]) -> Self:
         complete = self.complete.subtract(other.complete, columns)  # type: ignore[arg-type]
@@ -233,7 +234,7 @@ class PatternScatter(Statistic):
         theirs = other.at_level(self.level)
         if not len(theirs.codes):
             return replace(self, complete=complete)
-        masks, codes, a, b = self._aligned(theirs)
+        masks, codes, a, b = self.aligned_cells(theirs)
         new = np.flatnonzero((a.weight == 0) & (b.weight > 0))
         if len(new):
             lacking = columns_at(columns, np.flatnonzero(~masks[new[0]]))
@@ -241,14 +242,14 @@ class PatternScatter(Statistic):
                 f"Cannot remove rows of class {self.classes.label(int(codes[new[0]]))!r} with missing cells in "
                 f"{lacking}: there are none."
             )
-        return replace(self, complete=complete)._with_cells(masks, codes, a.subtract(b, columns), self.level)
+        return replace(self, complete=complete).with_cells(masks, codes, a.subtract(b, columns), self.level)
 
     def _scaled(self, factor: float) -> Self:
         complete = self.complete.scale(factor)
         if factor == 0:
-            return replace(PatternScatter.of(complete))  # type: ignore[return-value]
-        return replace(self, complete=complete)._with_cells(
-            self._mask, self.codes, self._cells().scale(factor), self.level
+            return replace(self.taking_cells(np.empty(0, dtype=np.intp)), complete=complete, level=0)
+        return replace(self, complete=complete).with_cells(
+            self.mask, self.codes, self.cells().scale(factor), self.level
         )
 
     def with_row(self, row: Float, code: int) -> Self | None:
@@ -267,7 +268,7 @@ class PatternScatter(Statistic):
         wider = super().on(axis)
         if wider is self or not len(self.codes):
             return wider
-        return wider._sorted(axis.positions(self.classes.labels)[self.codes])
+        return wider.in_order(axis.positions(self.classes.labels)[self.codes])
 
     def taking(self, at: Selection) -> Self:
         """Return the statistic of some of the classes, by position or by a mask."""
@@ -278,7 +279,7 @@ class PatternScatter(Statistic):
         new = np.full(len(self.classes), -1)
         new[positions] = np.arange(len(positions))
         kept = np.flatnonzero(new[self.codes] >= 0)
-        return replace(fewer._taking_cells(kept), codes=new[self.codes[kept]])
+        return replace(fewer.taking_cells(kept), codes=new[self.codes[kept]])
 
     def emptied(self, where: Mask) -> Self:
         """Return the statistic without rows in the classes where a mask is true."""
@@ -286,7 +287,7 @@ class PatternScatter(Statistic):
         gone = where[self.codes]
         if not gone.any():
             return self if complete is self.complete else replace(self, complete=complete)
-        return replace(self, complete=complete)._taking_cells(np.flatnonzero(~gone))
+        return replace(self, complete=complete).taking_cells(np.flatnonzero(~gone))
 
     def _columns(self, at: Index) -> Self:
         moved = replace(
@@ -298,12 +299,12 @@ class PatternScatter(Statistic):
             scatter=self.scatter[:, at[:, None], at],
             scatter_low=self.scatter_low[:, at[:, None], at],
         )
-        return moved._sorted(self.codes)
+        return moved.in_order(self.codes)
 
-    def _sorted(self, codes: Codes) -> Self:
+    def in_order(self, codes: Codes) -> Self:
         """Return the statistic with other classes of the cells, in order."""
-        order, _ = distinct_patterns(self._mask, codes)
-        return self._with_cells(self._mask[order], codes[order], _selected(self._cells(), order), self.level)
+        order, _ = distinct_patterns(self.mask, codes)
+        return self.with_cells(self.mask[order], codes[order], _selected(self.cells(), order), self.level)
 
     def axes(self) -> tuple[object, ...]:
         """Return the classes, and pattern and class of each cell."""
@@ -343,7 +344,7 @@ class PatternScatter(Statistic):
 
     def rounding(self) -> dict[str, Float]:
         """Return the magnitude of the terms of each entry."""
-        cells = self._cells().rounding()
+        cells = self.cells().rounding()
         codes = {"observed": np.ones(self.shape), "codes": np.ones(())}
         return cells | codes | {f"complete {name}": size for name, size in self.complete.rounding().items()}
 
@@ -369,7 +370,7 @@ class PatternScatter(Statistic):
         if complete is self.complete and not gone.any():
             return self
         out = replace(self, complete=complete)
-        return out._taking_cells(np.flatnonzero(~gone)) if gone.any() else out
+        return out.taking_cells(np.flatnonzero(~gone)) if gone.any() else out
 
     def levelled(self, before: Self) -> Self:
         """Return the statistic without rounding errors in columns that became constant."""

@@ -147,8 +147,8 @@ class MultivariateGaussian(Family):
                 f" is the share of the diagonal, between 0 and 1; got {self.shrinkage!r}.",
                 argument="shrinkage",
             )
-        if isinstance(self.missing, bool):
-            object.__setattr__(self, "missing", "drop" if self.missing else "error")
+        earlier: dict[object, Missing] = {True: "drop", False: "error"}
+        object.__setattr__(self, "missing", earlier.get(self.missing, self.missing))
         if self.missing not in ("em", "drop", "error"):
             hint = did_you_mean(str(self.missing), ("em", "drop", "error"))
             raise InputError(

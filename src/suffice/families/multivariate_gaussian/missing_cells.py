@@ -72,8 +72,8 @@ def expected_statistic(statistic: PatternScatter, *, shared: bool) -> Expected:
         mean[group], scatter[group[0]] = found.mean, found.scatter
         traces.append(found.log_likelihoods)
     seen = weight[:, None] > 0
-    means = add(np.broadcast_to(units.origin, (k, d)), np.zeros((k, d)), units.scale * mean, np.zeros((k, d)))
-    means = tuple(np.where(seen, part, 0.0) for part in means)
+    high, low = add(np.broadcast_to(units.origin, (k, d)), np.zeros((k, d)), units.scale * mean)
+    means = np.where(seen, high, 0.0), np.where(seen, low, 0.0)
     scatter = scatter * units.scale[:, None] * units.scale
     if isinstance(complete, PooledScatter):
         pooled = scatter.sum(axis=0)
@@ -261,7 +261,7 @@ def _spans_all(rows: _Rows, covariance: Float) -> bool:
         here = rows.pattern == p
         away = (rows.cell_mean[here] - rows.mean[rows.code[here]])[:, at] @ null
         off = np.einsum("ir,ij,jr->", null, rows.pattern_scatter[p][np.ix_(at, at)], null)
-        if off + rows.cell_weight[here] @ (away**2).sum(axis=1) > 1e-20 * rows.pattern_weight[p]:
+        if off + rows.cell_weight[here] @ (away**2).sum(axis=1) > 1e-12 * rows.pattern_weight[p]:
             return False
     return True
 
@@ -305,9 +305,7 @@ def _extrapolated(
     if not size > curve > 0:
         return after, None
     length = size / curve
-    mean, covariance = (
-        a + 2 * length * r + length**2 * v for a, r, v in zip(before, change, bend, strict=True)
-    )
+    mean, covariance = (a + 2 * length * r + length**2 * v for a, r, v in zip(before, change, bend, strict=True))
     point = _Point(mean, (covariance + covariance.T) / 2)
     try:
         found = _step(rows, point, pseudo, subspace=subspace)
