@@ -34,8 +34,10 @@ from suffice.statistics import PatternScatter, PooledScatter, Scatter
 __all__ = ["Expected", "expected_statistic", "inverses"]
 
 CLOSE = 1e-11  # a step that moves means and covariances of standardised columns by less is the last
+AT_REST, PATIENCE = 1e-7, 10  # steps below the first that get no smaller that many times move by rounding alone
 MOST_STEPS = 1000
-LEAST_PIVOT = 1e-10  # of the factor of a correlation matrix, squared; below it, the likelihood has no maximum
+LEAST_PIVOT = 1e-12  # of the factor of a correlation matrix, squared; below it, the matrix is singular
+VANISHING = 1e-6  # share of the least pivot of complete rows; below it, the likelihood grows without bound
 CHUNK = 1 << 20  # entries of the matrices of patterns that are processed together
 
 
@@ -223,6 +225,19 @@ class _Maximum(NamedTuple):
     log_likelihoods: list[float]
 
 
+class _Search(NamedTuple):
+    """How the maximum is searched for.
+
+    A pivot of the correlation matrix below ``least_pivot`` shows that the likelihood has no maximum. ``pseudo`` is the
+    weight of a prior of independent columns with the variances of the data. With ``subspace`` the covariance is
+    singular, and all rows lie in the subspace where it is not zero.
+    """
+
+    least_pivot: float = 0.0
+    pseudo: float = 0.0
+    subspace: bool = False
+
+
 class _NotRegularError(Exception):
     """A covariance is singular to working precision."""
 
@@ -233,20 +248,19 @@ class _NotRegularError(Exception):
 @single_threaded_blas(lambda rows: rows.mean.shape[1])
 def _maximised(rows: _Rows) -> _Maximum:
     """The maximum of the likelihood, bounded by a prior if there is none otherwise."""
-    covariance = np.diag(rows.start_variance)
-    subspace = False
+    start, search = _Point(rows.start_mean, np.diag(rows.start_variance)), _Search(VANISHING)
     if rows.weight.sum() > 0:
         complete = rows.scatter / rows.weight.sum()
-        if inverses(complete, np.ones((1, len(complete)), dtype=bool)) is not None:
-            covariance = complete
+        found = inverses(complete, np.ones((1, len(complete)), dtype=bool))
+        if found is not None:
+            start, search = _Point(rows.start_mean, complete), _Search(VANISHING * found.least_pivot)
         elif _spans_all(rows, complete):
-            covariance, subspace = complete, True
-    start = _Point(rows.start_mean, covariance)
+            start, search = _Point(rows.start_mean, complete), _Search(subspace=True)
     try:
-        return _iterated(rows, start, 0.0, subspace=subspace)
+        return _iterated(rows, start, search)
     except _NotRegularError:
         start = _Point(rows.start_mean, np.diag(rows.prior_variance))
-        return _iterated(rows, start, 1.0, subspace=False)
+        return _iterated(rows, start, _Search(pseudo=1.0))
 
 
 def _spans_all(rows: _Rows, covariance: Float) -> bool:
@@ -266,23 +280,26 @@ def _spans_all(rows: _Rows, covariance: Float) -> bool:
     return True
 
 
-def _iterated(rows: _Rows, start: _Point, pseudo: float, *, subspace: bool) -> _Maximum:
+def _iterated(rows: _Rows, start: _Point, search: _Search) -> _Maximum:
     """EM steps with extrapolation, from a start to the maximum."""
     trace: list[float] = []
-    first = _step(rows, start, pseudo, subspace=subspace)
+    first = _step(rows, start, search)
     before, n_steps = start, 1
+    smallest, stalled = np.inf, 0
     while n_steps < MOST_STEPS:
         trace.append(first.log_likelihood)
         if _distance(before, first.after) < CLOSE:
             return _Maximum(first.after.mean, first.scatter, trace)
-        second = _step(rows, first.after, pseudo, subspace=subspace)
+        second = _step(rows, first.after, search)
         n_steps += 1
         trace.append(second.log_likelihood)
-        if _distance(first.after, second.after) < CLOSE:
+        moved = _distance(first.after, second.after)
+        smallest, stalled = (moved, 0) if moved < smallest else (smallest, stalled + 1)
+        if moved < CLOSE or (moved < AT_REST and stalled >= PATIENCE):
             return _Maximum(second.after.mean, second.scatter, trace)
-        before, found = _extrapolated(rows, before, first.after, second, pseudo, subspace=subspace)
+        before, found = _extrapolated(rows, before, first.after, second, search)
         n_steps += 1 if found is not None else 2
-        first = _step(rows, before, pseudo, subspace=subspace) if found is None else found
+        first = _step(rows, before, search) if found is None else found
     warn_user(
         ConvergenceWarning(
             f"The means and covariances of rows with missing cells have not converged after {MOST_STEPS} steps of EM: "
@@ -295,7 +312,7 @@ def _iterated(rows: _Rows, start: _Point, pseudo: float, *, subspace: bool) -> _
 
 
 def _extrapolated(
-    rows: _Rows, before: _Point, middle: _Point, second: _Step, pseudo: float, *, subspace: bool
+    rows: _Rows, before: _Point, middle: _Point, second: _Step, search: _Search
 ) -> tuple[_Point, _Step | None]:
     """The next point, and the step from it if it was tried: extrapolated if that does not lower the likelihood."""
     after = second.after
@@ -308,7 +325,7 @@ def _extrapolated(
     mean, covariance = (a + 2 * length * r + length**2 * v for a, r, v in zip(before, change, bend, strict=True))
     point = _Point(mean, (covariance + covariance.T) / 2)
     try:
-        found = _step(rows, point, pseudo, subspace=subspace)
+        found = _step(rows, point, search)
     except _NotRegularError:
         return after, None
     return (point, found) if found.log_likelihood >= second.log_likelihood else (after, None)
@@ -323,14 +340,12 @@ def _distance(a: _Point, b: _Point) -> float:
     return float(max(mean.max(initial=0.0), covariance.max(initial=0.0)))
 
 
-def _step(rows: _Rows, point: _Point, pseudo: float, *, subspace: bool) -> _Step:
-    """One EM step; ``pseudo`` is the weight of a prior of independent columns with the variances of the data.
-
-    Raises `_NotRegularError` if the covariance is singular, unless the rows lie in its ``subspace``.
-    """
+def _step(rows: _Rows, point: _Point, search: _Search) -> _Step:
+    """One EM step; raises `_NotRegularError` if the covariance is singular, unless the rows lie in its subspace."""
     mean, sigma = point
+    pseudo = search.pseudo
     d = len(sigma)
-    whole = _inverses(sigma, np.ones((1, d), dtype=bool), subspace=subspace)
+    whole = _inverses(sigma, np.ones((1, d), dtype=bool), search)
     apart = rows.mean - mean
     square = rows.scatter + (rows.weight[:, None] * apart).T @ apart
     total = -0.5 * (rows.weight.sum() * whole.log_det[0] + float((whole.matrix[0] * square).sum()))
@@ -342,7 +357,7 @@ def _step(rows: _Rows, point: _Point, pseudo: float, *, subspace: bool) -> _Step
     for low in range(0, len(rows.observed), step):
         here = slice(low, low + step)
         observed = rows.observed[here]
-        inverse = _inverses(sigma, observed, subspace=subspace)
+        inverse = _inverses(sigma, observed, search)
         cells = bounds[np.searchsorted(ordered, low) : np.searchsorted(ordered, low + step)]
         at = rows.pattern[cells] - low
         known = np.where(observed[at], rows.cell_mean[cells] - mean[rows.code[cells]], 0.0)
@@ -381,12 +396,12 @@ def _summed_products(a: Float, b: Float) -> Float:
 class Inverses(NamedTuple):
     """Inverse of the observed part of a matrix for each pattern (P, d, d), zero elsewhere, and log-determinants (P,).
 
-    ``factor`` are the inverses of the lower Cholesky factors, which are triangular and zero elsewhere, too.
+    ``least_pivot`` is the smallest of their Cholesky factors, squared, on standardised columns.
     """
 
     matrix: Float
     log_det: Float
-    factor: Float
+    least_pivot: float
 
 
 def inverses(covariance: Float, observed: Mask) -> Inverses | None:
@@ -416,14 +431,15 @@ def inverses(covariance: Float, observed: Mask) -> Inverses | None:
     factor = np.linalg.solve(lower, np.broadcast_to(np.eye(d), lower.shape)) / deviation
     factor = np.where(has[:, :, None] & has[:, None, :], factor, 0.0)
     log_det = 2 * (np.log(pivots) + np.where(has, np.log(deviation), 0.0)).sum(axis=1)
-    return Inverses(np.matmul(factor.transpose(0, 2, 1), factor), log_det, factor)
+    least = float(pivots.min(initial=1.0)) ** 2
+    return Inverses(np.matmul(factor.transpose(0, 2, 1), factor), log_det, least)
 
 
-def _inverses(covariance: Float, observed: Mask, *, subspace: bool) -> Inverses:
+def _inverses(covariance: Float, observed: Mask, search: _Search) -> Inverses:
     """`inverses`, or those in the subspace where a singular covariance is not zero."""
-    if not subspace:
+    if not search.subspace:
         found = inverses(covariance, observed)
-        if found is None:
+        if found is None or found.least_pivot < search.least_pivot:
             raise _NotRegularError
         return found
     variance = np.diagonal(covariance)
@@ -438,4 +454,4 @@ def _inverses(covariance: Float, observed: Mask, *, subspace: bool) -> Inverses:
     safe = np.where(kept, values, 1.0)
     factor = np.where(kept, 1 / np.sqrt(safe), 0.0)[:, :, None] * vectors.transpose(0, 2, 1) / deviation
     log_det = np.log(safe).sum(axis=1) + 2 * np.where(has, np.log(deviation), 0.0).sum(axis=1)
-    return Inverses(np.matmul(factor.transpose(0, 2, 1), factor), log_det, factor)
+    return Inverses(np.matmul(factor.transpose(0, 2, 1), factor), log_det, 0.0)
