@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from suffice import MergeError
+from suffice import InputError, MergeError
 from suffice.statistics import ClassAxis, Membership, PatternScatter, PooledScatter, Scatter, pattern_scatter
 from suffice.statistics.patterns import coarsened, distinct_patterns, n_levels
 from suffice.testing import assert_same
@@ -84,3 +84,9 @@ def test_rows_that_were_not_there_cannot_be_removed():
 def test_decay_forgets_patterns():
     x, codes = rows(4, 20, 3)
     assert summarize(x, codes).scale(1e-150).faded().is_complete
+
+
+def test_some_columns_cannot_be_selected():
+    x, codes = rows(5, 20, 3)
+    with pytest.raises(InputError, match="Select all columns, in any order"):
+        summarize(x, codes).columns([0, 2])

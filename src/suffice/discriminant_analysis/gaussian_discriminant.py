@@ -69,7 +69,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         How many discriminant directions `transform` keeps; all min(K − 1, d) by default.
     calibrate : bool or {"temperature", "isotonic"}, default=False
         Whether `predict_proba` is calibrated on held-out rows (leave-one-out, or ten folds where that has no closed
-        form and there are more than 1,000 rows): with a temperature, an offset for each class and a
+        form and there are more than 1,000 rows, or 50 with missing cells): with a temperature, an offset for each class and a
         share of outliers that have the class prior (True; what the rows give no evidence for is not used), or with a
         monotone function (``"isotonic"``).
     impossible : {"error", "prior", "nan"}, default="error"
@@ -113,12 +113,16 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
     0.98
     >>> model.predict_proba(X[70:71]).round(4)
     array([[0.    , 0.2755, 0.7245]])
-    >>> X[::3, 0] = X[1::4, 2] = np.nan
-    >>> model.fit(X, y).score(X, y)
-    0.98
     >>> halves = GaussianDiscriminant().fit(X[::2], y[::2]).merge(GaussianDiscriminant().fit(X[1::2], y[1::2]))
     >>> abs(halves.predict_proba(X) - model.predict_proba(X)).max() < 1e-12
     np.True_
+
+    Rows with missing cells take part with the cells that they have:
+
+    >>> holes = X.copy()
+    >>> holes[::3, 0] = holes[1::4, 2] = np.nan
+    >>> GaussianDiscriminant().fit(holes, y).score(X, y)
+    0.98
     """
 
     _specification_type = GaussianDiscriminantSpecification

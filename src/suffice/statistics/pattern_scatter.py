@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from suffice.exceptions import MergeError, columns_at
+from suffice.exceptions import InputError, MergeError, columns_at
 from suffice.numerics.number_range import SMALLEST_SQUARE, check_squares
 from suffice.numerics.types import Array, Codes, Float, Index, Mask, Selection
 from suffice.statistics.classes import ClassAxis, Membership, present_rows
@@ -290,6 +290,11 @@ class PatternScatter(Statistic):
         return replace(self, complete=complete).taking_cells(np.flatnonzero(~gone))
 
     def _columns(self, at: Index) -> Self:
+        if len(at) < self.shape[0] and len(self.codes):
+            raise InputError(
+                "Cannot select some columns of rows with missing cells: their patterns were made for all columns. "
+                "Select all columns, in any order."
+            )
         moved = replace(
             self,
             complete=self.complete.columns(at),

@@ -222,6 +222,10 @@ class MultivariateGaussian(Family):
         """The statistic with one more row, unless a subclass summarises rows in another way."""
         return statistic.with_row(row, code) if type(self).summarize is MultivariateGaussian.summarize else None
 
+    def iterates(self, statistic: GaussianStatistic) -> bool:
+        """Whether rows with missing cells need EM."""
+        return isinstance(statistic, PatternScatter) and not statistic.is_complete
+
     def summarize_folds(
         self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[Statistic]:

@@ -12,8 +12,9 @@ point with a lower likelihood is not used.
 
 Shrinkage, priors and divisors are applied afterwards, to the expected statistic.
 
-If there are too few rows for a regular covariance, the likelihood has no maximum. The M step then adds one row's weight
-of independent columns with the variances of the data, which bounds it. If columns are linearly dependent in all rows,
+If there are too few rows for a regular covariance, the likelihood has no maximum: the covariance approaches a singular
+matrix, far from that of the complete rows. The search then starts again with an M step that adds one row's weight of
+independent columns with the variances of the data, which bounds the likelihood. If columns are linearly dependent in all rows,
 everything happens in the subspace that the complete rows span.
 """
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,6 +43,9 @@ VANISHING = 1e-6  # share of the least pivot of complete rows; below it, the lik
 CHUNK = 1 << 20  # entries of the matrices of patterns that are processed together
 
 
+_KEPT: WeakKeyDictionary[PatternScatter, dict[bool, Expected]] = WeakKeyDictionary()
+
+
 class Expected(NamedTuple):
     """The statistic of all rows with the expected values of their missing cells.
 
@@ -59,7 +64,18 @@ def expected_statistic(statistic: PatternScatter, *, shared: bool) -> Expected:
     statistic : PatternScatter
     shared : bool
         Whether the classes share one covariance.
+
+    Notes
+    -----
+    The result is kept as long as the statistic: settings that apply after EM need no second search.
     """
+    kept = _KEPT.setdefault(statistic, {})
+    if shared not in kept:
+        kept[shared] = _expected(statistic, shared=shared)
+    return kept[shared]
+
+
+def _expected(statistic: PatternScatter, *, shared: bool) -> Expected:
     complete = statistic.complete
     units = _Units.of(statistic)
     k, d = len(statistic.classes), statistic.shape[0]
