@@ -69,9 +69,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         How many discriminant directions `transform` keeps; all min(K − 1, d) by default.
     calibrate : bool or {"temperature", "isotonic"}, default=False
         Whether `predict_proba` is calibrated on held-out rows (leave-one-out, or ten folds where that has no closed
-        form and there are more than 1,000 rows, or 50 with missing cells): with a temperature, an offset for each class and a
-        share of outliers that have the class prior (True; what the rows give no evidence for is not used), or with a
-        monotone function (``"isotonic"``).
+        form and there are more than 1,000 rows, or 50 with missing cells): with a temperature, an offset for each class
+        and a share of outliers that have the class prior (True; what the rows give no evidence for is not used), or
+        with a monotone function (``"isotonic"``).
     impossible : {"error", "prior", "nan"}, default="error"
         What a row gets that is so far from every class that its density is zero in float64: an error that names the
         rows; the class prior; or NaN (`predict` then gives the most probable class of the prior). The last two warn
