@@ -6,20 +6,21 @@ from typing import Any, Literal
 
 import numpy as np
 
+from suffice import bayes
 from suffice.bayes import Prior
 from suffice.discriminant_analysis.specification import GaussianDiscriminantSpecification
 from suffice.estimators import TunableClassifier
 from suffice.estimators.scikit_learn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from suffice.families import Linear, MultivariateGaussian
+from suffice.families.covariance import whiten
 from suffice.families.estimation import Estimation
-from suffice.families.linear import linear_scores
+from suffice.families.linear import linear_scores, rows_by_pattern
 from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.families.multivariate_gaussian.family import Missing
 from suffice.learning.impossible import Impossible
 from suffice.learning.tunable import Calibrate
 from suffice.model.explanation import Explanation
 from suffice.numerics.types import Float
-from suffice.sources.arrays import MatrixReader
 from suffice.tables import MatrixTable
 
 __all__ = ["GaussianDiscriminant"]
@@ -253,7 +254,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
     def transform(self, X: Any) -> Float:
         """Rows projected on the discriminant directions (n, n_components), about the mean of the classes.
 
-        Rows with missing cells raise `InputError`: they are no point in the space of the directions.
+        A row with missing cells gets its expected projection, given the cells that it has.
         """
         fitted = self.fitted_
         directions, _ = self._directions()
@@ -261,7 +262,30 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         assert isinstance(table, MatrixTable)
         centre = self.class_prior_ @ self.means_
         with np.errstate(over="ignore", invalid="ignore"):
-            out = linear_scores(table.x, Linear(directions.T, np.zeros(directions.shape[1]), centre))
+            rows = table.x
+            if fitted.specification.accepts_missing and np.isnan(rows).any():
+                posterior = bayes.posterior(fitted.estimate.relative_joint(table))
+                rows = _expected_rows(rows, posterior, self.means_, self.covariance_)
+            out = linear_scores(rows, Linear(directions.T, np.zeros(directions.shape[1]), centre))
         if not np.isfinite(out).all():
-            MatrixReader(type(self).__name__).explain_values(table, fitted.layout)
+            fitted.reader.explain_values(table, fitted.layout)
         return out
+
+
+def _expected_rows(x: Float, posterior: Float, means: Float, covariance: Float) -> Float:
+    """Rows with the expected values of their missing cells: Σ_k p(k | x_o) E[x | x_o, k]."""
+    out = np.array(x, dtype=np.float64)
+    for rows, known in rows_by_pattern(x):
+        lacking = np.setdiff1d(np.arange(x.shape[1]), known)
+        if not len(lacking):
+            continue
+        expected = np.zeros((len(rows), len(lacking)))
+        for k, mean in enumerate(means):
+            sigma = covariance if covariance.ndim == 2 else covariance[k]
+            predicted = np.tile(mean[lacking], (len(rows), 1))
+            if len(known):
+                white = whiten(sigma[np.ix_(known, known)]).matrix
+                predicted += (out[np.ix_(rows, known)] - mean[known]) @ white @ white.T @ sigma[np.ix_(known, lacking)]
+            expected += posterior[rows, k : k + 1] * predicted
+        out[np.ix_(rows, lacking)] = expected
+    return out
