@@ -13,6 +13,7 @@
 
     SufficeWarning                (also a UserWarning)
     ├── SingularCovarianceWarning
+    ├── ConvergenceWarning                              an iteration that stopped before it had converged
     ├── EmptyColumnWarning                              a column without a single value
     └── ImpossibleRowsWarning                           rows that no class can explain
 
@@ -41,6 +42,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Argument",
     "ClassError",
+    "ConvergenceWarning",
     "EmptyColumnWarning",
     "ImpossibleRowsWarning",
     "InputError",
@@ -213,6 +215,10 @@ class SufficeWarning(_Facts, UserWarning):
 
 class SingularCovarianceWarning(SufficeWarning):
     """A shared covariance matrix is singular; the model uses the subspace that the data span."""
+
+
+class ConvergenceWarning(SufficeWarning):
+    """An iteration stopped before it had converged."""
 
 
 class EmptyColumnWarning(SufficeWarning):

@@ -39,7 +39,10 @@ def test_fit(folder, options, sentence):
     assert not python_syntax(said)
 
 
-def test_missing_cells_of_a_model_of_numbers(folder, discriminant):
+def test_missing_cells_of_a_model_of_numbers(folder):
+    discriminant = "strict.suffice"
+    fit = ("fit", "train.csv", "-t", "species", "--model", "discriminant", "--missing", "error")
+    ran(*fit, "-o", discriminant, "-q")
     (folder / "hole.csv").write_text((folder / "test.csv").read_text().split("\n")[0] + "\n1,,3,4,5,setosa\n")
     said = refused("predict", discriminant, "hole.csv")
     assert "hole.csv, line 2, column 'sepal width': the cell is missing." in said

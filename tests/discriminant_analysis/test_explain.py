@@ -59,7 +59,7 @@ def test_own_parts_by_matrices():
 
 
 def test_what_cannot_be_explained():
-    model = GaussianDiscriminant().fit(X, Y)
+    model = GaussianDiscriminant(missing="error").fit(X, Y)
     with pytest.raises(ClassError):
         model.explain(X, label=7)
     with pytest.raises(ValueError, match="NaN"):

@@ -12,8 +12,8 @@ from suffice.model import Block
 from suffice.sources.queries import answers
 from suffice.testing import assert_same, example_rows
 
-FAMILIES = [family_named(name) for name in family_names() if name != "text"]
-FAMILIES.append(MultivariateGaussian("own", missing=True))
+FAMILIES = [family_named(name) for name in family_names() if name not in ("text", "multivariate_gaussian")]
+FAMILIES += [MultivariateGaussian(missing="drop"), MultivariateGaussian("own", missing="drop")]
 ENGINES = {
     "pandas": pd.DataFrame,
     "polars": pl.DataFrame,
@@ -46,7 +46,7 @@ def test_classes_that_lie_far_apart(engine):
     codes = rng.integers(0, 2, 200)
     x = rng.normal(size=(200, 2)) @ [[1.0, 0.5], [0.0, 1.0]] + 1e6 * (2 * codes[:, None] - 1)
     frame = ENGINES[engine]({"a": x[:, 0], "b": x[:, 1], "y": codes})
-    family = MultivariateGaussian("own")
+    family = MultivariateGaussian("own", missing="drop")
     found = family.from_aggregates(answers(frame, "y", family.aggregates(["a", "b"])), ["a", "b"])
     for k in range(2):
         np.testing.assert_allclose(found.scatter[k], np.cov(x[codes == k].T, bias=True) * found.weight[k], rtol=1e-7)
@@ -66,3 +66,9 @@ def test_values_that_are_none_of_the_family(engine, name):
 def test_texts_have_no_aggregates():
     with pytest.raises(InputError, match="The family text cannot be fitted from aggregates of a query engine"):
         family_named("text").aggregates(["body"])
+
+
+def test_patterns_of_missing_cells_have_no_aggregates():
+    with pytest.raises(InputError, match="EM needs those of every pattern") as error:
+        MultivariateGaussian().aggregates(["a", "b"])
+    assert error.value.argument == "missing"

@@ -58,10 +58,11 @@ SETTINGS = {
     "multivariate_gaussian": [
         MultivariateGaussian("own"),
         MultivariateGaussian("own", mix=0.2, shrinkage=0.1, divisor="unbiased"),
-        MultivariateGaussian("own", shrinkage="ledoit_wolf"),
+        MultivariateGaussian("own", shrinkage="ledoit_wolf", missing="drop"),
         MultivariateGaussian("shared", shrinkage="oas"),
-        MultivariateGaussian("own", missing=True),
-        MultivariateGaussian("shared", estimation="bayes", missing=True),
+        MultivariateGaussian("own", missing="drop"),
+        MultivariateGaussian("own", missing="error"),
+        MultivariateGaussian("shared", estimation="bayes"),
         MultivariateGaussian("own", estimation="map"),
     ],
     "text": [

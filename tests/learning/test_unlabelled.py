@@ -271,7 +271,7 @@ def test_bad_input(name):
 def test_values_that_are_none():
     X, y = np.array([[0.0], [1.0], [5.0], [7.0]]), [0, 0, 1, 1]
     with pytest.raises(ValueError, match="NaN"):
-        GaussianDiscriminant().fit(X, y, unlabelled=[[np.nan]])
+        GaussianDiscriminant(missing="error").fit(X, y, unlabelled=[[np.nan]])
     for model in (GaussianDiscriminant(), LinearDiscriminantAnalysis(), GaussianNB(), NaiveBayes()):
         with pytest.raises(ValueError, match="infinity"):
             model.fit(X, y, unlabelled=[[np.inf]])

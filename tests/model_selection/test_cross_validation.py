@@ -214,7 +214,8 @@ def test_what_is_wrong_with_rows_is_said_as_fit_says_it():
     X, y = np.random.default_rng(14).standard_normal((60, 2)), np.arange(60) % 3
     X[7, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        cross_val_predict(GaussianDiscriminant(), X, y)
+        cross_val_predict(GaussianDiscriminant(missing="error"), X, y)
+    assert np.isfinite(cross_val_predict(GaussianDiscriminant(), X, y, method="predict_proba")).all()
 
 
 def test_folds_of_large_matrices_are_not_all_held_at_once(monkeypatch):

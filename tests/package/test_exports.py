@@ -44,6 +44,7 @@ PUBLIC = {
     "suffice.exceptions": [
         "Argument",
         "ClassError",
+        "ConvergenceWarning",
         "EmptyColumnWarning",
         "ImpossibleRowsWarning",
         "InputError",
@@ -126,6 +127,7 @@ PUBLIC = {
         "Membership",
         "Moments",
         "Pairs",
+        "PatternScatter",
         "PooledScatter",
         "RowMoments",
         "Scatter",

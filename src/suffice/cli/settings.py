@@ -95,8 +95,9 @@ NAIVE_BAYES = (
     ),
     click.option(
         "--missing",
-        type=Choice(["ignore", "category"], case_sensitive=False),
-        help="Ignore missing cells of categorical columns (default), or treat them as a category.",
+        type=Choice(["ignore", "category", "em", "drop", "error"], case_sensitive=False),
+        help="Missing cells. naive-bayes: ignore those of categorical columns (default), or treat them as a category. "
+        "discriminant: use the other cells of the row (em, default), drop the row, or stop (error).",
     ),
     click.option(
         "--unseen",
@@ -180,15 +181,18 @@ SECTIONS = {
 }
 SETTINGS_OF = {
     "naive-bayes": ("families", "missing", "unseen"),
-    "discriminant": ("covariance", "shape", "mix", "shrinkage"),
+    "discriminant": ("covariance", "shape", "mix", "shrinkage", "missing"),
     "text": ("event", "ngram_range", "max_words", "min_length", "punctuation", "slots"),
 }
-"""Settings that only one model has."""
+"""Settings that not all models have."""
+MISSING = {"naive-bayes": ("ignore", "category"), "discriminant": ("em", "drop", "error")}
+"""Values of ``--missing`` for each model."""
 
 
 def setting_options(function: F) -> F:
     """Add all settings as options. The function gets those that were given as ``settings``."""
-    names = [*(name for own in SETTINGS_OF.values() for name in own), "smoothing", "estimation", "prior", "calibrate"]
+    own = dict.fromkeys(name for names in SETTINGS_OF.values() for name in names)
+    names = [*own, "smoothing", "estimation", "prior", "calibrate"]
 
     @functools.wraps(function)
     def with_settings(*args: object, **given: Any) -> object:
@@ -204,9 +208,15 @@ def setting_options(function: F) -> F:
 def check_model_settings(kind: str, settings: Settings) -> None:
     """Raise if a setting belongs to another model."""
     for other, names in SETTINGS_OF.items():
-        wrong = [name for name in names if name in settings]
+        wrong = [name for name in names if name in settings and name not in SETTINGS_OF.get(kind, ())]
         if other != kind and wrong:
             raise click.UsageError(f"{_option_name(wrong[0])} needs --model {other}; the model is {kind}.")
+    missing = settings.get("missing")
+    if missing is not None and missing not in MISSING[kind]:
+        (other,) = (name for name, values in MISSING.items() if missing in values)
+        raise click.UsageError(
+            f"--missing {missing} needs --model {other}; the model is {kind}, which takes {', '.join(MISSING[kind])}."
+        )
 
 
 def check_no_settings(settings: Settings) -> None:

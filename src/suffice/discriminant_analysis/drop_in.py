@@ -121,7 +121,7 @@ class DiscriminantSpecification(Specification):
         """One multivariate Gaussian block, with the statistic that the solver needs."""
         own = self.needs_own_scatter()
         kind = FourthMoments if self.shrinkage == "auto" else Scatter if own else PooledScatter
-        family = _KeptScatter("own" if own else "shared", missing=False, kind=kind)
+        family = _KeptScatter("own" if own else "shared", missing="error", kind=kind)
         return (Block(family, slice(None), schema.names),)
 
     def check_fit(self, n_rows: int, classes: ClassAxis, n_columns: int) -> None:

@@ -11,18 +11,31 @@ import numpy as np
 
 from suffice.exceptions import InputError, did_you_mean
 from suffice.families import Family, Gaussian, MultivariateGaussian
+from suffice.families.linear import rows_with_missing
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import Solution, specification_named
 from suffice.learning.tunable import SMOOTHING_PATH, TunableSpecification
 from suffice.learning.tuning_result import Tuning, is_auto
 from suffice.model import Block
+from suffice.numerics.types import Matrix
 from suffice.sources.arrays import MatrixReader
+from suffice.statistics import Membership, Moments
 from suffice.tables.table import Schema
 
 __all__ = ["GaussianDiscriminantSpecification"]
 
 MIXES = (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0)
 SHRINKAGES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0)
+
+
+@dataclass(frozen=True)
+class _CompleteRows(Gaussian):
+    """Independent Gaussian columns that learn from complete rows only."""
+
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> Moments:
+        """Moments of the complete rows of a batch."""
+        incomplete = rows_with_missing(x)
+        return super().summarize(x, members.without(incomplete) if incomplete.any() else members, columns)
 
 
 @specification_named
@@ -39,12 +52,18 @@ class GaussianDiscriminantSpecification(TunableSpecification):
     divisor: str = "ml"
     estimation: str | None = None
     smoothing: float | str = 1.0
+    missing: str = "em"
     n_components: int | None = None
 
     @cached_property
     def reader(self) -> MatrixReader:
         """Rows are dense matrices of numbers."""
-        return MatrixReader(self.estimator)
+        return MatrixReader(self.estimator, missing=self.accepts_missing)
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether NaN is a missing cell."""
+        return self.missing != "error"
 
     def paths(self) -> dict[str, Sequence[float]]:
         """Values of the parameters that are "auto" and have an effect."""
@@ -64,11 +83,11 @@ class GaussianDiscriminantSpecification(TunableSpecification):
     def family(self, tuning: Tuning | None) -> Family:
         """A multivariate Gaussian, or independent Gaussian columns for a diagonal shape."""
         mix, smoothing = self.setting("mix", 0.0, tuning), self.setting("smoothing", 1.0, tuning)
-        shared: dict[str, Any] = {"missing": False, "estimation": self.estimation or "mle", "smoothing": smoothing}
+        shared: dict[str, Any] = {"estimation": self.estimation or "mle", "smoothing": smoothing}
         shrinkage = self.setting("shrinkage", 0.0, tuning)
         if shrinkage is None and self.estimation is None:
             shrinkage = "oas"
-        full = MultivariateGaussian(self.covariance, mix, shrinkage, self.divisor, **shared)  # type: ignore[arg-type]
+        full = MultivariateGaussian(self.covariance, mix, shrinkage, self.divisor, self.missing, **shared)  # type: ignore[arg-type]
         if self.shape == "full":
             return full
         if self.shape not in ("diagonal", "spherical"):
@@ -76,9 +95,16 @@ class GaussianDiscriminantSpecification(TunableSpecification):
             raise InputError(
                 f"shape must be 'full', 'diagonal' or 'spherical'; got {self.shape!r}.{hint}", argument="shape"
             )
-        spherical = self.shape == "spherical"
-        return Gaussian(
-            variance=full.covariance, mix=mix, spherical=spherical, divisor=full.divisor, floor=0.0, **shared
+        # Independent columns need no EM: each cell counts in its own column.
+        kind = _CompleteRows if self.missing == "drop" else Gaussian
+        return kind(
+            variance=full.covariance,
+            mix=mix,
+            spherical=self.shape == "spherical",
+            divisor=full.divisor,
+            floor=0.0,
+            missing=self.accepts_missing,
+            **shared,
         )
 
     def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:

@@ -114,6 +114,9 @@ class HoldsRowsOut(Protocol):
     ) -> Float | None:
         """log p(x | y) of each row under parameters of all other rows (n, K)."""
 
+    def iterates(self, statistic: FamilyStatistic) -> bool:
+        """Whether `estimate` iterates."""
+
     def summarize_folds(
         self, x: BlockRows, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[Statistic]:

@@ -244,6 +244,10 @@ class Family(
         """
         return None
 
+    def iterates(self, statistic: FamilyStatistic) -> bool:
+        """Whether `estimate` iterates, which takes too long to repeat it for each row; by default False."""
+        return False
+
     def summarize_folds(
         self, x: BlockRows, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[Statistic]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from suffice import kernels
 from suffice.kernels import PosteriorRequest
-from suffice.numerics.types import Float, Mask, Matrix
+from suffice.numerics.types import Float, Index, Mask, Matrix
+from suffice.statistics.patterns import distinct_patterns
 from suffice.tables.sparse_cells import same_cells
 from suffice.tables.table import is_sparse
 
@@ -24,6 +25,7 @@ __all__ = [
     "linear_scores",
     "row_blocks",
     "row_sums",
+    "rows_by_pattern",
     "rows_with_missing",
     "scores_of_cells",
 ]
@@ -204,6 +206,21 @@ def rows_with_missing(x: Matrix) -> Mask:
     """Which rows have a missing value (n,)."""
     parts = [np.isnan(block).any(axis=1) for _, block in row_blocks(x)]
     return np.concatenate([np.zeros(0, dtype=bool), *parts])
+
+
+def rows_by_pattern(x: Float) -> Iterator[tuple[Index, Index]]:
+    """Rows with the same missing cells, as pairs (rows, columns that they have).
+
+    >>> x = np.array([[1.0, np.nan], [1.0, 2.0], [3.0, np.nan]])
+    >>> [(rows.tolist(), known.tolist()) for rows, known in rows_by_pattern(x)]
+    [([0, 2], [0]), ([1], [0, 1])]
+    """
+    observed = ~np.isnan(x)
+    first, which = distinct_patterns(observed, np.zeros(len(x), dtype=np.int64))
+    order = np.argsort(which, kind="stable")
+    bounds = np.searchsorted(which[order], np.arange(len(first) + 1))
+    for i, row in enumerate(first):
+        yield order[bounds[i] : bounds[i + 1]], np.flatnonzero(observed[row])
 
 
 def centred_blocks(x: Float, mean: Float, mean_low: Float | None = None) -> Iterator[tuple[slice, Float]]:

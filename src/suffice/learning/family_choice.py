@@ -65,8 +65,8 @@ def _with_settings(kind: type[Family], settings: Mapping[str, Any]) -> Family:
 @lru_cache(maxsize=256, typed=True)
 def _made(kind: type[Family], **settings: Hashable) -> Family:
     defaults: dict[str, object] = {each.name: each.default for each in fields(kind)} if is_dataclass(kind) else {}
-    # A policy is a string; a field of the same name with another type is something else.
-    takes = {name for name, default in defaults.items() if name not in POLICIES or isinstance(default, str)}
+    # A field with the name of a policy is another setting unless its default is a value of the policy.
+    takes = {name for name, default in defaults.items() if name not in POLICIES or default in POLICIES[name]}
     return kind(**{name: value for name, value in settings.items() if name in takes})
 
 

@@ -20,6 +20,7 @@ __all__ = ["HoldOut"]
 
 N_FOLDS = 10
 ROUNDING = 1e-9  # relative to the weight of a class
+MOST_ITERATED = 50  # rows that are held out one by one if a family iterates to estimate parameters
 
 
 class HoldOut:
@@ -32,7 +33,7 @@ class HoldOut:
     table, members
         The rows, and the class and weight that each has in the model.
     most : float
-        How many rows without a closed form may be held out one by one.
+        How many rows without a closed form may be held out one by one; fewer if a family iterates.
 
     Attributes
     ----------
@@ -41,7 +42,9 @@ class HoldOut:
     """
 
     def __init__(self, model: Model, table: Table, members: Membership, most: float) -> None:
-        self.model, self.table, self.members, self.most = model, table, members, most
+        self.model, self.table, self.members = model, table, members
+        iterates = (block.family.iterates(each) for block, each in zip(model.blocks, model.statistics, strict=True))
+        self.most = min(most, MOST_ITERATED) if most < np.inf and any(iterates) else most
         self.name = ""
         self._folds = np.empty(0, dtype=np.int64)
         self._training: list[Model] = []

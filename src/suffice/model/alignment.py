@@ -26,11 +26,14 @@ def aligned(
     """
     statistics = tuple(others) if same_layout(blocks, theirs) else _rearranged(blocks, theirs, others)
     for block, a, b in zip(blocks, mine, statistics, strict=True):
-        if type(a) is not type(b):
+        for mine_is, theirs_is in zip(a.kinds(), b.kinds(), strict=False):
+            if mine_is is theirs_is:
+                continue
             raise MergeError(
-                "Cannot merge models with different settings: a shared covariance, an own covariance and Ledoit-Wolf "
-                f"shrinkage keep different statistics ({type(a).__name__} in the first model, {type(b).__name__} in "
-                f"the second; {columns_at(block.names, range(len(block.names)))})."
+                "Cannot merge models with different settings: a shared covariance, an own covariance, Ledoit-Wolf "
+                "shrinkage and missing='em' keep different statistics "
+                f"({mine_is.__name__} in the first model, {theirs_is.__name__} in the second; "
+                f"{columns_at(block.names, range(len(block.names)))})."
             )
     return statistics
 

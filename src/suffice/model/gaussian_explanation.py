@@ -9,6 +9,8 @@ With own covariances they are a difference of two quadratic forms, each a sum ov
 volumes, which belong to no column and are the part "(spread)":
 
     log p(x | k) = −½ Σ_j (x − μ_k)_j [Σ_k⁻¹(x − μ_k)]_j − ½ log |2πΣ_k|
+
+A row with missing cells has the parts of the marginal distribution of the cells that are present, and 0 elsewhere.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.bayes import check_possible_rows
+from suffice.families.linear import rows_by_pattern
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
 from suffice.model.estimate import Estimate
 from suffice.model.explanation_result import PRIOR, Explanation, compared_classes
@@ -39,13 +42,29 @@ def explain_gaussian(
     joint = estimate.relative_joint(table) if joint is None else joint
     check_possible_rows(joint)
     first, second = compared_classes(joint, label, against)
-    x = np.asarray(block.take(table), dtype=np.float64) - parameters.origin
+    x = np.asarray(block.take(table), dtype=np.float64)
     shared = len(parameters.whitening) == 1
-    parts = (_linear_parts if shared else _quadratic_parts)(parameters, x, first, second)
+    parts = _parts(parameters, x, first, second)
     prior = estimate.log_prior[first] - estimate.log_prior[second]
     labels = estimate.classes.labels
     names = [PRIOR, *block.names] if shared else [PRIOR, *block.names, SPREAD]
     return Explanation(names, np.column_stack([prior, parts]), labels[first], labels[second])
+
+
+def _parts(p: MultivariateGaussianParameters, x: Float, a: Index, b: Index) -> Float:
+    """Part of each column of each row (n, d), and with own covariances that of the volumes (n, d + 1)."""
+    shared, d = len(p.whitening) == 1, x.shape[1]
+    evaluate = _linear_parts if shared else _quadratic_parts
+    if not np.isnan(x).any():
+        return evaluate(p, x - p.origin, a, b)
+    out = np.zeros((len(x), d if shared else d + 1))
+    for rows, known in rows_by_pattern(x):
+        if not len(known):
+            continue
+        marginal = p if len(known) == d else p.marginal(known)
+        at = known if shared else np.append(known, d)
+        out[np.ix_(rows, at)] = evaluate(marginal, x[np.ix_(rows, known)] - marginal.origin, a[rows], b[rows])
+    return out
 
 
 def _linear_parts(p: MultivariateGaussianParameters, x: Float, a: Index, b: Index) -> Float:

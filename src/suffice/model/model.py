@@ -184,11 +184,12 @@ class Model:
         self._check_blocks(replace(self, blocks=tuple(blocks)))
         for block, statistic in zip(blocks, self.statistics, strict=True):
             zero = block.family.zero(self.classes, len(block.names))
-            if type(zero) is not type(statistic):
-                raise MergeError(
-                    f"The new settings of {block.family.name} need {type(zero).__name__}, but the model has "
-                    f"{type(statistic).__name__}. Call fit again."
-                )
+            for needed, known in zip(zero.kinds(), statistic.kinds(), strict=False):
+                if needed is not known:
+                    raise MergeError(
+                        f"The new settings of {block.family.name} need {needed.__name__}, but the model has "
+                        f"{known.__name__}. Call fit again."
+                    )
             try:
                 statistic.check_joins(zero)
             except MergeError as error:

@@ -318,7 +318,10 @@ def _statistics(document: dict[str, Json], reader: ValueReader, zero: Model) -> 
         raise ModelFileError(f"it has {len(stored)} statistics; its settings make {len(zero.statistics)} blocks")
     statistics: list[Statistic] = []
     for each, empty, block in zip(stored, zero.statistics, zero.blocks, strict=True):
-        statistic = reader.value(each, type(empty))
+        parts = [type(part) for part in empty.inner().values()]
+        statistic = reader.value(each, type(empty), *parts)
+        if type(statistic) in parts:
+            statistic = empty.adopting(statistic)
         check_statistic(statistic, empty, block.names)
         statistics.append(statistic)
     return tuple(statistics)

@@ -13,7 +13,8 @@ import numpy as np
 from suffice.exceptions import ModelFileError, columns_at
 from suffice.model_file.encoding import Value, field_values
 from suffice.numerics.types import Array
-from suffice.statistics import BinCounts, ClassAxis, Counts, JointCounts, Statistic, WordSums
+from suffice.statistics import BinCounts, ClassAxis, Counts, JointCounts, PatternScatter, Statistic, WordSums
+from suffice.statistics.patterns import distinct_patterns, n_levels
 from suffice.tables import Levels
 from suffice.tables.levels import is_missing
 from suffice.tables.table import Kind, Schema
@@ -71,6 +72,8 @@ def check_statistic(statistic: Statistic, zero: Statistic, names: Sequence[objec
             raise _fault(names, "the counts do not match the levels")
     if isinstance(statistic, BinCounts) and not statistic.has_valid_bins():
         raise _fault(names, "the counts do not match the bins")
+    if isinstance(statistic, PatternScatter):
+        _check_patterns(statistic, names)
     if isinstance(statistic, WordSums) and isinstance(zero, WordSums):
         _check_words(statistic, zero, names)
     if statistic.shape != zero.shape:
@@ -103,6 +106,27 @@ def _check_words(statistic: WordSums, zero: WordSums, names: Sequence[object]) -
     used = statistic.documents.any(axis=0)
     if not (statistic.vocabulary.slots or used.all()) or ((statistic.count > 0) != (statistic.documents > 0)).any():
         raise _fault(names, "some words occur in no document")
+
+
+def _check_patterns(statistic: PatternScatter, names: Sequence[object]) -> None:
+    """Raise unless each cell has one class, one pattern of some of the columns, and rows."""
+    n, observed = len(statistic.codes), statistic.observed
+    if not all(len(array) == n for array in (observed, statistic.weight, statistic.mean, statistic.scatter)):
+        raise _fault(names, "the patterns of missing cells do not match their rows")
+    if not all(len(array) == n for array in (statistic.weight_low, statistic.mean_low, statistic.scatter_low)):
+        raise _fault(names, "the patterns of missing cells do not match their rows")
+    is_pattern = ((observed == 0) | (observed == 1)).all(axis=1) & observed.any(axis=1) & ~observed.all(axis=1)
+    has_class = (statistic.codes >= 0) & (statistic.codes < len(statistic.classes))
+    lacks = observed == 0
+    pairs = lacks[:, :, None] | lacks[:, None, :]
+    is_zero = not statistic.mean[lacks].any() and not statistic.scatter[pairs].any()
+    if not (is_pattern & has_class & (statistic.weight > 0)).all() or not is_zero:
+        raise _fault(names, "the patterns of missing cells are not valid")
+    first, _ = distinct_patterns(observed > 0, statistic.codes)
+    if not np.array_equal(first, np.arange(n)):
+        raise _fault(names, "the patterns of missing cells are not sorted and distinct")
+    if not 0 <= statistic.level <= n_levels(statistic.shape[0]):
+        raise _fault(names, f"there is no level {statistic.level} of patterns")
 
 
 def _fault(names: Sequence[object], problem: str) -> ModelFileError:

@@ -15,6 +15,7 @@ statistic           holds, for each class                                    use
 `Scatter`           weight, mean, scatter matrix                             own covariances
 `PooledScatter`     weight, mean; one scatter matrix for all classes         a shared covariance
 `FourthMoments`     `Scatter`, and the products of squares                   Ledoit–Wolf shrinkage
+`PatternScatter`    one of the three, and `Scatter` by pattern of cells      missing cells
 ==================  =======================================================  =====================
 """
 
@@ -26,6 +27,7 @@ from suffice.statistics.counts import Counts
 from suffice.statistics.fourth_moments import FourthMoments
 from suffice.statistics.joint_counts import JointCounts
 from suffice.statistics.moments import Moments
+from suffice.statistics.pattern_scatter import PatternScatter
 from suffice.statistics.row_moments import RowMoments
 from suffice.statistics.scatter import PooledScatter, Scatter
 from suffice.statistics.statistic import ByClass, ByColumn, ByPair, Pairs, Statistic
@@ -46,6 +48,7 @@ __all__ = [
     "Membership",
     "Moments",
     "Pairs",
+    "PatternScatter",
     "PooledScatter",
     "RowMoments",
     "Scatter",

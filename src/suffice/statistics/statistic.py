@@ -215,6 +215,17 @@ class Statistic(ABC):
         changes: dict[str, Any] = {**parts, **arrays, **others}
         return replace(self, **changes)
 
+    def kinds(self) -> tuple[type[Statistic], ...]:
+        """Return the type, and those of the fields that are statistics themselves."""
+        return type(self), *(kind for part in self.inner().values() for kind in part.kinds())
+
+    def adopting(self, part: Statistic) -> Statistic:
+        """Return a statistic of this type for a model whose file holds only the inner statistic ``part``.
+
+        By default ``part`` itself.
+        """
+        return part
+
     def axes(self) -> tuple[object, ...]:
         """Return the labels of the axes of the numbers."""
         return (self.classes,)

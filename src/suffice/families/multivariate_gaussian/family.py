@@ -29,24 +29,37 @@ from suffice.families.linear import (
     linear_posterior,
     linear_scores,
     row_blocks,
+    rows_by_pattern,
     rows_with_missing,
 )
 from suffice.families.multivariate_gaussian.conjugate_leave_one_out import conjugate_leave_one_out
 from suffice.families.multivariate_gaussian.leave_one_out import leave_one_out_log_density
+from suffice.families.multivariate_gaussian.missing_cells import expected_statistic
 from suffice.families.multivariate_gaussian.parameters import MultivariateGaussianParameters
 from suffice.families.multivariate_gaussian.shrunk_leave_one_out import MOST_ROWS, shrunk_leave_one_out
 from suffice.families.multivariate_gaussian.singular import check_regular, warn_if_singular
 from suffice.families.multivariate_gaussian.wishart import log_student, log_wishart, pseudo_scatter, wishart_evidence
 from suffice.numerics.compensated import divided
-from suffice.numerics.types import Codes, Float, Index, Matrix
-from suffice.statistics import ClassAxis, FourthMoments, Membership, PooledScatter, Scatter, Statistic
+from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
+from suffice.statistics import (
+    ClassAxis,
+    FourthMoments,
+    Membership,
+    PatternScatter,
+    PooledScatter,
+    Scatter,
+    Statistic,
+)
 from suffice.statistics.aggregation import Aggregation, Answer
+from suffice.statistics.folds import by_fold, of_folds
 from suffice.statistics.scatter_queries import scatter_by_class, scatter_of_answer
 from suffice.tables.table import is_sparse
 
-__all__ = ["MultivariateGaussian", "MultivariateGaussianParameters"]
+__all__ = ["Missing", "MultivariateGaussian", "MultivariateGaussianParameters"]
 
 Evaluate = Callable[[MultivariateGaussianParameters, Float], Float]
+Missing = Literal["em", "drop", "error"]
+GaussianStatistic = Scatter | PooledScatter | PatternScatter
 
 
 @register
@@ -66,10 +79,11 @@ class MultivariateGaussian(Family):
         class has no variance in a column, the target has the shared variance.
     divisor : {"ml", "unbiased"}
         n_k and n (maximum likelihood), or n_k − 1 and n − K.
-    missing : bool
-        Whether a NaN is read as a missing cell. If not, it is an error. The statistics skip rows with missing cells,
-        since a covariance has no closed form with them; for prediction the missing columns are integrated out, which is
-        exact.
+    missing : {"em", "drop", "error"}
+        What a NaN is: a missing cell, or an error. With ``"em"``, rows with missing cells take part by maximum
+        likelihood; see `suffice.families.multivariate_gaussian.missing_cells`. With ``"drop"``, the statistics skip
+        them. For prediction the missing columns are integrated out in both cases, which is exact. Files of earlier
+        versions hold True and False, which are ``"drop"`` and ``"error"``.
     estimation : {"mle", "map", "bayes"}
         With ``bayes`` a row has a multivariate t distribution given the rows seen.
     smoothing : float
@@ -81,6 +95,11 @@ class MultivariateGaussian(Family):
     singular own covariance is an error that names class and columns.
 
     A class without rows has the mean of all rows and the shared covariance.
+
+    With missing cells, shrinkage, mix, divisor and the pseudo-rows of a prior are applied to the expected statistic,
+    after maximum likelihood. The multivariate t of ``bayes`` is then an approximation: it counts a row with missing
+    cells like a complete one. Ledoit-Wolf shrinkage needs fourth moments, for which EM has no expectation, and is an
+    error.
 
     Examples
     --------
@@ -97,7 +116,7 @@ class MultivariateGaussian(Family):
     mix: float = 0.0
     shrinkage: float | Literal["ledoit_wolf", "oas"] | None = None
     divisor: Literal["ml", "unbiased"] = "ml"
-    missing: bool = True
+    missing: Missing = "em"
     estimation: Estimation = "mle"
     smoothing: float = 1.0
 
@@ -132,6 +151,13 @@ class MultivariateGaussian(Family):
                 f" is the share of the diagonal, between 0 and 1; got {self.shrinkage!r}.",
                 argument="shrinkage",
             )
+        earlier: dict[object, Missing] = {True: "drop", False: "error"}
+        object.__setattr__(self, "missing", earlier.get(self.missing, self.missing))
+        if self.missing not in ("em", "drop", "error"):
+            hint = did_you_mean(str(self.missing), ("em", "drop", "error"))
+            raise InputError(
+                f"missing must be 'em', 'drop' or 'error'; got {self.missing!r}.{hint}", argument="missing"
+            )
         check_estimation(self.estimation, self.smoothing)
         if self.estimation != "mle" and (self.divisor != "ml" or self.shrinkage is not None or self.mix not in (0, 1)):
             raise InputError(
@@ -151,7 +177,7 @@ class MultivariateGaussian(Family):
     @property
     def accepts_missing(self) -> bool:
         """Whether a NaN is read as a missing cell."""
-        return self.missing
+        return self.missing != "error"
 
     @property
     def consistent(self) -> bool:
@@ -166,13 +192,14 @@ class MultivariateGaussian(Family):
             return FourthMoments
         return PooledScatter if self.covariance == "shared" else Scatter
 
-    def zero(self, classes: ClassAxis, n_columns: int) -> Scatter | PooledScatter:
+    def zero(self, classes: ClassAxis, n_columns: int) -> GaussianStatistic:
         """The statistic of no rows."""
-        return self._statistic.zero(classes, n_columns)
+        return self._of_complete_rows(self._statistic.zero(classes, n_columns))
 
-    def summarize(
-        self, x: Matrix, members: Membership, columns: Sequence[object] | None = None
-    ) -> Scatter | PooledScatter:
+    def _of_complete_rows(self, statistic: Scatter | PooledScatter) -> GaussianStatistic:
+        return PatternScatter.of(statistic) if self.missing == "em" else statistic
+
+    def summarize(self, x: Matrix, members: Membership, columns: Sequence[object] | None = None) -> GaussianStatistic:
         """Class means, and scatter matrices in the smallest form that `estimate` needs."""
         if is_sparse(x):
             # The scatter is dense anyway, so the rows are made dense, one block at a time.
@@ -182,22 +209,32 @@ class MultivariateGaussian(Family):
                 total = total.merge(part)  # type: ignore[arg-type]  # both have the statistic of the settings
             return total
         try:
-            return self._statistic.summarize(x, members, columns)
+            return self._of_complete_rows(self._statistic.summarize(x, members, columns))
         except InputError:
-            incomplete = rows_with_missing(x) if self.missing else np.zeros(0, dtype=bool)
+            incomplete = self._incomplete(x)
             if not incomplete.any():
                 raise
+            if self.missing == "em":
+                return PatternScatter.summarize(x, members, self._statistic, columns)
             return self._statistic.summarize(x, members.without(incomplete), columns)
 
-    def with_row(self, statistic: Scatter | PooledScatter, row: Float, code: int) -> Scatter | PooledScatter | None:
+    def _incomplete(self, x: Matrix) -> Mask:
+        """Which rows have a missing cell (n,)."""
+        return rows_with_missing(x) if self.accepts_missing else np.zeros(x.shape[0], dtype=bool)
+
+    def with_row(self, statistic: GaussianStatistic, row: Float, code: int) -> GaussianStatistic | None:
         """The statistic with one more row, unless a subclass summarises rows in another way."""
         return statistic.with_row(row, code) if type(self).summarize is MultivariateGaussian.summarize else None
+
+    def iterates(self, statistic: GaussianStatistic) -> bool:
+        """Whether rows with missing cells need EM."""
+        return isinstance(statistic, PatternScatter) and not statistic.is_complete
 
     def summarize_folds(
         self, x: Matrix, members: Membership, folds: Codes, n_folds: int, columns: Sequence[object]
     ) -> Sequence[Statistic]:
         """The statistic of each fold, in one pass over the rows; fold −1 excludes a row."""
-        if self._statistic is not PooledScatter:
+        if self.missing != "em" and self._statistic is not PooledScatter:
             return super().summarize_folds(x, members, folds, n_folds, columns)
         if is_sparse(x):
             parts: Sequence[FamilyStatistic] = [self.zero(members.classes, x.shape[1])] * n_folds
@@ -206,21 +243,51 @@ class MultivariateGaussian(Family):
                 more = self.summarize_folds(block, members.take(here), folds[here], n_folds, columns)
                 parts = [a.merge(b) for a, b in zip(parts, more, strict=True)]
             return parts
-        incomplete = rows_with_missing(x) if self.missing else np.zeros(0, dtype=bool)
-        if incomplete.any():
-            folds = np.where(incomplete, -1, folds)
-        return PooledScatter.summarize_folds(x, members, folds, n_folds, columns)
+        incomplete = self._incomplete(x)
+        whole = np.where(incomplete, -1, folds) if incomplete.any() else folds
+        if self._statistic is PooledScatter:
+            complete: Sequence[FamilyStatistic] = PooledScatter.summarize_folds(x, members, whole, n_folds, columns)
+        else:
+            of_classes = self._statistic.summarize(x, of_folds(members, whole, n_folds), columns)
+            complete = by_fold(of_classes, members.classes, n_folds)
+        if self.missing != "em":
+            return complete
+        out = []
+        for f, each in enumerate(complete):
+            rows = np.flatnonzero(incomplete & (folds == f))
+            some = x[rows]
+            out.append(PatternScatter.of(each).with_incomplete(some, members.take(rows), np.isnan(some), columns))
+        return out
 
     # ------------------------------------------------------------------ estimate
 
     def estimate(
-        self, statistic: Scatter | PooledScatter, columns: Sequence[object] | None = None
+        self, statistic: GaussianStatistic, columns: Sequence[object] | None = None
     ) -> MultivariateGaussianParameters:
         """Means, covariances and their factors."""
         names = range(statistic.shape[0]) if columns is None else columns
+        statistic = self._expected(statistic)
         if self.estimation != "mle":
             return self._posterior(statistic, names)
         return self._likeliest(statistic, names)
+
+    def _expected(self, statistic: GaussianStatistic) -> Scatter | PooledScatter:
+        """The statistic of complete rows, or of all rows with the expected values of their missing cells."""
+        if not isinstance(statistic, PatternScatter):
+            return statistic
+        if statistic.is_complete:
+            return statistic.complete
+        if self.shrinkage == "ledoit_wolf":
+            raise InputError(
+                Argument("shrinkage", "ledoit_wolf"),
+                " needs fourth moments, which rows with missing cells do not have. Use ",
+                Argument("shrinkage", "oas"),
+                ", or ",
+                Argument("missing", "drop"),
+                ".",
+                argument="shrinkage",
+            )
+        return expected_statistic(statistic, shared=self.covariance == "shared" or self.mix == 1).statistic
 
     def _posterior(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
         """Parameters with the pseudo-rows; for ``bayes`` those of the posterior predictive."""
@@ -332,11 +399,9 @@ class MultivariateGaussian(Family):
             parts = [self._in_parts(parameters, block, evaluate) for _, block in row_blocks(x)]
             return np.vstack([np.zeros((0, len(parameters.mean))), *parts])
         out = np.asarray(evaluate(parameters, x))
-        if not self.missing or not np.isnan(out).any():
+        if not self.accepts_missing or not np.isnan(out).any():
             return out
-        patterns, which = np.unique(np.isnan(x), axis=0, return_inverse=True)
-        for i, pattern in enumerate(patterns):
-            known, rows = np.flatnonzero(~pattern), np.flatnonzero(which.ravel() == i)
+        for rows, known in rows_by_pattern(x):
             if not len(known):
                 out[rows] = 0.0
             elif len(known) < x.shape[1]:
@@ -371,11 +436,11 @@ class MultivariateGaussian(Family):
             impossible = linear_posterior(x, self.linear_form(p), finish)
         else:
             impossible = kernels.full_posterior(x, p.mean, p.mean_low, p.triangles, p.log_norm, request=finish)
-        return None if self.missing and impossible >= 0 else impossible  # the row may have a missing cell
+        return None if self.accepts_missing and impossible >= 0 else impossible  # the row may have a missing cell
 
     def leave_one_out(
         self,
-        statistic: Scatter | PooledScatter,
+        statistic: GaussianStatistic,
         parameters: MultivariateGaussianParameters,
         x: Matrix,
         members: Membership,
@@ -384,8 +449,13 @@ class MultivariateGaussian(Family):
         """log p(x | y) of each row given all other rows (n, K), by rank-one downdates; NaN if they lose digits.
 
         Covariances with shrinkage change in all their entries. A shared one is factored for each row if there are few
-        rows; others have no closed form.
+        rows; others have no closed form. Neither has EM: if rows with missing cells are in the statistic, it must be
+        repeated without the row.
         """
+        if isinstance(statistic, PatternScatter):
+            if not statistic.is_complete:
+                return None
+            statistic = statistic.complete
         if (statistic.weight == 0).any():
             return None
         if self.shrinkage not in (None, 0) and (
@@ -399,7 +469,7 @@ class MultivariateGaussian(Family):
             ]
             known = [each for each in parts if each is not None]
             return np.vstack(known) if len(known) == len(parts) else None
-        incomplete = rows_with_missing(x) if self.missing else np.zeros(len(x), dtype=bool)
+        incomplete = self._incomplete(x)
         if not incomplete.any():
             return self._leave_one_out(statistic, parameters, x, members)
         # A row with a missing cell is not in the statistics, so they do not change without it.
@@ -454,7 +524,7 @@ class MultivariateGaussian(Family):
         offset = rng.choice([0.0, 1.0, 1e4, 1e8], n_columns)
         noise = rng.standard_normal((len(codes), n_columns)) @ mixing
         rows = np.asarray((noise + 2 * centre[codes] + offset) * scale)
-        if self.missing:
+        if self.accepts_missing:
             rows[rng.random(rows.shape) < 0.05] = np.nan
         return rows
 
@@ -504,12 +574,21 @@ class MultivariateGaussian(Family):
             out[:, :, i] = self.log_likelihood(parameters.marginal(np.array([j])), x[:, [j]])
         return at, out
 
-    def log_prior(self, parameters: MultivariateGaussianParameters, statistic: Scatter | PooledScatter) -> float:
+    def log_prior(self, parameters: MultivariateGaussianParameters, statistic: GaussianStatistic) -> float:
         """Log-density of the pseudo-rows of the prior, up to a constant."""
-        return log_wishart(parameters, pseudo_scatter(statistic, self.smoothing))
+        return log_wishart(parameters, pseudo_scatter(self._expected(statistic), self.smoothing))
 
-    def log_evidence(self, statistic: Scatter | PooledScatter) -> float:
+    def log_evidence(self, statistic: GaussianStatistic) -> float:
         """log ∫ p(rows | μ, Σ) p(μ, Σ) dμ dΣ: a ratio of normal-inverse-Wishart normalisers."""
+        if isinstance(statistic, PatternScatter):
+            if not statistic.is_complete:
+                raise InputError(
+                    "The evidence of rows with missing cells has no closed form. Use ",
+                    Argument("missing", "drop"),
+                    ", which skips them.",
+                    argument="missing",
+                )
+            statistic = statistic.complete
         if self.smoothing == 0:
             raise no_proper_prior(self.name)
         if self.shrinkage is not None or self.mix not in (0, 1):
@@ -520,6 +599,14 @@ class MultivariateGaussian(Family):
 
     def aggregates(self, columns: Sequence[str]) -> list[Aggregation]:
         """Aggregates that a query engine must compute: class means, and sums of products about them."""
+        if self.missing == "em":
+            raise InputError(
+                "A query engine computes the statistics of complete rows only, and EM needs those of every pattern of "
+                "missing cells. Use ",
+                Argument("missing", "drop"),
+                ".",
+                argument="missing",
+            )
         return [scatter_by_class(columns)]
 
     def from_aggregates(self, answers: Sequence[Answer], columns: Sequence[str]) -> Scatter | PooledScatter:
