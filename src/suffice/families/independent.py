@@ -80,6 +80,17 @@ class IndependentColumns(Family):
         columns = [self.known_cells(parameters, _column(x, j), j) for j in range(x.shape[1])]
         return np.stack(columns, axis=2) if columns else np.zeros((len(x), self._n_classes(parameters), 0))
 
+    def weighted_log_likelihood(self, parameters: Parameters, x: Matrix, weights: Float) -> Float:
+        """Σ_j w_j log p(x_j | y) of each row under each class (n, K); a column of weight zero has no effect."""
+        x = x.tocsc() if is_sparse(x) else x
+        out = np.zeros((x.shape[0], self._n_classes(parameters)))
+        for start in range(0, len(out), BLOCK_CELLS):
+            rows = slice(start, start + BLOCK_CELLS)
+            for j in np.flatnonzero(weights > 0).tolist():
+                values = _column(x, j)[rows] if is_sparse(x) else x[rows, j]
+                out[rows] += weights[j] * self.known_cells(parameters, values, j)
+        return out
+
     def _n_classes(self, parameters: Parameters) -> int:
         return len(next(value for value in vars(parameters).values() if isinstance(value, np.ndarray)))
 
