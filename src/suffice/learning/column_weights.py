@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,15 +24,28 @@ from suffice.learning.calibration import EVIDENCE, LEAST_LOG_OUTLIERS, MAX_SURPR
 from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Codes, Float, Index, Mask
 
-__all__ = ["LEAST_ROWS", "MOST_CELLS", "equal_weights", "fit_column_weights"]
+__all__ = ["equal_weights", "fit_column_weights", "some_rows"]
 
-MOST_CELLS = 1 << 22  # held-out log-likelihoods of columns, rows and classes (32 MB); evenly spaced rows if there are more
-LEAST_ROWS = 20  # held-out rows
+ENOUGH_CELLS, MOST_CELLS = 1 << 21, 1 << 23  # held-out log-likelihoods of columns, rows and classes (16 and 64 MB)
+ENOUGH_ROWS, LEAST_ROWS = 1000, 20
 SHRINKAGE = (300.0, 30.0, 3.0, 0.3)  # λ
 N_FOLDS = 3
-OFFSETS = 1.0  # precision of the prior of an offset
-ABOVE_ONE = 0.05
+ABOVE_ONE = 0.05  # penalty of weights above one
+FEWEST = 0.5  # outliers that the prior of ε is worth
+ROUGH, PRECISE = 1e-6, 1e-10  # relative change of the loss that ends a search
 START_OUTLIERS = 1e-3
+
+
+def some_rows(rows: Index, n_cells: int) -> Index:
+    """Evenly spaced rows, if there are more than memory and time allow; each row has ``n_cells`` log-likelihoods.
+
+    They have 2²¹ log-likelihoods in all, or are a thousand rows with at most 2²³.
+
+    >>> len(some_rows(np.arange(100_000), 2 * 50)), len(some_rows(np.arange(100_000), 50 * 100))
+    (20971, 1000)
+    """
+    most = max(ENOUGH_CELLS // n_cells, min(ENOUGH_ROWS, MOST_CELLS // n_cells))
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
 
 
 def equal_weights(temperature: Calibration, columns: tuple[object, ...]) -> Calibration:
@@ -67,7 +79,8 @@ def fit_column_weights(
     """Fit weights of columns, or return equal weights if held-out rows do not show that others are better.
 
     Each of three folds of the rows is predicted by weights, and by a temperature, that were fitted to the others. The
-    weights must increase the log-likelihood by two nats and by more than its standard error.
+    weights must increase the log-likelihood of these predictions by two nats. Every row then has a small probability
+    of being an outlier: the prior of ε is worth half an outlier, so one row changes the weights only a little.
 
     Parameters
     ----------
@@ -93,17 +106,10 @@ def fit_column_weights(
     folds[np.argsort(rows.codes, kind="stable")] = np.arange(len(rows.codes)) % N_FOLDS
     gains = _gains(rows, posterior, folds, temperature, offsets)
     best = max(gains, key=lambda shrinkage: float(rows.weights @ gains[shrinkage]))
-    gain = rows.weights * gains[best]
-    error = float(np.sqrt(((gain - gain.mean()) ** 2).sum()))
-    if not gain.sum() > max(EVIDENCE, error):
+    if not rows.weights @ gains[best] > EVIDENCE:
         return equal
     objective = _Objective(rows, best, float(w[~possible].sum()))
-    start = objective.start(equal)
-    found = objective.search(start)
-    if not objective.impossible:
-        plain = objective.search(np.append(found.x[:-1], -np.inf))
-        found = found if found.loss < plain.loss - EVIDENCE else plain
-    weight, offset, outliers = objective.parts(found.x)
+    weight, offset, outliers = objective.parts(objective.search(objective.start(equal), PRECISE))
     return replace(equal, weights=weight, offset=offset - offset.mean(), outliers=outliers)
 
 
@@ -123,7 +129,7 @@ def _gains(
         for shrinkage in SHRINKAGE:
             objective = _Objective(learned, shrinkage, 0.0)
             start = objective.start(equal_weights(known, tuple(range(rows.n_columns)))) if start is None else start
-            start = objective.search(start).x
+            start = objective.search(start)
             gains[shrinkage][test] = _Objective(held_out, shrinkage, 0.0).log_likelihood(start) - before
     return gains
 
@@ -173,13 +179,6 @@ class _Rows:
         )
 
 
-class _Map(NamedTuple):
-    """Weights, offsets and log ε, and their penalised log-loss."""
-
-    x: Float
-    loss: float
-
-
 @dataclass(frozen=True, eq=False)
 class _Objective:
     """Penalised log-loss as a function of (w, b, log ε)."""
@@ -214,8 +213,6 @@ class _Objective:
 
     def _mixed(self, own: Float, log_outliers: float) -> Float:
         """log (1 − ε) q + ε π of each row."""
-        if log_outliers == -np.inf:
-            return own
         return np.asarray(np.logaddexp(np.log1p(-np.exp(log_outliers)) + own, log_outliers + self.rows.noise))
 
     def log_likelihood(self, theta: Float) -> Float:
@@ -235,33 +232,22 @@ class _Objective:
         by_offset = np.bincount(rows.others.ravel(), others.ravel(), rows.n_classes)
         by_offset -= np.bincount(rows.codes, others.sum(axis=1), rows.n_classes)
         by_outliers = -float(rows.weights @ (1 - regular - outliers / (1 - outliers) * regular))
-        if self.impossible:
-            value -= self.impossible * theta[-1]
-            by_outliers -= self.impossible
+        value -= self.impossible * theta[-1]
         penalty, slope = self._penalty(theta)
-        return value + penalty, np.concatenate([by_weight, by_offset, [by_outliers]]) + slope
+        return value + penalty, np.concatenate([by_weight, by_offset, [by_outliers - self.impossible]]) + slope
 
     def _penalty(self, theta: Float) -> tuple[float, Float]:
         weight, offset, _ = self.parts(theta)
         away, above = weight - weight.mean(), np.maximum(weight - 1, 0.0)
-        value = self.shrinkage * away @ away + 0.5 * OFFSETS * offset @ offset + ABOVE_ONE * above @ above
-        slope = [2 * self.shrinkage * away + 2 * ABOVE_ONE * above, OFFSETS * offset, [0.0]]
+        value = self.shrinkage * away @ away + 0.5 * offset @ offset + ABOVE_ONE * above @ above - FEWEST * theta[-1]
+        slope = [2 * self.shrinkage * away + 2 * ABOVE_ONE * above, offset, [-FEWEST]]
         return float(value), np.concatenate(slope)
 
-    def search(self, start: Float) -> _Map:
-        """The minimum near a start; log ε = −∞ stays."""
+    def search(self, start: Float, tolerance: float = ROUGH) -> Float:
+        """The minimum near a start."""
         from scipy.optimize import minimize
 
         j, k = self.rows.n_columns, self.rows.n_classes
-        plain = start[-1] == -np.inf
-
-        def loss(theta: Float) -> tuple[float, Float]:
-            value, gradient = self.loss(np.append(theta, -np.inf) if plain else theta)
-            return value, gradient[: len(theta)]
-
         bounds = [(0.0, None)] * j + [(-50.0, 50.0)] * k + [(LEAST_LOG_OUTLIERS, np.log(0.5))]
-        first = start[:-1] if plain else start
-        found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds[: len(first)])
-        here = loss(first)[0]
-        x, value = (found.x, float(found.fun)) if found.fun <= here else (first, here)
-        return _Map(np.append(x, -np.inf) if plain else x, value)
+        found = minimize(self.loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": tolerance})
+        return np.asarray(found.x if found.fun <= self.loss(start)[0] else start)

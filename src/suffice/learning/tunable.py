@@ -12,7 +12,7 @@ import numpy as np
 from suffice import bayes
 from suffice.exceptions import InputError, listed
 from suffice.learning.calibration import OFFSETS, Calibration, fit_isotonic, fit_temperature
-from suffice.learning.column_weights import LEAST_ROWS, MOST_CELLS, equal_weights, fit_column_weights
+from suffice.learning.column_weights import equal_weights, fit_column_weights, some_rows
 from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
 from suffice.learning.impossible import Impossible, check_impossible
@@ -134,12 +134,10 @@ class TunableSpecification(Specification):
     ) -> Calibration:
         """Weights of columns, fitted to some of the rows if there are many; equal ones if the rows show no gain."""
         names, members = part_names(fitted.blocks), hold_out.members
-        n_cells = len(fitted.classes) * len(names)
-        if len(names) > 1 and len(fitted.classes) > 1 and len(rows) * n_cells > MOST_CELLS:
-            rows = rows[np.linspace(0, len(rows) - 1, MOST_CELLS // n_cells).astype(np.intp)]
-        if len(names) < 2 or len(rows) < LEAST_ROWS:
+        if len(names) < 2:
             return equal_weights(temperature, names)
         assert members.codes is not None
+        rows = some_rows(rows, len(names) * len(fitted.classes))
         weights = None if members.weights is None else members.weights[rows]
         parts = hold_out.parts(fitted, rows)
         return fit_column_weights(parts, members.codes[rows], weights, temperature, names, offsets=self.offset_precision)
