@@ -65,6 +65,8 @@ class ExplainedRow(TypedDict):
     against: object
     log_odds: float
     calibrated: bool
+    weighted: bool
+    outliers: float
     parts: list[Part]
 
 
@@ -211,6 +213,8 @@ def _explained(
         "against": explanation.against.tolist()[0],
         "log_odds": float(explanation.log_odds[0]),
         "calibrated": model.fitted_.calibration is not None,
+        "weighted": model.fitted_.weighted is not None,
+        "outliers": 0.0 if model.fitted_.weighted is None else model.fitted_.required_calibration().outliers,
         "parts": _parts(explanation.strongest(0)),
     }
 
@@ -243,7 +247,8 @@ def _show(page: Page, explained: ExplainedRow, most: int) -> None:
     where = f"Row {row:,}" if place == f"row {row}" else f"Row {row:,} ({place})"
     page.heading(f"{where}: predicted {cell_text(explained['predicted'])}")
     _show_probabilities(page, explained["probabilities"])
-    before = " before calibration" if explained["calibrated"] else ""
+    before = " before calibration" if explained["calibrated"] and not explained["weighted"] else ""
+    before = " without the share of outliers" if explained["outliers"] else before
     page.line(
         f"log-odds of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "
         f"{explained['log_odds']:.6g}, the sum of"

@@ -42,7 +42,7 @@ OUTLIERS = (1e-4, 1e-3, 1e-2, 0.05, 0.2)  # shares to start a search from
 LEAST_LOG_OUTLIERS = np.log(1e-12)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     """A map of posteriors.
 
@@ -78,6 +78,14 @@ class Calibration:
     outliers: float = 0.0
     columns: tuple[object, ...] = ()
     weights: Float = field(default_factory=lambda: np.empty(0))
+
+    def __repr__(self) -> str:
+        if len(self.weights):
+            title = f"Calibration: weights of columns, share of outliers {self.outliers:.3g}, {self.rule}"
+            return f"{title}\n{self.column_weights()!r}"
+        if self.knots:
+            return f"Calibration: isotonic, {self.rule}"
+        return f"Calibration: slope {self.slope:.3g}, share of outliers {self.outliers:.3g}, {self.rule}"
 
     def column_weights(self) -> Listing:
         """The weight of each column, or of each block of dependent columns."""

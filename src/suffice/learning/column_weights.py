@@ -13,7 +13,6 @@ where w̄ is their mean, so few rows give nearly equal weights. Three folds of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,7 +21,7 @@ import numpy as np
 from suffice import bayes
 from suffice.learning.calibration import EVIDENCE, LEAST_LOG_OUTLIERS, MAX_SURPRISE, Calibration, fit_temperature
 from suffice.numerics.single_threaded_blas import single_threaded_blas
-from suffice.numerics.types import Codes, Float, Index, Mask
+from suffice.numerics.types import Codes, Float, Index
 
 __all__ = ["equal_weights", "fit_column_weights", "some_rows"]
 
@@ -113,9 +112,7 @@ def fit_column_weights(
     return replace(equal, weights=weight, offset=offset - offset.mean(), outliers=outliers)
 
 
-def _gains(
-    rows: _Rows, posterior: Float, folds: Codes, temperature: Calibration, offsets: float
-) -> dict[float, Float]:
+def _gains(rows: _Rows, posterior: Float, folds: Codes, temperature: Calibration, offsets: float) -> dict[float, Float]:
     """Log-likelihood of each held-out row under weights of each λ minus that under a temperature (n,)."""
     gains = {shrinkage: np.empty(len(folds)) for shrinkage in SHRINKAGE}
     for fold in range(N_FOLDS):

@@ -94,11 +94,16 @@ class Fitted:
         self.model.check_rows()
         return self.specification.solve(self)
 
-    @cached_property
+    @property
     def scorer(self) -> Solution:
         """What scores rows for a posterior: the solution, or its parts with the weights of a calibration."""
+        return self.solution if self.weighted is None else self.weighted
+
+    @cached_property
+    def weighted(self) -> WeightedEstimate | None:
+        """The parts of log p(x | y) with the weights of a calibration; None if it has none."""
         weights = self.column_weights
-        return self.solution if weights is None else WeightedEstimate(self.estimate, weights)
+        return None if weights is None else WeightedEstimate(self.estimate, weights)
 
     @property
     def column_weights(self) -> Float | None:
@@ -136,7 +141,7 @@ class Fitted:
         # Blocks, if they are cached, depend on settings and columns only; everything else is computed anew.
         out = object.__new__(type(self))
         out.__dict__.update(self.__dict__, model=model, report=None, settled=False)
-        for name in ("current_model", "solution", "scorer"):
+        for name in ("current_model", "solution", "weighted"):
             out.__dict__.pop(name, None)
         return out
 

@@ -97,7 +97,7 @@ class HoldOut:
         for fold, rest in enumerate(self._training):
             test = np.flatnonzero(self._folds[rows] == fold)
             columns = self.members.classes.positions(rest.classes.labels)
-            out[np.ix_(range(n_parts), test, columns)] = parts(fitted.with_model(rest), self.table.take(rows[test]))
+            out[np.ix_(np.arange(n_parts), test, columns)] = parts(fitted.with_model(rest), self.table.take(rows[test]))
         return out
 
     def only_rows(self) -> Index:

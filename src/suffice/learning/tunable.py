@@ -140,7 +140,9 @@ class TunableSpecification(Specification):
         rows = some_rows(rows, len(names) * len(fitted.classes))
         weights = None if members.weights is None else members.weights[rows]
         parts = hold_out.parts(fitted, rows)
-        return fit_column_weights(parts, members.codes[rows], weights, temperature, names, offsets=self.offset_precision)
+        return fit_column_weights(
+            parts, members.codes[rows], weights, temperature, names, offsets=self.offset_precision
+        )
 
     # ------------------------------------------------------------------ the contract
 

@@ -117,22 +117,27 @@ class Estimate:
         block.family.check(rows, block.names)
         return block.family.check_seen(parameters, rows, block.names)
 
-    def terms(self, x: Table | Matrix, *, densities: bool = False) -> list[tuple[object, Float]]:
+    def terms(
+        self, x: Table | Matrix, *, densities: bool = False, weights: Sequence[Float] | None = None
+    ) -> list[tuple[object, Float]]:
         """Parts of log p(x | y) as pairs of a name and an array of shape (n, K), in the order of the columns.
 
         A column whose family gives a term for each column has a part of its own. Any other block is one part, named by
         the tuple of its columns. With ``densities``, each part is a log-density up to a term that all classes share, so
-        only independent columns have parts of their own.
+        only independent columns have parts of their own. With ``weights``, as in `linear_form`, parts are multiplied by
+        them; a part of weight zero is zero.
         """
         parts: list[tuple[int, object, Float]] = []
-        for block, parameters in zip(self.blocks, self.parameters, strict=True):
+        for b, (block, parameters) in enumerate(zip(self.blocks, self.parameters, strict=True)):
             rows, family = self.rows_of(block, parameters, x), block.family
             at = block.positions(self.n_columns)
             terms = family.terms(parameters, rows) if block.by_column or not densities else None
-            if terms is not None:
-                parts += [(at[i], name, terms[:, :, i]) for i, name in enumerate(block.names)]
-            else:
-                parts.append((at[0], tuple(block.names), family.relative_log_likelihood(parameters, rows)))
+            names: Sequence[object] = block.names
+            if terms is None:
+                names, terms = [tuple(block.names)], family.relative_log_likelihood(parameters, rows)[:, :, None]
+            if weights is not None:
+                terms = np.where(weights[b] > 0, terms, 0.0) * weights[b]
+            parts += [(at[i], name, terms[:, :, i]) for i, name in enumerate(names)]
         return [(name, part) for _, name, part in sorted(parts, key=lambda each: each[0])]
 
     # ------------------------------------------------------------------ other views of the parameters
@@ -161,9 +166,7 @@ class Estimate:
         pieces.sort(key=lambda each: each.position)
         coef = np.hstack([np.zeros((len(self.classes), 0)), *(each.coef for each in pieces)])
         origin = np.concatenate([np.zeros(0), *(each.origin for each in pieces)])
-        return LinearForm.of(
-            Linear(coef, offset, origin), [name for each in pieces for name in each.names]
-        )
+        return LinearForm.of(Linear(coef, offset, origin), [name for each in pieces for name in each.names])
 
     def sample(
         self, codes: Codes, rng: np.random.Generator, independent: np.random.Generator | None = None

@@ -20,7 +20,6 @@ from suffice import bayes
 from suffice.exceptions import SufficeError, SufficeWarning
 from suffice.model.block import Block
 from suffice.model.estimate import Estimate
-from suffice.model.linear_form import LinearForm
 from suffice.model.model import Model
 from suffice.numerics.types import Array, Float, Matrix
 from suffice.statistics import Membership
@@ -92,7 +91,7 @@ class WeightedEstimate:
     weights: Float
 
     @cached_property
-    def _of_blocks(self) -> list[Float]:
+    def of_blocks(self) -> list[Float]:
         """Weights of the columns of each block, or of the whole block."""
         found: list[dict[int, float]] = [{} for _ in self.estimate.blocks]
         for ((i, j), _), weight in zip(_parts(self.estimate.blocks), self.weights.tolist(), strict=True):
@@ -103,7 +102,7 @@ class WeightedEstimate:
         """The scores of each row and class (n, K), up to a term that all classes share."""
         estimate = self.estimate
         out = np.zeros((len(as_table(x)), len(estimate.classes)))
-        for block, parameters, weights in zip(estimate.blocks, estimate.parameters, self._of_blocks, strict=True):
+        for block, parameters, weights in zip(estimate.blocks, estimate.parameters, self.of_blocks, strict=True):
             if weights.any():
                 rows = estimate.rows_of(block, parameters, x)
                 if len(set(weights.tolist())) == 1:
@@ -119,7 +118,3 @@ class WeightedEstimate:
     def write_posterior(self, x: Table | Matrix, method: str, out: Array | None = None) -> Array | None:
         """None: the scores of the rows come first."""
         return None
-
-    def linear_form(self, shift: Float | float = 0.0) -> LinearForm:
-        """The log-odds of the scores plus ``shift`` as a linear function of x; see `Estimate.linear_form`."""
-        return self.estimate.linear_form(self._of_blocks, shift)
