@@ -236,8 +236,8 @@ def test_one_row_with_an_enormous_score_changes_little():
     before = weights()
     parts[1, 0, y[0]] = -1e7
     after = weights()
-    assert np.abs(before.weights - after.weights).max() < 0.05
-    assert before.outliers < after.outliers < 0.02
+    assert np.abs(before.weights - after.weights).max() < 0.1
+    assert before.outliers < after.outliers < 0.1
 
 
 def test_a_cell_of_probability_zero_is_an_outlier():

@@ -6,7 +6,7 @@
 `suffice.learning.calibration`. A temperature is the special case of equal weights. The weights are fitted to held-out
 log-likelihoods of the columns by maximum likelihood with the penalty
 
-    λ Σ_j (w_j − w̄)² + ½ Σ_y b_y² + 0.05 Σ_j max(w_j − 1, 0)²
+    λ Σ_j (w_j − w̄)² + ½ Σ_y b_y² + 0.05 Σ_j max(w_j − 1, 0)² − ½ log ε
 
 where w̄ is their mean, so few rows give nearly equal weights. Three folds of the held-out rows choose λ.
 """
@@ -78,8 +78,8 @@ def fit_column_weights(
     """Fit weights of columns, or return equal weights if held-out rows do not show that others are better.
 
     Each of three folds of the rows is predicted by weights, and by a temperature, that were fitted to the others. The
-    weights must increase the log-likelihood of these predictions by two nats. Every row then has a small probability
-    of being an outlier: the prior of ε is worth half an outlier, so one row changes the weights only a little.
+    weights must increase the log-likelihood of these predictions by two nats. Their ε is always above zero, since its
+    prior is worth half an outlier, so one row changes the weights only a little.
 
     Parameters
     ----------
