@@ -66,7 +66,6 @@ class ExplainedRow(TypedDict):
     log_odds: float
     calibrated: bool
     weighted: bool
-    outliers: float
     parts: list[Part]
 
 
@@ -214,7 +213,6 @@ def _explained(
         "log_odds": float(explanation.log_odds[0]),
         "calibrated": model.fitted_.calibration is not None,
         "weighted": model.fitted_.weighted is not None,
-        "outliers": 0.0 if model.fitted_.weighted is None else model.fitted_.required_calibration().outliers,
         "parts": _parts(explanation.strongest(0)),
     }
 
@@ -247,8 +245,8 @@ def _show(page: Page, explained: ExplainedRow, most: int) -> None:
     where = f"Row {row:,}" if place == f"row {row}" else f"Row {row:,} ({place})"
     page.heading(f"{where}: predicted {cell_text(explained['predicted'])}")
     _show_probabilities(page, explained["probabilities"])
-    before = " before calibration" if explained["calibrated"] and not explained["weighted"] else ""
-    before = " without the share of outliers" if explained["outliers"] else before
+    before = " before calibration" if explained["calibrated"] else ""
+    before = " with the weights of the columns" if explained["weighted"] else before
     page.line(
         f"log-odds of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "
         f"{explained['log_odds']:.6g}, the sum of"
