@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from scipy.stats import norm
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
@@ -18,7 +19,7 @@ import suffice
 from cli.made import ran
 from suffice import GaussianDiscriminant, InputError, ModelFileError, NaiveBayes, TextNaiveBayes, load, merge
 from suffice.families import Bernoulli, Gaussian, JointTable, LogNormal, MultivariateGaussian, Poisson
-from suffice.learning import column_weights
+from suffice.learning import column_weights, tunable
 from suffice.learning.calibration import fit_temperature
 from suffice.learning.hold_out import HoldOut
 from suffice.model.parts import part_names, parts_of
@@ -212,6 +213,49 @@ def test_without_evidence_the_temperature_stays():
     by_column, by_temperature = (NaiveBayes(calibrate=how).fit(X, y) for how in ("columns", True))
     assert_array_equal(by_column.calibration_.weights, by_temperature.calibration_.slope)
     assert_allclose(by_column.predict_proba(X), by_temperature.predict_proba(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("read", [load_breast_cancer, load_iris, load_wine])
+def test_new_rows_of_real_tables_are_not_predicted_worse(read):
+    X, y = read(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    half = order[::2], order[1::2]
+    difference = []
+    for train, test in (half, half[::-1]):
+        temperature, columns = (
+            -NaiveBayes(calibrate=how).fit(X[train], y[train]).predict_log_proba(X[test])[range(len(test)), y[test]]
+            for how in (True, "columns")
+        )
+        difference.append(columns - temperature)
+    each = np.concatenate(difference)
+    assert each.mean() <= 2 * each.std() / np.sqrt(len(each))
+    assert read is not load_breast_cancer or each.mean() < -0.02
+
+
+def test_sparse_rows():
+    rng = np.random.default_rng(0)
+    X, y = repeated(rng, 400)
+    bits = (X > 1).astype(float)
+    dense, thin = (
+        NaiveBayes(families="bernoulli", calibrate="columns").fit(rows, y) for rows in (bits, sparse.csr_array(bits))
+    )
+    assert np.ptp(dense.calibration_.weights) > 0.1
+    assert_allclose(thin.predict_proba(sparse.csr_array(bits)), dense.predict_proba(bits), rtol=1e-5)
+    counts = NaiveBayes(families="poisson", calibrate="columns").fit(bits, y)
+    assert_allclose(counts.predict_proba(sparse.csr_array(bits)), counts.predict_proba(bits), rtol=1e-9)
+
+
+def test_very_many_columns_have_equal_weights(monkeypatch):
+    monkeypatch.setattr(tunable, "MOST_COLUMNS", 5)
+    X, y = repeated(np.random.default_rng(0), 400)
+    assert np.ptp(NaiveBayes(calibrate="columns").fit(X, y).calibration_.weights) == 0
+
+
+def test_unlabelled_rows_stay_in_the_model():
+    rng = np.random.default_rng(0)
+    (X, y), (more, _) = repeated(rng, 300), repeated(rng, 300)
+    model = NaiveBayes(calibrate="columns").fit(X, y, unlabelled=more)
+    assert model.calibration_.weights[5] > 2 * model.calibration_.weights[:5].max()
 
 
 def test_few_rows():

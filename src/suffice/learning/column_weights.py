@@ -23,10 +23,11 @@ from suffice.learning.calibration import EVIDENCE, LEAST_LOG_OUTLIERS, MAX_SURPR
 from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Codes, Float, Index
 
-__all__ = ["equal_weights", "fit_column_weights", "some_rows"]
+__all__ = ["MOST_COLUMNS", "equal_weights", "fit_column_weights", "some_rows"]
 
 ENOUGH_CELLS, MOST_CELLS = 1 << 21, 1 << 23  # held-out log-likelihoods of columns, rows and classes (16 and 64 MB)
 ENOUGH_ROWS, LEAST_ROWS = 1000, 20
+MOST_COLUMNS = 5000  # with weights of their own
 SHRINKAGE = (300.0, 30.0, 3.0, 0.3)  # λ
 N_FOLDS = 3
 ABOVE_ONE = 0.05  # penalty of weights above one

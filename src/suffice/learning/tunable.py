@@ -12,7 +12,7 @@ import numpy as np
 from suffice import bayes
 from suffice.exceptions import InputError, listed
 from suffice.learning.calibration import OFFSETS, Calibration, fit_isotonic, fit_temperature
-from suffice.learning.column_weights import equal_weights, fit_column_weights, some_rows
+from suffice.learning.column_weights import MOST_COLUMNS, equal_weights, fit_column_weights, some_rows
 from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
 from suffice.learning.impossible import Impossible, check_impossible
@@ -134,7 +134,7 @@ class TunableSpecification(Specification):
     ) -> Calibration:
         """Weights of columns, fitted to some of the rows if there are many; equal ones if the rows show no gain."""
         names, members = part_names(fitted.blocks), hold_out.members
-        if len(names) < 2:
+        if not 1 < len(names) <= MOST_COLUMNS:
             return equal_weights(temperature, names)
         assert members.codes is not None
         rows = some_rows(rows, len(names) * len(fitted.classes))
