@@ -458,7 +458,7 @@ def test_reading_options(folder):
     assert types["sepal width"] == "number"
     found = json.loads(ran("fit", "train.csv", "-t", "species", "--type", "visits=text", "--json"))
     assert next(each for each in found["columns"] if each["name"] == "visits") == {
-        "name": "visits", "family": "categorical", "block": None, "type": "text",
+        "name": "visits", "family": "categorical", "block": None, "weight": None, "type": "text",
     }  # fmt: skip
 
 

@@ -42,11 +42,15 @@ class ClassFacts(TypedDict):
 
 
 class ColumnFacts(TypedDict):
-    """A column: its name, its family, and the number of its block if the block has several dependent columns."""
+    """A column: its name, its family, and the number of its block if the block has several dependent columns.
+
+    The weight is that of a calibration by columns; dependent columns share it. It is None without such a calibration.
+    """
 
     name: str
     family: str
     block: int | None
+    weight: float | None
 
 
 class Description(TypedDict):
@@ -93,13 +97,16 @@ def columns_of(model: GenerativeClassifier) -> list[ColumnFacts]:
     estimate, known = model.fitted_.estimate, model.fitted_.layout.feature_names
     in_data = None if known is None or len(known) != estimate.n_columns else known
     columns: dict[int, ColumnFacts] = {}
+    weighted = model.fitted_.weighted
     for position_of_block, block in enumerate(estimate.blocks):
         joint = not block.independent and len(block.names) > 1
-        for position, name in zip(block.positions(estimate.n_columns), block.names, strict=True):
+        weights = None if weighted is None else weighted.of_blocks[position_of_block].tolist()
+        for i, (position, name) in enumerate(zip(block.positions(estimate.n_columns), block.names, strict=True)):
             columns[position] = {
                 "name": str(name) if in_data is None else in_data[position],
                 "family": block.family.name,
                 "block": position_of_block if joint else None,
+                "weight": None if weights is None else weights[min(i, len(weights) - 1)],
             }
     return [columns[position] for position in sorted(columns)]
 
@@ -177,8 +184,11 @@ def show_columns(
     for each in columns[:most]:
         joint = "" if each["block"] is None else f" (block of {block_sizes[each['block']]} columns)"
         kind = [] if types is None else [types.get(each["name"], "-")]
-        rows.append([each["name"], *kind, f"{each['family']}{joint}"])
-    page.table(["column", "family"] if types is None else ["column", "read as", "family"], rows, left=3)
+        weight = [] if each["weight"] is None else [f"{each['weight']:.3f}"]
+        rows.append([each["name"], *kind, f"{each['family']}{joint}", *weight])
+    kinds = [] if types is None else ["read as"]
+    weights = ["weight"] if any(each["weight"] is not None for each in columns) else []
+    page.table(["column", *kinds, "family", *weights], rows, left=2 + len(kinds))
     if len(columns) > most:
         page.line(more_line(len(columns) - most, "column"))
 

@@ -65,6 +65,7 @@ class ExplainedRow(TypedDict):
     against: object
     log_odds: float
     calibrated: bool
+    weighted: bool
     parts: list[Part]
 
 
@@ -211,6 +212,7 @@ def _explained(
         "against": explanation.against.tolist()[0],
         "log_odds": float(explanation.log_odds[0]),
         "calibrated": model.fitted_.calibration is not None,
+        "weighted": model.fitted_.weighted is not None,
         "parts": _parts(explanation.strongest(0)),
     }
 
@@ -244,6 +246,7 @@ def _show(page: Page, explained: ExplainedRow, most: int) -> None:
     page.heading(f"{where}: predicted {cell_text(explained['predicted'])}")
     _show_probabilities(page, explained["probabilities"])
     before = " before calibration" if explained["calibrated"] else ""
+    before = " with the weights of the columns" if explained["weighted"] else before
     page.line(
         f"log-odds of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "
         f"{explained['log_odds']:.6g}, the sum of"

@@ -169,8 +169,9 @@ ALL = (
     ),
     click.option(
         "--calibrate",
-        type=Choice(["temperature", "isotonic"], case_sensitive=False),
-        help="Calibrate probabilities on held-out rows.",
+        type=Choice(["temperature", "isotonic", "columns"], case_sensitive=False),
+        help="Calibrate probabilities on held-out rows: with one temperature, a monotone map, or a weight for each "
+        "column.",
     ),
 )
 SECTIONS = {

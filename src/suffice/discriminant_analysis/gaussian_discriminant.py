@@ -68,11 +68,12 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         Class prior. An array follows the order of ``classes_``.
     n_components : int or None, default=None
         How many discriminant directions `transform` keeps; all min(K − 1, d) by default.
-    calibrate : bool or {"temperature", "isotonic"}, default=False
+    calibrate : bool or {"temperature", "isotonic", "columns"}, default=False
         Whether `predict_proba` is calibrated on held-out rows (leave-one-out, or ten folds where that has no closed
         form and there are more than 1,000 rows, or 50 with missing cells): with a temperature, an offset for each class
         and a share of outliers that have the class prior (True; what the rows give no evidence for is not used), or
-        with a monotone function (``"isotonic"``).
+        with a monotone function (``"isotonic"``). The columns are one block, so ``"columns"`` gives the probabilities
+        of a temperature; `explain` then explains the calibrated log-odds.
     impossible : {"error", "prior", "nan"}, default="error"
         What a row gets that is so far from every class that its density is zero in float64: an error that names the
         rows; the class prior; or NaN (`predict` then gives the most probable class of the prior). The last two warn

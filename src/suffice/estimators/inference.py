@@ -12,12 +12,11 @@ from suffice.exceptions import InputError
 from suffice.learning import decisions, fitting, prediction, updating
 from suffice.learning.decisions import Costs, Thresholds
 from suffice.learning.expectation_maximisation import EMTrace
-from suffice.learning.impossible import check_possible
 from suffice.learning.information import N_SAMPLES, mutual_information
 from suffice.learning.prior_shift import AdaptedPrior
 from suffice.learning.report import FitReport
 from suffice.model import Conditional, LinearForm, row_count
-from suffice.model.explanation import Explanation, explain
+from suffice.model.explanation import Explanation
 from suffice.numerics.types import Array, Float
 from suffice.tables.listing import Listing
 
@@ -131,11 +130,7 @@ class Inference(Predictor):
     def _explained(self, X: Any, label: Any, against: Any, *, absent_words: bool = False) -> Explanation:
         fitted = self.fitted_
         fitted.specification.check_density("explain")
-        table, classes = self._rows(fitted, X), fitted.classes
-        first, second = (None if each is None else classes.position(each) for each in (label, against))
-        joint = prediction.joint(fitted, table)
-        check_possible(fitted, table, joint, predicts=False)
-        return explain(fitted.estimate, table, first, second, joint, absent_words=absent_words)
+        return prediction.explained(fitted, self._rows(fitted, X), label, against, absent_words=absent_words)
 
     def mutual_information(self, n_samples: int = N_SAMPLES, *, random_state: Any = 0) -> Listing:
         """How much each column by itself tells about the class: their mutual information under the model, in bits.

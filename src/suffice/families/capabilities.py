@@ -80,6 +80,9 @@ class ScoresRows(Protocol):
     def terms(self, parameters: Parameters, x: BlockRows) -> Float | None:
         """Part of each column in the log-likelihood (n, K, d)."""
 
+    def weighted_log_likelihood(self, parameters: Parameters, x: BlockRows, weights: Float) -> Float:
+        """Σ_j w_j log p(x_j | y) of each row under each class (n, K)."""
+
 
 class LinearLogOdds(Protocol):
     """Log-odds that are linear in x, or in indicators of its levels."""

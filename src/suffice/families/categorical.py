@@ -416,6 +416,14 @@ class Categorical(Family):
             out[:, :, j] = shares.of_codes(column.on(shares.levels).dense(len(x)))
         return out
 
+    def weighted_log_likelihood(self, parameters: CategoricalParameters, x: Coded, weights: Float) -> Float:
+        """Σ_j w_j log p(x_j | y) of each row under each class (n, K); a column of weight zero has no effect."""
+        out = np.zeros((len(x), parameters.n_classes))
+        for column, shares, weight in zip(x.columns, parameters.columns, weights.tolist(), strict=True):
+            if weight > 0:
+                out += weight * shares.of_codes(column.on(shares.levels).dense(len(x)))
+        return out
+
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: CategoricalParameters, codes: Codes, rng: np.random.Generator) -> Coded:

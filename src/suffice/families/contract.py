@@ -194,6 +194,16 @@ class Family(
         """
         return None
 
+    def weighted_log_likelihood(self, parameters: Parameters, x: BlockRows, weights: Float) -> Float:
+        """Σ_j w_j log p(x_j | y) of each row under each class (n, K), up to a term that is equal for all classes.
+
+        A column of weight zero has no effect, even where its probability is zero. By default the sum of `terms`.
+        """
+        terms = self.terms(parameters, x)
+        assert terms is not None
+        used = weights > 0
+        return np.asarray(terms[:, :, used] @ weights[used])
+
     # ------------------------------------------------------------------ linear log-odds
 
     def linear_form(self, parameters: Parameters) -> Linear:

@@ -80,6 +80,17 @@ class IndependentColumns(Family):
         columns = [self.known_cells(parameters, _column(x, j), j) for j in range(x.shape[1])]
         return np.stack(columns, axis=2) if columns else np.zeros((len(x), self._n_classes(parameters), 0))
 
+    def weighted_log_likelihood(self, parameters: Parameters, x: Matrix, weights: Float) -> Float:
+        """Σ_j w_j log p(x_j | y) of each row under each class (n, K); a column of weight zero has no effect."""
+        if is_sparse(x):
+            return self._of_sparse(parameters, x, weights)
+        out = np.zeros((x.shape[0], self._n_classes(parameters)))
+        for start in range(0, len(out), BLOCK_CELLS):
+            rows = slice(start, start + BLOCK_CELLS)
+            for j in np.flatnonzero(weights > 0).tolist():
+                out[rows] += weights[j] * self.known_cells(parameters, x[rows, j], j)
+        return out
+
     def _n_classes(self, parameters: Parameters) -> int:
         return len(next(value for value in vars(parameters).values() if isinstance(value, np.ndarray)))
 
@@ -92,8 +103,8 @@ class IndependentColumns(Family):
             out[missing] = 0.0
         return out
 
-    def _of_sparse(self, parameters: Parameters, x: Matrix) -> Float:
-        """Σ_j log p(0 | k), plus the difference that the value of each stored cell makes.
+    def _of_sparse(self, parameters: Parameters, x: Matrix, weights: Float | None = None) -> Float:
+        """Σ_j log p(0 | k), plus the difference that the value of each stored cell makes; weighted if asked for.
 
         Columns in which a zero is so unlikely that the difference would cancel digits are evaluated cell by cell.
         """
@@ -102,17 +113,19 @@ class IndependentColumns(Family):
         for start in range(0, d, BLOCK_CELLS):
             columns = np.arange(start, min(d, start + BLOCK_CELLS))
             zero[columns] = self.known_cells(parameters, np.zeros(len(columns)), columns)
-        common: Mask = np.asarray((np.abs(zero) <= LIKELY).all(axis=1))
-        out: Float = np.tile(zero[common].sum(axis=0), (x.shape[0], 1))
-        by_column = x.tocsc() if not common.all() else x
-        for j in np.flatnonzero(~common).tolist():
-            out += self.known_cells(parameters, _column(by_column, j), j)
+        w = np.ones((d, 1)) if weights is None else weights[:, None]
+        used: Mask = w[:, 0] > 0
+        common: Mask = np.asarray((np.abs(zero) <= LIKELY).all(axis=1)) & used
+        out: Float = np.tile((w[common] * zero[common]).sum(axis=0), (x.shape[0], 1))
+        by_column = x.tocsc() if not (common | ~used).all() else x
+        for j in np.flatnonzero(~common & used).tolist():
+            out += w[j] * self.known_cells(parameters, _column(by_column, j), j)
         rows, columns = cell_rows(x), cell_columns(x)
         here = np.flatnonzero(common[columns])
         for start in range(0, len(here), BLOCK_CELLS):
             part = here[start : start + BLOCK_CELLS]
             change = self.known_cells(parameters, x.data[part], columns[part]) - zero[columns[part]]
-            np.add.at(out, rows[part], change)
+            np.add.at(out, rows[part], w[columns[part]] * change)
         return out
 
     # ------------------------------------------------------------------ query engines

@@ -83,6 +83,15 @@ class LogNormal(Gaussian):
             out[rows] -= np.nansum(logs, axis=1, keepdims=True)
         return out
 
+    def weighted_log_likelihood(self, parameters: GaussianParameters, x: Matrix, weights: Float) -> Float:
+        """Σ_j w_j log p(x_j | y) of each row under each class (n, K), without log x, which all classes share."""
+        if parameters.freedom is not None or is_sparse(x):
+            return IndependentColumns.weighted_log_likelihood(self, parameters, x, weights)
+        out = np.empty((len(x), len(parameters.mean)))
+        for start, block in row_blocks(x):
+            out[start : start + len(block)] = super().weighted_log_likelihood(parameters, logarithms(block), weights)
+        return out
+
     def write_posterior(self, parameters: GaussianParameters, x: Matrix, finish: PosteriorRequest) -> None:
         """None: the logarithms of the rows must be taken first."""
 

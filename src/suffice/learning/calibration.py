@@ -1,7 +1,8 @@
 """Calibrate probabilities: maps from the posteriors of a model to calibrated posteriors.
 
 Naive Bayes treats dependent columns as independent evidence, so its posteriors are too extreme. The map is fitted to
-held-out log-posteriors, each row under the model of the other rows, so it needs no separate rows. There are two maps:
+held-out log-posteriors, each row under the model of the other rows, so it needs no separate rows. There are two maps
+of posteriors, and weights of columns (see `suffice.learning.column_weights`):
 
 - a temperature, an offset for each class and a share ε of outliers, by maximum likelihood:
   ``p(y | x) = (1 − ε) q(y) + ε π(y)`` with ``q(y) ∝ exp(β log p₀(y | x) + b_y)``;
@@ -16,7 +17,7 @@ p(y)/π(y), which is Bayes' rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from suffice.exceptions import InputError
 from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Codes, Float
 from suffice.statistics import ClassAxis
+from suffice.tables.listing import Listing
 
 __all__ = ["OFFSETS", "Calibration", "fit_isotonic", "fit_temperature"]
 
@@ -40,7 +42,7 @@ OUTLIERS = (1e-4, 1e-3, 1e-2, 0.05, 0.2)  # shares to start a search from
 LEAST_LOG_OUTLIERS = np.log(1e-12)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     """A map of posteriors.
 
@@ -59,6 +61,11 @@ class Calibration:
         map.
     rule : str
         How rows were held out for the fit: leave-one-out or ten folds.
+    columns : tuple
+        For weights of columns, what each weight belongs to: a column, or a tuple of dependent columns; empty for other
+        maps.
+    weights : array of shape (J,)
+        The weight of each of them: p₀ is ∝ p(y) Π_j p(x_j | y)^w_j.
     """
 
     classes: ClassAxis
@@ -69,6 +76,21 @@ class Calibration:
     values: tuple[Float, ...] = ()
     rule: str = ""
     outliers: float = 0.0
+    columns: tuple[object, ...] = ()
+    weights: Float = field(default_factory=lambda: np.empty(0))
+
+    def __repr__(self) -> str:
+        if len(self.weights):
+            title = f"Calibration: weights of columns, share of outliers {self.outliers:.3g}, {self.rule}"
+            return f"{title}\n{self.column_weights()!r}"
+        if self.knots:
+            return f"Calibration: isotonic, {self.rule}"
+        return f"Calibration: slope {self.slope:.3g}, share of outliers {self.outliers:.3g}, {self.rule}"
+
+    def column_weights(self) -> Listing:
+        """The weight of each column, or of each block of dependent columns."""
+        names = [", ".join(map(str, each)) if isinstance(each, tuple) else each for each in self.columns]
+        return Listing({"column": names, "weight": self.weights.tolist()})
 
     def applied(self, joint: Float, classes: ClassAxis, prior: Float) -> Float:
         """Return calibrated log p(y | x), up to a term of each row, from log p(x, y) under a prior (n, K).
@@ -112,14 +134,16 @@ class Calibration:
 
     def check(self) -> None:
         """Raise unless the map is valid, for example after reading it from a file."""
-        k, finite = len(self.classes), [self.share, self.offset, np.array(self.slope), *self.knots, *self.values]
+        k, weights = len(self.classes), self.weights
+        finite = [self.share, self.offset, np.array(self.slope), weights, *self.knots, *self.values]
         shaped = self.share.shape == self.offset.shape == (k,) and len(self.knots) == len(self.values) in (0, k)
         pairs = zip(self.knots, self.values, strict=False)
         monotone = all(
             len(a) == len(b) > 0 and (np.diff(a) > 0).all() and (b >= 0).all() and (b <= 1).all() for a, b in pairs
         )
         valid = all(np.isfinite(each).all() for each in finite) and self.slope > 0 and 0 <= self.outliers < 1
-        if not (shaped and monotone and valid):
+        weighted = weights.shape == (len(self.columns),) and (weights >= 0).all() and not (len(weights) and self.knots)
+        if not (shaped and monotone and valid and weighted):
             raise InputError("calibration is not a valid map of the posteriors of its classes.")
 
 

@@ -14,6 +14,7 @@ from suffice.learning.report import FitReport
 from suffice.learning.specification import Solution, Specification
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, Model
+from suffice.model.parts import WeightedEstimate
 from suffice.numerics.read_only import read_only_view
 from suffice.numerics.types import Float
 from suffice.sources.row_reader import RowLayout, RowReader
@@ -94,6 +95,24 @@ class Fitted:
         return self.specification.solve(self)
 
     @property
+    def scorer(self) -> Solution:
+        """What scores rows for a posterior: the solution, or its parts with the weights of a calibration."""
+        return self.solution if self.weighted is None else self.weighted
+
+    @cached_property
+    def weighted(self) -> WeightedEstimate | None:
+        """The parts of log p(x | y) with the weights of a calibration; None if it has none."""
+        weights = self.column_weights
+        return None if weights is None else WeightedEstimate(self.estimate, weights)
+
+    @property
+    def column_weights(self) -> Float | None:
+        """Weights of the parts of log p(x | y) that the calibration has; None if all are one."""
+        if not self.specification.calibrates or self.calibration is None or not len(self.calibration.weights):
+            return None
+        return self.calibration.weights
+
+    @property
     def estimate(self) -> Estimate:
         """The class densities and the prior."""
         return self.solution.estimate
@@ -122,7 +141,7 @@ class Fitted:
         # Blocks, if they are cached, depend on settings and columns only; everything else is computed anew.
         out = object.__new__(type(self))
         out.__dict__.update(self.__dict__, model=model, report=None, settled=False)
-        for name in ("current_model", "solution"):
+        for name in ("current_model", "solution", "weighted"):
             out.__dict__.pop(name, None)
         return out
 
@@ -143,7 +162,7 @@ class Fitted:
         return self if specification is self.specification else replace(self, specification=specification)
 
     def calibrated(self, joint: Float, classes: ClassAxis) -> Float:
-        """log p(x, y) up to a term of each row, calibrated if the specification asks for it."""
+        """Scores of the `scorer`, up to a term of each row, calibrated if the specification asks for it."""
         if not self.specification.calibrates:
             return joint
         return self.required_calibration().applied(joint, classes, self.estimate.prior)

@@ -11,12 +11,23 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.prediction import joint
 from suffice.learning.training_rows import summarize_batch
 from suffice.model import Model
+from suffice.model.leave_one_out import leave_one_out_log_prior
+from suffice.model.parts import leave_one_out_parts, parts_of
 from suffice.numerics.types import Float, Index
 from suffice.statistics import Membership
 from suffice.statistics.classes import present_rows
 from suffice.tables import Table
 
-__all__ = ["closed_form", "held_out_joint", "joint", "only_rows", "without_empty_classes"]
+__all__ = [
+    "closed_form",
+    "held_out_joint",
+    "held_out_parts",
+    "joint",
+    "only_rows",
+    "parts",
+    "parts_by_subtraction",
+    "without_empty_classes",
+]
 
 
 def held_out_joint(
@@ -67,12 +78,46 @@ def closed_form(fitted: Fitted, table: Table, members: Membership) -> Float:
 
 def _by_subtraction(fitted: Fitted, row: Table, member: Membership, n_rows: int) -> Float:
     """log p(x, y) of one row and each class (K,), from the statistics of all other rows."""
+    rest = _without(fitted, row, member, n_rows)
+    out = np.full(len(fitted.classes), -np.inf)
+    out[fitted.classes.positions(rest.classes.labels)] = joint(rest, row)[0]
+    return out
+
+
+def _without(fitted: Fitted, row: Table, member: Membership, n_rows: int) -> Fitted:
+    """The fitted model without one row, and without a class that has no other."""
     model = fitted.model
     rest = model.subtract(summarize_batch(fitted.reader, fitted.blocks, fitted.layout, row, member))
     rest = rest.taking(np.flatnonzero((rest.weights.weight > 0) | ~(model.weights.weight > 0)))
     fitted.specification.check_fit(n_rows, rest.classes, fitted.layout.n_columns)
-    out = np.full(len(model.classes), -np.inf)
-    out[model.classes.positions(rest.classes.labels)] = joint(fitted.with_model(rest), row)[0]
+    return fitted.with_model(rest)
+
+
+def held_out_parts(fitted: Fitted, table: Table, members: Membership) -> Float:
+    """log p(y), and each part of log p(x | y), of rows under the model without them (1 + J, n, K).
+
+    Up to terms that the classes share, in closed form; NaN for parts without one. All rows are in the model.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        prior = leave_one_out_log_prior(fitted.model.weights.weight, fitted.estimate.prior, members, fixed=False)
+        return np.stack([prior, *leave_one_out_parts(fitted.current_model, table, members)])
+
+
+def parts(fitted: Fitted, table: Table) -> Float:
+    """log p(y), and each part of log p(x | y), of each row (1 + J, n, K), up to terms that the classes share."""
+    estimate = fitted.estimate
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = parts_of(estimate, table)
+    found[~(found < np.inf)] = -np.inf  # the density of overflowing numbers is zero in float64
+    return np.concatenate([np.broadcast_to(estimate.log_prior, (1, *found.shape[1:])), found])
+
+
+def parts_by_subtraction(fitted: Fitted, row: Table, member: Membership, n_rows: int) -> Float:
+    """`parts` of one row and each class (1 + J, K), from the statistics of all other rows."""
+    rest = _without(fitted, row, member, n_rows)
+    found = parts(rest, row)[:, 0]
+    out = np.full((len(found), len(fitted.classes)), -np.inf)
+    out[:, fitted.classes.positions(rest.classes.labels)] = found
     return out
 
 

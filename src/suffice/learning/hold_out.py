@@ -9,9 +9,18 @@ import numpy as np
 
 from suffice.exceptions import SingularCovarianceError
 from suffice.learning.fitted import Fitted
-from suffice.learning.held_out import closed_form, held_out_joint, joint, only_rows
+from suffice.learning.held_out import (
+    closed_form,
+    held_out_joint,
+    held_out_parts,
+    joint,
+    only_rows,
+    parts,
+    parts_by_subtraction,
+)
 from suffice.learning.splits import fold_training_models
 from suffice.model import Model
+from suffice.model.parts import part_names
 from suffice.numerics.types import Float, Index
 from suffice.statistics import Membership
 from suffice.tables import Table
@@ -75,6 +84,30 @@ class HoldOut:
             columns = self.members.classes.positions(rest.classes.labels)
             with suppress(*skipped):
                 out[np.ix_(test, columns)] = joint(fitted.with_model(rest), self.table.take(test))
+        return out
+
+    def parts(self, fitted: Fitted, rows: Index) -> Float:
+        """log p(y), and each part of log p(x | y), of some rows under models without them (1 + J, len(rows), K).
+
+        Up to terms that the classes share. All of the rows are in the model, and none is the only row of its class.
+        """
+        fitted = fitted.with_model(self.model)
+        if not self._training:
+            table, members = self.table.take(rows), self.members.take(rows)
+            out = held_out_parts(fitted, table, members)
+            again = np.flatnonzero(np.isnan(out).any(axis=(0, 2)))
+            if len(again) <= self.most:
+                for i in again.tolist():
+                    one = table.take(np.array([i])), members.take(slice(i, i + 1))
+                    out[:, i] = parts_by_subtraction(fitted, *one, self._n_rows - 1)
+                return out
+            self._split(fitted)
+        n_parts = 1 + len(part_names(fitted.blocks))
+        out = np.full((n_parts, len(rows), len(self.members.classes)), -np.inf)
+        for fold, rest in enumerate(self._training):
+            test = np.flatnonzero(self._folds[rows] == fold)
+            columns = self.members.classes.positions(rest.classes.labels)
+            out[np.ix_(np.arange(n_parts), test, columns)] = parts(fitted.with_model(rest), self.table.take(rows[test]))
         return out
 
     def only_rows(self) -> Index:

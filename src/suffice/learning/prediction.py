@@ -15,6 +15,7 @@ from suffice.exceptions import Argument, ClassError, InputError, NotLinearError,
 from suffice.learning.fitted import Fitted
 from suffice.learning.impossible import check_possible, impossible_rows, warn_of_impossible_rows
 from suffice.model import LinearForm, generator, row_count
+from suffice.model.explanation import Explanation, explain, explain_columns
 from suffice.numerics.types import Array, Float, Index
 from suffice.sources.labels import read_weights
 from suffice.statistics import ClassAxis
@@ -26,6 +27,7 @@ __all__ = [
     "answer_by_rule",
     "answer_of_joint",
     "decision",
+    "explained",
     "joint",
     "linear_form",
     "log_likelihood",
@@ -48,7 +50,7 @@ def answer(fitted: Fitted, table: Table, method: str, numbers: Index | None = No
     -------
     array of shape (n,) or (n, K)
     """
-    specification, solution, classes = fitted.specification, fitted.solution, fitted.classes
+    specification, solution, classes = fitted.specification, fitted.scorer, fitted.classes
     asked = _asked(fitted, method)
     direct = not specification.calibrates
     dtype = np.result_type(table.dtype, fitted.layout.dtype)
@@ -141,10 +143,12 @@ def _asked(fitted: Fitted, method: str) -> str:
 
 
 def joint(fitted: Fitted, table: Table, *, relative: bool = True) -> Float:
-    """log p(x, y) of each row and class (n, K); if ``relative``, up to a term that all classes share."""
-    solution = fitted.solution
+    """log p(x, y) of each row and class (n, K).
+
+    If ``relative``, up to a term that all classes share, and with the weights that a calibration gives to columns.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
-        out = solution.relative_joint(table) if relative else solution.joint(table)
+        out = fitted.scorer.relative_joint(table) if relative else fitted.solution.joint(table)
     return usable(fitted, out, table)
 
 
@@ -194,7 +198,32 @@ def linear_form(fitted: Fitted) -> LinearForm:
         )
     estimate = fitted.estimate
     scale, offset = calibration.linear(estimate.classes, estimate.prior)
-    return estimate.linear_form(scale, offset)
+    if fitted.weighted is not None:
+        return estimate.linear_form(fitted.weighted.of_blocks, offset)
+    offset = offset + np.where(estimate.prior > 0, (scale - 1) * estimate.log_prior, 0.0)
+    return estimate.linear_form([np.array([scale])] * len(estimate.blocks), offset)
+
+
+def explained(
+    fitted: Fitted, table: Table, label: object, against: object, *, absent_words: bool = False, by_column: bool = False
+) -> Explanation:
+    """Parts of the log-odds of one class against another, row by row.
+
+    With weights of columns they are the log-odds of the calibrated probabilities, without the share of outliers; with
+    another calibration, those before it. ``by_column`` makes documents one part for each column.
+    """
+    estimate, weighted = fitted.estimate, fitted.weighted
+    first, second = (None if each is None else fitted.classes.position(each) for each in (label, against))
+    scores = joint(fitted, table)
+    check_possible(fitted, table, scores, predicts=False)
+    if weighted is None:
+        weights, shift = None, None
+    else:
+        weights, shift = weighted.of_blocks, fitted.required_calibration().linear(estimate.classes, estimate.prior)[1]
+        scores = scores + shift
+    if by_column:
+        return explain_columns(estimate, table, first, second, weights, shift)
+    return explain(estimate, table, first, second, scores, absent_words=absent_words, weights=weights, shift=shift)
 
 
 def sample(fitted: Fitted, n_samples: object, label: object, random_state: object) -> tuple[object, Array]:

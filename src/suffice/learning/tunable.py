@@ -12,6 +12,7 @@ import numpy as np
 from suffice import bayes
 from suffice.exceptions import InputError, did_you_mean, listed
 from suffice.learning.calibration import OFFSETS, Calibration, fit_isotonic, fit_temperature
+from suffice.learning.column_weights import MOST_COLUMNS, equal_weights, fit_column_weights, some_rows
 from suffice.learning.fitted import Fitted
 from suffice.learning.hold_out import HoldOut
 from suffice.learning.impossible import Impossible, check_impossible
@@ -20,15 +21,16 @@ from suffice.learning.specification import Solution, Specification
 from suffice.learning.tuning import tune
 from suffice.learning.tuning_result import Tuning, is_auto
 from suffice.model import Model
-from suffice.model.leave_one_out import leave_one_out_joint
-from suffice.numerics.types import Float
+from suffice.model.leave_one_out import leave_one_out_joint, leave_one_out_log_prior
+from suffice.model.parts import leave_one_out_parts, part_names
+from suffice.numerics.types import Float, Index
 from suffice.statistics import Membership
 from suffice.tables import Table
 
 __all__ = ["SMOOTHING_PATH", "Calibrate", "TunableSpecification"]
 
 FitCalibration = Callable[..., Calibration]
-Calibrate: TypeAlias = bool | Literal["temperature", "isotonic"]
+Calibrate: TypeAlias = bool | Literal["temperature", "isotonic", "columns"]
 
 SMOOTHING_PATH = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 """Weights of a prior to choose from."""
@@ -100,11 +102,11 @@ class TunableSpecification(Specification):
     @cached_property
     def _calibrator(self) -> FitCalibration | None:
         calibrate = self.calibrate
-        named = isinstance(calibrate, str) and calibrate in ("temperature", "isotonic")
+        named = isinstance(calibrate, str) and calibrate in ("temperature", "isotonic", "columns")
         if not named and not isinstance(calibrate, bool | np.bool_):
             hint = did_you_mean(calibrate, ("temperature", "isotonic"))
             raise InputError(
-                f"calibrate must be True or 'temperature', 'isotonic', or False; got {calibrate!r}.{hint}",
+                f"calibrate must be True or 'temperature', 'isotonic', 'columns', or False; got {calibrate!r}.{hint}",
                 argument="calibrate",
             )
         if calibrate == "isotonic":
@@ -123,7 +125,25 @@ class TunableSpecification(Specification):
         posterior = bayes.log_posterior(joint[rows])
         assert self._calibrator is not None
         calibration = self._calibrator(posterior, codes[rows], weights, model.classes, model.class_prior())
+        if self.calibrate == "columns":
+            rows = rows if weights is None else rows[weights > 0]
+            calibration = self._with_column_weights(calibration, hold_out, _with_data_prior(fitted), rows)
         return replace(calibration, rule=hold_out.name)
+
+    def _with_column_weights(
+        self, temperature: Calibration, hold_out: HoldOut, fitted: Fitted, rows: Index
+    ) -> Calibration:
+        """Weights of columns, fitted to some of the rows if there are many; equal ones if the rows show no gain."""
+        names, members = part_names(fitted.blocks), hold_out.members
+        if not 1 < len(names) <= MOST_COLUMNS:
+            return equal_weights(temperature, names)
+        assert members.codes is not None
+        rows = some_rows(rows, len(names) * len(fitted.classes))
+        weights = None if members.weights is None else members.weights[rows]
+        parts = hold_out.parts(fitted, rows)
+        return fit_column_weights(
+            parts, members.codes[rows], weights, temperature, names, offsets=self.offset_precision
+        )
 
     # ------------------------------------------------------------------ the contract
 
@@ -172,8 +192,15 @@ class TunableSpecification(Specification):
         return not self.paths() and self._calibrator is None
 
     def held_out_joint(self, fitted: Fitted, table: Table, members: Membership) -> Float | None:
-        """The closed form of the families."""
-        return leave_one_out_joint(fitted.current_model, fitted.estimate, table, members, self.prior)
+        """The closed form of the families, with the weights that a calibration gives to columns."""
+        model, weights = fitted.current_model, fitted.column_weights
+        if weights is None:
+            return leave_one_out_joint(model, fitted.estimate, table, members, self.prior)
+        fixed = not (isinstance(self.prior, str) and self.prior == "data")
+        out = leave_one_out_log_prior(model.weights.weight, fitted.estimate.prior, members, fixed=fixed)
+        for weight, part in zip(weights.tolist(), leave_one_out_parts(model, table, members), strict=True):
+            out += weight * part if weight else np.where(np.isnan(part), np.nan, 0.0)
+        return out
 
     def stored_parameters(self) -> dict[str, Any]:
         """The parameters; a pandas Series as a prior becomes a mapping."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suffice import bayes
-from suffice.families import Linear
+from suffice.families import Family, Linear
 from suffice.families.capabilities import BlockRows, Parameters
 from suffice.model.block import Block
 from suffice.model.conditional import Conditional, UserRows
@@ -82,7 +82,7 @@ class Estimate:
         """log p(x | y) of each row and class (n, K); if ``relative``, up to a term that all classes share."""
         out: Float | None = None
         for block, parameters in zip(self.blocks, self.parameters, strict=True):
-            family, rows = block.family, self._rows(block, parameters, x)
+            family, rows = block.family, self.rows_of(block, parameters, x)
             evaluate = family.relative_log_likelihood if relative else family.log_likelihood
             part = evaluate(parameters, rows)
             out = part if out is None else out + part
@@ -105,47 +105,55 @@ class Estimate:
             return None
         table, block, parameters = as_table(x), self.blocks[0], self.parameters[0]
         finish = bayes.posterior_request(method, self.log_prior, len(table), out)
-        impossible = block.family.write_posterior(parameters, self._rows(block, parameters, table), finish)
+        impossible = block.family.write_posterior(parameters, self.rows_of(block, parameters, table), finish)
         if impossible is None:
             return None
         bayes.check_possible(impossible)
         return finish.out
 
-    def _rows(self, block: Block, parameters: Parameters, x: Table | Matrix) -> BlockRows:
+    def rows_of(self, block: Block, parameters: Parameters, x: Table | Matrix) -> BlockRows:
         """A block's part of the rows, checked by its family."""
         return block.family.check_seen(parameters, block.checked(x), block.names)
 
-    def terms(self, x: Table | Matrix, *, densities: bool = False) -> list[tuple[object, Float]]:
+    def terms(
+        self, x: Table | Matrix, *, densities: bool = False, weights: Sequence[Float] | None = None
+    ) -> list[tuple[object, Float]]:
         """Parts of log p(x | y) as pairs of a name and an array of shape (n, K), in the order of the columns.
 
         A column whose family gives a term for each column has a part of its own. Any other block is one part, named by
         the tuple of its columns. With ``densities``, each part is a log-density up to a term that all classes share, so
-        only independent columns have parts of their own.
+        only independent columns have parts of their own. With ``weights``, as in `linear_form`, parts are multiplied by
+        them; a part of weight zero is zero.
         """
         parts: list[tuple[int, object, Float]] = []
-        for block, parameters in zip(self.blocks, self.parameters, strict=True):
-            rows, family = self._rows(block, parameters, x), block.family
+        for b, (block, parameters) in enumerate(zip(self.blocks, self.parameters, strict=True)):
+            rows, family = self.rows_of(block, parameters, x), block.family
             at = block.positions(self.n_columns)
             terms = family.terms(parameters, rows) if block.by_column or not densities else None
-            if terms is not None:
-                parts += [(at[i], name, terms[:, :, i]) for i, name in enumerate(block.names)]
-            else:
-                parts.append((at[0], tuple(block.names), family.relative_log_likelihood(parameters, rows)))
+            names: Sequence[object] = block.names
+            if terms is None:
+                names, terms = [tuple(block.names)], family.relative_log_likelihood(parameters, rows)[:, :, None]
+            if weights is not None:
+                terms = np.where(weights[b] > 0, terms, 0.0) * weights[b]
+            parts += [(at[i], name, terms[:, :, i]) for i, name in enumerate(names)]
         return [(name, part) for _, name, part in sorted(parts, key=lambda each: each[0])]
 
     # ------------------------------------------------------------------ other views of the parameters
 
-    def linear_form(self, scale: float = 1.0, shift: Float | float = 0.0) -> LinearForm:
-        """The log-odds of ``scale · log p(x, y) + shift`` as a linear function of x, or of indicators of its levels.
+    def linear_form(self, weights: Sequence[Float] | None = None, shift: Float | float = 0.0) -> LinearForm:
+        """The log-odds of log p(x, y) + ``shift`` as a linear function of x, or of indicators of its levels.
 
-        Raises `NotLinearError` if they are not linear.
+        With ``weights``, one for each column of a block or one for the whole block, parts of log p(x | y) are
+        multiplied by them. Raises `NotLinearError` if the log-odds are not linear.
         """
         pieces: list[_ColumnCoefficients] = []
-        offset = self.log_prior.copy()
-        for block, parameters in zip(self.blocks, self.parameters, strict=True):
+        offset = self.log_prior + shift
+        for i, (block, parameters) in enumerate(zip(self.blocks, self.parameters, strict=True)):
             part = block.family.linear_form(parameters)
-            offset += part.offset
             indicators = block.family.indicators(parameters)
+            if weights is not None:
+                part = _weighted(part, block.family, parameters, weights[i])
+            offset = offset + part.offset
             start = 0
             for i, at in enumerate(block.positions(self.n_columns)):
                 name = block.names[i]
@@ -156,9 +164,7 @@ class Estimate:
         pieces.sort(key=lambda each: each.position)
         coef = np.hstack([np.zeros((len(self.classes), 0)), *(each.coef for each in pieces)])
         origin = np.concatenate([np.zeros(0), *(each.origin for each in pieces)])
-        return LinearForm.of(
-            Linear(scale * coef, scale * offset + shift, origin), [name for each in pieces for name in each.names]
-        )
+        return LinearForm.of(Linear(coef, offset, origin), [name for each in pieces for name in each.names])
 
     def sample(
         self, codes: Codes, rng: np.random.Generator, independent: np.random.Generator | None = None
@@ -188,3 +194,16 @@ class Estimate:
         ``read`` turns a user's rows into tables, and ``write`` drawn columns into rows of the user's form.
         """
         return Conditional(self, k, self.n_columns if dim is None else dim, read, write)
+
+
+def _weighted(form: Linear, family: Family, parameters: Parameters, weights: Float) -> Linear:
+    """The linear form of Σ_j w_j log p(x_j | y), from that of log p(x | y) and a weight for each column, or for all."""
+    if len(set(weights.tolist())) == 1:
+        return Linear(weights[0] * form.coef, weights[0] * form.offset, form.origin)
+    indicators = family.indicators(parameters)
+    if indicators is not None:
+        return Linear(form.coef * np.repeat(weights, [len(each) for each in indicators]), form.offset, form.origin)
+    # At the origin, the log-likelihood of a column is its part of the offset.
+    terms = family.terms(parameters, form.origin[None])
+    assert terms is not None
+    return Linear(weights * form.coef, terms[0] @ weights, form.origin)

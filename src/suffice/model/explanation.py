@@ -3,10 +3,14 @@
 log p(a | x) − log p(b | x) = log p(a)/p(b) + Σ_columns log p(x_j | a)/p(x_j | b)
 
 `explain` chooses the parts by the families of the model: columns, columns of a multivariate Gaussian (see
-`suffice.model.gaussian_explanation`), or words of a document (see `suffice.model.word_explanation`).
+`suffice.model.gaussian_explanation`), or words of a document (see `suffice.model.word_explanation`). With weights of
+columns, each part is multiplied by its weight.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,6 +36,8 @@ def explain(
     joint: Float | None = None,
     *,
     absent_words: bool = False,
+    weights: Sequence[Float] | None = None,
+    shift: Float | None = None,
 ) -> Explanation:
     """Parts of the log-odds of one class against another, row by row.
 
@@ -46,6 +52,10 @@ def explain(
         log p(x, y) of the rows, up to a term that all classes share, if it is not that of the estimate.
     absent_words : bool
         Whether each Bernoulli word that a document does not have is a part of its own.
+    weights : sequence of arrays, optional
+        Factors of the parts: for each block one of each column, or one of the whole block.
+    shift : array of shape (K,), optional
+        Added to log p(y); it is in the part of the prior.
 
     Returns
     -------
@@ -56,20 +66,44 @@ def explain(
     if len(estimate.blocks) == 1:
         family, parameters = estimate.blocks[0].family, estimate.parameters[0]
         if isinstance(family, Text):
-            return explain_words(estimate, family, table, label, against, joint, absent_words=absent_words)
+            found = explain_words(estimate, family, table, label, against, joint, absent_words=absent_words)
+            return _weighted(found, estimate, weights, shift)
         if isinstance(family, MultivariateGaussian) and parameters.freedom is None:
-            return explain_gaussian(estimate, table, label, against, joint)
-    return explain_columns(estimate, table, label, against)
+            return _weighted(explain_gaussian(estimate, table, label, against, joint), estimate, weights, shift)
+    return explain_columns(estimate, table, label, against, weights, shift)
+
+
+def _weighted(
+    found: Explanation, estimate: Estimate, weights: Sequence[Float] | None, shift: Float | None
+) -> Explanation:
+    """The explanation of a model of one block, with the weight of the block."""
+    if weights is None:
+        return found
+    parts = []
+    first, second = (estimate.classes.positions(each) for each in (found.labels, found.against))
+    prior = np.zeros(len(found)) if shift is None else shift[first] - shift[second]
+    for own, moved in zip(found.parts, prior.tolist(), strict=True):
+        evidence = weights[0] * own[1:] if weights[0].any() else np.zeros(len(own) - 1)
+        parts.append(np.append(own[0] + moved, evidence))
+    return replace(found, parts=np.array(parts) if isinstance(found.parts, np.ndarray) else parts)
 
 
 def explain_columns(
-    estimate: Estimate, table: Table, label: int | None = None, against: int | None = None
+    estimate: Estimate,
+    table: Table,
+    label: int | None = None,
+    against: int | None = None,
+    weights: Sequence[Float] | None = None,
+    shift: Float | None = None,
 ) -> Explanation:
     """`explain` with a part for each column, or for each block of dependent columns."""
+    log_prior = estimate.log_prior if shift is None else estimate.log_prior + shift
     step = max(1, BLOCK_CELLS // max(len(estimate.classes) * estimate.n_columns, 1))
     starts = range(0, max(len(table), 1), step)
     with np.errstate(over="ignore", invalid="ignore"):
-        blocks = [_explain_rows(estimate, table.rows(i, i + step), i, label, against) for i in starts]
+        blocks = [
+            _explain_rows(estimate, table.rows(i, i + step), i, label, against, weights, log_prior) for i in starts
+        ]
     if len(blocks) == 1:
         return blocks[0]
     return Explanation(
@@ -81,13 +115,19 @@ def explain_columns(
 
 
 def _explain_rows(
-    estimate: Estimate, table: Table, first_row: int, label: int | None, against: int | None
+    estimate: Estimate,
+    table: Table,
+    first_row: int,
+    label: int | None,
+    against: int | None,
+    weights: Sequence[Float] | None,
+    log_prior: Float,
 ) -> Explanation:
     """Parts of some rows; ``first_row`` is the number of the first, for messages."""
-    terms = estimate.terms(table)
+    terms = estimate.terms(table, weights=weights)
     n, k = len(table), len(estimate.classes)
     parts = np.empty((n, k, 1 + len(terms)))
-    parts[:, :, 0] = estimate.log_prior
+    parts[:, :, 0] = log_prior
     for j, (_, part) in enumerate(terms):
         parts[:, :, 1 + j] = part
     joint = parts.sum(axis=2)

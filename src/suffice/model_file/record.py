@@ -19,6 +19,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.specification import SPECIFICATIONS, Specification
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Model
+from suffice.model.parts import part_names
 from suffice.model_file.arrays import Json
 from suffice.model_file.container import FORMAT, read_container, write_container
 from suffice.model_file.disk import Path, as_path
@@ -202,6 +203,8 @@ def _read(file: str, find: Find) -> Fitted:
     tuning, calibration = attributes.get("tuning"), attributes.get("calibration")
     _check_chosen(tuning, calibration)
     zero = Model.zero(specification.blocks(schema, tuning), weights.classes)
+    if calibration is not None and calibration.columns not in ((), part_names(zero.blocks)):
+        raise ModelFileError("its calibration has weights of other columns")
     statistics = _statistics(document, reader, zero)
     reader.finish()
     given, declared, target = (attributes.get(name) for name in ("given", "declared", "target"))

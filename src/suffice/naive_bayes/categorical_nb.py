@@ -126,10 +126,10 @@ def _without_unknown(table: Table, sizes: Codes) -> Table:
 class _CategoryEstimate(Estimate):
     """An estimate that ignores categories beyond those of the fit."""
 
-    def _rows(self, block: Block, parameters: _CategoryParameters, x: Table) -> Coded:
+    def rows_of(self, block: Block, parameters: _CategoryParameters, x: Table) -> Coded:
         """The rows as codes of categories."""
         sizes = np.array(parameters.sizes, dtype=np.int64)
-        coded: Coded = super()._rows(block, parameters, _without_unknown(x, sizes))
+        coded: Coded = super().rows_of(block, parameters, _without_unknown(x, sizes))
         return coded
 
 

@@ -12,9 +12,9 @@ from suffice.families.categorical import Missing, Unseen
 from suffice.families.estimation import Estimation
 from suffice.families.gaussian import GaussianParameters
 from suffice.learning import prediction
-from suffice.learning.impossible import Impossible, check_possible
+from suffice.learning.impossible import Impossible
 from suffice.learning.tunable import Calibrate
-from suffice.model.explanation import Explanation, explain_columns
+from suffice.model.explanation import Explanation
 from suffice.model.parameter_tables import parameter_table
 from suffice.naive_bayes.specification import NaiveBayesSpecification
 from suffice.numerics.types import Float
@@ -62,12 +62,13 @@ class NaiveBayes(TunableClassifier):
         How a level that was never seen is treated: ignored; given the smoothed probability of one more level; or an
         error. It is ignored by default because its smoothed probability would be largest in the class with the fewest
         rows, whatever the level is.
-    calibrate : bool or {"temperature", "isotonic"}, default=False
+    calibrate : bool or {"temperature", "isotonic", "columns"}, default=False
         Whether `predict_proba` is calibrated on held-out rows (leave-one-out, or ten folds where that has no closed
         form and there are more than 1,000 rows): with a temperature, an offset for each class and a
-        share of outliers that have the class prior (True; what the rows give no evidence for is not used), or with a
-        monotone function (``"isotonic"``). Naive Bayes counts dependent columns several times, so it is overconfident
-        without calibration.
+        share of outliers that have the class prior (True; what the rows give no evidence for is not used), with a
+        monotone function (``"isotonic"``), or with a weight for each column (``"columns"``). Naive Bayes counts
+        dependent columns several times, so it is overconfident without calibration; weights of columns discount
+        those that repeat others and usually predict best.
     impossible : {"error", "prior", "nan"}, default="error"
         What a row gets that has probability zero in every class, for example a level that no class has had, without
         smoothing: an error that names the rows and the cause; the class prior; or NaN (`predict` then gives the most
@@ -216,10 +217,7 @@ class NaiveBayes(TunableClassifier):
             ``parts`` as an array, and `Explanation.to_frame` with the largest parts first. They sum to the log-odds.
         """
         fitted = self.fitted_
-        table, classes = self._rows(fitted, X), fitted.classes
-        first, second = (None if each is None else classes.position(each) for each in (label, against))
-        check_possible(fitted, table, prediction.joint(fitted, table), predicts=False)
-        return explain_columns(fitted.estimate, table, first, second)
+        return prediction.explained(fitted, self._rows(fitted, X), label, against, by_column=True)
 
     @property
     def families_(self) -> dict[Any, Family]:

@@ -57,9 +57,10 @@ class TextNaiveBayes(TunableClassifier):
         ``L (L̄/L)^length`` words, with L̄ the mean length.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
-    calibrate : bool or {"temperature", "isotonic"}, default=False
+    calibrate : bool or {"temperature", "isotonic", "columns"}, default=False
         Whether `predict_proba` is calibrated on held-out documents (leave-one-out). The words of a document depend on
-        each other, so naive Bayes is far too confident without calibration.
+        each other, so naive Bayes is far too confident without calibration. The text is one column, so ``"columns"``
+        gives the probabilities of a temperature; `explain` then explains the calibrated log-odds.
     impossible : {"error", "prior", "nan"}, default="error"
         What a document gets that has probability zero in every class, for example a word that a class has never had,
         without smoothing: an error that names the documents and the cause; the class prior; or NaN (`predict` then

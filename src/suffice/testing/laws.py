@@ -318,7 +318,7 @@ def check_relative(family: Family, rows: Rows, rng: np.random.Generator) -> None
 
 
 def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
-    """The terms of the columns sum to the relative log-likelihood."""
+    """The terms of the columns sum to the relative log-likelihood, also with weights."""
     if not len(rows.x):
         return
     try:
@@ -335,6 +335,14 @@ def check_terms(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     finite = np.isfinite(whole)
     off, size = np.abs(total[finite] - whole[finite]), 1 + np.abs(parts).sum(axis=2)[finite]
     assert np.all(off <= 1e-12 * size), f"the terms miss the log-likelihood by {off.max():.3g}"
+    weights = rng.uniform(0.0, 2.0, parts.shape[2]) * (np.arange(parts.shape[2]) != 1)
+    used = parts[:, :, weights > 0]
+    possible = np.isfinite(used).all(axis=(1, 2))
+    weighted = family.weighted_log_likelihood(parameters, batch, weights)[possible]
+    total = used[possible] @ weights[weights > 0]
+    off = np.abs((weighted - weighted[:, :1]) - (total - total[:, :1]))
+    size = 1 + np.abs(parts[possible]).sum(axis=(1, 2))[:, None]
+    assert np.all(off <= 1e-11 * size), f"weighted terms miss the weighted log-likelihood by {off.max():.3g}"
 
 
 def check_linear_form(family: Family, rows: Rows, rng: np.random.Generator) -> None:

@@ -346,6 +346,14 @@ class Gaussian(IndependentColumns):
         values = (p.mean, p.mean_low, p.scale, p.log_norm)
         return kernels.diagonal_posterior(x, *values, missing=self.missing, request=finish)
 
+    def weighted_log_likelihood(self, parameters: GaussianParameters, x: Matrix, weights: Float) -> Float:
+        """Σ_j w_j log p(x_j | y) of each row under each class (n, K): distances grow by the roots of the weights."""
+        p = parameters
+        if p.freedom is not None or is_sparse(x):
+            return super().weighted_log_likelihood(p, x, weights)
+        scale, norm = p.scale * np.sqrt(weights), p.log_norm * weights
+        return kernels.diagonal_log_likelihood(x, p.mean, p.mean_low, scale, norm, missing=self.missing)
+
     def leave_one_out(
         self,
         statistic: FamilyStatistic,

@@ -1,0 +1,120 @@
+"""Parts of log p(x | y), and their sum with a weight for each.
+
+    log p(x | y) = Σ_parts log p(x_part | y)
+
+A part is a column of a block with parameters for each column, or a block of dependent columns as a whole. Parts are in
+the order of the columns.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from suffice import bayes
+from suffice.exceptions import SufficeError, SufficeWarning
+from suffice.model.block import Block
+from suffice.model.estimate import Estimate
+from suffice.model.model import Model
+from suffice.numerics.types import Array, Float, Matrix
+from suffice.statistics import Membership
+from suffice.tables import Table
+from suffice.tables.column_matrix import ColumnMatrix
+from suffice.tables.table import as_table
+
+__all__ = ["WeightedEstimate", "leave_one_out_parts", "part_names", "parts_of"]
+
+
+def part_names(blocks: Sequence[Block]) -> tuple[object, ...]:
+    """Name of each part: a column, or a tuple of dependent columns."""
+    return tuple(name for _, name in _parts(blocks))
+
+
+def _parts(blocks: Sequence[Block]) -> list[tuple[tuple[int, int], object]]:
+    """Block and position in the block of each part, and its name."""
+    n_columns = max((len(b.names) if isinstance(b.columns, slice) else 1 + max(b.columns) for b in blocks), default=0)
+    found: list[tuple[int, tuple[int, int], object]] = []
+    for i, block in enumerate(blocks):
+        at = block.positions(n_columns)
+        if block.by_column:
+            found += [(at[j], (i, j), name) for j, name in enumerate(block.names)]
+        else:
+            found.append((at[0], (i, 0), tuple(block.names)))
+    return [(place, name) for _, place, name in sorted(found, key=lambda each: each[0])]
+
+
+def parts_of(estimate: Estimate, x: Table | Matrix) -> Float:
+    """log p(x_part | y) of each part, row and class (J, n, K), up to a term that all classes share."""
+    terms = estimate.terms(x, densities=True)
+    shape = len(as_table(x)), len(estimate.classes)
+    return np.stack([part for _, part in terms]) if terms else np.empty((0, *shape))
+
+
+def leave_one_out_parts(model: Model, x: Table | Matrix, members: Membership) -> Iterator[Float]:
+    """log p(x_part | y) of each row given all other rows (n, K), part by part, up to a term that all classes share.
+
+    Each part is a block of its own, which its family scores in closed form. Rows without a closed form are NaN.
+    """
+    for (i, j), name in _parts(model.blocks):
+        block, statistic = model.blocks[i], model.statistics[i]
+        if block.by_column and len(block.names) > 1:
+            columns = range(len(block.names)) if isinstance(block.columns, slice) else block.columns
+            statistic = statistic.columns(block.family.statistic_columns(len(block.names))[:, j])
+            block = Block(block.family, [columns[j]], [name])
+        rows = block.take(x)
+        rows = np.asarray(rows) if isinstance(rows, ColumnMatrix) else rows
+        part: Float | None = None
+        with warnings.catch_warnings(), suppress(SufficeError):  # a column may have no parameters without the others
+            warnings.simplefilter("ignore", SufficeWarning)  # the model of all columns has warned
+            parameters = block.family.estimate(statistic, block.names)
+            part = block.family.leave_one_out(statistic, parameters, rows, members, block.names)
+        yield np.full((len(members), len(model.classes)), np.nan) if part is None else part
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedEstimate:
+    """Scores ``log p(y) + Σ_parts w_part log p(x_part | y)``; with weights of one, log p(x, y).
+
+    Attributes
+    ----------
+    estimate : Estimate
+    weights : array of shape (J,)
+        At least zero; a part of weight zero has no effect, even where its probability is zero.
+    """
+
+    estimate: Estimate
+    weights: Float
+
+    @cached_property
+    def of_blocks(self) -> list[Float]:
+        """Weights of the columns of each block, or of the whole block."""
+        found: list[dict[int, float]] = [{} for _ in self.estimate.blocks]
+        for ((i, j), _), weight in zip(_parts(self.estimate.blocks), self.weights.tolist(), strict=True):
+            found[i][j] = weight
+        return [np.array([each[j] for j in range(len(each))]) for each in found]
+
+    def relative_joint(self, x: Table | Matrix) -> Float:
+        """The scores of each row and class (n, K), up to a term that all classes share."""
+        estimate = self.estimate
+        out = np.zeros((len(as_table(x)), len(estimate.classes)))
+        for block, parameters, weights in zip(estimate.blocks, estimate.parameters, self.of_blocks, strict=True):
+            if weights.any():
+                rows = estimate.rows_of(block, parameters, x)
+                if len(set(weights.tolist())) == 1:
+                    out += weights[0] * block.family.relative_log_likelihood(parameters, rows)
+                else:
+                    out += block.family.weighted_log_likelihood(parameters, rows, weights)
+        return bayes.joint(estimate.log_prior, out)
+
+    def joint(self, x: Table | Matrix) -> Float:
+        """`relative_joint`: weighted scores are not densities."""
+        return self.relative_joint(x)
+
+    def write_posterior(self, x: Table | Matrix, method: str, out: Array | None = None) -> Array | None:
+        """None: the scores of the rows come first."""
+        return None
