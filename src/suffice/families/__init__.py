@@ -4,10 +4,11 @@
 of a family's class. New files in this package are found automatically.
 
 >>> family_names()  # doctest: +NORMALIZE_WHITESPACE
-['bernoulli', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric', 'joint_table', 'log_normal',
+['averaged_dependence', 'bernoulli', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric', 'joint_table', 'log_normal',
  'multinomial', 'multivariate_gaussian', 'poisson', 'text']
 """
 
+from suffice.families.averaged_dependence import AveragedDependence
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.categorical import Categorical
 from suffice.families.contract import Family, family_named, family_names, register
@@ -25,6 +26,7 @@ from suffice.families.poisson import Poisson
 from suffice.families.text import Text
 
 __all__ = [
+    "AveragedDependence",
     "Bernoulli",
     "Categorical",
     "Exponential",

@@ -20,6 +20,7 @@ from suffice.numerics.types import Array, Codes, Float, Matrix
 from suffice.statistics import ClassAxis
 from suffice.tables import Coded, Table
 from suffice.tables.sampled import sampled_matrix
+from suffice.tables.stored_columns import NumberColumn
 from suffice.tables.table import as_table
 
 __all__ = ["Estimate"]
@@ -175,7 +176,7 @@ class Estimate:
             by = independent if block.independent and independent is not None else rng
             drawn = block.family.sample(parameters, codes, by)
             for i, at in enumerate(block.positions(self.n_columns)):
-                out[at] = drawn.columns[i] if isinstance(drawn, Coded) else drawn[:, i]
+                out[at] = _drawn_column(drawn, i)
         return out
 
     def conditional(
@@ -190,3 +191,11 @@ class Estimate:
         ``read`` turns a user's rows into tables, and ``write`` drawn columns into rows of the user's form.
         """
         return Conditional(self, k, self.n_columns if dim is None else dim, read, write)
+
+
+def _drawn_column(drawn: BlockRows, i: int) -> Any:
+    """A drawn column: an array of numbers, or a `CodedColumn`."""
+    if not isinstance(drawn, Coded):
+        return drawn[:, i]
+    column = drawn.columns[i]
+    return column.stored if isinstance(column, NumberColumn) else column

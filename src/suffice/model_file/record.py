@@ -27,6 +27,7 @@ from suffice.model_file.validation import KINDS, check_classes, check_schema, ch
 from suffice.sources.files import CellFormat
 from suffice.sources.forms import ArrayForm, SparseForm, StoredFrameForm
 from suffice.sources.row_reader import RowLayout
+from suffice.statistics.bins import Bins
 from suffice.statistics import ClassAxis, Moments, Statistic, Sums
 from suffice.tables import Levels, Vocabulary
 from suffice.tables.table import Schema
@@ -39,6 +40,7 @@ Find = Callable[[str], type[Specification] | None]
 COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats", "nulls", "target")
 
 for _kind in (
+    Bins,
     CellFormat,
     ClassAxis,
     Levels,

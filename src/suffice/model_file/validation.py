@@ -13,7 +13,7 @@ import numpy as np
 from suffice.exceptions import ModelFileError, columns_at
 from suffice.model_file.encoding import Value, field_values
 from suffice.numerics.types import Array
-from suffice.statistics import ClassAxis, Counts, JointCounts, Statistic, WordSums
+from suffice.statistics import ClassAxis, Counts, JointCounts, PairCounts, Statistic, WordSums
 from suffice.tables import Levels
 from suffice.tables.levels import is_missing
 from suffice.tables.table import Kind, Schema
@@ -22,7 +22,7 @@ __all__ = ["KINDS", "check_classes", "check_schema", "check_statistic"]
 
 KINDS: tuple[Kind, ...] = ("number", "bool", "time", "duration", "category", "text", "empty")
 """Files store a kind as its position here: add new kinds at the end."""
-NOT_NEGATIVE = ("weight", "count", "documents", "missing", "m2")
+NOT_NEGATIVE = ("weight", "count", "documents", "missing", "m2", "pairs", "single")
 
 
 def check_classes(axis: ClassAxis) -> ClassAxis:
@@ -69,6 +69,12 @@ def check_statistic(statistic: Statistic, zero: Statistic, names: Sequence[objec
         _check_levels(statistic.levels, names)
         if not _has_count_of_each_level(statistic):
             raise _fault(names, "the counts do not match the levels")
+    if isinstance(statistic, PairCounts):
+        if statistic.levels:
+            _check_levels(statistic.levels, names)
+        flaw = statistic.flaw()
+        if flaw is not None:
+            raise _fault(names, flaw)
     if isinstance(statistic, WordSums) and isinstance(zero, WordSums):
         _check_words(statistic, zero, names)
     if statistic.shape != zero.shape:

@@ -7,6 +7,7 @@ statistic           holds, for each class                                    use
 `CellSums`          weight, sums of functions of each cell                   Bernoulli, Poisson, …
 `Counts`            weight of each level of each column                      categorical columns
 `JointCounts`       weight of each combination of levels that was seen       the joint table
+`PairCounts`        weight of each pair of bins of two columns               averaged dependence
 `WordSums`          weight, counts of words, and of documents with them      text
 `CountVectors`      weight, column sums, log multinomial coefficients        multinomial counts
 `Moments`           weight, mean, centred sum of squares of each column      independent Gaussians
@@ -24,6 +25,7 @@ from suffice.statistics.counts import Counts
 from suffice.statistics.fourth_moments import FourthMoments
 from suffice.statistics.joint_counts import JointCounts
 from suffice.statistics.moments import Moments
+from suffice.statistics.pair_counts import PairCounts
 from suffice.statistics.row_moments import RowMoments
 from suffice.statistics.scatter import PooledScatter, Scatter
 from suffice.statistics.statistic import ByClass, ByColumn, ByPair, Pairs, Statistic
@@ -42,6 +44,7 @@ __all__ = [
     "JointCounts",
     "Membership",
     "Moments",
+    "PairCounts",
     "Pairs",
     "PooledScatter",
     "RowMoments",
