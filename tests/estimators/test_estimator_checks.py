@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from suffice import GaussianDiscriminant, NaiveBayes
+from suffice import AveragedDependence, GaussianDiscriminant, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 
@@ -12,6 +12,8 @@ from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, Gaussi
 @pytest.mark.filterwarnings("ignore::suffice.exceptions.SingularCovarianceWarning")
 @parametrize_with_checks(
     [
+        AveragedDependence(),
+        AveragedDependence(calibrate=True),
         GaussianDiscriminant(),
         GaussianDiscriminant("own", shrinkage="oas"),
         NaiveBayes(),

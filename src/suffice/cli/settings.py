@@ -23,7 +23,7 @@ Settings: TypeAlias = Mapping[str, object]
 """Settings that were given, by the names of the estimators' parameters."""
 
 # The names of suffice.api.MODELS, which a test compares. Importing them would import NumPy for every --help.
-MODELS = ("naive-bayes", "discriminant", "text")
+MODELS = ("naive-bayes", "discriminant", "averaged-dependence", "text")
 
 
 class NumberOr(click.ParamType):  # type: ignore[type-arg]  # generic since 8.2 only
@@ -124,6 +124,26 @@ DISCRIMINANT = (
         help="Shrinkage of the covariance towards its diagonal, 0 to 1; default: oas, and 0 with --estimation.",
     ),
 )
+AVERAGED_DEPENDENCE = (
+    click.option(
+        "--n-bins",
+        type=click.IntRange(min=2),
+        metavar="N",
+        help="Bins of a numeric column; default: 5. The first batch of rows sets the cuts.",
+    ),
+    click.option(
+        "--max-parents",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Columns that others may depend on, the most informative ones; default: 50.",
+    ),
+    click.option(
+        "--max-levels",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Levels of a column with a bin of their own, the most frequent ones; default: 100.",
+    ),
+)
 TEXT = (
     click.option(
         "--event",
@@ -174,11 +194,13 @@ SECTIONS = {
     "Settings of all models": ALL,
     "Settings of naive-bayes": NAIVE_BAYES,
     "Settings of discriminant": DISCRIMINANT,
+    "Settings of averaged-dependence": AVERAGED_DEPENDENCE,
     "Settings of text": TEXT,
 }
 SETTINGS_OF = {
     "naive-bayes": ("families", "missing", "unseen"),
     "discriminant": ("covariance", "shape", "mix", "shrinkage"),
+    "averaged-dependence": ("n_bins", "max_parents", "max_levels"),
     "text": ("event", "ngram_range", "max_words", "min_length", "punctuation", "slots"),
 }
 """Settings that only one model has."""

@@ -21,7 +21,12 @@ OPTIONS = {
     "types": "--type",
 }
 """Options whose names differ from the argument's name with dashes."""
-MODELS = {"NaiveBayes": "naive-bayes", "GaussianDiscriminant": "discriminant", "TextNaiveBayes": "text"}
+MODELS = {
+    "NaiveBayes": "naive-bayes",
+    "GaussianDiscriminant": "discriminant",
+    "AveragedDependence": "averaged-dependence",
+    "TextNaiveBayes": "text",
+}
 """Values of --model by the names of the classes."""
 METAVARS = {"families": "FAMILY", "types": "TYPE"}
 

@@ -116,23 +116,58 @@ double without(double whole, double part) {
     return left <= NEGLIGIBLE * whole ? 0.0 : left;
 }
 
-// A product of positive factors as mantissa and exponent.
+// A product of factors of at most one: value 2^(-500 steps). Sums and products of any number of them do not underflow.
 struct Product {
-    double mantissa = 1.0;
-    int64_t exponent = 0;
+    double value = 1.0;
+    int64_t steps = 0;
     void times(double factor) {
-        int power = 0;
-        mantissa = std::frexp(mantissa * factor, &power);
-        exponent += power;
+        value *= factor;
+        if (value < 0x1p-500) {
+            value *= 0x1p500;
+            ++steps;
+        }
     }
-    double log() const { return std::log(mantissa) + static_cast<double>(exponent) * 0.6931471805599453; }
+    double log() const { return std::log(value) - static_cast<double>(steps) * (500 * 0.6931471805599453); }
 };
 
+// What is known of one row: the cells and shares in all classes of its known columns, and of each known parent its
+// position among them and its row in the table of pairs.
 struct Scratch {
     std::vector<int32_t> cell;
-    std::vector<int64_t> parent;  // position among the known columns, and row of the table, of each known parent
-    std::vector<double> pool, share, scores;
+    std::vector<int64_t> parent;
+    std::vector<double> pool, share;
+    std::vector<Product> products;
 };
+
+// Product over the known columns j of p(x_j | k, x_i), where i is the parent at position `at`; p(x_i | k) stands for
+// its own. The weight of the row itself is subtracted if `LEAVE`.
+template <bool LEAVE>
+Product parent_product(const double *pair, const Scratch &s, int64_t at, double rows, double smoothing, double mine) {
+    const auto known = static_cast<int64_t>(s.cell.size());
+    const int32_t *const cell = s.cell.data();
+    const double *const share = s.share.data();
+    const double scale = 1 / rows;
+    const auto given = [&](int64_t j) {
+        const double count = pair[cell[j]];
+        return ((LEAVE ? without(count, mine) : count) + smoothing * share[j]) * scale;
+    };
+    Product all;
+    all.times(share[at]);
+    const auto range = [&](int64_t first, int64_t last) {
+        int64_t j = first;
+        for (; j + 4 <= last; j += 4) {
+            const double a = given(j), b = given(j + 1), c = given(j + 2), d = given(j + 3);
+            const double ab = a * b, cd = c * d;
+            if (ab < 0x1p-200 || cd < 0x1p-200) {  // factors as small as this are rare
+                for (const double each : {a, b, c, d}) all.times(each);
+            } else all.times(ab * cd);
+        }
+        for (; j < last; ++j) all.times(given(j));
+    };
+    range(0, at);
+    range(at + 1, known);
+    return all;
+}
 
 // log p(x | k) of one row: log mean over parents i of p(x_i | k) prod_j p(x_j | k, x_i). The row itself, of class `own`
 // and weight `w`, is left out of the counts.
@@ -158,7 +193,7 @@ void score_row(const int32_t *cell, const Parents &parents, const PairModel &m, 
     }
     const auto known = static_cast<int64_t>(s.cell.size()), many = static_cast<int64_t>(s.parent.size() / 2);
     s.share.resize(known);
-    s.scores.resize(many);
+    s.products.resize(many);
     for (int64_t k = 0; k < m.classes; ++k) {
         const double mine = k == own ? w : 0.0;
         const double *single = m.single + k * m.width;
@@ -168,34 +203,23 @@ void score_row(const int32_t *cell, const Parents &parents, const PairModel &m, 
         if (many == 0) {
             Product all;
             for (int64_t j = 0; j < known; ++j) all.times(s.share[j]);
-            out[k] = known ? all.log() : 0.0;
+            out[k] = all.log();
             continue;
         }
-        double top = -HUGE_VAL;
+        int64_t least = INT64_MAX;
         for (int64_t i = 0; i < many; ++i) {
             const int64_t at = s.parent[2 * i];
             const double *pair = m.pairs + (k * m.height + s.parent[2 * i + 1]) * m.width;
-            Product all;
-            double group[4] = {1, 1, 1, 1};
-            int64_t j = 0;
-            for (; j + 4 <= known; j += 4) {
-                for (int64_t l = 0; l < 4; ++l) {
-                    const double count = pair[s.cell[j + l]];
-                    group[l] = (mine == 0 ? count : without(count, mine)) + m.smoothing * s.share[j + l];
-                }
-                if (at >= j && at < j + 4) group[at - j] = s.share[at];
-                all.times((group[0] * group[1]) * (group[2] * group[3]));
-            }
-            for (; j < known; ++j)
-                all.times(j == at ? s.share[at]
-                                  : without(pair[s.cell[j]], mine) + m.smoothing * s.share[j]);
             const double rows = without(single[s.cell[at]], mine) + m.smoothing;
-            s.scores[i] = all.log() - static_cast<double>(known - 1) * std::log(rows);
-            top = std::max(top, s.scores[i]);
+            s.products[i] = mine == 0 ? parent_product<false>(pair, s, at, rows, m.smoothing, mine)
+                                      : parent_product<true>(pair, s, at, rows, m.smoothing, mine);
+            least = std::min(least, s.products[i].steps);
         }
-        double sum = 0;
-        for (int64_t i = 0; i < many; ++i) sum += std::exp(s.scores[i] - top);
-        out[k] = top + std::log(sum / static_cast<double>(many));
+        Product sum{0.0, least};
+        for (const Product &each : s.products)
+            if (each.steps - least < 3) sum.value += std::ldexp(each.value, static_cast<int>(-500 * (each.steps - least)));
+        sum.value /= static_cast<double>(many);
+        out[k] = sum.log();
     }
 }
 
