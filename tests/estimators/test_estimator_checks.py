@@ -10,10 +10,10 @@ from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, Gaussi
 
 # Some checks fit fewer rows than columns; a warning is then the right answer.
 @pytest.mark.filterwarnings("ignore::suffice.exceptions.SingularCovarianceWarning")
+@pytest.mark.filterwarnings("ignore:The cuts of:suffice.exceptions.SufficeWarning")
 @parametrize_with_checks(
     [
         AveragedDependence(),
-        AveragedDependence(calibrate=True),
         GaussianDiscriminant(),
         GaussianDiscriminant("own", shrinkage="oas"),
         NaiveBayes(),

@@ -11,6 +11,7 @@ import suffice
 
 PUBLIC = {
     "suffice": [
+        "AveragedDependence",
         "ClassError",
         "EmptyColumnWarning",
         "GaussianDiscriminant",
@@ -33,6 +34,7 @@ PUBLIC = {
         "merge",
     ],
     "suffice.api": ["FitReport", "MODELS", "Scores", "fit", "load", "merge"],
+    "suffice.averaged_dependence": ["AveragedDependence"],
     "suffice.cli": ["main"],
     "suffice.comparison": ["Comparison", "LearningCurves", "compare"],
     "suffice.discriminant_analysis": [
@@ -63,6 +65,7 @@ PUBLIC = {
         "warn_user",
     ],
     "suffice.families": [
+        "AveragedDependence",
         "Bernoulli",
         "Categorical",
         "Exponential",
@@ -121,6 +124,7 @@ PUBLIC = {
         "JointCounts",
         "Membership",
         "Moments",
+        "PairCounts",
         "Pairs",
         "PooledScatter",
         "RowMoments",

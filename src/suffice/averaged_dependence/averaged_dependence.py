@@ -107,7 +107,7 @@ class AveragedDependence(TunableClassifier):
     (0.2, 1.2, 1.5, 2.0)
     >>> second = AveragedDependence(cuts=first.cuts_, parents=first.parents_).fit(X[1::2], y[1::2])
     >>> both = first.merge(second)
-    >>> float(both.class_count_.sum()), both.score(X, y).round(3)
+    >>> float(both.class_count_.sum()), round(both.score(X, y), 3)
     (150.0, 0.947)
     """
 
