@@ -302,7 +302,7 @@ def _is_close(sums: Float, weight: Float) -> bool:
 
 def _described(bins: Bins) -> str:
     if bins.cuts is not None:
-        return f"the cuts {listed([f'{cut:.6g}' for cut in bins.cuts], 6)}"
+        return f"the cuts {listed([float(f'{cut:.6g}') for cut in bins.cuts], 6)}"
     return "a bin for each level" if bins.kept is None else f"bins for {len(bins.kept)} levels"
 
 
