@@ -6,9 +6,9 @@
 >>> GaussianDiscriminant().fit(X, y).score(X, y)
 0.98
 
-`GaussianDiscriminant`, `NaiveBayes`, `AveragedDependence` and `TextNaiveBayes` are the library's own classifiers. ``suffice.naive_bayes`` and
-``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names. `merge` joins
-models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
+`GaussianDiscriminant`, `NaiveBayes`, `AveragedDependence` and `TextNaiveBayes` are the library's own classifiers.
+``suffice.naive_bayes`` and ``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those
+names. `merge` joins models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
 ``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
 ``suffice.testing`` the laws that both keep.
 """

@@ -104,7 +104,7 @@ def test_unseen_levels_are_not_read():
 def test_bins_sum_to_one():
     columns, y, w = example(1)
     family, statistic, parameters, _, _ = fitted(AveragedDependence(n_bins=3), columns, y, w)
-    numbers = [-np.inf if not cuts else cuts for cuts in [statistic.bins[0].cuts]][0]
+    numbers = statistic.bins[0].cuts
     every = list(itertools.product([*numbers, numbers[-1] + 1, np.nan], LEVELS, [False, True]))
     total = np.exp(family.log_likelihood(parameters, mixed(list(zip(*every, strict=True))))).sum(axis=0)
     np.testing.assert_allclose(total, 1.0, rtol=1e-12)
@@ -196,7 +196,7 @@ def test_later_levels_are_added():
 
 
 @pytest.mark.parametrize(
-    "values, n_bins, cuts",
+    ("values", "n_bins", "cuts"),
     [
         (np.arange(100.0), 4, (24.0, 49.0, 74.0)),
         (np.repeat([0.0, 1.0], [90, 10]), 5, (0.0,)),

@@ -76,7 +76,7 @@ def test_a_loaded_model_is_the_saved_one(name, tmp_path):
 
 
 def with_bins_of(estimator, model):
-    """The estimator with the cuts that the rows of a fitted model have chosen, if it has any: other counts do not add."""
+    """The estimator with the bins of a fitted model, if it has any: counts of other bins do not add."""
     if isinstance(model, AveragedDependence):
         return clone(estimator).set_params(cuts=model.cuts_, parents=model.parents_)
     block = model.fitted_.model.blocks[0]

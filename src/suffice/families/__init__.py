@@ -4,8 +4,8 @@
 of a family's class. New files in this package are found automatically.
 
 >>> family_names()  # doctest: +NORMALIZE_WHITESPACE
-['averaged_dependence', 'bernoulli', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric', 'joint_table', 'log_normal',
- 'multinomial', 'multivariate_gaussian', 'poisson', 'text']
+['averaged_dependence', 'bernoulli', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric', 'joint_table',
+ 'log_normal', 'multinomial', 'multivariate_gaussian', 'poisson', 'text']
 """
 
 from suffice.families.averaged_dependence import AveragedDependence

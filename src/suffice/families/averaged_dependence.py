@@ -180,15 +180,20 @@ class AveragedDependence(Family):
         bins = chosen_bins(x, weights, self.n_bins, self.max_levels, given)
         if self.parents is not None:
             return replace(self, bins=bins)
-        rows = BinnedRows(x, bins)
+        return replace(self, bins=bins, parents=self._chosen_parents(BinnedRows(x, bins), members))
+
+    def _chosen_parents(self, rows: BinnedRows, members: Membership) -> tuple[int, ...]:
+        """The columns with values, or the most informative of them if there are too many."""
+        values = [j for j, bins in enumerate(rows.bins) if bins.kept != ()] or [0]
         sizes = np.diff(rows.offsets)
-        every = members.n_classes * int(sizes.sum())
-        if len(sizes) <= self.max_parents and every * int(sizes.sum()) <= MOST_PAIRS:
-            return replace(self, bins=bins, parents=tuple(range(len(sizes))))
-        ranked = np.argsort(-_information(count_bins(rows, members), rows.offsets), kind="stable")
-        fits = np.cumsum(sizes[ranked]) * every <= MOST_PAIRS
+        entries = members.n_classes * int(sizes.sum())  # for each bin of a parent
+        if len(values) <= self.max_parents and entries * int(sizes[values].sum()) <= MOST_PAIRS:
+            return tuple(values)
+        information = _information(count_bins(rows, members), rows.offsets)
+        ranked = np.array(values)[np.argsort(-information[values], kind="stable")]
+        fits = np.cumsum(sizes[ranked]) * entries <= MOST_PAIRS
         most = max(1, min(self.max_parents, int(fits.sum())))
-        return replace(self, bins=bins, parents=tuple(sorted(ranked[:most].tolist())))
+        return tuple(sorted(ranked[:most].tolist()))
 
     # ------------------------------------------------------------------ summarize
 
@@ -237,9 +242,7 @@ class AveragedDependence(Family):
 
     # ------------------------------------------------------------------ estimate
 
-    def estimate(
-        self, statistic: PairCounts, columns: Sequence[object] | None = None
-    ) -> AveragedDependenceParameters:
+    def estimate(self, statistic: PairCounts, columns: Sequence[object] | None = None) -> AveragedDependenceParameters:
         """The counts with their pseudo-rows."""
         return AveragedDependenceParameters(statistic, float(self.smoothing))
 
@@ -251,9 +254,7 @@ class AveragedDependence(Family):
             return None
         return "number" if parameters.counts.bins[j].cuts is not None else kind_of_levels(parameters.counts.levels[j])
 
-    def check_seen(
-        self, parameters: AveragedDependenceParameters, x: MixedRows, names: Sequence[object]
-    ) -> MixedRows:
+    def check_seen(self, parameters: AveragedDependenceParameters, x: MixedRows, names: Sequence[object]) -> MixedRows:
         """The rows; raises `InputError` for levels of another type than those of the fit."""
         counts = parameters.counts
         for j, (bins, levels, kind) in enumerate(zip(counts.bins, counts.levels, x.kinds, strict=False)):
@@ -392,9 +393,7 @@ def _terms(parameters: AveragedDependenceParameters, cells: Codes, k: int) -> Fl
     return np.asarray(np.where(usable[:, None] > 0, out, np.log(share)))
 
 
-def _drawn(
-    parameters: AveragedDependenceParameters, k: int, p: int, i: int, n: int, rng: np.random.Generator
-) -> Codes:
+def _drawn(parameters: AveragedDependenceParameters, k: int, p: int, i: int, n: int, rng: np.random.Generator) -> Codes:
     """Cells of n rows of class k whose columns depend on the p-th parent, column i (n, d)."""
     counts, shares = parameters.counts, parameters.shares[k]
     cells = np.empty((n, counts.n_columns), dtype=np.int64)

@@ -35,7 +35,7 @@ __all__ = [
 Reads = Literal["numbers", "categories", "documents", "cells"]
 ColumnKind = Literal["number", "text"]
 BlockRows: TypeAlias = Any
-"""Rows of a block, as the family reads them: a `Matrix`, a `Coded` batch, `Texts` or `MixedRows`; see `ReadsRows.reads`."""
+"""Rows of a block, as the family reads them: a `Matrix`, a `Coded` batch, `Texts` or `MixedRows`; see `ReadsRows`."""
 Parameters: TypeAlias = Any
 """What a family's `estimate` returns."""
 FamilyStatistic: TypeAlias = Any

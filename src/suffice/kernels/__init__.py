@@ -2,9 +2,10 @@
 
 Each function takes rows as a matrix or a list of columns, of any real type and with any strides, and releases the
 interpreter lock. Functions that summarise or evaluate rows return new float64 arrays; `outer`, `accumulate`,
-`add_moved` and `add_pair_counts` add to the arrays that they are given, and `CentredBlocks` reuses one buffer for all blocks. Results depend
-neither on the number of threads (``OMP_NUM_THREADS`` and threadpoolctl are respected) nor on the instruction set that
-was chosen for the processor. Functions called *exact* keep every number as two doubles and are meant for few rows.
+`add_moved` and `add_pair_counts` add to the arrays that they are given, and `CentredBlocks` reuses one buffer for all
+blocks. Results depend neither on the number of threads (``OMP_NUM_THREADS`` and threadpoolctl are respected) nor on the
+instruction set that was chosen for the processor. Functions called *exact* keep every number as two doubles and are
+meant for few rows.
 
 Class membership is either ``codes`` (n,), the class of each row, or ``soft`` (n, n_classes), a weight for each row and
 class. A row whose code is outside ``0..n_classes-1`` is ignored. ``weights`` (n,) multiplies either; a row of weight

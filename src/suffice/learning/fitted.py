@@ -123,8 +123,8 @@ class Fitted:
         # anew.
         out = object.__new__(type(self))
         out.__dict__.update(self.__dict__, model=model, report=None, settled=False)
-        stale = ("current_model", "solution") if self.model.weights.weight.any() else ("blocks", "current_model", "solution")
-        for name in stale:
+        first = () if self.model.weights.weight.any() else ("blocks",)
+        for name in (*first, "current_model", "solution"):
             out.__dict__.pop(name, None)
         return out
 

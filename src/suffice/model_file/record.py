@@ -27,8 +27,8 @@ from suffice.model_file.validation import KINDS, check_classes, check_schema, ch
 from suffice.sources.files import CellFormat
 from suffice.sources.forms import ArrayForm, SparseForm, StoredFrameForm
 from suffice.sources.row_reader import RowLayout
-from suffice.statistics.bins import Bins
 from suffice.statistics import ClassAxis, Moments, Statistic, Sums
+from suffice.statistics.bins import Bins
 from suffice.tables import Levels, Vocabulary
 from suffice.tables.table import Schema
 

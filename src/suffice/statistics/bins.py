@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -51,7 +52,7 @@ class Bins:
         if self.cuts is not None:
             if not self.cuts:
                 return ["(any)", "(missing)"]
-            inner = [f"{a:.6g} to {b:.6g}" for a, b in zip(self.cuts[:-1], self.cuts[1:], strict=True)]
+            inner = [f"{a:.6g} to {b:.6g}" for a, b in pairwise(self.cuts)]
             return [f"≤ {self.cuts[0]:.6g}", *inner, f"> {self.cuts[-1]:.6g}", "(missing)"]
         if self.kept is not None:
             return [*self.kept, "(other)", "(missing)"]
@@ -89,7 +90,7 @@ class Bins:
             cuts = self.cuts
             if not isinstance(cuts, tuple) or not all(type(cut) is float and np.isfinite(cut) for cut in cuts):
                 return "the cuts are not numbers"
-            if self.kept is not None or any(a >= b for a, b in zip(cuts[:-1], cuts[1:], strict=True)):
+            if self.kept is not None or any(a >= b for a, b in pairwise(cuts)):
                 return "the cuts are not increasing"
         elif self.kept is not None:
             if not isinstance(self.kept, tuple) or len(set(self.kept)) < len(self.kept):
@@ -121,9 +122,7 @@ def chosen_bins(
     )
 
 
-def _of_column(
-    x: MixedRows, j: int, kind: str, weights: Float | None, n_bins: int, max_levels: int
-) -> Bins:
+def _of_column(x: MixedRows, j: int, kind: str, weights: Float | None, n_bins: int, max_levels: int) -> Bins:
     if kind in NUMBERS:
         values = x.numbers([j])[:, 0]
         there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
@@ -192,9 +191,10 @@ class BinnedRows:
         self._numbers = [j for j, each in enumerate(bins) if each.cuts is not None]
         self._coded = {j: x.levels(j) for j, each in enumerate(bins) if each.cuts is None}
         self._codes = {j: column.dense(len(x)) for j, column in self._coded.items()}
-        none = Levels(())
-        own = (self._coded[j].levels if each.cuts is None and each.kept is None else none for j, each in enumerate(bins))
-        self.levels = tuple(own if levels is None else levels)
+        if levels is None:
+            own = (self._coded[j].levels if each == Bins() else Levels(()) for j, each in enumerate(bins))
+            levels = tuple(own)
+        self.levels = tuple(levels)
 
     def __len__(self) -> int:
         return len(self.x)

@@ -1,4 +1,4 @@
-"""Per-class counts of pairs of cells: ``J_k(a, b) = Σ w [x_i in bin a] [x_j in bin b]`` for parents i and all columns j.
+"""Per-class counts of pairs of bins: ``J_k(a, b) = Σ w [x_i in a] [x_j in b]`` for parents i and all columns j.
 
 The bins of all columns are numbered one after another, C in all. The table of pairs has a row for each bin of a parent,
 R in all, so a statistic of K classes holds K·C·(R + 1) numbers. The diagonal, J(a, a), is the count of bin a.
@@ -77,7 +77,7 @@ class PairCounts(Statistic):
             raise InputError(
                 f"The counts of pairs would need {8 * k * (rows + 1) * columns / 2**30:.3g} GiB: {k} classes times "
                 f"{rows + 1} times {columns} bins. {columns_at(range(n_columns), [widest])} has the most bins, "
-                f"{int(offsets[widest + 1] - offsets[widest])}. Lower max_levels or max_parents, or ignore such columns.",
+                f"{int(offsets[widest + 1] - offsets[widest])}. Lower max_levels or max_parents, or ignore columns.",
                 argument="max_levels",
             )
         pairs, single = np.zeros((k, rows, columns)), np.zeros((k, columns))
@@ -174,20 +174,13 @@ class PairCounts(Statistic):
         if all(a is b or a == b for a, b in zip(self.levels, levels, strict=True)):
             return self
         wide = self._empty(self.classes, self.n_columns, self.bins, levels, self.parents)
-        at = np.concatenate([wide._positions(j, mine) for j, mine in enumerate(self.levels)])
+        at = np.concatenate([_positions(wide, j, mine) for j, mine in enumerate(self.levels)])
         row = np.full(int(wide.offsets[-1]), -1)
         row[wide.row_bins] = np.arange(len(wide.row_bins))
         pairs, single = wide.pairs.copy(), wide.single.copy()
         single[:, at] = self.single
         pairs[np.ix_(range(len(pairs)), row[at[self.row_bins]], at)] = self.pairs
         return replace(wide, pairs=pairs, single=single, weight=self.weight)
-
-    def _positions(self, j: int, levels: Levels) -> Codes:
-        """Return the bins of column j here, of another statistic in which the column has fewer levels."""
-        first, last = int(self.offsets[j]), int(self.offsets[j + 1])
-        if self.bins[j] != Bins():
-            return np.arange(first, last)
-        return np.append(first + self.levels[j].positions(levels.values), last - 1)
 
     def without_empty(self) -> PairCounts:
         """Return the statistic without levels of weight zero, except declared ones."""
@@ -246,9 +239,7 @@ class PairCounts(Statistic):
         return replace(a, pairs=pairs, single=single, weight=weight).without_empty()
 
     def _scaled(self, factor: float) -> PairCounts:
-        scaled = replace(
-            self, pairs=self.pairs * factor, single=self.single * factor, weight=self.weight * factor
-        )
+        scaled = replace(self, pairs=self.pairs * factor, single=self.single * factor, weight=self.weight * factor)
         return scaled.without_empty()
 
     def faded(self) -> PairCounts:
@@ -294,6 +285,14 @@ class PairCounts(Statistic):
         if not (_is_close(sums, self.weight[:, None]) and _is_close(whole, rows)):
             return "the counts of the bins do not sum to the rows"
         return None
+
+
+def _positions(wide: PairCounts, j: int, levels: Levels) -> Codes:
+    """Return the bins of column j of a statistic in which the column has more levels than the given ones."""
+    first, last = int(wide.offsets[j]), int(wide.offsets[j + 1])
+    if wide.bins[j] != Bins():
+        return np.arange(first, last)
+    return np.append(first + wide.levels[j].positions(levels.values), last - 1)
 
 
 def _is_close(sums: Float, weight: Float) -> bool:
