@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from suffice.exceptions import InputError, MergeError, SufficeWarning, did_you_mean, listed, warn_user
+from suffice.exceptions import Argument, InputError, MergeError, SufficeWarning, did_you_mean, listed, warn_user
 from suffice.families import AveragedDependence as Family
 from suffice.learning.column_checks import check_merge, warn_about_empty
 from suffice.learning.fitted import Fitted
@@ -25,6 +25,18 @@ from suffice.tables.table import Schema
 __all__ = ["AveragedDependenceSpecification", "pair_counts"]
 
 FEW_ROWS = 20  # for each bin: quantiles of fewer rows are uncertain
+
+
+class _Code(str):
+    """An expression, shown without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+CUTS_OF_FIRST = Argument("cuts", _Code("first.cuts_, parents=first.parents_"))
 
 
 def pair_counts(model: Model) -> PairCounts:
@@ -126,8 +138,10 @@ class AveragedDependenceSpecification(TunableSpecification):
             if there.get(name, bins) != bins:
                 raise MergeError(
                     f"Column {name!r} is divided at {_shown(bins)} in the first model and at {_shown(there[name])} in "
-                    "the second, and counts of different bins cannot be added. Fit both models with the same cuts: "
-                    "AveragedDependence(cuts=first.cuts_, parents=first.parents_).",
+                    "the second, and counts of different bins cannot be added. Fit the second model with the cuts of "
+                    "the first: ",
+                    CUTS_OF_FIRST,
+                    ".",
                     column=name,
                     argument="cuts",
                 )
@@ -135,8 +149,10 @@ class AveragedDependenceSpecification(TunableSpecification):
         if a.bins and b.bins and parents != other_parents and set(names) == set(others):
             only = sorted(parents ^ other_parents, key=names.index)
             raise MergeError(
-                f"Only one of the two models counts pairs with {listed(only)}. Fit both models with the same parents: "
-                "AveragedDependence(cuts=first.cuts_, parents=first.parents_).",
+                f"Only one of the two models counts pairs with {listed(only)}. Fit the second model with the parents "
+                "of the first: ",
+                CUTS_OF_FIRST,
+                ".",
                 argument="parents",
             )
 
@@ -157,7 +173,9 @@ class AveragedDependenceSpecification(TunableSpecification):
             warn_user(
                 SufficeWarning(
                     f"The cuts of {listed(chosen)} were chosen by the first batch of {n_rows:.6g} rows and stay. Begin "
-                    f"with a batch of at least {FEW_ROWS * self.n_bins} rows like those to come, or give cuts.",
+                    f"with a batch of at least {FEW_ROWS * self.n_bins} rows like those to come, or give them: ",
+                    CUTS_OF_FIRST,
+                    ".",
                     column=chosen[0],
                 )
             )

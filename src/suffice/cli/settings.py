@@ -143,6 +143,13 @@ AVERAGED_DEPENDENCE = (
         metavar="N",
         help="Levels of a column with a bin of their own, the most frequent ones; default: 100.",
     ),
+    click.option(
+        "--cuts-of",
+        "cuts",
+        type=click.Path(),
+        metavar="MODEL",
+        help="Saved model whose cuts and parents to use: models with the same cuts can be merged.",
+    ),
 )
 TEXT = (
     click.option(
@@ -200,7 +207,7 @@ SECTIONS = {
 SETTINGS_OF = {
     "naive-bayes": ("families", "missing", "unseen"),
     "discriminant": ("covariance", "shape", "mix", "shrinkage"),
-    "averaged-dependence": ("n_bins", "max_parents", "max_levels"),
+    "averaged-dependence": ("n_bins", "max_parents", "max_levels", "cuts"),
     "text": ("event", "ngram_range", "max_words", "min_length", "punctuation", "slots"),
 }
 """Settings that only one model has."""
@@ -255,10 +262,26 @@ def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> 
         parameters["families"] = _families_by_column(parameters["families"], source)
     if "prior" in parameters:
         parameters["prior"] = _prior(str(parameters["prior"]), source.types.get(target, "text"))
+    if "cuts" in parameters:
+        parameters |= _bins_of(str(parameters["cuts"]))
     if parameters.get("max_words") == "all":
         parameters["max_words"] = None
     estimator: GenerativeClassifier = ESTIMATORS[MODELS[kind]](**parameters)
     return estimator
+
+
+def _bins_of(path: str) -> dict[str, object]:
+    """Return the cuts and parents of a saved model."""
+    from suffice.api import load
+    from suffice.averaged_dependence import AveragedDependence
+
+    model = load(path)
+    if not isinstance(model, AveragedDependence):
+        raise click.BadParameter(
+            f"{path} holds a {type(model).__name__}; only a model of --model averaged-dependence has cuts.",
+            param_hint="'--cuts-of'",
+        )
+    return {"cuts": model.cuts_, "parents": model.parents_}
 
 
 def _families_by_column(given: object, source: Source) -> object:

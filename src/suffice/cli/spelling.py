@@ -134,6 +134,7 @@ def _prior(value: object) -> str:
 
 SPECIAL: dict[str, Callable[[object], str]] = {
     "calibrate": _calibrate,
+    "cuts": lambda value: "--cuts-of MODEL",
     "delimiter": _delimiter,
     "families": _families,
     "header": _header,

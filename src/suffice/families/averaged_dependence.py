@@ -27,7 +27,7 @@ from suffice.families.categorical import check_unseen, kind_of_levels
 from suffice.families.contract import Family, register
 from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import ClassAxis, Membership, PairCounts
-from suffice.statistics.bins import BinnedRows, Bins, chosen_bins
+from suffice.statistics.bins import BinnedRows, Bins, Cells, chosen_bins
 from suffice.statistics.classes import present_rows
 from suffice.statistics.folds import by_fold, of_folds
 from suffice.statistics.pair_counts import count_bins
@@ -58,7 +58,7 @@ class AveragedDependenceParameters:
     @cached_property
     def pooled(self) -> Float:
         """Weight of each bin in all classes (C,)."""
-        return self.counts.single.sum(axis=0)
+        return np.asarray(self.counts.single.sum(axis=0))
 
     @property
     def n_classes(self) -> int:
@@ -76,7 +76,7 @@ class AveragedDependenceParameters:
         """Rows as cells of the tables."""
         return BinnedRows(x, self.counts.bins, self.counts.levels)
 
-    def scores(self, cells: Codes, own: Codes | None = None, own_weights: Float | None = None) -> Float:
+    def scores(self, cells: Cells, own: Codes | None = None, own_weights: Float | None = None) -> Float:
         """log p(x | k) of rows of cells (n, K), without the rows themselves if their classes and weights are given."""
         c = self.counts
         parents = np.array(c.parents, dtype=np.int64)
@@ -350,7 +350,7 @@ class AveragedDependence(Family):
 def _row_weights(members: Membership) -> Float | None:
     """Weight of each row in all classes (n,); zero for a row without a class, None if all are one."""
     if members.soft is not None:
-        whole = members.soft.sum(axis=1)
+        whole = np.asarray(members.soft.sum(axis=1))
         return whole if members.weights is None else whole * members.weights
     present = present_rows(members.codes, members.weights)
     if members.weights is None:
@@ -367,7 +367,7 @@ def _information(single: Float, offsets: Codes) -> Float:
     return np.asarray(np.add.reduceat(np.where(single > 0, parts, 0.0).sum(axis=0), offsets[:-1]))
 
 
-def _terms(parameters: AveragedDependenceParameters, cells: Codes, k: int) -> Float:
+def _terms(parameters: AveragedDependenceParameters, cells: Cells, k: int) -> Float:
     """Part of each column under class k (n, d)."""
     counts, m = parameters.counts, parameters.smoothing
     known = (cells >= 0) & (parameters.pooled[cells] > 0)

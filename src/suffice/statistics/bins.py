@@ -13,13 +13,17 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
 from suffice.numerics.types import Codes, Float
 from suffice.tables.levels import Levels, is_missing
 from suffice.tables.mixed_rows import MixedRows
 
-__all__ = ["BinnedRows", "Bins", "chosen_bins", "quantile_cuts"]
+__all__ = ["BinnedRows", "Bins", "Cells", "bin_offsets", "chosen_bins", "quantile_cuts"]
+
+Cells = NDArray[np.int32]
+"""Bins of rows and columns (n, d), numbered among the bins of all columns; −1 for a level without a bin."""
 
 NUMBERS = ("number", "time", "duration")
 BLOCK_CELLS = 1 << 20  # cells that are in memory at one time
@@ -205,7 +209,7 @@ class BinnedRows:
         return bin_offsets(self.bins, self.levels)
 
     @cached_property
-    def _bin_of_code(self) -> dict[int, Codes]:
+    def _bin_of_code(self) -> dict[int, Cells]:
         """Bin of each code of a column of levels; the last entries are for unknown levels (−2) and missing cells."""
         out = {}
         for j, column in self._coded.items():
@@ -221,7 +225,7 @@ class BinnedRows:
         step = max(1, BLOCK_CELLS // max(1, len(self.bins)))
         return [(start, min(len(self), start + step)) for start in range(0, len(self), step)]
 
-    def cells(self, start: int, stop: int) -> Codes:
+    def cells(self, start: int, stop: int) -> Cells:
         """Return the cell of each row start..stop−1 and column, as int32; −1 for a level without a bin."""
         out = np.empty((stop - start, len(self.bins)), dtype=np.int32)
         if self._numbers:
@@ -235,7 +239,7 @@ class BinnedRows:
         return out
 
 
-def _interval(values: Float, cuts: tuple[float, ...], first: int) -> Codes:
+def _interval(values: Float, cuts: tuple[float, ...], first: int) -> Cells:
     """Return the bin of each number, counted from ``first``; NaN is in the last."""
     if len(cuts) > 16:
         out = np.searchsorted(np.array(cuts), values).astype(np.int32)

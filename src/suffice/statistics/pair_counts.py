@@ -179,7 +179,7 @@ class PairCounts(Statistic):
         row[wide.row_bins] = np.arange(len(wide.row_bins))
         pairs, single = wide.pairs.copy(), wide.single.copy()
         single[:, at] = self.single
-        pairs[np.ix_(range(len(pairs)), row[at[self.row_bins]], at)] = self.pairs
+        pairs[np.ix_(np.arange(len(pairs)), row[at[self.row_bins]], at)] = self.pairs
         return replace(wide, pairs=pairs, single=single, weight=self.weight)
 
     def without_empty(self) -> PairCounts:
