@@ -181,7 +181,7 @@ def test_cuts_levels_and_kept_levels_can_be_given():
         ({"cuts": [1, 2]}, "mapping"),
         ({"parents": ["sise"]}, "Did you mean 'size'"),
         ({"parents": []}, "at least one column"),
-        ({"n_bins": 1}, "at least 2"),
+        ({"n_bins": 1}, "from 2 to 1,000"),
         ({"smoothing": 0}, "above 0"),
         ({"calibrate": "yes"}, "calibrate"),
     ],

@@ -37,6 +37,7 @@ from suffice.tables.stored_columns import NumberColumn
 
 __all__ = ["AveragedDependence", "AveragedDependenceParameters"]
 
+MOST_BINS = 1000
 MARGINAL = 2.0  # pseudo-rows of p(x_j | k), which look like all rows together
 MOST_PAIRS = 1 << 24  # counts of pairs; with more, fewer columns are parents
 BLOCK_TERMS = 1 << 21  # log-probabilities of pairs that are in memory at one time
@@ -134,12 +135,11 @@ class AveragedDependence(Family):
     accepts_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        for setting, least in (("n_bins", 2), ("max_parents", 1), ("max_levels", 1)):
+        for setting, least, most in (("n_bins", 2, MOST_BINS), ("max_parents", 1, np.inf), ("max_levels", 1, np.inf)):
             value = getattr(self, setting)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise InputError(
-                    f"{setting} must be a whole number of at least {least}; got {value!r}.", argument=setting
-                )
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+                allowed = f"of at least {least}" if most == np.inf else f"from {least} to {most:,}"
+                raise InputError(f"{setting} must be a whole number {allowed}; got {value!r:.80}.", argument=setting)
         number = isinstance(self.smoothing, int | float | np.number) and not isinstance(self.smoothing, bool)
         if not (number and 0 < self.smoothing < np.inf):
             raise InputError(
