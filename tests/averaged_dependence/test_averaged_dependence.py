@@ -291,6 +291,29 @@ def test_explanations_sum_to_the_log_odds():
     assert list(found.names) == ["(prior)", "size", "member", "kind", "visits"]
 
 
+def test_pairs_sum_to_the_log_odds_and_to_the_columns():
+    X, y = rows()
+    for most in (2, 4):
+        model = AveragedDependence(max_parents=most).fit(X, y)
+        columns, pairs = model.explain(X, "top", "low"), model.explain(X, "top", "low", pairs=True)
+        np.testing.assert_allclose(pairs.parts.sum(axis=1), columns.parts.sum(axis=1), rtol=1e-9, atol=1e-10)
+        size = [name == "size" or (isinstance(name, tuple) and "size" in name) for name in pairs.names]
+        share = np.array([0.5 if isinstance(name, tuple) else 1.0 for name in pairs.names])
+        np.testing.assert_allclose((pairs.parts * share)[:, size].sum(axis=1), columns.parts[:, 1], atol=1e-10)
+    label = model.explain(X[:3], pairs=True).labels
+    assert (label == model.predict(X[:3])).all()
+
+
+def test_a_pair_is_explained_by_its_columns():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((4000, 3))
+    model = AveragedDependence().fit(x, x[:, 0] * x[:, 1] > 0)
+    found = model.explain([[1.5, -1.2, 0.0], [1.5, 1.2, 0.0]], pairs=True)
+    part = dict(zip(found.names, found.parts.T, strict=True))
+    assert (abs(part[0, 1]) > 1).all()
+    assert all((abs(part[name]) < 0.3).all() for name in ("(prior)", 0, 1, 2, (0, 2), (1, 2)))
+
+
 def test_samples_have_the_distribution_of_the_bins():
     X, y = rows()
     model = AveragedDependence().fit(X, y)

@@ -181,7 +181,11 @@ TEXT = (
     ),
 )
 ALL = (
-    click.option("--smoothing", type=NumberOr("auto"), help="Strength of the prior on the parameters; default: 1."),
+    click.option(
+        "--smoothing",
+        type=NumberOr("auto"),
+        help="Strength of the prior on the parameters; default: 1, and 5 for averaged-dependence.",
+    ),
     click.option(
         "--estimation",
         type=Choice(["mle", "map", "bayes"], case_sensitive=False),
@@ -230,6 +234,8 @@ def setting_options(function: F) -> F:
 
 def check_model_settings(kind: str, settings: Settings) -> None:
     """Raise if a setting belongs to another model."""
+    if kind == "averaged-dependence" and "estimation" in settings:
+        raise click.UsageError(f"--model {kind} has no --estimation: its counts are always smoothed; see --smoothing.")
     for other, names in SETTINGS_OF.items():
         wrong = [name for name in names if name in settings]
         if other != kind and wrong:

@@ -13,7 +13,7 @@ which sum to one over the bins of a column. A bin without any rows is not read: 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -293,21 +293,36 @@ class AveragedDependence(Family):
         return np.vstack([np.zeros((0, parameters.n_classes)), *parts])
 
     def terms(self, parameters: AveragedDependenceParameters, x: MixedRows) -> Float:
-        """Part of each column in `log_likelihood` (n, K, d).
-
-        Let r_i be the share of parent i in the sum over the P parents. The part of column j is its mean log-probability
-        given the parent, and what it adds as the parent itself:
-
-            Σ_{i ≠ j} r_i log p(x_j | k, x_i)  +  r_j (log p(x_j | k) − log P r_j)
-        """
-        counts, rows = parameters.counts, parameters.rows(x)
+        """Part of each column in `log_likelihood` (n, K, d): its own part, and half of each of its `pair_terms`."""
+        counts, parents = parameters.counts, list(parameters.counts.parents)
         out = np.zeros((len(x), parameters.n_classes, counts.n_columns))
-        step = max(1, BLOCK_TERMS // max(1, counts.n_columns * max(1, len(counts.parents))))
-        for start in range(0, len(x) if counts.bins else 0, step):
-            stop = min(len(x), start + step)
-            for k in range(parameters.n_classes):
-                out[start:stop, k] = _terms(parameters, rows.cells(start, stop), k)
+        for start, stop, k, own, pairs in _parts(parameters, x):
+            out[start:stop, k] = own + pairs.sum(axis=1) / 2
+            out[start:stop, k, parents] += pairs.sum(axis=2) / 2
         return out
+
+    def pair_terms(self, parameters: AveragedDependenceParameters, x: MixedRows) -> tuple[list[tuple[int, ...]], Float]:
+        """Parts of single columns and of pairs of columns in `log_likelihood`: the columns of each, and (n, K, parts).
+
+        With ℓ_ij = log p(x_j | k, x_i)/p(x_j | k), what parent i tells about column j, and t_i = Σ_j ℓ_ij,
+
+            log p(x | k) = Σ_j log p(x_j | k) + M,    M = log 1/P Σ_i exp t_i
+
+        M is divided among the parents in proportion to exp t_i − 1, and the part of a parent among its columns in
+        proportion to ℓ_ij. A pair that tells nothing has no part.
+        """
+        counts, parents = parameters.counts, list(parameters.counts.parents)
+        columns = np.arange(counts.n_columns)
+        both = np.sort(np.stack(np.broadcast_arrays(np.array(parents)[:, None], columns[None]), axis=-1), axis=-1)
+        key = both[..., 0] * counts.n_columns + both[..., 1]
+        keys, place = np.unique(key[both[..., 0] < both[..., 1]], return_inverse=True)
+        names = [(j,) for j in columns.tolist()] + [divmod(each, counts.n_columns) for each in keys.tolist()]
+        out = np.zeros((len(x), parameters.n_classes, len(names)))
+        for start, stop, k, own, pairs in _parts(parameters, x):
+            out[start:stop, k, : counts.n_columns] = own
+            apart = pairs[:, both[..., 0] < both[..., 1]]
+            np.add.at(out[start:stop, k].T, counts.n_columns + place, apart.T)
+        return names, out
 
     # ------------------------------------------------------------------ sample
 
@@ -367,30 +382,52 @@ def _information(single: Float, offsets: Codes) -> Float:
     return np.asarray(np.add.reduceat(np.where(single > 0, parts, 0.0).sum(axis=0), offsets[:-1]))
 
 
-def _terms(parameters: AveragedDependenceParameters, cells: Cells, k: int) -> Float:
-    """Part of each column under class k (n, d)."""
-    counts, m = parameters.counts, parameters.smoothing
+def _parts(parameters: AveragedDependenceParameters, x: MixedRows) -> Iterator[tuple[int, int, int, Float, Float]]:
+    """Rows start to stop, a class, the parts of columns (n, d), and of parents with columns (n, P, d)."""
+    counts, rows = parameters.counts, parameters.rows(x)
+    step = max(1, BLOCK_TERMS // max(1, counts.n_columns * max(1, len(counts.parents))))
+    for start in range(0, len(x) if counts.bins else 0, step):
+        stop = min(len(x), start + step)
+        cells = rows.cells(start, stop)
+        for k in range(parameters.n_classes):
+            yield start, stop, k, *_class_parts(parameters, cells, k)
+
+
+def _class_parts(parameters: AveragedDependenceParameters, cells: Cells, k: int) -> tuple[Float, Float]:
+    """log p(x_j | k) of each column (n, d), and the part of each parent with each column (n, P, d)."""
+    counts, m, parents = parameters.counts, parameters.smoothing, list(parameters.counts.parents)
     known = (cells >= 0) & (parameters.pooled[cells] > 0)
     cells = np.where(known, cells, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(known, parameters.shares[k][cells], 1.0)
-        row = cells[:, list(counts.parents)] + counts.shift
-        row[~known[:, list(counts.parents)]] = 0
-        pair = counts.pairs[k][row[:, :, None], cells[:, None]] + m * share[:, None]
-        size = counts.single[k][cells[:, list(counts.parents)]] + m
-        given = np.where(known[:, None], np.log(pair) - np.log(size)[:, :, None], 0.0)  # (n, P, d)
-    at = np.arange(len(counts.parents))
-    given[:, at, list(counts.parents)] = np.log(share[:, list(counts.parents)])
-    scores = np.where(known[:, list(counts.parents)], given.sum(axis=2), -np.inf)
-    usable = known[:, list(counts.parents)].sum(axis=1)
-    top = np.where(usable > 0, scores.max(axis=1, initial=-np.inf), 0.0)
-    r = np.exp(scores - top[:, None])
-    total = r.sum(axis=1, keepdims=True)
-    r = np.divide(r, total, out=np.zeros_like(r), where=total > 0)
-    out = np.einsum("np,npd->nd", r, given)
-    spread = np.log(np.where(r > 0, r * np.maximum(usable, 1)[:, None], 1.0))
-    out[:, list(counts.parents)] -= r * spread
-    return np.asarray(np.where(usable[:, None] > 0, out, np.log(share)))
+    share = np.where(known, parameters.shares[k][cells], 1.0)
+    row = np.where(known[:, parents], cells[:, parents] + counts.shift, 0)
+    size = counts.single[k][cells[:, parents]] + m
+    pair = counts.pairs[k][row[:, :, None], cells[:, None]] + m * share[:, None]
+    usable = known[:, parents]
+    lift = np.where(known[:, None] & usable[:, :, None], np.log(pair / (size[:, :, None] * share[:, None])), 0.0)
+    lift[:, np.arange(len(parents)), parents] = 0.0
+    return np.log(share), lift * _slopes(lift.sum(axis=2), usable)[:, :, None]
+
+
+def _slopes(t: Float, usable: Mask) -> Float:
+    """Positive g with log mean exp t = Σ g t (n, P), over the usable entries of a row: g = c (exp t − 1)/t.
+
+    >>> t = np.array([[-3.0, 2.0, 0.0]])
+    >>> bool(np.isclose((_slopes(t, t < 9) * t).sum(), np.log(np.exp(t).mean())))
+    True
+    """
+    n = np.maximum(usable.sum(axis=1, keepdims=True), 1)
+    top = np.maximum(t.max(axis=1, initial=0.0, keepdims=True), 0.0)
+    gain = np.where(usable, np.exp(t - top) - np.exp(-top), 0.0)  # (exp t − 1)/exp top
+    small = np.abs(t) < 0.5
+    gain = np.where(usable & small, np.expm1(np.where(small, t, 0.0)) * np.exp(-top), gain)
+    mean = gain.sum(axis=1, keepdims=True) / n  # (mean exp t − 1)/exp top
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        most = np.where(usable, t, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
+        most = np.where(np.isfinite(most), most, 0.0)
+        whole = most + np.log(np.where(usable, np.exp(t - most), 0.0).sum(axis=1, keepdims=True) / n)
+        whole = np.where((top < 1) & (np.abs(mean) < 0.1), np.log1p(mean * np.exp(np.minimum(top, 1.0))), whole)
+        common = np.where(mean == 0, np.exp(-top), whole / mean) / n
+        return np.asarray(np.where(t == 0, common * np.exp(-top), common * gain / t) * usable)
 
 
 def _drawn(parameters: AveragedDependenceParameters, k: int, p: int, i: int, n: int, rng: np.random.Generator) -> Codes:
