@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from tests.support.every_estimator import table
 
 import suffice
 from suffice import AveragedDependence, InputError, MergeError, NaiveBayes, SufficeWarning
 from suffice.families import AveragedDependence as Family
 from suffice.model_selection import cross_val_predict, leave_one_out
+from support.every_estimator import table
 
 
 def rows(n=400, seed=0):
@@ -345,3 +345,16 @@ def test_interactions_are_learned():
     y = (x[:, 0] * x[:, 1] > 0).astype(int)
     assert AveragedDependence().fit(x, y).score(x, y) > 0.85
     assert NaiveBayes().fit(x, y).score(x, y) < 0.6
+
+
+# ---------------------------------------------------------------------- files
+
+
+def test_the_first_batch_of_a_file_fixes_the_cuts(tmp_path):
+    X, y = rows(600)
+    X.assign(label=y).to_csv(tmp_path / "rows.csv", index=False)
+    found = suffice.fit(str(tmp_path / "rows.csv"), "label", model="averaged-dependence", batch_rows=200)
+    batches = [found.cuts_, AveragedDependence().fit(X, y).cuts_]
+    assert batches[0] != batches[1]
+    whole = AveragedDependence(cuts=found.cuts_, parents=found.parents_).fit(X, y)
+    same(found, whole, X)
