@@ -13,7 +13,7 @@ using Cells = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::
 using Counts = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 constexpr int64_t LARGE = int64_t{1} << 20;  // tables with more cells are not copied for each thread
-constexpr double NEGLIGIBLE = 1e-12;  // relative to a weight: a smaller difference is rounding
+constexpr double NEGLIGIBLE = 1e-12;         // relative to a weight: a smaller difference is rounding
 
 // Columns whose cells have a row in the table of pairs: cell c of parent p is in row c + shift[p].
 struct Parents {
@@ -87,21 +87,19 @@ void pair_counts(const CellRows &x, const Parents &parents, const Membership &m,
     struct Part {
         std::vector<double> pairs, single;
     };
-    reduce_blocks((x.rows + step - 1) / step, 8 * size,
-                  [&] {
-                      return Part{std::vector<double>(m.classes * height * width),
-                                  std::vector<double>(m.classes * width)};
-                  },
-                  [&](int64_t block, Part &part) {
-                      std::fill(part.pairs.begin(), part.pairs.end(), 0.0);
-                      std::fill(part.single.begin(), part.single.end(), 0.0);
-                      add_rows(x, parents, with, m, height, width, block * step, std::min(x.rows, (block + 1) * step),
-                               part.pairs.data(), part.single.data());
-                  },
-                  [&](const Part &part) {
-                      for (size_t i = 0; i < part.pairs.size(); ++i) pairs[i] += part.pairs[i];
-                      for (size_t i = 0; i < part.single.size(); ++i) single[i] += part.single[i];
-                  });
+    reduce_blocks(
+        (x.rows + step - 1) / step, 8 * size,
+        [&] { return Part{std::vector<double>(m.classes * height * width), std::vector<double>(m.classes * width)}; },
+        [&](int64_t block, Part &part) {
+            std::fill(part.pairs.begin(), part.pairs.end(), 0.0);
+            std::fill(part.single.begin(), part.single.end(), 0.0);
+            add_rows(x, parents, with, m, height, width, block * step, std::min(x.rows, (block + 1) * step),
+                     part.pairs.data(), part.single.data());
+        },
+        [&](const Part &part) {
+            for (size_t i = 0; i < part.pairs.size(); ++i) pairs[i] += part.pairs[i];
+            for (size_t i = 0; i < part.single.size(); ++i) single[i] += part.single[i];
+        });
 }
 
 // Counts of rows, and how they become probabilities.
@@ -217,7 +215,8 @@ void score_row(const int32_t *cell, const Parents &parents, const PairModel &m, 
         }
         Product sum{0.0, least};
         for (const Product &each : s.products)
-            if (each.steps - least < 3) sum.value += std::ldexp(each.value, static_cast<int>(-500 * (each.steps - least)));
+            if (each.steps - least < 3)
+                sum.value += std::ldexp(each.value, static_cast<int>(-500 * (each.steps - least)));
         sum.value /= static_cast<double>(many);
         out[k] = sum.log();
     }
