@@ -6,9 +6,9 @@
 >>> GaussianDiscriminant().fit(X, y).score(X, y)
 0.98
 
-`GaussianDiscriminant`, `NaiveBayes` and `TextNaiveBayes` are the library's own classifiers. ``suffice.naive_bayes`` and
-``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those names. `merge` joins
-models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
+`GaussianDiscriminant`, `NaiveBayes`, `AveragedDependence` and `TextNaiveBayes` are the library's own classifiers.
+``suffice.naive_bayes`` and ``suffice.discriminant_analysis`` hold the class names of scikit-learn's modules of those
+names. `merge` joins models that were fitted apart. `WordCounts` makes a sparse matrix of documents.
 ``suffice.families`` are the distributions, ``suffice.statistics`` what they are estimated from, and
 ``suffice.testing`` the laws that both keep.
 """
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from suffice.api import fit, load, merge
+    from suffice.averaged_dependence.averaged_dependence import AveragedDependence
     from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
     from suffice.exceptions import (
         ClassError,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AveragedDependence",
     "ClassError",
     "EmptyColumnWarning",
     "GaussianDiscriminant",
@@ -67,6 +69,7 @@ __all__ = [
 # Names are imported when they are asked for: ``suffice --help`` does not wait for NumPy and scikit-learn, nor a user of
 # one class for the others.
 _WHERE = {
+    "AveragedDependence": "averaged_dependence.averaged_dependence",
     "GaussianDiscriminant": "discriminant_analysis.gaussian_discriminant",
     "NaiveBayes": "naive_bayes.naive_bayes",
     "TextNaiveBayes": "naive_bayes.text_naive_bayes",
@@ -76,6 +79,7 @@ _WHERE = {
     "merge": "api",
 }
 _PARTS = (
+    "averaged_dependence",
     "cli",
     "comparison",
     "discriminant_analysis",

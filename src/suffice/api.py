@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import numpy as np
 from sklearn.base import clone
 
-from suffice import discriminant_analysis, naive_bayes
+from suffice import averaged_dependence, discriminant_analysis, naive_bayes
 from suffice.estimators import ESTIMATORS, GenerativeClassifier
 from suffice.exceptions import InputError, MergeError, did_you_mean, listed
 from suffice.learning import fitting, updating
@@ -20,18 +20,24 @@ from suffice.model_file import read_model
 from suffice.sources.files import Source, open_source
 
 if TYPE_CHECKING:
+    from suffice.averaged_dependence import AveragedDependence
     from suffice.discriminant_analysis import GaussianDiscriminant
     from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
 
 __all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge"]
 
-for _package in (naive_bayes, discriminant_analysis):
+for _package in (naive_bayes, discriminant_analysis, averaged_dependence):
     ESTIMATORS.update((name, getattr(_package, name)) for name in _package.__all__)
 
 E = TypeVar("E", bound=GenerativeClassifier)
 
 MAIL_LABEL = "label"  # the column of the classes of mails
-MODELS = {"naive-bayes": "NaiveBayes", "discriminant": "GaussianDiscriminant", "text": "TextNaiveBayes"}
+MODELS = {
+    "naive-bayes": "NaiveBayes",
+    "discriminant": "GaussianDiscriminant",
+    "averaged-dependence": "AveragedDependence",
+    "text": "TextNaiveBayes",
+}
 """Short names of the library's own classifiers, for the shell."""
 
 
@@ -44,6 +50,8 @@ def fit(data: Any, target: str, *, model: E | type[E], **options: Any) -> E: ...
 def fit(data: Any, target: str, *, model: Literal["naive-bayes"] | None = None, **options: Any) -> NaiveBayes: ...
 @overload
 def fit(data: Any, target: str, *, model: Literal["discriminant"], **options: Any) -> GaussianDiscriminant: ...
+@overload
+def fit(data: Any, target: str, *, model: Literal["averaged-dependence"], **options: Any) -> AveragedDependence: ...
 @overload
 def fit(data: Any, target: str, *, model: Literal["text"], **options: Any) -> TextNaiveBayes: ...
 @overload
@@ -77,7 +85,7 @@ def fit(
         ``model``.
     model : estimator, class or name, default=NaiveBayes(), and TextNaiveBayes() for mails
         The model with its parameters; it is not changed. A fitted model continues to learn, in a copy. Names are
-        "naive-bayes", "discriminant" and "text".
+        "naive-bayes", "discriminant", "averaged-dependence" and "text".
     weights : str, optional
         The column of row weights.
     columns, ignore : sequence of str, optional

@@ -3,15 +3,17 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from suffice import GaussianDiscriminant, NaiveBayes
+from suffice import AveragedDependence, GaussianDiscriminant, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 
 
 # Some checks fit fewer rows than columns; a warning is then the right answer.
 @pytest.mark.filterwarnings("ignore::suffice.exceptions.SingularCovarianceWarning")
+@pytest.mark.filterwarnings("ignore:The cuts of:suffice.exceptions.SufficeWarning")
 @parametrize_with_checks(
     [
+        AveragedDependence(),
         GaussianDiscriminant(),
         GaussianDiscriminant("own", shrinkage="oas"),
         NaiveBayes(),

@@ -9,8 +9,9 @@ import polars as pl
 import pyarrow as pa
 from scipy import sparse
 
-from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
+from suffice import AveragedDependence, GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.families import AveragedDependence as AveragedDependence_
 from suffice.families import (
     Bernoulli,
     Binned,
@@ -175,6 +176,13 @@ def made():
         "NaiveBayes": (NaiveBayes(prior=np.array([0.2, 0.3, 0.5])), holes(x), weights),
         "NaiveBayes, calibrated": (NaiveBayes(calibrate=True, estimation="map", smoothing="auto"), x, weights),
         "GaussianDiscriminant, isotonic": (GaussianDiscriminant("own", calibrate="isotonic", mix="auto"), x, weights),
+        "AveragedDependence": (AveragedDependence(calibrate=True), holes(x), weights),
+        "AveragedDependence, sparse": (AveragedDependence(smoothing="auto"), sparse.csr_array(c), {}),
+        "AveragedDependence, pandas": (
+            AveragedDependence(3, max_parents=2, max_levels=2, cuts={"size": [0.5], "count": "levels"}),
+            pandas_frame(),
+            weights,
+        ),
         "NaiveBayes, sparse": (NaiveBayes("poisson"), sparse.csc_matrix(c), {}),
         "NaiveBayes, whole": (NaiveBayes("categorical"), c.astype(np.int16), {}),
         "NaiveBayes, times": (NaiveBayes(), (1000 * c).astype("M8[s]"), {}),
@@ -232,6 +240,7 @@ def made():
         (Multinomial(estimation="bayes"), c),
         (Poisson(estimation="bayes"), c),
         (JointTable(), np.minimum(c, 3)),
+        (AveragedDependence_(n_bins=3), holes(x)),
         (Exponential(estimation="map"), positive),
         (Gamma(), positive),
         (Histogram(), positive),

@@ -227,6 +227,41 @@ def test_forged_words(change, sentence, forge):
         load(forge("family text", change))
 
 
+PAIRS = ["statistics", 0, "PairCounts"]
+BINS = [*PAIRS, "bins", "tuple", 0, "Bins"]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (turn("statistics.0.pairs", fill(-1.0)), "pairs holds a negative number"),
+        (turn("statistics.0.pairs", fill(1e6)), "do not sum to the rows"),
+        (turn("statistics.0.single", fill(np.nan)), "single holds a number that is not finite"),
+        (turn("statistics.0.single", lambda x: x[:, 1:]), "the counts do not match the bins"),
+        (turn("statistics.0.pairs", lambda x: x[:, :1]), "the counts do not match the bins"),
+        (put([*PAIRS, "parents", "tuple"], [0, 99]), "the parents are not columns"),
+        (put([*PAIRS, "parents", "tuple"], [1, 0]), "the parents are not columns"),
+        (put([*PAIRS, "parents", "tuple"], ["a"]), "the parents are not columns"),
+        (put([*PAIRS, "n_columns"], 4), "belong to other columns"),
+        (put([*PAIRS, "n_columns"], "x"), "n_columns is a str"),
+        (put([*PAIRS, "bins", "tuple"], []), "the levels belong|the bins belong"),
+        (put([*PAIRS, "bins", "tuple"], [1, 2, 3]), "the bins are not cuts or levels"),
+        (put([*BINS, "cuts", "tuple"], [2.0, 1.0, 3.0, 4.0]), "the cuts are not increasing"),
+        (put([*BINS, "cuts", "tuple"], ["a", 1.0, 3.0, 4.0]), "the cuts are not numbers"),
+        (put([*BINS, "cuts"], 3.5), "the cuts are not numbers"),
+        (put([*BINS, "kept"], {"tuple": [1]}), "the cuts are not increasing"),
+        (put([*BINS, "cuts"], None), "the counts do not match the bins"),
+        (put(["parameters", "cuts"], {"dict": [[0, [1.0]], [1, [1.0]], [2, [1.0]]]}), "different bins"),
+        (put(["parameters", "cuts"], [1.0]), "cuts must be a mapping"),
+        (put(["parameters", "n_bins"], 2**70), "n_bins must be a whole number from 2"),
+        (put(["parameters", "smoothing"], -1.0), "smoothing"),
+    ],
+)
+def test_forged_pairs(change, sentence, forge):
+    with pytest.raises((ModelFileError, SufficeError), match=sentence):
+        load(forge("AveragedDependence", change)).predict([[0.0, 1.0, 2.0]])
+
+
 JUNK = [
     *[None, True, -1, 0, 2**80, 1.5, "", "x", [], [[]], {}],
     *[{"list": 3}, {"array": {}}, {"tuple": {"texts": "weights.weight"}}, {"dict": [[[], 1]]}, {"dict": [1]}],
@@ -245,7 +280,16 @@ def nodes(value, trail=()):
 
 @pytest.mark.filterwarnings("ignore")  # about junk settings
 @pytest.mark.parametrize(
-    "name", [NAME, "NaiveBayes, polars", "GaussianNB", "LDA, eigen", "CategoricalNB", "family text"]
+    "name",
+    [
+        NAME,
+        "NaiveBayes, polars",
+        "GaussianNB",
+        "LDA, eigen",
+        "CategoricalNB",
+        "family text",
+        "AveragedDependence, pandas",
+    ],
 )
 def test_junk_anywhere_gives_an_error_or_a_model(name, tmp_path):
     rng = np.random.default_rng(1)

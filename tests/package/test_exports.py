@@ -11,6 +11,7 @@ import suffice
 
 PUBLIC = {
     "suffice": [
+        "AveragedDependence",
         "ClassError",
         "EmptyColumnWarning",
         "GaussianDiscriminant",
@@ -33,6 +34,7 @@ PUBLIC = {
         "merge",
     ],
     "suffice.api": ["FitReport", "MODELS", "Scores", "fit", "load", "merge"],
+    "suffice.averaged_dependence": ["AveragedDependence"],
     "suffice.cli": ["main"],
     "suffice.comparison": ["Comparison", "LearningCurves", "compare"],
     "suffice.discriminant_analysis": [
@@ -64,6 +66,7 @@ PUBLIC = {
         "warn_user",
     ],
     "suffice.families": [
+        "AveragedDependence",
         "Bernoulli",
         "Binned",
         "Categorical",
@@ -126,6 +129,7 @@ PUBLIC = {
         "JointCounts",
         "Membership",
         "Moments",
+        "PairCounts",
         "Pairs",
         "PatternScatter",
         "PooledScatter",

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
+from suffice import AveragedDependence, GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 
@@ -44,6 +44,7 @@ def documents(rng, y):
     return np.array([None if lost else text for lost, text in zip(rng.random(len(y)) < 0.05, texts, strict=True)])
 
 
+CUTS = {"size": [-0.5, 0.5, 1.0, 2.0], "visits": [0, 1, 3, 5]}  # of fixed bins: batches add
 ESTIMATORS = {
     "shared": (lambda: GaussianDiscriminant(), numbers),
     "own": (lambda: GaussianDiscriminant("own"), numbers),
@@ -51,6 +52,7 @@ ESTIMATORS = {
     "gda_map": (lambda: GaussianDiscriminant("own", estimation="map"), numbers),
     "naive": (lambda: NaiveBayes(), numbers),
     "mixed": (lambda: NaiveBayes({"visits": "poisson"}), table),
+    "averaged": (lambda: AveragedDependence(cuts=CUTS), table),
     "GaussianNB": (lambda: GaussianNB(), numbers),
     "BernoulliNB": (lambda: BernoulliNB(), answers),
     "CategoricalNB": (lambda: CategoricalNB(), categories),

@@ -24,6 +24,7 @@ def load(path: str) -> GenerativeClassifier:
 
 def _specification(name: str) -> type[Specification] | None:
     """The specification of an estimator. Those of scikit-learn's classes are imported with the classes."""
+    import suffice.averaged_dependence.specification
     import suffice.discriminant_analysis.specification
     import suffice.naive_bayes.specification
     import suffice.naive_bayes.text_specification

@@ -23,7 +23,7 @@ Settings: TypeAlias = Mapping[str, object]
 """Settings that were given, by the names of the estimators' parameters."""
 
 # The names of suffice.api.MODELS, which a test compares. Importing them would import NumPy for every --help.
-MODELS = ("naive-bayes", "discriminant", "text")
+MODELS = ("naive-bayes", "discriminant", "averaged-dependence", "text")
 
 
 class NumberOr(click.ParamType):  # type: ignore[type-arg]  # generic since 8.2 only
@@ -127,6 +127,33 @@ DISCRIMINANT = (
         help="Shrinkage of the covariance towards its diagonal, 0 to 1; default: oas, and 0 with --estimation.",
     ),
 )
+AVERAGED_DEPENDENCE = (
+    click.option(
+        "--n-bins",
+        type=click.IntRange(min=2),
+        metavar="N",
+        help="Bins of a numeric column; default: 5. The first batch of rows sets the cuts.",
+    ),
+    click.option(
+        "--max-parents",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Columns that others may depend on, the most informative ones; default: 50.",
+    ),
+    click.option(
+        "--max-levels",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Levels of a column with a bin of their own, the most frequent ones; default: 100.",
+    ),
+    click.option(
+        "--cuts-of",
+        "cuts",
+        type=click.Path(),
+        metavar="MODEL",
+        help="Saved model whose cuts and parents to use: models with the same cuts can be merged.",
+    ),
+)
 TEXT = (
     click.option(
         "--event",
@@ -157,7 +184,11 @@ TEXT = (
     ),
 )
 ALL = (
-    click.option("--smoothing", type=NumberOr("auto"), help="Strength of the prior on the parameters; default: 1."),
+    click.option(
+        "--smoothing",
+        type=NumberOr("auto"),
+        help="Strength of the prior on the parameters; default: 1, and 5 for averaged-dependence.",
+    ),
     click.option(
         "--estimation",
         type=Choice(["mle", "map", "bayes"], case_sensitive=False),
@@ -178,11 +209,13 @@ SECTIONS = {
     "Settings of all models": ALL,
     "Settings of naive-bayes": NAIVE_BAYES,
     "Settings of discriminant": DISCRIMINANT,
+    "Settings of averaged-dependence": AVERAGED_DEPENDENCE,
     "Settings of text": TEXT,
 }
 SETTINGS_OF = {
     "naive-bayes": ("families", "missing", "unseen"),
     "discriminant": ("covariance", "shape", "mix", "shrinkage", "missing"),
+    "averaged-dependence": ("n_bins", "max_parents", "max_levels", "cuts"),
     "text": ("event", "ngram_range", "max_words", "min_length", "punctuation", "slots"),
 }
 """Settings that not all models have."""
@@ -208,6 +241,8 @@ def setting_options(function: F) -> F:
 
 def check_model_settings(kind: str, settings: Settings) -> None:
     """Raise if a setting belongs to another model."""
+    if kind == "averaged-dependence" and "estimation" in settings:
+        raise click.UsageError(f"--model {kind} has no --estimation: its counts are always smoothed; see --smoothing.")
     for other, names in SETTINGS_OF.items():
         wrong = [name for name in names if name in settings and name not in SETTINGS_OF.get(kind, ())]
         if other != kind and wrong:
@@ -246,10 +281,26 @@ def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> 
         parameters["families"] = _families_by_column(parameters["families"], source)
     if "prior" in parameters:
         parameters["prior"] = _prior(str(parameters["prior"]), source.types.get(target, "text"))
+    if "cuts" in parameters:
+        parameters |= _bins_of(str(parameters["cuts"]))
     if parameters.get("max_words") == "all":
         parameters["max_words"] = None
     estimator: GenerativeClassifier = ESTIMATORS[MODELS[kind]](**parameters)
     return estimator
+
+
+def _bins_of(path: str) -> dict[str, object]:
+    """Return the cuts and parents of a saved model."""
+    from suffice.api import load
+    from suffice.averaged_dependence import AveragedDependence
+
+    model = load(path)
+    if not isinstance(model, AveragedDependence):
+        raise click.BadParameter(
+            f"{path} holds a {type(model).__name__}; only a model of --model averaged-dependence has cuts.",
+            param_hint="'--cuts-of'",
+        )
+    return {"cuts": model.cuts_, "parents": model.parents_}
 
 
 def _families_by_column(given: object, source: Source) -> object:

@@ -21,7 +21,12 @@ OPTIONS = {
     "types": "--type",
 }
 """Options whose names differ from the argument's name with dashes."""
-MODELS = {"NaiveBayes": "naive-bayes", "GaussianDiscriminant": "discriminant", "TextNaiveBayes": "text"}
+MODELS = {
+    "NaiveBayes": "naive-bayes",
+    "GaussianDiscriminant": "discriminant",
+    "AveragedDependence": "averaged-dependence",
+    "TextNaiveBayes": "text",
+}
 """Values of --model by the names of the classes."""
 METAVARS = {"families": "FAMILY", "types": "TYPE"}
 
@@ -129,6 +134,7 @@ def _prior(value: object) -> str:
 
 SPECIAL: dict[str, Callable[[object], str]] = {
     "calibrate": _calibrate,
+    "cuts": lambda value: "--cuts-of MODEL",
     "delimiter": _delimiter,
     "families": _families,
     "header": _header,

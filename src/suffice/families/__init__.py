@@ -4,10 +4,11 @@
 of a family's class. New files in this package are found automatically.
 
 >>> family_names()  # doctest: +NORMALIZE_WHITESPACE
-['bernoulli', 'binned', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric', 'histogram', 'joint_table',
- 'log_normal', 'multinomial', 'multivariate_gaussian', 'poisson', 'text']
+['averaged_dependence', 'bernoulli', 'binned', 'categorical', 'exponential', 'gamma', 'gaussian', 'geometric',
+ 'histogram', 'joint_table', 'log_normal', 'multinomial', 'multivariate_gaussian', 'poisson', 'text']
 """
 
+from suffice.families.averaged_dependence import AveragedDependence
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.binned import Binned
 from suffice.families.categorical import Categorical
@@ -27,6 +28,7 @@ from suffice.families.poisson import Poisson
 from suffice.families.text import Text
 
 __all__ = [
+    "AveragedDependence",
     "Bernoulli",
     "Binned",
     "Categorical",

@@ -32,10 +32,10 @@ __all__ = [
     "SummarizesClasses",
 ]
 
-Reads = Literal["numbers", "categories", "documents"]
+Reads = Literal["numbers", "categories", "documents", "cells"]
 ColumnKind = Literal["number", "text"]
 BlockRows: TypeAlias = Any
-"""Rows of a block, as the family reads them: a `Matrix`, a `Coded` batch, or `Texts`; see `ReadsRows.reads`."""
+"""Rows of a block, as the family reads them: a `Matrix`, a `Coded` batch, `Texts` or `MixedRows`; see `ReadsRows`."""
 Parameters: TypeAlias = Any
 """What a family's `estimate` returns."""
 FamilyStatistic: TypeAlias = Any
@@ -154,6 +154,9 @@ class ParameterTables(Protocol):
 
 class LaysOutStatistic(Protocol):
     """How the columns of a block appear in its statistic, and what the statistic may be after rows were removed."""
+
+    def settled(self, statistic: FamilyStatistic) -> Self:
+        """The family with what the rows of a statistic have fixed."""
 
     def statistic_columns(self, n_columns: int) -> Index:
         """Positions of the block's columns in its statistic (m, n_columns)."""

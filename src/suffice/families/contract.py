@@ -67,9 +67,9 @@ class Family(
         Whether a NaN is read as a missing cell.
     scale_free : bool
         Whether rescaling a column leaves every posterior unchanged.
-    reads : {"numbers", "categories", "documents"}
+    reads : {"numbers", "categories", "documents", "cells"}
         What the rows of a block are: a matrix of floats, dense or sparse, with NaN in missing cells; a `Coded` batch;
-        or one column of `Texts`.
+        one column of `Texts`; or `MixedRows`, whose columns are read as numbers or levels one by one.
     reads_columns : bool
         Whether the family reads a `ColumnMatrix` in place. If not, it gets such rows as one array.
     independent : bool
@@ -304,6 +304,13 @@ class Family(
 
     # ------------------------------------------------------------------ layout of the statistic
 
+    def settled(self, statistic: FamilyStatistic) -> Self:
+        """The family with what the rows of a statistic have fixed, such as the cuts of bins, for all rows to come.
+
+        Statistics of such a family add. By default the family itself: nothing depends on the first rows.
+        """
+        return self
+
     def statistic_columns(self, n_columns: int) -> Index:
         """Positions of the block's columns in its statistic (m, n_columns), if it has m columns for each of them.
 
@@ -354,7 +361,8 @@ def _short_repr(family: Family) -> str:
     """The class name, with the settings that differ from their defaults."""
     settings: tuple[Field[object], ...] = fields(family)  # type: ignore[arg-type]
     values = {each.name: getattr(family, each.name) for each in settings}
-    changed = (f"{each.name}={values[each.name]!r}" for each in settings if values[each.name] != each.default)
+    shown = (each for each in settings if each.repr and values[each.name] != each.default)
+    changed = (f"{each.name}={values[each.name]!r}" for each in shown)
     return f"{type(family).__name__}({', '.join(changed)})"
 
 

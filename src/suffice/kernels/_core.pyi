@@ -80,6 +80,30 @@ def rising_scores(
     inverse: NDArray[float64],
     out: NDArray[float64],
 ) -> None: ...
+def pair_counts(
+    cells: NDArray[int32],
+    parents: NDArray[int64],
+    shift: NDArray[int64],
+    codes: NDArray[int64] | None,
+    soft: NDArray[float64] | None,
+    weights: NDArray[float64] | None,
+    pairs: NDArray[float64],
+    single: NDArray[float64],
+) -> None: ...
+def pair_scores(
+    cells: NDArray[int32],
+    parents: NDArray[int64],
+    shift: NDArray[int64],
+    pairs: NDArray[float64],
+    single: NDArray[float64],
+    weight: NDArray[float64],
+    pooled: NDArray[float64],
+    smoothing: float,
+    marginal: float,
+    own: NDArray[int64] | None,
+    own_weights: NDArray[float64] | None,
+    out: NDArray[float64],
+) -> None: ...
 def tempered_loss(
     z: NDArray[float64],
     codes: NDArray[int64],

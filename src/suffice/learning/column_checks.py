@@ -19,7 +19,7 @@ from suffice.families.categorical import check_unseen
 from suffice.model import Block, Model
 from suffice.numerics.types import Index
 from suffice.sources.tables import same_kind
-from suffice.statistics import BinCounts, CellSums, Counts, JointCounts, Moments, Statistic, WordSums
+from suffice.statistics import BinCounts, CellSums, Counts, JointCounts, Moments, PairCounts, Statistic, WordSums
 from suffice.tables import Levels, Table
 from suffice.tables.table import Schema, is_sparse
 
@@ -72,7 +72,7 @@ def warn_about_empty(model: Model, table: Table) -> None:
     for block, statistic in zip(model.blocks, model.statistics, strict=True):
         empty = _empty_columns(statistic, block, table)
         if len(empty):
-            alone = block.independent or len(block.names) == 1
+            alone = block.independent or len(block.names) == 1 or isinstance(statistic, PairCounts)
             effect, which = ("it has no effect", "it") if len(empty) == 1 else ("they have no effect", "them")
             no_rows = "" if alone else f" No row of {tuple(block.names)} is complete, so none counts."
             warn_user(
@@ -90,6 +90,9 @@ def _empty_columns(statistic: Statistic, block: Block, table: Table) -> Index:
     if isinstance(statistic, Counts):
         empty = np.array([statistic.of_column(j).sum() == 0 for j in range(n_columns)])
         return np.flatnonzero(empty & (statistic.missing.sum(axis=0) > 0))
+    if isinstance(statistic, PairCounts):
+        seen = [statistic.of_column(j)[:, :-1].any() for j in range(len(statistic.bins))]
+        return np.flatnonzero(~np.array(seen, dtype=bool))
     if isinstance(statistic, CellSums | Moments):
         return np.flatnonzero(statistic.weight[:, :n_columns].sum(axis=0) == 0)
     if isinstance(statistic, BinCounts):

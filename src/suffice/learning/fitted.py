@@ -80,8 +80,8 @@ class Fitted:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks of the model with the present settings."""
-        return self.specification.blocks(self.layout.schema, self.tuning)
+        """The blocks of the model with the present settings, and with what its rows have fixed."""
+        return self.model.settle(self.specification.blocks(self.layout.schema, self.tuning))
 
     @cached_property
     def current_model(self) -> Model:
@@ -138,10 +138,12 @@ class Fitted:
         """The same settings and columns, with other statistics."""
         if model is self.model:
             return self
-        # Blocks, if they are cached, depend on settings and columns only; everything else is computed anew.
+        # Blocks, if they are cached, depend on settings, columns and the first rows only; everything else is computed
+        # anew.
         out = object.__new__(type(self))
         out.__dict__.update(self.__dict__, model=model, report=None, settled=False)
-        for name in ("current_model", "solution", "weighted"):
+        first = () if self.model.weights.weight.any() else ("blocks",)
+        for name in (*first, "current_model", "solution", "weighted"):
             out.__dict__.pop(name, None)
         return out
 

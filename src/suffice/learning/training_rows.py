@@ -66,6 +66,8 @@ class Expected:
         Whether the rows are to be removed.
     all_rows : bool
         Whether the first batch has all rows of a fit.
+    first : Model, optional
+        Model of the batches that were read before, if nothing was learned before them.
     check : callable, optional
         Takes the number of rows, their classes and the number of columns; raises before anything is summarised if all
         rows are there at once.
@@ -78,6 +80,7 @@ class Expected:
     min_rows: int = 0
     removes: bool = False
     all_rows: bool = False
+    first: Model | None = None
     check: Callable[[int, ClassAxis, int], None] | None = None
 
     @property
@@ -87,7 +90,10 @@ class Expected:
 
     def blocks(self, layout: RowLayout) -> tuple[Block, ...]:
         """The blocks of a batch."""
-        return self.specification.blocks(layout.schema) if self.fitted is None else self.fitted.blocks
+        if self.fitted is not None:
+            return self.fitted.blocks
+        blocks = self.specification.blocks(layout.schema)
+        return blocks if self.first is None else self.first.settle(blocks)
 
     def chosen_layout(self, table: Table, members: Membership, layout: RowLayout) -> RowLayout:
         """The layout of the first batch with the families that its rows choose; a known layout is unchanged."""
@@ -393,6 +399,9 @@ class _BatchReader:
         elif self.rows.source.adds_nulls and layout.nulls != self.rows.source.nulls:
             layout = replace(layout, nulls=self.rows.source.nulls)
         model = self.expected.summarize(table, members, layout)
+        first = self.expected.first
+        if first is None or not first.weights.weight.any():
+            self.expected = replace(self.expected, first=model)
         self.layout = _with_known_kinds(layout, table)
         if self.expected.check is not None:
             self.expected.check(len(members), labels.axis, layout.n_columns)

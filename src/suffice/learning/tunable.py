@@ -104,7 +104,7 @@ class TunableSpecification(Specification):
         calibrate = self.calibrate
         named = isinstance(calibrate, str) and calibrate in ("temperature", "isotonic", "columns")
         if not named and not isinstance(calibrate, bool | np.bool_):
-            hint = did_you_mean(calibrate, ("temperature", "isotonic"))
+            hint = did_you_mean(calibrate, ("temperature", "isotonic", "columns"))
             raise InputError(
                 f"calibrate must be True or 'temperature', 'isotonic', 'columns', or False; got {calibrate!r}.{hint}",
                 argument="calibrate",

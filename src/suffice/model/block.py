@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from suffice.exceptions import InputError, listed
 from suffice.families import Family
 from suffice.families.capabilities import BlockRows
 from suffice.numerics.types import Matrix
+from suffice.statistics import Statistic
+from suffice.tables.mixed_rows import MixedRows
 from suffice.tables.table import ColumnSelection, MatrixTable, Table, is_sparse
 
 __all__ = ["Block"]
@@ -38,7 +40,7 @@ class Block:
     chosen: bool = False
 
     def take(self, x: Table | Matrix) -> BlockRows:
-        """The block's part of the rows, as its family reads them: a matrix of numbers, codes of levels, or texts."""
+        """The block's part of the rows, as its family reads them: numbers, codes of levels, texts, or either."""
         table = x if isinstance(x, Table) else MatrixTable(x)
         if self.family.reads == "categories":
             return table.categories(self.columns, self.names)
@@ -49,6 +51,8 @@ class Block:
                     f"{listed(self.names)}. Name the column with the texts, and give the other columns other families."
                 )
             return table.documents(self.columns, self.names)
+        if self.family.reads == "cells":
+            return MixedRows(table, self.columns, self.names)
         return table.numbers(self.columns, self.names, copy=None if self.family.reads_columns else True)
 
     def checked(self, x: Table | Matrix) -> BlockRows:
@@ -64,6 +68,11 @@ class Block:
                 rows = np.where(self.family.in_domain(dense), dense, np.nan)
             self.family.check(rows, self.names)
         return rows
+
+    def settled(self, statistic: Statistic) -> Block:
+        """The block with what the rows of its statistic have fixed."""
+        family = self.family.settled(statistic)
+        return self if family is self.family else replace(self, family=family)
 
     def positions(self, n_columns: int) -> list[int]:
         """Positions of the block's columns in a row."""

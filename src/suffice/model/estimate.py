@@ -20,6 +20,7 @@ from suffice.numerics.types import Array, Codes, Float, Matrix
 from suffice.statistics import ClassAxis
 from suffice.tables import Coded, Table
 from suffice.tables.sampled import sampled_matrix
+from suffice.tables.stored_columns import NumberColumn
 from suffice.tables.table import as_table
 
 __all__ = ["Estimate"]
@@ -179,7 +180,7 @@ class Estimate:
             by = independent if block.independent and independent is not None else rng
             drawn = block.family.sample(parameters, codes, by)
             for i, at in enumerate(block.positions(self.n_columns)):
-                out[at] = drawn.columns[i] if isinstance(drawn, Coded) else drawn[:, i]
+                out[at] = _drawn_column(drawn, i)
         return out
 
     def conditional(
@@ -207,3 +208,11 @@ def _weighted(form: Linear, family: Family, parameters: Parameters, weights: Flo
     terms = family.terms(parameters, form.origin[None])
     assert terms is not None
     return Linear(weights * form.coef, terms[0] @ weights, form.origin)
+
+
+def _drawn_column(drawn: BlockRows, i: int) -> Any:
+    """A drawn column: an array of numbers, or a `CodedColumn`."""
+    if not isinstance(drawn, Coded):
+        return drawn[:, i]
+    column = drawn.columns[i]
+    return column.stored if isinstance(column, NumberColumn) else column

@@ -59,7 +59,11 @@ class Model:
             rows = block.take(x)
             block.family.check(rows, block.names, present)
             statistics.append(block.family.summarize(rows, members, block.names))
-        return cls(tuple(blocks), Sums.of_classes(members), tuple(statistics))
+        return cls(settled_blocks(blocks, statistics), Sums.of_classes(members), tuple(statistics))
+
+    def settle(self, blocks: Sequence[Block]) -> tuple[Block, ...]:
+        """Other blocks of the same columns and families, with what the rows of this model have fixed."""
+        return settled_blocks(blocks, self.statistics) if same_layout(self.blocks, blocks) else tuple(blocks)
 
     @property
     def classes(self) -> ClassAxis:
@@ -214,6 +218,11 @@ class Model:
                     f"The new settings name other columns, {listed(there.names)} instead of {listed(here.names)}. "
                     "Call fit again."
                 )
+
+
+def settled_blocks(blocks: Sequence[Block], statistics: Sequence[Statistic]) -> tuple[Block, ...]:
+    """The blocks with what the rows of their statistics have fixed."""
+    return tuple(block.settled(statistic) for block, statistic in zip(blocks, statistics, strict=True))
 
 
 def is_plain(x: Matrix) -> bool:

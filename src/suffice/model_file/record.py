@@ -29,6 +29,7 @@ from suffice.sources.files import CellFormat
 from suffice.sources.forms import ArrayForm, SparseForm, StoredFrameForm
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Moments, Statistic, Sums
+from suffice.statistics.bins import Bins
 from suffice.tables import Levels, Vocabulary
 from suffice.tables.family_scores import FamilyScores
 from suffice.tables.table import Schema
@@ -41,6 +42,7 @@ Find = Callable[[str], type[Specification] | None]
 COMMON = ("n_features_in", "feature_names_in", "dtype", "declared", "formats", "nulls", "target")
 
 for _kind in (
+    Bins,
     CellFormat,
     ClassAxis,
     Levels,

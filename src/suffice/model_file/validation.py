@@ -10,10 +10,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from suffice.exceptions import ModelFileError, columns_at
+from suffice.exceptions import MergeError, ModelFileError, columns_at
 from suffice.model_file.encoding import Value, field_values
 from suffice.numerics.types import Array
-from suffice.statistics import BinCounts, ClassAxis, Counts, JointCounts, PatternScatter, Statistic, WordSums
+from suffice.statistics import (
+    BinCounts,
+    ClassAxis,
+    Counts,
+    JointCounts,
+    PairCounts,
+    PatternScatter,
+    Statistic,
+    WordSums,
+)
 from suffice.statistics.patterns import distinct_patterns, n_levels
 from suffice.tables import Levels
 from suffice.tables.levels import is_missing
@@ -23,7 +32,7 @@ __all__ = ["KINDS", "check_classes", "check_schema", "check_statistic"]
 
 KINDS: tuple[Kind, ...] = ("number", "bool", "time", "duration", "category", "text", "empty")
 """Files store a kind as its position here: add new kinds at the end."""
-NOT_NEGATIVE = ("weight", "count", "documents", "missing", "m2")
+NOT_NEGATIVE = ("weight", "count", "documents", "missing", "m2", "pairs", "single")
 
 
 def check_classes(axis: ClassAxis) -> ClassAxis:
@@ -63,7 +72,7 @@ def check_statistic(statistic: Statistic, zero: Statistic, names: Sequence[objec
         raise _fault(names, f"the settings need {type(zero).__name__}; the statistic is {type(statistic).__name__}")
     if statistic.classes != zero.classes:
         raise _fault(names, "the statistic has different classes than the model")
-    stored, empty = field_values(statistic), field_values(zero)
+    stored, empty = field_values(statistic), field_values(_without_bins(zero))
     for name, expected in empty.items():
         _check_field(name, stored[name], expected, zero, names)
     if isinstance(statistic, Counts | JointCounts):
@@ -74,6 +83,8 @@ def check_statistic(statistic: Statistic, zero: Statistic, names: Sequence[objec
         raise _fault(names, "the counts do not match the bins")
     if isinstance(statistic, PatternScatter):
         _check_patterns(statistic, names)
+    if isinstance(statistic, PairCounts):
+        _check_pairs(statistic, zero, names)
     if isinstance(statistic, WordSums) and isinstance(zero, WordSums):
         _check_words(statistic, zero, names)
     if statistic.shape != zero.shape:
@@ -92,6 +103,24 @@ def _check_field(name: str, value: Value, expected: Value, zero: Statistic, name
             raise _fault(names, f"{name} {problem}")
     elif isinstance(expected, Statistic):
         check_statistic(value, expected, names)
+
+
+def _without_bins(zero: Statistic) -> Statistic:
+    """The zero whose axes are empty without rows."""
+    return PairCounts.zero(zero.classes, zero.n_columns) if isinstance(zero, PairCounts) else zero
+
+
+def _check_pairs(statistic: PairCounts, zero: Statistic, names: Sequence[object]) -> None:
+    """Raise unless bins and levels are valid, each has counts, and the counts sum to the rows."""
+    if statistic.levels:
+        _check_levels(statistic.levels, names)
+    flaw = statistic.flaw()
+    if flaw:
+        raise _fault(names, flaw)
+    try:
+        statistic.check_joins(zero)
+    except MergeError as error:
+        raise _fault(names, str(error).rstrip(".")) from None
 
 
 def _check_words(statistic: WordSums, zero: WordSums, names: Sequence[object]) -> None:

@@ -8,6 +8,7 @@ statistic           holds, for each class                                    use
 `Counts`            weight of each level of each column                      categorical columns
 `BinCounts`         weight of each narrow bin of the numbers of each column  histograms
 `JointCounts`       weight of each combination of levels that was seen       the joint table
+`PairCounts`        weight of each pair of bins of two columns               averaged dependence
 `WordSums`          weight, counts of words, and of documents with them      text
 `CountVectors`      weight, column sums, log multinomial coefficients        multinomial counts
 `Moments`           weight, mean, centred sum of squares of each column      independent Gaussians
@@ -27,6 +28,7 @@ from suffice.statistics.counts import Counts
 from suffice.statistics.fourth_moments import FourthMoments
 from suffice.statistics.joint_counts import JointCounts
 from suffice.statistics.moments import Moments
+from suffice.statistics.pair_counts import PairCounts
 from suffice.statistics.pattern_scatter import PatternScatter
 from suffice.statistics.row_moments import RowMoments
 from suffice.statistics.scatter import PooledScatter, Scatter
@@ -47,6 +49,7 @@ __all__ = [
     "JointCounts",
     "Membership",
     "Moments",
+    "PairCounts",
     "Pairs",
     "PatternScatter",
     "PooledScatter",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,18 @@ def _assert_same_model(family: Family, a: FamilyStatistic, b: FamilyStatistic, r
 
 # ---------------------------------------------------------------------- the laws
 
+Law = Callable[[Family, Rows, np.random.Generator], None]
+
+
+def _of_settled_family(law: Law) -> Law:
+    """Test a law of sums on the family with what all rows have fixed: statistics of other bins do not add."""
+
+    @wraps(law)
+    def check(family: Family, rows: Rows, rng: np.random.Generator) -> None:
+        law(family.settled(_summarize(family, rows)), rows, rng)
+
+    return check
+
 
 def check_zero(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """Merging with the statistic of no rows changes nothing."""
@@ -141,6 +154,7 @@ def check_zero(family: Family, rows: Rows, rng: np.random.Generator) -> None:
         assert_same(zero.merge(whole), whole, "zero merged", 0.0)
 
 
+@_of_settled_family
 def check_merge(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """Merge is commutative and associative."""
     part = rng.integers(0, 3, len(rows.x))
@@ -149,6 +163,7 @@ def check_merge(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     _assert_same_model(family, a.merge(b).merge(c), a.merge(b.merge(c)), rows, "associativity")
 
 
+@_of_settled_family
 def check_subtract(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """Subtract undoes merge."""
     part = rng.random(len(rows.x)) < 0.3
@@ -159,6 +174,7 @@ def check_subtract(family: Family, rows: Rows, rng: np.random.Generator) -> None
     assert_same(a.subtract(a), family.zero(a.classes, rows.x.shape[1]), "subtract all", 0.0)
 
 
+@_of_settled_family
 def check_scale(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """scale(a) scale(b) = scale(ab); scale(0) is zero; scale(2) equals merging with itself."""
     whole = _summarize(family, rows)
@@ -167,6 +183,7 @@ def check_scale(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     _assert_same_model(family, whole.scale(2.0), whole.merge(whole), rows, "scale by two")
 
 
+@_of_settled_family
 def check_split(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """Any split of the rows, in any order, with empty pieces, equals one pass."""
     n = len(rows.x)
@@ -185,6 +202,7 @@ def check_split(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     _assert_same_model(family, singles, _summarize(family, some), some, "row by row")
 
 
+@_of_settled_family
 def check_classes(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """Shards with different classes merge into one model."""
     total = family.zero(ClassAxis.of([]), rows.x.shape[1])
@@ -223,6 +241,7 @@ def check_weights(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     assert_same(_summarize(family, replace(rows, x=x)), _summarize(family, rows), "weight zero", 0.0)
 
 
+@_of_settled_family
 def check_soft_membership(family: Family, rows: Rows, rng: np.random.Generator) -> None:
     """One-hot class weights are labels; class weights add like row weights."""
     axis, d = ClassAxis(rows.labels), rows.x.shape[1]
@@ -439,8 +458,6 @@ def check_sample(family: Family, rows: Rows, rng: np.random.Generator, n: int = 
     bound = 10 * max(d + d * (d + 1) / 2, cells) / n
     assert abs(loss) <= bound, f"refitting to its own samples loses {loss:.3g} per row, more than {bound:.3g}"
 
-
-Law = Callable[[Family, Rows, np.random.Generator], None]
 
 LAWS: tuple[Law, ...] = (
     check_zero,

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pandas as pd
 
-from suffice import GaussianDiscriminant, NaiveBayes, TextNaiveBayes
+from suffice import AveragedDependence, GaussianDiscriminant, NaiveBayes, TextNaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.families import Categorical, JointTable
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
@@ -42,6 +42,12 @@ def main() -> None:
     documents = [" ".join(rng.choice(words, k + rng.integers(0, 6))) + f" w{k}" for k in y.tolist()]
     documents[4] = None
     models = {
+        "AveragedDependence": (
+            AveragedDependence(calibrate=True, cuts={2: "levels"}),
+            np.c_[holes[:, :2], counts[:, 0]],
+            texts,
+            weights,
+        ),
         "GaussianDiscriminant": (GaussianDiscriminant("own", shrinkage="ledoit_wolf"), x, texts, weights),
         "NaiveBayes": (NaiveBayes(prior=[0.2, 0.3, 0.5]), holes, y, weights),
         "NaiveBayes-frame": (NaiveBayes(families, smoothing=0.5), frame, texts, None),

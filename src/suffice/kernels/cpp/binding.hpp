@@ -93,6 +93,7 @@ void bind_held_out(nb::module_ &m);
 void bind_labels(nb::module_ &m);
 void bind_linear(nb::module_ &m);
 void bind_moments(nb::module_ &m);
+void bind_pairs(nb::module_ &m);
 void bind_posterior(nb::module_ &m);
 void bind_records(nb::module_ &m);
 void bind_rising(nb::module_ &m);

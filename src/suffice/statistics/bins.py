@@ -1,0 +1,259 @@
+"""Bins of columns: intervals of numbers between fixed cuts, or levels.
+
+The bins of a column are chosen once, from the first rows, and then stay: counts of the same bins add. A number x is in
+the bin of the cuts below it, ``cut_b−1 < x ≤ cut_b``. The last bin of every column holds the missing cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.exceptions import InputError
+from suffice.numerics.types import Codes, Float
+from suffice.tables.levels import Levels, is_missing
+from suffice.tables.mixed_rows import MixedRows
+
+__all__ = ["BinnedRows", "Bins", "Cells", "bin_offsets", "chosen_bins", "quantile_cuts"]
+
+Cells = NDArray[np.int32]
+"""Bins of rows and columns (n, d), numbered among the bins of all columns; −1 for a level without a bin."""
+
+NUMBERS = ("number", "time", "duration")
+BLOCK_CELLS = 1 << 20  # cells that are in memory at one time
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bins of one column.
+
+    Attributes
+    ----------
+    cuts : tuple of float, optional
+        Upper ends of all intervals but the last, for a column of numbers.
+    kept : tuple, optional
+        Levels with a bin of their own, in order; all other levels share one more bin. None, without cuts, means that
+        every level has its own bin, and later levels are added.
+    """
+
+    cuts: tuple[float, ...] | None = None
+    kept: tuple[Hashable, ...] | None = None
+
+    def size(self, levels: Levels) -> int:
+        """Return the number of bins of a column with these levels, with that of missing cells."""
+        if self.cuts is not None:
+            return len(self.cuts) + 2
+        return (len(levels) if self.kept is None else len(self.kept) + 1) + 1
+
+    def names(self, levels: Levels) -> list[object]:
+        """Return the names of the bins."""
+        if self.cuts is not None:
+            if not self.cuts:
+                return ["(any)", "(missing)"]
+            inner = [f"{a:.6g} to {b:.6g}" for a, b in pairwise(self.cuts)]
+            return [f"≤ {self.cuts[0]:.6g}", *inner, f"> {self.cuts[-1]:.6g}", "(missing)"]
+        if self.kept is not None:
+            return [*self.kept, "(other)", "(missing)"]
+        return [*levels.values, "(missing)"]
+
+    def setting(self) -> tuple[float, ...] | Literal["levels"] | dict[str, list[Hashable]]:
+        """Return the bins as a user gives them: cuts, "levels", or ``{"levels": [...]}`` for a list of levels."""
+        if self.cuts is not None:
+            return self.cuts
+        return "levels" if self.kept is None else {"levels": list(self.kept)}
+
+    @classmethod
+    def of_setting(cls, given: object, column: object) -> Bins:
+        """Return the bins that a user gives; raises `InputError` if they are not valid."""
+        if isinstance(given, str) and given == "levels":
+            return cls()
+        if isinstance(given, dict) and set(given) == {"levels"}:
+            return cls(kept=Levels.of(given["levels"]).values)
+        try:
+            cuts = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            cuts = np.array(np.nan)
+        if isinstance(given, str) or cuts.ndim != 1 or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
+            raise InputError(
+                f"The cuts of column {column!r} must be increasing numbers, 'levels', or {{'levels': [...]}} with the "
+                f"levels to keep apart; got {given!r:.80}.",
+                argument="cuts",
+                column=column,
+            )
+        return cls(cuts=tuple(cuts.tolist()))
+
+    def flaw(self) -> str | None:
+        """Return what is wrong with bins from a file; None if they are valid."""
+        if self.cuts is not None:
+            cuts = self.cuts
+            if not isinstance(cuts, tuple) or not all(type(cut) is float and np.isfinite(cut) for cut in cuts):
+                return "the cuts are not numbers"
+            if self.kept is not None or any(a >= b for a, b in pairwise(cuts)):
+                return "the cuts are not increasing"
+        elif self.kept is not None:
+            if not isinstance(self.kept, tuple) or len(set(self.kept)) < len(self.kept):
+                return "the levels to keep are not distinct"
+            if any(map(is_missing, self.kept)):
+                return "a level to keep is missing"
+        return None
+
+
+# ---------------------------------------------------------------------- choosing bins
+
+
+def chosen_bins(
+    x: MixedRows, weights: Float | None, n_bins: int, max_levels: int, given: Sequence[Bins | None]
+) -> tuple[Bins, ...]:
+    """Return the bins of each column: those given, or by the type and the values of the column.
+
+    Numbers, times and durations are cut at quantiles; all other values are levels. If a column has more than
+    ``max_levels`` levels, the most frequent ones are kept apart. A column without values has one bin for all values.
+
+    Parameters
+    ----------
+    weights : array of shape (n,), optional
+        Weight of each row; a row of weight zero is ignored.
+    """
+    return tuple(
+        _of_column(x, j, kind, weights, n_bins, max_levels) if bins is None else bins
+        for j, (kind, bins) in enumerate(zip(x.kinds, given, strict=True))
+    )
+
+
+def _of_column(x: MixedRows, j: int, kind: str, weights: Float | None, n_bins: int, max_levels: int) -> Bins:
+    if kind in NUMBERS:
+        values = x.numbers([j])[:, 0]
+        there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+        if not there.all():
+            values, weights = values[there], None if weights is None else weights[there]
+        return Bins(cuts=quantile_cuts(values, n_bins, weights)) if len(values) else Bins(kept=())
+    if kind == "empty":
+        return Bins(kept=())
+    column = x.levels(j)
+    n_levels = len(column.levels)
+    if n_levels <= max_levels:
+        return Bins()
+    codes = column.dense(len(x))
+    count = np.bincount(codes[codes >= 0], None if weights is None else weights[codes >= 0], minlength=n_levels)
+    if (count > 0).sum() <= max_levels:
+        return Bins()
+    most = np.sort(np.argsort(-count, kind="stable")[:max_levels])
+    return Bins(kept=tuple(column.levels.values[at] for at in most.tolist()))
+
+
+def quantile_cuts(values: Float, n_bins: int, weights: Float | None = None) -> tuple[float, ...]:
+    """Return cuts that divide numbers into at most ``n_bins`` bins of about equal weight.
+
+    Cuts are values: the least whose share of the weight at or below it is 1/n_bins, 2/n_bins, …. A value that spans
+    several bins, or is the largest, gets a bin of its own where the number of bins allows it.
+
+    >>> quantile_cuts(np.arange(10.0), 5)
+    (1.0, 3.0, 5.0, 7.0)
+    >>> quantile_cuts(np.array([0.0, 1.0, 1.0, 1.0, 1.0, 1.0]), 5)
+    (0.0,)
+    >>> quantile_cuts(np.array([3.0, 3.0]), 5)
+    (3.0,)
+    """
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    parts = np.arange(1, n_bins)
+    if weights is None:
+        at = -(-parts * len(values) // n_bins) - 1
+        found = np.partition(values, at)[at]
+    else:
+        order = np.argsort(values, kind="stable")
+        below = np.cumsum(weights[order])
+        found = values[order][np.searchsorted(below * n_bins, parts * below[-1])]
+    top = values.max()
+    cuts, times = np.unique(found, return_counts=True)
+    apart = {float(values[values < v].max()) for v in cuts[(times > 1) | (cuts == top)] if (values < v).any()}
+    chosen = {float(v) for v in cuts if v < top} | apart
+    return tuple(sorted(chosen)) or (float(top),)
+
+
+# ---------------------------------------------------------------------- reading rows
+
+
+class BinnedRows:
+    """Rows as cells: the numbers of their bins among the bins of all columns.
+
+    Parameters
+    ----------
+    x : MixedRows
+    bins : tuple of Bins
+    levels : tuple of Levels, optional
+        Levels of each column that have bins; other levels have none. By default those of the rows.
+    """
+
+    def __init__(self, x: MixedRows, bins: Sequence[Bins], levels: Sequence[Levels] | None = None) -> None:
+        self.x, self.bins = x, bins
+        self._numbers = [j for j, each in enumerate(bins) if each.cuts is not None]
+        self._coded = {j: x.levels(j) for j, each in enumerate(bins) if each.cuts is None}
+        self._codes = {j: column.dense(len(x)) for j, column in self._coded.items()}
+        if levels is None:
+            own = (self._coded[j].levels if each == Bins() else Levels(()) for j, each in enumerate(bins))
+            levels = tuple(own)
+        self.levels = tuple(levels)
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    @cached_property
+    def offsets(self) -> Codes:
+        """First bin of each column, and the number of all bins (d + 1,)."""
+        return bin_offsets(self.bins, self.levels)
+
+    @cached_property
+    def _bin_of_code(self) -> dict[int, Cells]:
+        """Bin of each code of a column of levels; the last entries are for unknown levels (−2) and missing cells."""
+        out = {}
+        for j, column in self._coded.items():
+            kept, first, last = self.bins[j].kept, self.offsets[j], self.offsets[j + 1] - 1
+            known = self.levels[j] if kept is None else Levels(kept)
+            at = known.positions(column.levels.values)
+            other = -1 if kept is None else last - 1
+            out[j] = np.append(np.where(at < 0, other, first + at), [-1, last]).astype(np.int32)
+        return out
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """Return the first and last row of each block of rows that is read at one time."""
+        step = max(1, BLOCK_CELLS // max(1, len(self.bins)))
+        return [(start, min(len(self), start + step)) for start in range(0, len(self), step)]
+
+    def cells(self, start: int, stop: int) -> Cells:
+        """Return the cell of each row start..stop−1 and column, as int32; −1 for a level without a bin."""
+        out = np.empty((stop - start, len(self.bins)), dtype=np.int32)
+        if self._numbers:
+            numbers = self.x.rows(start, stop).numbers(self._numbers)
+            for i, j in enumerate(self._numbers):
+                cuts = self.bins[j].cuts
+                assert cuts is not None
+                out[:, j] = _interval(np.ascontiguousarray(numbers[:, i]), cuts, int(self.offsets[j]))
+        for j, codes in self._codes.items():
+            out[:, j] = self._bin_of_code[j][codes[start:stop]]
+        return out
+
+
+def _interval(values: Float, cuts: tuple[float, ...], first: int) -> Cells:
+    """Return the bin of each number, counted from ``first``; NaN is in the last."""
+    if len(cuts) > 16:
+        out = np.searchsorted(np.array(cuts), values).astype(np.int32)
+    else:
+        out = np.zeros(len(values), dtype=np.int32)
+        for cut in cuts:
+            out += values > np.float64(cut)
+    missing = np.isnan(values)
+    if missing.any():
+        out[missing] = len(cuts) + 1
+    return out + np.int32(first)
+
+
+def bin_offsets(bins: Sequence[Bins], levels: Sequence[Levels]) -> Codes:
+    """Return the first bin of each column, and the number of all bins (d + 1,)."""
+    sizes = [each.size(own) for each, own in zip(bins, levels, strict=True)]
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -1,0 +1,42 @@
+"""``--model averaged-dependence`` in the shell: fit, update, merge, remove."""
+
+import numpy as np
+
+import suffice
+from cli.made import ran, refused, run
+from support.every_estimator import table
+
+
+def test_the_command_fits_updates_and_merges(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 600)
+    X, labels = table(rng, y), np.array(["low", "mid", "top"])[y]
+    X[:300].assign(label=labels[:300]).to_csv("a.csv", index=False)
+    X[300:].assign(label=labels[300:]).to_csv("b.csv", index=False)
+    kind = ("--target", "label", "--model", "averaged-dependence", "--n-bins", "4", "--quiet", "-o")
+    ran("fit", "a.csv", *kind, "a.suffice")
+    ran("fit", "b.csv", *kind, "b.suffice")
+    assert "--cuts-of MODEL" in refused("merge", "a.suffice", "b.suffice", "-o", "m.suffice")
+    ran("fit", "b.csv", *kind, "b.suffice", "--cuts-of", "a.suffice")
+    ran("merge", "a.suffice", "b.suffice", "-o", "m.suffice")
+    ran("fit", "b.csv", "--update", "a.suffice", "-o", "u.suffice", "--quiet")
+    ran("remove", "u.suffice", "b.csv", "-o", "r.suffice")
+    for one, other in (("m", "u"), ("r", "a")):
+        one, other = suffice.load(f"{one}.suffice"), suffice.load(f"{other}.suffice")
+        np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-10)
+    assert "averaged_dependence (block of 2 columns)" in ran(
+        "fit", "a.csv", "-t", "label", "--family", "size,kind=averaged_dependence", "--no-validate"
+    )
+
+
+def test_settings_of_other_models_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "size,label\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(40))
+    (tmp_path / "a.csv").write_text(rows)
+    fit = ("fit", "a.csv", "-t", "label", "--model", "averaged-dependence")
+    assert "has no --estimation" in run(*fit, "--estimation", "mle").stderr
+    assert "needs --model averaged-dependence" in run("fit", "a.csv", "-t", "label", "--n-bins", "4").stderr
+    ran("fit", "a.csv", "-t", "label", "-o", "nb.suffice", "--quiet")
+    assert "only a model of --model averaged-dependence has cuts" in run(*fit, "--cuts-of", "nb.suffice").stderr
+    assert "no file" in run(*fit, "--cuts-of", "none.suffice").stderr
