@@ -152,7 +152,7 @@ def test_options_are_grouped():
     of_fit = headings("fit")
     assert list(of_fit) == [
         *("Data", "Model", "Settings of all models", "Settings of naive-bayes", "Settings of discriminant"),
-        *("Settings of text", "Validation", "Reading files", "Output", "Other"),
+        *("Settings of averaged-dependence", "Settings of text", "Validation", "Reading files", "Output", "Other"),
     ]
     assert of_fit["Data"] == ["target", "columns", "ignore", "weights"]
     assert "bad-rows" in of_fit["Reading files"]

@@ -12,7 +12,8 @@ from suffice.model import Block
 from suffice.sources.queries import answers
 from suffice.testing import assert_same, example_rows
 
-FAMILIES = [family_named(name) for name in family_names() if name not in ("text", "multivariate_gaussian")]
+OTHERS = ("averaged_dependence", "multivariate_gaussian", "text")
+FAMILIES = [family_named(name) for name in family_names() if name not in OTHERS]
 FAMILIES += [MultivariateGaussian(missing="drop"), MultivariateGaussian("own", missing="drop")]
 ENGINES = {
     "pandas": pd.DataFrame,
@@ -63,9 +64,10 @@ def test_values_that_are_none_of_the_family(engine, name):
         family.from_aggregates(answers(frame, "y", family.aggregates(["a", "b"])), ["a", "b"])
 
 
-def test_texts_have_no_aggregates():
-    with pytest.raises(InputError, match="The family text cannot be fitted from aggregates of a query engine"):
-        family_named("text").aggregates(["body"])
+@pytest.mark.parametrize("name", ["averaged_dependence", "text"])
+def test_families_without_aggregates(name):
+    with pytest.raises(InputError, match=f"The family {name} cannot be fitted from aggregates of a query engine"):
+        family_named(name).aggregates(["body"])
 
 
 def test_patterns_of_missing_cells_have_no_aggregates():

@@ -216,7 +216,7 @@ def test_corners_of_the_simplex():
 
 def test_invalid_rows():
     rng = np.random.default_rng(11)
-    model = GaussianDiscriminant().fit(*two_gaussians(rng, 200, 0.5))
+    model = GaussianDiscriminant(missing="error").fit(*two_gaussians(rng, 200, 0.5))
     with pytest.raises(InputError, match="X holds no rows"):
         model.adapt_prior(np.empty((0, 2)))
     with pytest.raises(ValueError, match="features"):
@@ -225,10 +225,10 @@ def test_invalid_rows():
         model.adapt_prior([[np.nan, 1.0]])
     with pytest.raises(InputError, match="level"):
         model.adapt_prior(np.zeros((3, 2)), level=5)
-    holes = (
-        NaiveBayes().fit(*two_gaussians(rng, 200, 0.5)).adapt_prior([[np.nan, 1.0], [0.5, np.nan], [np.nan, np.nan]])
-    )
-    assert np.isfinite(holes.shares).all()
+    holes = [[np.nan, 1.0], [0.5, np.nan], [np.nan, np.nan]]
+    for kind in (NaiveBayes, GaussianDiscriminant):
+        shift = kind().fit(*two_gaussians(rng, 200, 0.5)).adapt_prior(holes)
+        assert np.isfinite(shift.shares).all()
 
 
 def test_repr():
