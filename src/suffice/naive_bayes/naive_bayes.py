@@ -139,16 +139,16 @@ class NaiveBayes(TunableClassifier):
 
     The data may choose the families of columns of numbers:
 
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> peaks = np.concatenate([rng.normal(0, 1, 500), rng.choice([-4, 4], 500) + rng.normal(0, 1, 500)])
-    >>> skewed = np.exp(rng.normal(0, 1, 1000))
+    >>> skewed = np.exp(rng.normal(np.repeat([0, 2], 500), 1))
     >>> best = NaiveBayes("best").fit(np.column_stack([peaks, skewed]), np.repeat(["inner", "outer"], 500))
     >>> best.families_
     {0: Histogram(), 1: LogNormal(estimation='map')}
     >>> best.family_scores_
     column  gaussian  log_normal     gamma  poisson  histogram  chosen
-         0  0.221858         nan       nan      nan   0.109674  histogram
-         1  0.708505    0.695216  0.696263      nan    0.69423  log_normal
+         0   0.19641         nan       nan      nan  0.0836943  histogram
+         1  0.616247    0.359243  0.405668      nan   0.361246  log_normal
 
     With a shared variance the posterior is exactly a logistic function of x:
 
