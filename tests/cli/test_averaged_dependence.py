@@ -22,6 +22,7 @@ def test_the_command_fits_updates_and_merges(tmp_path, monkeypatch):
     ran("merge", "a.suffice", "b.suffice", "-o", "m.suffice")
     ran("fit", "b.csv", "--update", "a.suffice", "-o", "u.suffice", "--quiet")
     ran("remove", "u.suffice", "b.csv", "-o", "r.suffice")
+    assert "given low" in ran("inspect", "m.suffice", "--column", "size")
     for one, other in (("m", "u"), ("r", "a")):
         one, other = suffice.load(f"{one}.suffice"), suffice.load(f"{other}.suffice")
         np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-10)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from suffice import GaussianDiscriminant, InputError, MergeError, NaiveBayes, load
@@ -132,3 +133,16 @@ def test_what_is_refused():
     for drop_in in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis()):
         with pytest.raises(ValueError, match="NaN"):
             drop_in.fit(X, Y)
+
+
+def test_incomplete_rows_are_not_held_out_of_a_model_that_lacks_them():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(y[:, None], 1.0, (60, 2))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    model = GaussianDiscriminant("own", shape="diagonal", missing="drop", estimation="mle")
+    found = leave_one_out(model, X, y, method="predict_proba")
+    for i in (0, *np.flatnonzero(np.isnan(X).any(axis=1))[:4]):
+        rest = np.arange(60) != i
+        expected = clone(model).fit(X[rest], y[rest]).predict_proba(X[[i]])[0]
+        np.testing.assert_allclose(found[i], expected, rtol=1e-9)

@@ -201,3 +201,27 @@ def test_every_method_of_a_model_takes_it():
     assert np.isfinite(drawn).all()
     few = NaiveBayes("histogram").fit(X[::10], CODES[::10], unlabelled=X)
     assert np.isfinite(few.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[0.1, 0.3, 0.1 + 0.2], [-1e6, 0.3, 0.1 + 0.2, 1.0], [0.0, 5e-324], [1.0, np.nextafter(1.0, 2.0)]],
+    ids=str,
+)
+def test_neighbouring_floats(values):
+    rng = np.random.default_rng(0)
+    rows, codes = rng.choice(values, (60, 1)), np.arange(60) % 2
+    model = NaiveBayes("histogram").fit(rows, codes)
+    assert np.isfinite(model.predict_proba(rows)).all()
+    assert np.isfinite(model.score_samples(np.array([[values[0]], [values[-1]], [2.0]]))).all()
+
+
+@pytest.mark.parametrize("far", [1e15, 1e100])
+def test_opposite_outliers(far):
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 1)) + y[:, None]
+    X[0], X[1] = far, -far
+    found = NaiveBayes("histogram").fit(X, y)
+    assert found.score(X[2:], y[2:]) > 0.65
+    assert np.isfinite(found.score_samples([[0.6]])).all()

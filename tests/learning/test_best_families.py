@@ -142,3 +142,11 @@ def test_it_is_an_estimator_like_others():
     assert losses["best"] < losses["auto"] - 0.05
     with pytest.raises(InputError, match="was set after the fit"):
         NaiveBayes().fit(X, y).set_params(families="best").predict(X)
+
+
+def test_rows_without_weight_choose_nothing():
+    rng = np.random.default_rng(0)
+    model = NaiveBayes("best")
+    model.partial_fit(rng.normal(size=(6, 1)), [0, 1] * 3, classes=[0, 1], sample_weight=np.zeros(6))
+    model.partial_fit(rng.normal(size=(40, 1)), [0, 1] * 20)
+    assert np.isfinite(model.predict_proba([[0.5]])).all()

@@ -1,5 +1,7 @@
 """Counts in bins that depend on the set of numbers alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -109,3 +111,19 @@ def test_different_cuts_do_not_merge():
     x, codes = np.array([[1.0], [5.0]]), np.array([0, 1])
     with pytest.raises(MergeError, match=r"the first model has the cuts 2, 3, the second the cuts 2, 4.*same cuts"):
         _summary(x, codes, cuts=(2.0, 3.0)).merge(_summary(x, codes, cuts=(2.0, 4.0)))
+
+
+def test_forged_sizes_and_bins_are_invalid():
+    axis = ClassAxis.of(["a", "b"])
+    good = BinCounts.summarize(np.array([[1.0], [2.0], [3.0]]), Membership(axis, codes=np.array([0, 1, 0])))
+    assert good.has_valid_bins()
+    assert not replace(good, sizes=np.array([2**63 - 1, 2**63 - 1, 5])).has_valid_bins()
+    assert not replace(good, bins=np.array([np.iinfo(np.int64).min, *good.bins[1:].tolist()])).has_valid_bins()
+
+
+def test_rows_cannot_be_removed_from_a_column_without_values():
+    axis = ClassAxis.of(["a", "b"])
+    members = Membership(axis, codes=np.array([0, 1]))
+    empty = BinCounts.summarize(np.full((2, 1), np.nan), members)
+    with pytest.raises(MergeError, match="there are none"):
+        empty.subtract(BinCounts.summarize(np.array([[1.0], [2.0]]), members), ["x"])

@@ -140,7 +140,8 @@ def _parameters(model: Any, name: str) -> Mapping[str, Sequence[Cell]]:
 
     if not hasattr(model, "parameters"):
         raise InputError(f"A {model.fitted_.specification.estimator} has no parameters by column. Remove --column.")
-    by_name = {_block_name(each): each for each in model.families_}
+    names = model.families_ if hasattr(model, "families_") else model.fitted_.layout.schema.names
+    by_name = {_block_name(each): each for each in names}
     if name not in by_name:
         hint = did_you_mean(name, by_name)
         raise InputError(f"The model has no column {name!r}.{hint} Its columns are {listed([*by_name])}.", column=name)

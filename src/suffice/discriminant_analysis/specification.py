@@ -11,13 +11,14 @@ import numpy as np
 
 from suffice.exceptions import InputError, did_you_mean
 from suffice.families import Family, Gaussian, MultivariateGaussian
+from suffice.families.gaussian import GaussianParameters
 from suffice.families.linear import rows_with_missing
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import Solution, specification_named
 from suffice.learning.tunable import SMOOTHING_PATH, TunableSpecification
 from suffice.learning.tuning_result import Tuning, is_auto
 from suffice.model import Block
-from suffice.numerics.types import Matrix
+from suffice.numerics.types import Float, Matrix
 from suffice.sources.arrays import MatrixReader
 from suffice.statistics import Membership, Moments
 from suffice.tables.table import Schema
@@ -36,6 +37,26 @@ class _CompleteRows(Gaussian):
         """Moments of the complete rows of a batch."""
         incomplete = rows_with_missing(x)
         return super().summarize(x, members.without(incomplete) if incomplete.any() else members, columns)
+
+    def leave_one_out(
+        self,
+        statistic: Moments,
+        parameters: GaussianParameters,
+        x: Matrix,
+        members: Membership,
+        columns: Sequence[object],
+    ) -> Float | None:
+        """log p(x | y) of each row given all other rows; an incomplete row is not in the statistic."""
+        incomplete = rows_with_missing(x)
+        if not incomplete.any():
+            return super().leave_one_out(statistic, parameters, x, members, columns)
+        complete = np.flatnonzero(~incomplete)
+        found = super().leave_one_out(statistic, parameters, x[complete], members.take(complete), columns)
+        if found is None:
+            return None
+        out = self.log_likelihood(parameters, x)
+        out[complete] = found
+        return out
 
 
 @specification_named

@@ -72,6 +72,9 @@ def family_scores(
     some, part = table.take(rows), members.take(rows)
     prior = leave_one_out_log_prior(part.class_weights(), np.ones(len(part.classes)), part, fixed=False)
     log_loss, error = np.full((len(schema), len(names)), np.nan), np.zeros(len(schema))
+    if not len(rows):
+        log_loss[list(at), 0] = 0.0  # nothing to choose by
+        return FamilyScores(names, log_loss, error, 0)
     for j in at:
         blocks = [Block(family, [j], [schema.names[j]]) for family in families]
         scored = [

@@ -31,7 +31,9 @@ def explain_pairs(
     parts: list[Float] = []
     labels, others = [], []
     for start in range(0, max(len(table), 1), step):
-        columns, terms = family.pair_terms(parameters, block.take(table.rows(start, min(len(table), start + step))))
+        columns, terms = family.pair_terms(
+            parameters, estimate.rows_of(block, parameters, table.rows(start, min(len(table), start + step)))
+        )
         names = [block.names[at[0]] if len(at) == 1 else tuple(block.names[j] for j in at) for at in columns]
         joint = estimate.log_prior + terms.sum(axis=2)
         first, second = compared_classes(joint, label, against)

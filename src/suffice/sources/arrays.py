@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.exceptions import Estimator, InputError, SufficeError, short
+from suffice.exceptions import Argument, Estimator, InputError, SufficeError, short
 from suffice.numerics.types import Array, Index, Matrix
 from suffice.sources.files.paths import is_path
 from suffice.sources.labels import check_label_count, check_not_missing, checked_classes, is_plain_labels
@@ -287,8 +287,11 @@ def explain_not_finite(estimator: str, X: Matrix, layout: RowLayout, *, missing:
     raised = InputError(f"Column {column!r}, row {rows[0]}: {sentence}", rows=rows, column=column)
     first = sentence.split("\n")[0]  # scikit-learn goes on with advice about other estimators
     if has_nan:
-        missing_cell = f": the cell is missing. {estimator} takes no missing values; fill them in, or use "
-        raised.problem = missing_cell, Estimator("NaiveBayes"), ", which accepts them."
+        if estimator == "GaussianDiscriminant":
+            raised.problem = ": the cell is missing. Fill it in, or use ", Argument("missing", "em"), "."
+        else:
+            missing_cell = f": the cell is missing. {estimator} takes no missing values; fill them in, or use "
+            raised.problem = missing_cell, Estimator("NaiveBayes"), ", which accepts them."
     else:
         raised.problem = (f": {first}",)
     raise raised

@@ -134,9 +134,15 @@ class BinCounts(Statistic):
 
     def has_valid_bins(self) -> bool:
         """Whether each bin has a count, and the bins of each column are ascending; a file may hold anything."""
-        if (self.sizes < 0).any() or not len(self.bins) == len(self.shift) == self.count.shape[1] == self.sizes.sum():
+        if ((self.sizes < 0) | (self.sizes > len(self.bins))).any():
             return False
-        if not ((self.shift >= 0) & (self.shift <= MANTISSA)).all() or (np.abs(self.bins) >= INFINITE).any():
+        if not len(self.bins) == len(self.shift) == self.count.shape[1] == self.sizes.sum():
+            return False
+        if not ((self.shift >= 0) & (self.shift <= MANTISSA)).all():
+            return False
+        if ((self.bins >= INFINITE) | (self.bins <= -INFINITE)).any():
+            return False
+        if self.cuts and not np.isin(_numbers(self.bins), np.arange(len(self.cuts) + 1)).all():
             return False
         same = self.column[1:] == self.column[:-1]
         ascending = np.diff(self.bins) > 0
@@ -200,7 +206,8 @@ class BinCounts(Statistic):
         for j in range(len(self.sizes)):
             mine, theirs = (slice(each.offsets[j], each.offsets[j + 1]) for each in (self, other))
             at, known = _positions(self.bins[mine], self.shift[mine], other.bins[theirs])
-            known &= np.take(self.shift[mine], at, mode="clip") >= other.shift[theirs] if len(at) else known
+            if len(at) and self.sizes[j]:
+                known &= np.take(self.shift[mine], at, mode="clip") >= other.shift[theirs]
             if not known.all():
                 value = float(_numbers(other.bins[theirs][~known])[0])
                 what = f"in bin {value:.0f} of the cuts" if self.cuts else f"near {value:.6g}"

@@ -58,10 +58,8 @@ class Curve:
             return cls(np.zeros((k, 1)), np.ones(1), 0.0, np.zeros(k), bins, smoothed)
         scale = float(centre[-1] - centre[0])
         share = bins.count.sum(axis=0) / bins.count.sum()
-        inner = (bins.cut - centre[0]) / scale
-        at = (centre - centre[0]) / scale
-        ends = np.concatenate([[2 * at[0] - inner[0]], inner, [2 * at[-1] - inner[-1]]])
-        height = share / np.diff(ends)
+        first, last = _reach(bins)
+        height = share / (np.concatenate([[2 * first], np.diff(bins.cut), [2 * last]]) / scale)
         raw = cls(smoothed.log_ratio(), height, scale, np.zeros(k), bins, smoothed)
         return cls(raw.log_ratio, height, scale, np.log(raw.masses().sum(axis=1)), bins, smoothed)
 
@@ -70,8 +68,8 @@ class Curve:
     @cached_property
     def tails(self) -> tuple[float, float]:
         """τ of both tails."""
-        centre, cut = self.bins.centre, self.bins.cut
-        return TAIL * float(cut[0] - centre[0]), TAIL * float(centre[-1] - cut[-1])
+        first, last = _reach(self.bins)
+        return TAIL * first, TAIL * last
 
     def masses(self) -> Float:
         """Mass of each class in each piece (K, B + 1)."""
@@ -200,3 +198,10 @@ class Curve:
             out[left[accepted]] = t[accepted]
             left = left[~accepted]
         return out
+
+
+def _reach(bins: Bins) -> tuple[float, float]:
+    """How far the first and the last bin extend beyond their centres; never zero, even between neighbouring floats."""
+    centre, cut = bins.centre, bins.cut
+    last = float(centre[-1] - cut[-1])
+    return float(cut[0] - centre[0]), last if last > 0 else float(centre[-1] - centre[-2])
