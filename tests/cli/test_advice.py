@@ -45,8 +45,7 @@ def test_missing_cells_of_a_model_of_numbers(folder):
     ran(*fit, "-o", discriminant, "-q")
     (folder / "hole.csv").write_text((folder / "test.csv").read_text().split("\n")[0] + "\n1,,3,4,5,setosa\n")
     said = refused("predict", discriminant, "hole.csv")
-    assert "hole.csv, line 2, column 'sepal width': the cell is missing." in said
-    assert "or use --model naive-bayes, which accepts them." in said
+    assert "hole.csv, line 2, column 'sepal width': the cell is missing, which --missing error refuses." in said
 
 
 def test_texts_without_words(folder):

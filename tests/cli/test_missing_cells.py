@@ -44,7 +44,8 @@ def test_em_is_the_default(holes):
 
 def test_missing_cells_can_be_refused(holes):
     fit = ("fit", "holes.csv", "-t", "species", "--model", "discriminant", "-o", "m.suffice", "--missing")
-    assert "the cell is missing" in refused(*fit, "error")
+    said = refused(*fit, "error")
+    assert "the cell is missing, which --missing error refuses. Fill it in, or use --missing em." in said
     assert "--missing category needs --model naive-bayes; the model is discriminant" in refused(
         *fit, "category", code=2
     )

@@ -288,7 +288,8 @@ def explain_not_finite(estimator: str, X: Matrix, layout: RowLayout, *, missing:
     first = sentence.split("\n")[0]  # scikit-learn goes on with advice about other estimators
     if has_nan:
         if estimator == "GaussianDiscriminant":
-            raised.problem = ": the cell is missing. Fill it in, or use ", Argument("missing", "em"), "."
+            refused, used = Argument("missing", "error"), Argument("missing", "em")
+            raised.problem = ": the cell is missing, which ", refused, " refuses. Fill it in, or use ", used, "."
         else:
             missing_cell = f": the cell is missing. {estimator} takes no missing values; fill them in, or use "
             raised.problem = missing_cell, Estimator("NaiveBayes"), ", which accepts them."
