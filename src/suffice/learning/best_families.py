@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from suffice import bayes
 from suffice.exceptions import InputError, MergeError, SufficeError
 from suffice.learning.family_choice import BEST, CHOSEN_KINDS, family_of
 from suffice.model import Block
@@ -141,10 +142,9 @@ def _log_losses(scored: Sequence[Float | None], members: Membership) -> tuple[Fl
 
 def _log_share(joint: Float, codes: Codes) -> Float:
     """log p(label | cell) of each row, at least that of a probability of 2.2e-16; NaN where a score is NaN."""
-    own, most = joint[np.arange(len(codes)), codes], joint.max(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        total = most + np.log(np.exp(joint - most[:, None]).sum(axis=1))
-        share = np.where(np.isneginf(most), -np.inf, own - total)
+    own, evidence = joint[np.arange(len(codes)), codes], bayes.log_evidence(joint)
+    with np.errstate(invalid="ignore"):
+        share = np.where(np.isneginf(evidence), -np.inf, own - evidence)
     return np.maximum(share, np.log(np.finfo(np.float64).eps))
 
 
