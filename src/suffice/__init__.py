@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from suffice.api import fit, load, merge
     from suffice.averaged_dependence.averaged_dependence import AveragedDependence
     from suffice.discriminant_analysis.gaussian_discriminant import GaussianDiscriminant
+    from suffice.ensemble.ensemble import GenerativeEnsemble
     from suffice.exceptions import (
         ClassError,
         EmptyColumnWarning,
@@ -47,6 +48,7 @@ __all__ = [
     "ClassError",
     "EmptyColumnWarning",
     "GaussianDiscriminant",
+    "GenerativeEnsemble",
     "ImpossibleRowsWarning",
     "InputError",
     "MergeError",
@@ -71,6 +73,7 @@ __all__ = [
 _WHERE = {
     "AveragedDependence": "averaged_dependence.averaged_dependence",
     "GaussianDiscriminant": "discriminant_analysis.gaussian_discriminant",
+    "GenerativeEnsemble": "ensemble.ensemble",
     "NaiveBayes": "naive_bayes.naive_bayes",
     "TextNaiveBayes": "naive_bayes.text_naive_bayes",
     "WordCounts": "text.word_counts",
@@ -83,6 +86,7 @@ _PARTS = (
     "cli",
     "comparison",
     "discriminant_analysis",
+    "ensemble",
     "exceptions",
     "families",
     "model_selection",

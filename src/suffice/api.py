@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import numpy as np
 from sklearn.base import clone
 
-from suffice import averaged_dependence, discriminant_analysis, naive_bayes
+from suffice import averaged_dependence, discriminant_analysis, ensemble, naive_bayes
 from suffice.estimators import ESTIMATORS, GenerativeClassifier
 from suffice.exceptions import InputError, MergeError, did_you_mean, listed
 from suffice.learning import fitting, updating
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge"]
 
-for _package in (naive_bayes, discriminant_analysis, averaged_dependence):
+for _package in (naive_bayes, discriminant_analysis, averaged_dependence, ensemble):
     ESTIMATORS.update((name, getattr(_package, name)) for name in _package.__all__)
 
 E = TypeVar("E", bound=GenerativeClassifier)
@@ -36,6 +36,7 @@ MODELS = {
     "naive-bayes": "NaiveBayes",
     "discriminant": "GaussianDiscriminant",
     "averaged-dependence": "AveragedDependence",
+    "ensemble": "GenerativeEnsemble",
     "text": "TextNaiveBayes",
 }
 """Short names of the library's own classifiers, for the shell."""

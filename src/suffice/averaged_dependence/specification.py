@@ -22,7 +22,7 @@ from suffice.statistics.bins import Bins
 from suffice.tables import Table
 from suffice.tables.table import Schema
 
-__all__ = ["AveragedDependenceSpecification", "pair_counts"]
+__all__ = ["AveragedDependenceSpecification", "given_bins", "given_parents", "pair_counts"]
 
 FEW_ROWS = 20  # for each bin: quantiles of fewer rows are uncertain
 
@@ -99,34 +99,10 @@ class AveragedDependenceSpecification(TunableSpecification):
             smoothing=self.setting("smoothing", 5.0, tuning),
             max_parents=self.max_parents,
             max_levels=self.max_levels,
-            bins=self._given_bins(names),
-            parents=self._given_parents(names),
+            bins=given_bins(self.cuts, names),
+            parents=given_parents(self.parents, names),
         )
         return (Block(family, slice(None), schema.names),)
-
-    def _given_bins(self, names: list[object]) -> tuple[Bins | None, ...] | None:
-        if self.cuts is None:
-            return None
-        if not isinstance(self.cuts, Mapping):
-            raise InputError(
-                f"cuts must be a mapping of columns to their cuts, such as the cuts_ of a fitted model; got "
-                f"{self.cuts!r:.80}.",
-                argument="cuts",
-            )
-        _check_known(list(self.cuts), names, "cuts")
-        given = {name: None if each is None else Bins.of_setting(each, name) for name, each in self.cuts.items()}
-        return tuple(given.get(name) for name in names)
-
-    def _given_parents(self, names: list[object]) -> tuple[int, ...] | None:
-        if self.parents is None:
-            return None
-        chosen = list(self.parents) if not isinstance(self.parents, str) else [self.parents]
-        _check_known(chosen, names, "parents")
-        if not chosen or len(set(chosen)) < len(chosen):
-            raise InputError(
-                f"parents must name at least one column, and each once; got {listed(chosen)}.", argument="parents"
-            )
-        return tuple(sorted(names.index(name) for name in chosen))
 
     def check_merge(self, mine: Fitted, theirs: Fitted) -> None:
         """Raise if a column has different kinds or bins in the two models."""
@@ -179,6 +155,34 @@ class AveragedDependenceSpecification(TunableSpecification):
                     column=chosen[0],
                 )
             )
+
+
+def given_bins(cuts: Mapping[Any, Any] | None, names: Sequence[object]) -> tuple[Bins | None, ...] | None:
+    """The bins that a parameter ``cuts`` gives to some columns; None without any."""
+    if cuts is None:
+        return None
+    if not isinstance(cuts, Mapping):
+        raise InputError(
+            f"cuts must be a mapping of columns to their cuts, such as the cuts_ of a fitted model; got "
+            f"{cuts!r:.80}.",
+            argument="cuts",
+        )
+    _check_known(list(cuts), names, "cuts")
+    given = {name: None if each is None else Bins.of_setting(each, name) for name, each in cuts.items()}
+    return tuple(given.get(name) for name in names)
+
+
+def given_parents(parents: Sequence[Any] | None, names: Sequence[object]) -> tuple[int, ...] | None:
+    """The positions of the columns that a parameter ``parents`` names; None without any."""
+    if parents is None:
+        return None
+    chosen = list(parents) if not isinstance(parents, str) else [parents]
+    _check_known(chosen, names, "parents")
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise InputError(
+            f"parents must name at least one column, and each once; got {listed(chosen)}.", argument="parents"
+        )
+    return tuple(sorted(list(names).index(name) for name in chosen))
 
 
 def _check_known(given: Sequence[object], names: Sequence[object], argument: str) -> None:

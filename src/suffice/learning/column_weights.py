@@ -8,7 +8,8 @@ log-likelihoods of the columns by maximum likelihood with the penalty
 
     λ Σ_j (w_j − w̄)² + ½ Σ_y b_y² + 0.05 Σ_j max(w_j − 1, 0)² − ½ log ε
 
-where w̄ is their mean, so few rows give nearly equal weights. Three folds of the held-out rows choose λ.
+where w̄ is their mean, so few rows give nearly equal weights. Three folds of the held-out rows choose λ. Models that
+count every column several times have a further penalty ρ Σ_j w_j².
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def fit_column_weights(
     columns: tuple[object, ...],
     *,
     offsets: float,
+    ridge: float = 0.0,
 ) -> Calibration:
     """Fit weights of columns, or return equal weights if held-out rows do not show that others are better.
 
@@ -93,6 +95,9 @@ def fit_column_weights(
         Names of the columns.
     offsets : float
         Precision of the prior of an offset of a temperature.
+    ridge : float
+        ρ, the penalty of large weights. If it is above zero, there is no test for equal weights: they have no meaning
+        for models that count columns several times.
     """
     equal = equal_weights(temperature, columns)
     w = np.ones(len(codes)) if weights is None else weights
@@ -104,16 +109,18 @@ def fit_column_weights(
     posterior = bayes.log_posterior(parts[:, possible].sum(axis=0))
     folds = np.empty(len(rows.codes), dtype=np.int64)
     folds[np.argsort(rows.codes, kind="stable")] = np.arange(len(rows.codes)) % N_FOLDS
-    gains = _gains(rows, posterior, folds, temperature, offsets)
+    gains = _gains(rows, posterior, folds, temperature, offsets, ridge)
     best = max(gains, key=lambda shrinkage: float(rows.weights @ gains[shrinkage]))
-    if not rows.weights @ gains[best] > EVIDENCE:
+    if not ridge and not rows.weights @ gains[best] > EVIDENCE:
         return equal
-    objective = _Objective(rows, best, float(w[~possible].sum()))
+    objective = _Objective(rows, best, float(w[~possible].sum()), ridge)
     weight, offset, outliers = objective.parts(objective.search(objective.start(equal), PRECISE))
     return replace(equal, weights=weight, offset=offset - offset.mean(), outliers=outliers)
 
 
-def _gains(rows: _Rows, posterior: Float, folds: Codes, temperature: Calibration, offsets: float) -> dict[float, Float]:
+def _gains(
+    rows: _Rows, posterior: Float, folds: Codes, temperature: Calibration, offsets: float, ridge: float
+) -> dict[float, Float]:
     """Log-likelihood of each held-out row under weights of each λ minus that under a temperature (n,)."""
     gains = {shrinkage: np.empty(len(folds)) for shrinkage in SHRINKAGE}
     for fold in range(N_FOLDS):
@@ -125,7 +132,7 @@ def _gains(rows: _Rows, posterior: Float, folds: Codes, temperature: Calibration
         before = mapped[np.arange(len(test)), rows.codes[test]]
         start: Float | None = None
         for shrinkage in SHRINKAGE:
-            objective = _Objective(learned, shrinkage, 0.0)
+            objective = _Objective(learned, shrinkage, 0.0, ridge)
             start = objective.start(equal_weights(known, tuple(range(rows.n_columns)))) if start is None else start
             start = objective.search(start)
             gains[shrinkage][test] = _Objective(held_out, shrinkage, 0.0).log_likelihood(start) - before
@@ -184,6 +191,7 @@ class _Objective:
     rows: _Rows
     shrinkage: float
     impossible: float  # weight of further rows whose label has probability zero
+    ridge: float = 0.0
 
     def parts(self, theta: Float) -> tuple[Float, Float, float]:
         """w, b and ε."""
@@ -238,7 +246,8 @@ class _Objective:
         weight, offset, _ = self.parts(theta)
         away, above = weight - weight.mean(), np.maximum(weight - 1, 0.0)
         value = self.shrinkage * away @ away + 0.5 * offset @ offset + ABOVE_ONE * above @ above - FEWEST * theta[-1]
-        slope = [2 * self.shrinkage * away + 2 * ABOVE_ONE * above, offset, [-FEWEST]]
+        value += self.ridge * weight @ weight
+        slope = [2 * (self.shrinkage * away + ABOVE_ONE * above + self.ridge * weight), offset, [-FEWEST]]
         return float(value), np.concatenate(slope)
 
     def search(self, start: Float, tolerance: float = ROUGH) -> Float:

@@ -103,7 +103,7 @@ class Fitted:
     def weighted(self) -> WeightedEstimate | None:
         """The parts of log p(x | y) with the weights of a calibration; None if it has none."""
         weights = self.column_weights
-        return None if weights is None else WeightedEstimate(self.estimate, weights)
+        return None if weights is None else WeightedEstimate(self.combined, weights)
 
     @property
     def column_weights(self) -> Float | None:
@@ -116,6 +116,11 @@ class Fitted:
     def estimate(self) -> Estimate:
         """The class densities and the prior."""
         return self.solution.estimate
+
+    @property
+    def combined(self) -> Estimate:
+        """Parameters of all blocks, also of further models of the columns that an ensemble has."""
+        return self.specification.combined(self)
 
     @property
     def has_density(self) -> bool:
@@ -145,6 +150,13 @@ class Fitted:
         first = () if self.model.weights.weight.any() else ("blocks",)
         for name in (*first, "current_model", "solution", "weighted"):
             out.__dict__.pop(name, None)
+        return out
+
+    def of_block(self, b: int) -> Fitted:
+        """The same model with one of its blocks, which scores the rows."""
+        model = self.current_model
+        out = self.with_model(replace(model, blocks=(model.blocks[b],), statistics=(model.statistics[b],)))
+        out.__dict__["blocks"] = out.model.blocks
         return out
 
     def with_parts(self, **parts: Any) -> Fitted:

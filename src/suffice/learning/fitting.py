@@ -231,7 +231,7 @@ def _reported(
     if check and rows.kept_rows is not None:
         kept, members = rows.kept_rows
         assert members.codes is not None
-        names = [name for block in fitted.blocks for name in block.names]
+        names = list(dict.fromkeys(name for block in fitted.blocks for name in block.names))
         labels, weights = fitted.classes.labels.tolist(), fitted.model.weights.weight
         notes = likely_mistakes(kept, members.codes, names, labels, weights, as_text=source.is_text)
     read = fitted.layout.feature_names
@@ -296,9 +296,11 @@ def update(
     if isinstance(rows, LabelledSource):
         specification.check_verb("learning from a source", fitted)
         rows.keep = KeptRows(n_scored) if n_scored else None
-    before = None if fitted is None else scaled(fitted.model, decay)
     if fitted is None:
         check_decay(decay)
+        if specification.begins_with_fit:
+            return _with_declared(fit(specification, rows, n_scored=n_scored), classes)
+    before = None if fitted is None else scaled(fitted.model, decay)
     known = None if fitted is None else fitted.classes
     expected = _expected(fitted, specification, rows, known, classes)
     found = _merged(before, rows, expected, classes)
@@ -320,6 +322,13 @@ def update(
     if not isinstance(rows, LabelledSource):
         return out
     return _reported(out, rows, rows.kept(out), n_scored, started)
+
+
+def _with_declared(fitted: Fitted, classes: ClassAxis | None) -> Fitted:
+    """The fitted model with classes to expect."""
+    if classes is None:
+        return fitted
+    return replace(fitted.with_model(fitted.model.on(fitted.classes.union(classes))), declared=classes)
 
 
 def _merged(

@@ -25,7 +25,7 @@ __all__ = [
     "joint",
     "only_rows",
     "parts",
-    "parts_by_subtraction",
+    "without",
     "without_empty_classes",
 ]
 
@@ -78,13 +78,13 @@ def closed_form(fitted: Fitted, table: Table, members: Membership) -> Float:
 
 def _by_subtraction(fitted: Fitted, row: Table, member: Membership, n_rows: int) -> Float:
     """log p(x, y) of one row and each class (K,), from the statistics of all other rows."""
-    rest = _without(fitted, row, member, n_rows)
+    rest = without(fitted, row, member, n_rows)
     out = np.full(len(fitted.classes), -np.inf)
     out[fitted.classes.positions(rest.classes.labels)] = joint(rest, row)[0]
     return out
 
 
-def _without(fitted: Fitted, row: Table, member: Membership, n_rows: int) -> Fitted:
+def without(fitted: Fitted, row: Table, member: Membership, n_rows: int) -> Fitted:
     """The fitted model without one row, and without a class that has no other."""
     model = fitted.model
     rest = model.subtract(summarize_batch(fitted.reader, fitted.blocks, fitted.layout, row, member))
@@ -105,20 +105,11 @@ def held_out_parts(fitted: Fitted, table: Table, members: Membership) -> Float:
 
 def parts(fitted: Fitted, table: Table) -> Float:
     """log p(y), and each part of log p(x | y), of each row (1 + J, n, K), up to terms that the classes share."""
-    estimate = fitted.estimate
+    estimate = fitted.combined
     with np.errstate(over="ignore", invalid="ignore"):
         found = parts_of(estimate, table)
     found[~(found < np.inf)] = -np.inf  # the density of overflowing numbers is zero in float64
     return np.concatenate([np.broadcast_to(estimate.log_prior, (1, *found.shape[1:])), found])
-
-
-def parts_by_subtraction(fitted: Fitted, row: Table, member: Membership, n_rows: int) -> Float:
-    """`parts` of one row and each class (1 + J, K), from the statistics of all other rows."""
-    rest = _without(fitted, row, member, n_rows)
-    found = parts(rest, row)[:, 0]
-    out = np.full((len(found), len(fitted.classes)), -np.inf)
-    out[:, fitted.classes.positions(rest.classes.labels)] = found
-    return out
 
 
 def only_rows(members: Membership, *, weightless: bool = False) -> Index:

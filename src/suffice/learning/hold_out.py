@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
 
@@ -16,11 +17,11 @@ from suffice.learning.held_out import (
     joint,
     only_rows,
     parts,
-    parts_by_subtraction,
+    without,
 )
 from suffice.learning.splits import fold_training_models
 from suffice.model import Model
-from suffice.model.parts import part_names
+from suffice.model.parts import part_names, parts_of_blocks
 from suffice.numerics.types import Float, Index
 from suffice.statistics import Membership
 from suffice.tables import Table
@@ -90,24 +91,34 @@ class HoldOut:
         """log p(y), and each part of log p(x | y), of some rows under models without them (1 + J, len(rows), K).
 
         Up to terms that the classes share. All of the rows are in the model, and none is the only row of its class.
+        Each block of columns is scored in closed form if its family has one, otherwise by models without some rows.
         """
         fitted = fitted.with_model(self.model)
-        if not self._training:
-            table, members = self.table.take(rows), self.members.take(rows)
-            out = held_out_parts(fitted, table, members)
-            again = np.flatnonzero(np.isnan(out).any(axis=(0, 2)))
-            if len(again) <= self.most:
-                for i in again.tolist():
-                    one = table.take(np.array([i])), members.take(slice(i, i + 1))
-                    out[:, i] = parts_by_subtraction(fitted, *one, self._n_rows - 1)
-                return out
-            self._split(fitted)
-        n_parts = 1 + len(part_names(fitted.blocks))
+        out = held_out_parts(fitted, self.table.take(rows), self.members.take(rows))
+        self.name = self.name or "leave-one-out"
+        for b, at in enumerate(parts_of_blocks(fitted.blocks)):
+            lacking = np.flatnonzero(np.isnan(out[1 + at]).any(axis=(0, 2)))
+            if len(lacking):
+                every = np.arange(len(self.members.classes))
+                out[np.ix_(1 + at, lacking, every)] = self._block_parts(fitted.of_block(b), rows[lacking])
+        return out
+
+    def _block_parts(self, fitted: Fitted, rows: Index) -> Float:
+        """Parts of some rows under models without them (J, len(rows), K), for a model of one block."""
+        n_parts = len(part_names(fitted.blocks))
         out = np.full((n_parts, len(rows), len(self.members.classes)), -np.inf)
-        for fold, rest in enumerate(self._training):
+        if len(rows) <= self.most:
+            for i, row in enumerate(rows.tolist()):
+                one = self.table.take(np.array([row])), self.members.take(slice(row, row + 1))
+                rest = without(fitted, *one, self._n_rows - 1)
+                out[:, i, self.members.classes.positions(rest.classes.labels)] = parts(rest, one[0])[1:, 0]
+            return out
+        self._deal()
+        for fold, model in enumerate(self._training_models(fitted)):
             test = np.flatnonzero(self._folds[rows] == fold)
-            columns = self.members.classes.positions(rest.classes.labels)
-            out[np.ix_(np.arange(n_parts), test, columns)] = parts(fitted.with_model(rest), self.table.take(rows[test]))
+            columns = self.members.classes.positions(model.classes.labels)
+            found = parts(fitted.with_model(model), self.table.take(rows[test]))[1:]
+            out[np.ix_(np.arange(n_parts), test, columns)] = found
         return out
 
     def only_rows(self) -> Index:
@@ -133,15 +144,20 @@ class HoldOut:
         return len(self.table) if self._is_whole else max(len(self.table), round(self.model.weights.weight.sum()))
 
     def _split(self, fitted: Fitted) -> None:
-        """Deal rows to ten folds, class by class in the order of the rows.
+        """Hold out rows in folds."""
+        self._deal()
+        self._training = list(self._training_models(fitted))
 
-        Rows of the model that are not here are in no fold; every training set contains them.
-        """
+    def _deal(self) -> None:
+        """Deal rows to ten folds, class by class in the order of the rows."""
         codes = self.members.codes
         assert codes is not None
         self._folds = np.empty(len(codes), dtype=np.int64)
         self._folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % N_FOLDS
+        self.name = f"{int(self._folds.max()) + 1} folds"
+
+    def _training_models(self, fitted: Fitted) -> Iterator[Model]:
+        """For each fold, the model of all other rows. Rows of the model that are not here are in every one."""
+        whole = None if self._is_whole else fitted.model
         n_folds = int(self._folds.max()) + 1
-        whole = None if self._is_whole else self.model
-        self._training = list(fold_training_models(fitted, self.table, self.members, self._folds, n_folds, whole))
-        self.name = f"{n_folds} folds"
+        return fold_training_models(fitted, self.table, self.members, self._folds, n_folds, whole)

@@ -16,6 +16,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.impossible import check_possible, impossible_rows, warn_of_impossible_rows
 from suffice.model import LinearForm, generator, row_count
 from suffice.model.explanation import Explanation, explain, explain_columns
+from suffice.model.member_explanation import explain_members
 from suffice.numerics.types import Array, Float, Index
 from suffice.sources.labels import read_weights
 from suffice.statistics import ClassAxis
@@ -212,7 +213,7 @@ def explained(
     With weights of columns they are the log-odds of the calibrated probabilities, without the share of outliers; with
     another calibration, those before it. ``by_column`` makes documents one part for each column.
     """
-    estimate, weighted = fitted.estimate, fitted.weighted
+    estimate, weighted = fitted.combined, fitted.weighted
     first, second = (None if each is None else fitted.classes.position(each) for each in (label, against))
     scores = joint(fitted, table)
     check_possible(fitted, table, scores, predicts=False)
@@ -221,6 +222,8 @@ def explained(
     else:
         weights, shift = weighted.of_blocks, fitted.required_calibration().linear(estimate.classes, estimate.prior)[1]
         scores = scores + shift
+        if any(block.member for block in estimate.blocks):
+            return explain_members(estimate, table, first, second, scores, weights, shift)
     if by_column:
         return explain_columns(estimate, table, first, second, weights, shift)
     return explain(estimate, table, first, second, scores, absent_words=absent_words, weights=weights, shift=shift)

@@ -88,6 +88,8 @@ class Specification(ABC):
         Whether a row of weight zero has an effect on the model.
     fixes_classes : bool
         Whether the first batch of a stream must declare all classes.
+    begins_with_fit : bool
+        Whether the first batch of a stream is fitted, because it chooses what later batches do not change.
     solves_late : bool
         Whether parameters are computed at the first prediction instead of at the end of a fit.
     has_density : bool
@@ -104,6 +106,7 @@ class Specification(ABC):
     keeps_weightless_classes: ClassVar[bool] = False
     counts_weightless_rows: ClassVar[bool] = False
     fixes_classes: ClassVar[bool] = False
+    begins_with_fit: ClassVar[bool] = False
     solves_late: ClassVar[bool] = False
     has_density: ClassVar[bool] = True
     log_of_probability: ClassVar[bool] = False
@@ -123,6 +126,10 @@ class Specification(ABC):
     @abstractmethod
     def solve(self, fitted: Fitted) -> Solution:
         """Parameters from statistics."""
+
+    def combined(self, fitted: Fitted) -> Estimate:
+        """Parameters of all blocks; some may be further models of the columns, beside those of p(x | y)."""
+        return fitted.estimate
 
     @abstractmethod
     def with_prior(self, prior: object, shares: Float) -> Self:

@@ -27,7 +27,7 @@ from suffice.numerics.types import Float, Index
 from suffice.statistics import Membership
 from suffice.tables import Table
 
-__all__ = ["SMOOTHING_PATH", "Calibrate", "TunableSpecification"]
+__all__ = ["SMOOTHING_PATH", "Calibrate", "TunableSpecification", "with_data_prior"]
 
 FitCalibration = Callable[..., Calibration]
 Calibrate: TypeAlias = bool | Literal["temperature", "isotonic", "columns"]
@@ -90,7 +90,7 @@ class TunableSpecification(Specification):
             return fitted
         assert members is not None
         precision = self.offset_precision if self.calibrates else None
-        return replace(fitted, tuning=self.choose(_with_data_prior(fitted), table, members, precision))
+        return replace(fitted, tuning=self.choose(with_data_prior(fitted), table, members, precision))
 
     # ------------------------------------------------------------------ calibration
 
@@ -116,7 +116,7 @@ class TunableSpecification(Specification):
     def fit_calibration(self, fitted: Fitted, table: Table, members: Membership, *, folds: bool) -> Calibration:
         """Fit the map from held-out posteriors to labels; ``folds`` allows ten folds instead of leave-one-out."""
         hold_out = HoldOut(fitted.model, table, members, MOST_BY_SUBTRACTION if folds else np.inf)
-        joint = hold_out.joint(_with_data_prior(fitted), skip_singular=True)
+        joint = hold_out.joint(with_data_prior(fitted), skip_singular=True)
         model, codes = fitted.model, members.codes
         assert codes is not None
         usable = np.isfinite(joint).any(axis=1) & (codes >= 0)
@@ -127,7 +127,7 @@ class TunableSpecification(Specification):
         calibration = self._calibrator(posterior, codes[rows], weights, model.classes, model.class_prior())
         if self.calibrate == "columns":
             rows = rows if weights is None else rows[weights > 0]
-            calibration = self._with_column_weights(calibration, hold_out, _with_data_prior(fitted), rows)
+            calibration = self._with_column_weights(calibration, hold_out, with_data_prior(fitted), rows)
         return replace(calibration, rule=hold_out.name)
 
     def _with_column_weights(
@@ -211,7 +211,7 @@ class TunableSpecification(Specification):
         return parameters
 
 
-def _with_data_prior(fitted: Fitted) -> Fitted:
+def with_data_prior(fitted: Fitted) -> Fitted:
     """The fitted model with the class prior of the data, which held-out rows are scored with."""
     specification = fitted.specification
     assert isinstance(specification, TunableSpecification)

@@ -43,9 +43,13 @@ def same_layout(blocks: Sequence[Block], theirs: Sequence[Block]) -> bool:
     if blocks is theirs:
         return True
     return len(blocks) == len(theirs) and all(
-        a is b or (a.family.name == b.family.name and (a.names is b.names or list(a.names) == list(b.names)))
+        a is b or (_kind(a) == _kind(b) and (a.names is b.names or list(a.names) == list(b.names)))
         for a, b in zip(blocks, theirs, strict=True)
     )
+
+
+def _kind(block: Block) -> tuple[str, str]:
+    return block.family.name, block.member
 
 
 def _rearranged(blocks: Sequence[Block], theirs: Sequence[Block], others: Sequence[Statistic]) -> tuple[Statistic, ...]:
@@ -81,7 +85,15 @@ def _difference(names: Sequence[object], others: Sequence[object]) -> list[objec
 
 def _of_block(block: Block, theirs: Sequence[Block], others: Sequence[Statistic]) -> Statistic:
     """The statistic of one block's columns, from a model with other blocks."""
-    source = {name: (i, j) for i, each in enumerate(theirs) for j, name in enumerate(each.names)}
+    alike = [(i, each) for i, each in enumerate(theirs) if each.member == block.member]
+    source = {name: (i, j) for i, each in alike for j, name in enumerate(each.names)}
+    lacking = [name for name in block.names if name not in source]
+    if lacking:
+        raise MergeError(
+            f"Cannot merge: the {block.member} of the second model does not have {listed(lacking)}. Fit both models "
+            "with the same families.",
+            column=lacking[0],
+        )
     used = list(dict.fromkeys(source[name][0] for name in block.names))
     for i in used:
         if theirs[i].family.name != block.family.name:

@@ -32,12 +32,15 @@ class Block:
     chosen : bool
         Whether the data have chosen the family. A cell to predict for that is outside its domain then counts as
         missing; otherwise it is an error.
+    member : str
+        Which further model of the columns the block belongs to, if they are modelled several times.
     """
 
     family: Family
     columns: ColumnSelection
     names: Sequence[object]
     chosen: bool = False
+    member: str = ""
 
     def take(self, x: Table | Matrix) -> BlockRows:
         """The block's part of the rows, as its family reads them: numbers, codes of levels, texts, or either."""

@@ -122,7 +122,7 @@ class Estimate:
         """Parts of log p(x | y) as pairs of a name and an array of shape (n, K), in the order of the columns.
 
         A column whose family gives a term for each column has a part of its own. Any other block is one part, named by
-        the tuple of its columns. With ``densities``, each part is a log-density up to a term that all classes share, so
+        the tuple of its columns. Further models of the same columns come last. With ``densities``, each part is a log-density up to a term that all classes share, so
         only independent columns have parts of their own. With ``weights``, as in `linear_form`, parts are multiplied by
         them; a part of weight zero is zero.
         """
@@ -136,7 +136,8 @@ class Estimate:
                 names, terms = [tuple(block.names)], family.relative_log_likelihood(parameters, rows)[:, :, None]
             if weights is not None:
                 terms = np.where(weights[b] > 0, terms, 0.0) * weights[b]
-            parts += [(at[i], name, terms[:, :, i]) for i, name in enumerate(names)]
+            last = (1 + b) * self.n_columns if block.member else 0
+            parts += [(last + at[i], name, terms[:, :, i]) for i, name in enumerate(names)]
         return [(name, part) for _, name, part in sorted(parts, key=lambda each: each[0])]
 
     # ------------------------------------------------------------------ other views of the parameters

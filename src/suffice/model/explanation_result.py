@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class Explanation:
         How often each document has each word, and 1 for other parts. None for columns.
     unknown : list of lists of str, or None
         Words of each document that the model does not use. None for columns.
+    members : list of str, or None
+        The member of an ensemble that each part belongs to; empty for the prior. None for other models.
     """
 
     names: list[Any]
@@ -46,6 +48,7 @@ class Explanation:
     against: Array
     counts: list[Float] | None = None
     unknown: list[list[str]] | None = None
+    members: list[str] | None = None
 
     @property
     def log_odds(self) -> Float:
@@ -64,6 +67,8 @@ class Explanation:
         named: dict[str, list[Any]]
         if self.counts is None:
             named = {"column": [_column_name(self.names[j]) for _, j in order]}
+            if self.members is not None:
+                named = {"member": [self.members[j] for _, j in order], **named}
         else:
             named = {
                 "word": [self.names[i][j] for i, j in order],
@@ -78,6 +83,16 @@ class Explanation:
                 "part": [float(self.parts[i][j]) for i, j in order],
             }
         )
+
+    def by_column(self) -> Explanation:
+        """The explanation of an ensemble with one part for each column: the parts of all its members together."""
+        if self.members is None:
+            return self
+        names = list(dict.fromkeys(self.names))
+        at = np.array([names.index(name) for name in self.names])
+        parts = np.zeros((len(self), len(names)))
+        np.add.at(parts, (slice(None), at), self.parts)
+        return replace(self, names=names, parts=parts, members=None)
 
     def to_frame(self, row: int | None = None, backend: Any = None) -> Any:
         """`strongest` as a data frame of pandas, or of the named engine."""
@@ -97,7 +112,7 @@ class Explanation:
 
     def _first_rows(self, n: int) -> Explanation:
         if self.counts is None:
-            return Explanation(self.names, self.parts[:n], self.labels[:n], self.against[:n])
+            return replace(self, parts=self.parts[:n], labels=self.labels[:n], against=self.against[:n])
         unknown = None if self.unknown is None else self.unknown[:n]
         parts = self.names[:n], self.parts[:n], self.labels[:n], self.against[:n]
         return Explanation(*parts, counts=self.counts[:n], unknown=unknown)

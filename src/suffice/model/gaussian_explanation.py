@@ -25,7 +25,7 @@ from suffice.model.explanation_result import PRIOR, Explanation, compared_classe
 from suffice.numerics.types import Float, Index
 from suffice.tables import Table
 
-__all__ = ["SPREAD", "explain_gaussian"]
+__all__ = ["SPREAD", "explain_gaussian", "gaussian_parts"]
 
 SPREAD = "(spread)"
 
@@ -44,14 +44,14 @@ def explain_gaussian(
     first, second = compared_classes(joint, label, against)
     x = np.asarray(block.take(table), dtype=np.float64)
     shared = len(parameters.whitening) == 1
-    parts = _parts(parameters, x, first, second)
+    parts = gaussian_parts(parameters, x, first, second)
     prior = estimate.log_prior[first] - estimate.log_prior[second]
     labels = estimate.classes.labels
     names = [PRIOR, *block.names] if shared else [PRIOR, *block.names, SPREAD]
     return Explanation(names, np.column_stack([prior, parts]), labels[first], labels[second])
 
 
-def _parts(p: MultivariateGaussianParameters, x: Float, a: Index, b: Index) -> Float:
+def gaussian_parts(p: MultivariateGaussianParameters, x: Float, a: Index, b: Index) -> Float:
     """Part of each column of each row (n, d), and with own covariances that of the volumes (n, d + 1)."""
     shared, d = len(p.whitening) == 1, x.shape[1]
     evaluate = _linear_parts if shared else _quadratic_parts

@@ -3,7 +3,7 @@
     log p(x | y) = Σ_parts log p(x_part | y)
 
 A part is a column of a block with parameters for each column, or a block of dependent columns as a whole. Parts are in
-the order of the columns.
+the order of the columns. Further models of the same columns, if there are any, are the last parts.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from suffice.exceptions import SufficeError, SufficeWarning
 from suffice.model.block import Block
 from suffice.model.estimate import Estimate
 from suffice.model.model import Model
-from suffice.numerics.types import Array, Float, Matrix
+from suffice.numerics.types import Array, Float, Index, Matrix
 from suffice.statistics import Membership
 from suffice.tables import Table
 from suffice.tables.column_matrix import ColumnMatrix
 from suffice.tables.table import as_table
 
-__all__ = ["WeightedEstimate", "leave_one_out_parts", "part_names", "parts_of"]
+__all__ = ["WeightedEstimate", "leave_one_out_parts", "part_names", "parts_of", "parts_of_blocks"]
 
 
 def part_names(blocks: Sequence[Block]) -> tuple[object, ...]:
-    """Name of each part: a column, or a tuple of dependent columns."""
+    """Name of each part: a column, a tuple of dependent columns, or a further model of the columns."""
     return tuple(name for _, name in _parts(blocks))
 
 
@@ -39,13 +39,22 @@ def _parts(blocks: Sequence[Block]) -> list[tuple[tuple[int, int], object]]:
     """Block and position in the block of each part, and its name."""
     n_columns = max((len(b.names) if isinstance(b.columns, slice) else 1 + max(b.columns) for b in blocks), default=0)
     found: list[tuple[int, tuple[int, int], object]] = []
+    members: list[tuple[tuple[int, int], object]] = []
     for i, block in enumerate(blocks):
         at = block.positions(n_columns)
-        if block.by_column:
+        if block.member:
+            members.append(((i, 0), f"({block.member})"))
+        elif block.by_column:
             found += [(at[j], (i, j), name) for j, name in enumerate(block.names)]
         else:
             found.append((at[0], (i, 0), tuple(block.names)))
-    return [(place, name) for _, place, name in sorted(found, key=lambda each: each[0])]
+    return [(place, name) for _, place, name in sorted(found, key=lambda each: each[0])] + members
+
+
+def parts_of_blocks(blocks: Sequence[Block]) -> list[Index]:
+    """Positions of the parts of each block."""
+    places = [i for (i, _), _ in _parts(blocks)]
+    return [np.flatnonzero(np.array(places) == i) for i in range(len(blocks))]
 
 
 def parts_of(estimate: Estimate, x: Table | Matrix) -> Float:

@@ -1,0 +1,184 @@
+"""How `GenerativeEnsemble` learns: blocks of several members over the same columns, and a weight for each part.
+
+    p(y | x) ∝ p(y) exp(b_y + Σ_j w_j log p(x_j | y) + Σ_m w_m log p_m(x | y)),    w ≥ 0
+
+The first sum is naive Bayes, a part for each column; the second has a part for each other member. All members are
+blocks of one model, so their statistics add, and `suffice.learning.column_weights` fits the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from suffice import bayes
+from suffice.averaged_dependence.specification import given_bins, given_parents
+from suffice.exceptions import NotLinearError
+from suffice.families import AveragedDependence, Family, MultivariateGaussian
+from suffice.learning.calibration import Calibration, fit_temperature
+from suffice.learning.column_weights import fit_column_weights, some_rows
+from suffice.learning.family_choice import CHOSEN_KINDS
+from suffice.learning.fitted import Fitted
+from suffice.learning.hold_out import HoldOut
+from suffice.learning.specification import Solution, specification_named
+from suffice.learning.tunable import Calibrate, with_data_prior
+from suffice.learning.tuning_result import Tuning
+from suffice.model import Block, Estimate, LinearForm
+from suffice.model.parts import part_names
+from suffice.naive_bayes.specification import NaiveBayesSpecification
+from suffice.numerics.types import Array, Float
+from suffice.statistics import Membership
+from suffice.statistics.classes import present_rows
+from suffice.tables import Table
+from suffice.tables.table import Schema
+
+__all__ = ["EnsembleSpecification"]
+
+MOST_OWN, MOST_SHARED = 200, 2000  # columns of a covariance matrix of each class, and of all classes
+MOST_BY_SUBTRACTION = 100  # rows that are held out one by one by parts without a closed form
+RIDGE = 3.0  # penalty of Σ w²: few rows do not justify the evidence of several members
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """The parameters of all members. The density of rows is that of naive Bayes.
+
+    Attributes
+    ----------
+    combined : Estimate
+        All blocks.
+    estimate : Estimate
+        The blocks of naive Bayes.
+    """
+
+    combined: Estimate
+    estimate: Estimate
+
+    @classmethod
+    def of(cls, combined: Estimate) -> Combination:
+        """The combination of all blocks."""
+        pairs = zip(combined.blocks, combined.parameters, strict=True)
+        own = [(block, parameters) for block, parameters in pairs if not block.member]
+        blocks, parameters = (tuple(each[i] for each in own) for i in (0, 1))
+        return cls(combined, replace(combined, blocks=blocks, parameters=parameters))
+
+    def joint(self, x: Table) -> Float:
+        """log p(x, y) of each row and class (n, K), by naive Bayes."""
+        return self.estimate.joint(x)
+
+    def relative_joint(self, x: Table) -> Float:
+        """log p(x, y) of each row and class (n, K), by naive Bayes, up to a term that all classes share."""
+        return self.estimate.relative_joint(x)
+
+    def write_posterior(self, x: Table, method: str, out: Array | None = None) -> Array | None:
+        """None: the scores of the members are weighted first."""
+        return None
+
+
+@specification_named
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EnsembleSpecification(NaiveBayesSpecification):
+    """The parameters of `GenerativeEnsemble`."""
+
+    estimator: ClassVar[str] = "GenerativeEnsemble"
+    begins_with_fit: ClassVar[bool] = True
+    calibrate: ClassVar[Calibrate] = "columns"  # type: ignore[misc]
+    estimation: ClassVar[str | None] = "map"  # type: ignore[misc]
+    smoothing: ClassVar[float | str | None] = None  # type: ignore[misc]
+
+    families: str | Family | Mapping[Any, Any] = "best"
+    n_bins: int = 5
+    max_parents: int = 12
+    cuts: Mapping[Any, Any] | None = None
+    parents: Sequence[Any] | None = None
+
+    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+        """The blocks of naive Bayes, then those of the other members, which read the same columns."""
+        own = super().blocks(schema, tuning)
+        read = {j: block for block in own for j in block.positions(len(schema)) if block.family.reads != "documents"}
+        cells, numbers = sorted(read), self._numbers(schema, read)
+        blocks = list(own)
+        if len(cells) > 1:
+            blocks.append(self._averaged(schema, cells))
+        for covariance, most in (("own", MOST_OWN), ("shared", MOST_SHARED)):
+            if 1 < len(numbers) <= most:
+                family = MultivariateGaussian(covariance, shrinkage="oas")  # type: ignore[arg-type]
+                names = [schema.names[j] for j in numbers]
+                blocks.append(Block(family, numbers, names, chosen=True, member=f"{covariance} covariance"))
+        return tuple(blocks)
+
+    def _averaged(self, schema: Schema, cells: list[int]) -> Block:
+        """Averaged dependence of the columns at these positions."""
+        names = [schema.names[j] for j in cells]
+        family = AveragedDependence(
+            n_bins=self.n_bins,
+            max_parents=self.max_parents,
+            bins=given_bins(self.cuts, names),
+            parents=given_parents(self.parents, names),
+        )
+        return Block(family, cells, names, member="averaged dependence")
+
+    def _numbers(self, schema: Schema, read: Mapping[int, Block]) -> list[int]:
+        """Columns of numbers that a Gaussian can have; the scores of the families tell, if the data chose them."""
+        scores = schema.scores
+        refused = np.zeros(len(schema), dtype=bool)
+        if scores is not None and "gaussian" in scores.names:
+            tried = ~np.isnan(scores.log_loss).all(axis=1)
+            refused = tried & np.isnan(scores.log_loss[:, scores.names.index("gaussian")])
+        return [j for j in sorted(read) if schema.kinds[j] in CHOSEN_KINDS and not refused[j]]
+
+    # ------------------------------------------------------------------ weights
+
+    def fit_calibration(self, fitted: Fitted, table: Table, members: Membership, *, folds: bool) -> Calibration:
+        """Fit the weights of all parts to held-out rows: some of them if there are many."""
+        fitted = with_data_prior(fitted)
+        names, model = part_names(fitted.blocks), fitted.model
+        here = present_rows(members.codes, members.weights)
+        rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
+        rows = some_rows(rows, len(names) * len(fitted.classes))
+        table, members = table.take(rows), members.take(rows)
+        hold_out = HoldOut(model, table, members, MOST_BY_SUBTRACTION)
+        used = np.setdiff1d(np.arange(len(rows)), hold_out.only_rows())
+        parts = hold_out.parts(fitted, used)
+        part = members.take(used)
+        assert part.codes is not None
+        scores = parts.sum(axis=0)
+        usable = np.isfinite(scores).any(axis=1)
+        weights = None if part.weights is None else part.weights[usable]
+        temperature = fit_temperature(
+            bayes.log_posterior(scores[usable]), part.codes[usable], weights, model.classes, model.class_prior()
+        )
+        calibration = fit_column_weights(
+            parts[:, usable],
+            part.codes[usable],
+            weights,
+            temperature,
+            names,
+            offsets=self.offset_precision,
+            ridge=RIDGE,
+        )
+        return replace(calibration, rule=hold_out.name)
+
+    # ------------------------------------------------------------------ the contract
+
+    def solve(self, fitted: Fitted) -> Solution:
+        """Parameters of all members."""
+        self.check_chosen(fitted.tuning)
+        return Combination.of(fitted.current_model.estimate(self.prior))
+
+    def combined(self, fitted: Fitted) -> Estimate:
+        """Parameters of all members."""
+        solution = fitted.solution
+        assert isinstance(solution, Combination)
+        return solution.combined
+
+    def linear_form(self, fitted: Fitted) -> LinearForm:
+        """Raise: the log-odds are not linear."""
+        raise NotLinearError(
+            f"The log-odds of a {self.estimator} are not linear in x. Use GaussianDiscriminant, or NaiveBayes with "
+            "families whose log-odds are linear."
+        )
