@@ -65,7 +65,7 @@ def _discriminant() -> ClassifierMixin:
 MODELS: dict[str, Callable[[], ClassifierMixin]] = {
     "GaussianNB": lambda: _scaled(GaussianNB()),
     "LDA": lambda: _scaled(LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"), "first"),
-    "QDA": lambda: _scaled(QuadraticDiscriminantAnalysis(reg_param=0.01), "first"),
+    "QDA": lambda: _scaled(QuadraticDiscriminantAnalysis(solver="eigen", shrinkage="auto"), "first"),
     LOGISTIC: _logistic,
     BOOSTING: _boosting,
     "plain": _naive_bayes(),
