@@ -72,7 +72,7 @@ def _discriminant() -> ClassifierMixin:
 MODELS: dict[str, Callable[[], ClassifierMixin]] = {
     "GaussianNB": lambda: _scaled(GaussianNB()),
     "LDA": lambda: _scaled(LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"), "first"),
-    "QDA": lambda: _scaled(QuadraticDiscriminantAnalysis(solver="eigen", shrinkage="auto"), "first"),
+    "QDA": lambda: _scaled(QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.1), "first"),
     LOGISTIC: _logistic,
     BOOSTING: _boosting,
     "plain": _naive_bayes(),
