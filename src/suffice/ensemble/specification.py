@@ -8,6 +8,7 @@ blocks of one model, so their statistics add, and `suffice.learning.column_weigh
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,8 +18,9 @@ import numpy as np
 
 from suffice import bayes
 from suffice.averaged_dependence.specification import given_bins, given_parents
-from suffice.exceptions import NotLinearError
-from suffice.families import AveragedDependence, Family, MultivariateGaussian
+from suffice.ensemble.gaussian_member import GaussianMember
+from suffice.exceptions import SingularCovarianceWarning
+from suffice.families import AveragedDependence, Family
 from suffice.learning.calibration import Calibration, fit_temperature
 from suffice.learning.column_weights import fit_column_weights, some_rows
 from suffice.learning.family_choice import CHOSEN_KINDS
@@ -27,8 +29,8 @@ from suffice.learning.hold_out import HoldOut
 from suffice.learning.specification import Solution, specification_named
 from suffice.learning.tunable import Calibrate, with_data_prior
 from suffice.learning.tuning_result import Tuning
-from suffice.model import Block, Estimate, LinearForm
-from suffice.model.parts import part_names
+from suffice.model import Block, Estimate
+from suffice.model.parts import part_names, parts_of_blocks
 from suffice.naive_bayes.specification import NaiveBayesSpecification
 from suffice.numerics.types import Array, Float
 from suffice.statistics import Membership
@@ -106,7 +108,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
             blocks.append(self._averaged(schema, cells))
         for covariance, most in (("own", MOST_OWN), ("shared", MOST_SHARED)):
             if 1 < len(numbers) <= most:
-                family = MultivariateGaussian(covariance, shrinkage="oas")  # type: ignore[arg-type]
+                family = GaussianMember(covariance, shrinkage="oas")  # type: ignore[arg-type]
                 names = [schema.names[j] for j in numbers]
                 blocks.append(Block(family, numbers, names, chosen=True, member=f"{covariance} covariance"))
         return tuple(blocks)
@@ -148,6 +150,12 @@ class EnsembleSpecification(NaiveBayesSpecification):
         assert part.codes is not None
         scores = parts.sum(axis=0)
         usable = np.isfinite(scores).any(axis=1)
+        if not usable.any():  # no class has two rows: naive Bayes alone
+            identity = Calibration(model.classes, model.class_prior(), 1.0, np.zeros(len(model.classes)))
+            alone = np.zeros(len(names))
+            for block, at in zip(fitted.blocks, parts_of_blocks(fitted.blocks), strict=True):
+                alone[at] = 0.0 if block.member else 1.0
+            return replace(identity, columns=names, weights=alone, rule=hold_out.name)
         weights = None if part.weights is None else part.weights[usable]
         temperature = fit_temperature(
             bayes.log_posterior(scores[usable]), part.codes[usable], weights, model.classes, model.class_prior()
@@ -165,20 +173,20 @@ class EnsembleSpecification(NaiveBayesSpecification):
 
     # ------------------------------------------------------------------ the contract
 
+    def check_update(self, fitted: Fitted | None) -> None:
+        """The first batch is fitted, so it needs nothing before it."""
+        if fitted is not None:
+            super().check_update(fitted)
+
     def solve(self, fitted: Fitted) -> Solution:
         """Parameters of all members."""
         self.check_chosen(fitted.tuning)
-        return Combination.of(fitted.current_model.estimate(self.prior))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SingularCovarianceWarning)  # other members know the column
+            return Combination.of(fitted.current_model.estimate(self.prior))
 
     def combined(self, fitted: Fitted) -> Estimate:
         """Parameters of all members."""
         solution = fitted.solution
         assert isinstance(solution, Combination)
         return solution.combined
-
-    def linear_form(self, fitted: Fitted) -> LinearForm:
-        """Raise: the log-odds are not linear."""
-        raise NotLinearError(
-            f"The log-odds of a {self.estimator} are not linear in x. Use GaussianDiscriminant, or NaiveBayes with "
-            "families whose log-odds are linear."
-        )

@@ -104,8 +104,9 @@ def fit_column_weights(
     # A class with −∞ in the prior or a column has probability zero; the row teaches the share of outliers.
     possible = np.isfinite(parts[:, np.arange(len(codes)), codes]).all(axis=0)
     rows = _Rows.of(parts[:, possible], codes[possible], w[possible], temperature.share)
+    best = SHRINKAGE[0]
     if len(rows.codes) < LEAST_ROWS:
-        return equal
+        return _fitted(rows, equal, best, float(w[~possible].sum()), ridge) if ridge and len(rows.codes) else equal
     posterior = bayes.log_posterior(parts[:, possible].sum(axis=0))
     folds = np.empty(len(rows.codes), dtype=np.int64)
     folds[np.argsort(rows.codes, kind="stable")] = np.arange(len(rows.codes)) % N_FOLDS
@@ -113,7 +114,12 @@ def fit_column_weights(
     best = max(gains, key=lambda shrinkage: float(rows.weights @ gains[shrinkage]))
     if not ridge and not rows.weights @ gains[best] > EVIDENCE:
         return equal
-    objective = _Objective(rows, best, float(w[~possible].sum()), ridge)
+    return _fitted(rows, equal, best, float(w[~possible].sum()), ridge)
+
+
+def _fitted(rows: _Rows, equal: Calibration, shrinkage: float, impossible: float, ridge: float) -> Calibration:
+    """The weights that minimise the penalised loss of all rows."""
+    objective = _Objective(rows, shrinkage, impossible, ridge)
     weight, offset, outliers = objective.parts(objective.search(objective.start(equal), PRECISE))
     return replace(equal, weights=weight, offset=offset - offset.mean(), outliers=outliers)
 

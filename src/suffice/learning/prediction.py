@@ -197,7 +197,7 @@ def linear_form(fitted: Fitted) -> LinearForm:
         raise NotLinearError(
             "The log-odds of an isotonic calibration are not linear in x. Use ", Argument("calibrate", True), "."
         )
-    estimate = fitted.estimate
+    estimate = fitted.combined
     scale, offset = calibration.linear(estimate.classes, estimate.prior)
     if fitted.weighted is not None:
         return estimate.linear_form(fitted.weighted.of_blocks, offset)

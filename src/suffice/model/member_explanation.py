@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from suffice.families import MultivariateGaussian
+from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
 from suffice.model.estimate import Estimate
 from suffice.model.explanation_result import PRIOR, Explanation, check_comparable, compared_classes
 from suffice.model.gaussian_explanation import SPREAD, gaussian_parts
@@ -63,7 +63,7 @@ def _block_parts(
     """Names and parts (n, m) of one block, before its weight."""
     block, parameters = estimate.blocks[b], estimate.parameters[b]
     rows = estimate.rows_of(block, parameters, table)
-    if isinstance(block.family, MultivariateGaussian) and parameters.freedom is None:
+    if isinstance(parameters, MultivariateGaussianParameters) and parameters.freedom is None:
         own = gaussian_parts(parameters, np.asarray(rows, dtype=np.float64), first, second)
         return [*block.names, SPREAD][: own.shape[1]], own
     terms, names = block.family.terms(parameters, rows), list(block.names)

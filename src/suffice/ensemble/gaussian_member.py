@@ -1,0 +1,77 @@
+"""The multivariate Gaussian as a member of an ensemble: without evidence where the covariance cannot be estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.exceptions import SingularCovarianceError
+from suffice.families import Linear, MultivariateGaussian
+from suffice.families.multivariate_gaussian import MultivariateGaussianParameters
+from suffice.numerics.types import Float, Matrix
+from suffice.statistics import Membership
+
+__all__ = ["GaussianMember"]
+
+
+@dataclass(frozen=True)
+class NoEvidence:
+    """Parameters of a Gaussian whose covariance cannot be estimated: all classes are alike."""
+
+    n_classes: int
+    n_columns: int
+
+    def scores(self, n_rows: int) -> Float:
+        """Zero for each row and class (n, K)."""
+        return np.zeros((n_rows, self.n_classes))
+
+
+Parameters = MultivariateGaussianParameters | NoEvidence
+
+
+@dataclass(frozen=True)
+class GaussianMember(MultivariateGaussian):
+    """A multivariate Gaussian that says nothing as long as no column varies within a class."""
+
+    def estimate(self, statistic: Any, names: Sequence[object] | None = None) -> Any:
+        """Parameters, or `NoEvidence`."""
+        try:
+            return super().estimate(statistic, names)
+        except SingularCovarianceError:
+            return NoEvidence(len(statistic.class_weights()), statistic.shape[0])
+
+    def log_likelihood(self, parameters: Parameters, x: Matrix) -> Float:
+        """log p(x | y) of each row and class (n, K)."""
+        if isinstance(parameters, NoEvidence):
+            return parameters.scores(x.shape[0])
+        return super().log_likelihood(parameters, x)
+
+    def relative_log_likelihood(self, parameters: Parameters, x: Matrix) -> Float:
+        """log p(x | y) of each row and class (n, K), up to a term that all classes share."""
+        if isinstance(parameters, NoEvidence):
+            return parameters.scores(x.shape[0])
+        return super().relative_log_likelihood(parameters, x)
+
+    def leave_one_out(
+        self, statistic: Any, parameters: Parameters, x: Matrix, members: Membership, columns: Sequence[object]
+    ) -> Float | None:
+        """log p(x | y) of each row given all other rows (n, K)."""
+        if isinstance(parameters, NoEvidence):
+            return parameters.scores(x.shape[0])
+        return super().leave_one_out(statistic, parameters, x, members, columns)
+
+    def terms(self, parameters: Parameters, x: Matrix) -> Float | None:
+        """Zero for each column without evidence; otherwise columns have no terms of their own."""
+        if isinstance(parameters, NoEvidence):
+            return np.zeros((x.shape[0], parameters.n_classes, parameters.n_columns))
+        return super().terms(parameters, x)
+
+    def linear_form(self, parameters: Parameters) -> Linear:
+        """The log-odds as a linear function of x."""
+        if isinstance(parameters, NoEvidence):
+            k, d = parameters.n_classes, parameters.n_columns
+            return Linear(np.zeros((k, d)), np.zeros(k), np.zeros(d))
+        return super().linear_form(parameters)

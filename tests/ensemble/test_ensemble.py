@@ -1,0 +1,358 @@
+"""Laws of `GenerativeEnsemble`: one model of several members over the same columns."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.metrics import log_loss
+
+import suffice
+from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble, InputError, MergeError, NaiveBayes
+from suffice.exceptions import NotLinearError
+from suffice.learning.hold_out import HoldOut
+from suffice.learning.tunable import with_data_prior
+from suffice.statistics import Membership
+
+
+def rows(n=300, seed=0):
+    """A frame of numbers, categories and missing cells, whose columns depend on each other."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    a = rng.standard_normal(n) + y
+    frame = pd.DataFrame(
+        {
+            "a": a,
+            "b": a + 0.3 * rng.standard_normal(n) + 0.5 * (y == 1),
+            "size": np.exp(rng.standard_normal(n) + 0.5 * y),
+            "kind": np.array(["red", "green", "blue"], dtype=object)[(rng.integers(0, 3, n) + (y == 2)) % 3],
+            "member": rng.random(n) < 0.3 + 0.2 * y,
+        }
+    )
+    frame.loc[rng.random(n) < 0.1, "size"] = np.nan
+    frame.loc[rng.random(n) < 0.05, "kind"] = None
+    return frame, np.array(["x", "y", "z"])[y]
+
+
+def like(model):
+    return GenerativeEnsemble(model.families_, cuts=model.cuts_, parents=model.parents_)
+
+
+def same(a, b, X, tolerance=1e-9):
+    np.testing.assert_allclose(a.predict_log_proba(X), b.predict_log_proba(X), rtol=tolerance, atol=tolerance)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = rows()
+    return GenerativeEnsemble().fit(X, y), X, y
+
+
+# ---------------------------------------------------------------------- members and weights
+
+
+def test_members_are_those_of_the_single_models(fitted):
+    model, X, y = fitted
+    estimate = model.fitted_.combined
+    numbers = X[["a", "b", "size"]].to_numpy()
+    alone = {
+        "averaged dependence": AveragedDependence(max_parents=12).fit(X, y).predict_joint_log_proba(X),
+        "own covariance": GaussianDiscriminant("own").fit(numbers, y).predict_joint_log_proba(numbers),
+        "shared covariance": GaussianDiscriminant("shared").fit(numbers, y).predict_joint_log_proba(numbers),
+    }
+    table = model.fitted_.reader.rows(X, model.fitted_.layout)
+    for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):
+        if block.member:
+            found = block.family.log_likelihood(parameters, block.take(table)) + estimate.log_prior
+            np.testing.assert_allclose(found, alone[block.member], rtol=1e-8)
+    naive = NaiveBayes("best").fit(X, y)
+    np.testing.assert_allclose(model.predict_joint_log_proba(X), naive.predict_joint_log_proba(X), rtol=1e-10)
+    np.testing.assert_allclose(model.score_samples(X), naive.score_samples(X), rtol=1e-10)
+    assert model.families_ == naive.families_
+
+
+def test_the_posterior_is_the_weighted_sum_of_the_members(fitted):
+    model, X, _ = fitted
+    weights = dict(zip(model.weights_["column"], model.weights_["weight"], strict=True))
+    estimate, calibration = model.fitted_.combined, model.calibration_
+    table = model.fitted_.reader.rows(X, model.fitted_.layout)
+    scores = estimate.log_prior + calibration.offset
+    for name, part in estimate.terms(table, densities=True)[:5]:
+        scores = scores + weights[name] * part
+    for block, parameters in zip(estimate.blocks, estimate.parameters, strict=True):
+        if block.member:
+            own = block.family.log_likelihood(parameters, block.take(table))
+            scores = scores + weights[f"({block.member})"] * own
+    posterior = np.exp(scores - scores.max(axis=1, keepdims=True))
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    mixed = (1 - calibration.outliers) * posterior + calibration.outliers * calibration.share
+    np.testing.assert_allclose(model.predict_proba(X), mixed, rtol=1e-9)
+
+
+def test_held_out_parts_are_refits_without_the_row():
+    X, y = rows(60)
+    X = X.drop(columns="size")  # histograms keep their bins
+    model = GenerativeEnsemble("auto").fit(X, y)
+    fitted = with_data_prior(model.fitted_)
+    table, codes = fitted.reader.rows(X, fitted.layout), fitted.classes.positions(y)
+    hold_out = HoldOut(fitted.model, table, Membership(fitted.classes, codes=codes), 100)
+    found = hold_out.parts(fitted, np.arange(len(y)))
+    assert hold_out.name == "leave-one-out"
+    for i in (0, 7, 31):
+        rest = np.arange(len(y)) != i
+        again = like(model).fit(X[rest], y[rest])
+        parts = [part for _, part in again.fitted_.combined.terms(table.take(np.array([i])), densities=True)]
+        expected = np.array([part[0] - part[0].mean() for part in parts])
+        np.testing.assert_allclose(found[1:, i] - found[1:, i].mean(axis=1, keepdims=True), expected, atol=1e-8)
+
+
+def test_parts_without_a_closed_form_are_held_out_in_folds():
+    X, y = rows(400)
+    model = GenerativeEnsemble().fit(X[["a", "b", "size"]], y)
+    assert model.calibration_.rule == "10 folds"
+
+
+# ---------------------------------------------------------------------- learning
+
+
+def test_a_stream_and_a_merge_are_the_fit_with_the_same_choices(fitted):
+    first, X, y = fitted
+    more, labels = rows(200, 1)
+    streamed = clone(first).partial_fit(X, y).partial_fit(more, labels)
+    merged = suffice.merge([first, like(first).fit(more, labels)])
+    same(streamed, merged, X)
+    whole = like(first).fit(pd.concat([X, more]), np.concatenate([y, labels]))
+    parts = [part for _, part in whole.fitted_.combined.terms(whole.fitted_.reader.rows(X, whole.fitted_.layout))]
+    for part, (_, other) in zip(
+        parts, merged.fitted_.combined.terms(merged.fitted_.reader.rows(X, merged.fitted_.layout)), strict=True
+    ):
+        np.testing.assert_allclose(part, other, rtol=1e-6, atol=1e-6)
+
+
+def test_the_first_batch_of_a_stream_is_a_fit(fitted):
+    model, X, y = fitted
+    same(GenerativeEnsemble().partial_fit(X, y), model, X)
+    declared = GenerativeEnsemble().partial_fit(X, y, classes=["x", "y", "z", "later"])
+    assert declared.classes_.tolist() == ["later", "x", "y", "z"]
+    np.testing.assert_allclose(declared.predict_proba(X)[:, 1:], model.predict_proba(X), rtol=1e-9)
+
+
+def test_removed_rows_were_never_there():
+    X, y = rows(300)
+    more, labels = rows(50, 3)
+    model = GenerativeEnsemble("auto").fit(X, y)
+    before = model.predict_log_proba(X)
+    model.partial_fit(more, labels).remove(more, labels)
+    np.testing.assert_allclose(model.predict_log_proba(X), before, rtol=1e-6, atol=1e-6)
+
+
+def test_weights_of_rows_are_repeated_rows():
+    X, y = rows(120)
+    counts = np.random.default_rng(0).integers(1, 3, len(y))
+    at = np.repeat(np.arange(len(y)), counts)
+    weighted, repeated = like_members(X, y, sample_weight=counts), like_members(X.iloc[at], y[at])
+    for a, b in zip(weighted, repeated, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+
+
+def like_members(X, y, **arguments):
+    first = GenerativeEnsemble("auto").fit(*rows(120))
+    model = like(first).fit(X, y, **arguments)
+    table = model.fitted_.reader.rows(rows(120)[0], model.fitted_.layout)
+    return [part for _, part in model.fitted_.combined.terms(table)]
+
+
+def test_models_with_other_choices_cannot_be_merged(fitted):
+    first, _, _ = fitted
+    with pytest.raises(MergeError, match=r"families_|cuts_"):
+        suffice.merge([first, GenerativeEnsemble().fit(*rows(200, 5))])
+
+
+def test_columns_may_come_in_another_order(fitted):
+    first, X, y = fitted
+    more, labels = rows(100, 2)
+    other = like(first).fit(more[more.columns[::-1]], labels)
+    same(suffice.merge([first, other]), suffice.merge([first, like(first).fit(more, labels)]), X)
+
+
+def test_a_saved_model_is_the_model(fitted, tmp_path):
+    model, X, y = fitted
+    model.save(tmp_path / "m.suffice")
+    loaded = suffice.load(tmp_path / "m.suffice")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    same(loaded.partial_fit(X, y), clone(model).partial_fit(X, y).partial_fit(X, y), X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("form", [pl.DataFrame, pa.table])
+def test_every_form_of_rows_gives_the_same_model(form, fitted):
+    model, X, y = fitted
+    other = form({name: [None if pd.isna(v) else v for v in X[name]] for name in X})
+    same(GenerativeEnsemble().fit(other, y), model, X)
+    np.testing.assert_allclose(model.predict_proba(other), model.predict_proba(X), rtol=1e-9)
+
+
+def test_a_file_is_the_rows(tmp_path, fitted):
+    _, X, y = fitted
+    X.assign(label=y).to_csv(tmp_path / "rows.csv", index=False)
+    model = suffice.fit(tmp_path / "rows.csv", "label", model="ensemble")
+    assert model.report_.scores.accuracy > 0.6
+    assert model.report_.scores.log_loss < model.report_.scores.baseline_log_loss
+
+
+# ---------------------------------------------------------------------- answers
+
+
+@pytest.mark.parametrize(("label", "against"), [(None, None), ("z", "x"), ("x", None)])
+def test_explanations_sum_to_the_log_odds(label, against, fitted):
+    model, X, _ = fitted
+    explanation = model.explain(X[:20], label, against)
+    at = {name: i for i, name in enumerate(model.classes_)}
+    scores = model.fitted_.weighted.relative_joint(model.fitted_.reader.rows(X[:20], model.fitted_.layout))
+    scores = scores + model.calibration_.offset
+    rows = np.arange(20)
+    odds = (
+        scores[rows, [at[each] for each in explanation.labels]]
+        - scores[rows, [at[each] for each in explanation.against]]
+    )
+    np.testing.assert_allclose(explanation.log_odds, odds, rtol=1e-9, atol=1e-9)
+    assert set(explanation.members) == {
+        "",
+        "naive bayes",
+        "averaged dependence",
+        "own covariance",
+        "shared covariance",
+    }
+    columns = explanation.by_column()
+    assert columns.names == ["(prior)", "a", "b", "size", "kind", "member", "(spread)"]
+    np.testing.assert_allclose(columns.log_odds, odds, rtol=1e-9, atol=1e-9)
+
+
+def test_samples_and_conditionals_are_those_of_naive_bayes(fitted):
+    model, X, y = fitted
+    naive = NaiveBayes("best").fit(X, y)
+    drawn, labels = model.sample(50, random_state=0)
+    again, others = naive.sample(50, random_state=0)
+    pd.testing.assert_frame_equal(drawn, again)
+    np.testing.assert_array_equal(labels, others)
+    np.testing.assert_allclose(model.conditional("x").logpdf(X[:5]), naive.conditional("x").logpdf(X[:5]))
+
+
+def test_the_log_odds_are_not_linear(fitted):
+    with pytest.raises(NotLinearError):
+        fitted[0].linear_form()
+
+
+def test_another_prior_moves_the_probabilities(fitted):
+    model, X, _ = fitted
+    uniform = model.set_params(prior="uniform") if False else clone(model).fit(*rows()).set_params(prior="uniform")
+    odds = np.log(uniform.predict_proba(X[:50])) - np.log(model.predict_proba(X[:50]))
+    assert np.isfinite(odds).all()
+    assert abs(odds).max() > 0.01
+
+
+# ---------------------------------------------------------------------- data of any shape
+
+
+def test_it_beats_its_members_on_dependent_columns():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 3))
+    y = ((X[:, 0] * X[:, 1] > 0) ^ (rng.random(2000) < 0.1)).astype(int)
+    ensemble = GenerativeEnsemble().fit(X[::2], y[::2])
+    naive = NaiveBayes("best", calibrate=True).fit(X[::2], y[::2])
+    losses = [log_loss(y[1::2], each.predict_proba(X[1::2])) for each in (ensemble, naive)]
+    assert losses[0] < 0.45 < 0.6 < losses[1]
+
+
+@pytest.mark.parametrize("n", [4, 10, 50])
+def test_few_rows_give_modest_probabilities(n):
+    rng = np.random.default_rng(n)
+    X, y = rng.standard_normal((n, 6)), np.arange(n) % 2
+    model = GenerativeEnsemble().fit(X, y)
+    probability = model.predict_proba(rng.standard_normal((200, 6)))
+    assert np.isfinite(probability).all()
+    assert log_loss(rng.integers(0, 2, 200), probability) < 1.5
+
+
+def test_two_hundred_classes():
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 200
+    X = rng.standard_normal((200, 4))[y] * 3 + rng.standard_normal((2000, 4))
+    model = GenerativeEnsemble().fit(X, y)
+    assert model.score(X, y) > 0.5
+    assert model.predict_proba(X[:5]).shape == (5, 200)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda rng, n: np.full(n, 3.0),
+        lambda rng, n: np.full(n, np.nan),
+        lambda rng, n: 1e300 * rng.standard_normal(n),
+        lambda rng, n: 1e-300 * rng.standard_normal(n),
+        lambda rng, n: np.where(np.arange(n) == 3, 1e12, rng.standard_normal(n)),
+    ],
+)
+def test_odd_columns_do_not_spoil_the_others(column):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = np.column_stack([rng.standard_normal((200, 2)) + 1.5 * y[:, None], column(rng, 200)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", suffice.EmptyColumnWarning)
+        model = GenerativeEnsemble().fit(X, y)
+    assert model.score(X, y) > 0.85
+    assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+def test_one_column_is_naive_bayes_with_a_weight():
+    X, y = load_iris(return_X_y=True)
+    model = GenerativeEnsemble().fit(X[:, 3:], y)
+    assert len(model.fitted_.blocks) == 1
+    assert model.score(X[:, 3:], y) > 0.9
+    with pytest.raises(AttributeError, match="averaged dependence"):
+        model.cuts_  # noqa: B018
+
+
+def test_columns_of_documents_take_part():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    text = [" ".join(rng.choice(["cheap", "pills"] if k else ["lunch", "over"], 4)) for k in y]
+    frame = pd.DataFrame({"a": rng.standard_normal(200), "b": rng.standard_normal(200), "text": text})
+    model = GenerativeEnsemble({"text": "text"}).fit(frame, y)
+    assert model.score(frame, y) > 0.95
+    assert "text" not in model.cuts_
+    ignored = GenerativeEnsemble({"text": None}).fit(frame, y)
+    assert ignored.score(frame, y) < 0.7
+
+
+def test_calibration_and_accuracy_on_breast_cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = GenerativeEnsemble().fit(X[::2], y[::2])
+    assert log_loss(y[1::2], model.predict_proba(X[1::2])) < 0.13
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_bins": 1}, "n_bins"),
+        ({"max_parents": 0}, "max_parents"),
+        ({"cuts": {"nothing": [1.0]}}, "does not exist"),
+        ({"parents": ["nothing"]}, "does not exist"),
+        ({"families": "bset"}, "bset"),
+        ({"impossible": "maybe"}, "impossible"),
+    ],
+)
+def test_settings_are_checked(settings, message):
+    with pytest.raises(InputError, match=message):
+        GenerativeEnsemble(**settings).fit(*rows(50))
+
+
+def test_one_class_is_an_error():
+    X, _ = rows(20)
+    with pytest.raises(suffice.ClassError, match="two classes"):
+        GenerativeEnsemble().fit(X, ["x"] * 20)
