@@ -173,7 +173,7 @@ def test_settings_are_checked():
         ({"bins": 1}, "bins must be a whole number"),
         ({"width": -1.0}, "width must be 'auto'"),
         ({"pseudo_rows": 0.0}, "pseudo_rows must be 'auto' or a number above 0"),
-        ({"edges": (2.0, 1.0)}, "edges must be at most 127 ascending finite numbers"),
+        ({"edges": (2.0, 1.0)}, "edges must be at most 127 increasing finite numbers"),
     ):
         with pytest.raises(InputError, match=text):
             Histogram(**settings)

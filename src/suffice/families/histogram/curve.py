@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from suffice.families.contract import read_only
-from suffice.families.histogram.bins import Bins
+from suffice.families.histogram.bins import CountedBins
 from suffice.families.histogram.smoothing import Smoothed
 from suffice.numerics.types import Codes, Float
 
@@ -36,7 +36,7 @@ class Curve:
         Distance of the first and the last centre.
     log_norm : array of shape (K,)
         log Z.
-    bins : Bins
+    bins : CountedBins
     smoothed : Smoothed
     """
 
@@ -44,14 +44,14 @@ class Curve:
     height: Float
     scale: float
     log_norm: Float
-    bins: Bins
+    bins: CountedBins
     smoothed: Smoothed
 
     def __post_init__(self) -> None:
         read_only(self)
 
     @classmethod
-    def of(cls, bins: Bins, smoothed: Smoothed) -> Curve:
+    def of(cls, bins: CountedBins, smoothed: Smoothed) -> Curve:
         """The curve of a column with at least one number."""
         k, centre = len(bins.count), bins.centre
         if len(centre) == 1:  # a constant column has no effect
@@ -200,7 +200,7 @@ class Curve:
         return out
 
 
-def _reach(bins: Bins) -> tuple[float, float]:
+def _reach(bins: CountedBins) -> tuple[float, float]:
     """How far the first and the last bin extend beyond their centres; never zero, even between neighbouring floats."""
     centre, cut = bins.centre, bins.cut
     last = float(centre[-1] - cut[-1])

@@ -8,7 +8,6 @@ smooth is chosen column by column, by the leave-one-out log-loss of the column a
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -24,11 +23,12 @@ from suffice.families.histogram.smoothing import chosen_smoothing
 from suffice.families.independent import IndependentColumns
 from suffice.numerics.types import Array, Codes, Float, Index, Mask, Matrix
 from suffice.statistics import BinCounts, ClassAxis, Membership
+from suffice.statistics.bin_counts import MOST_BINS
+from suffice.statistics.cuts import LARGEST, valid_cuts
 from suffice.tables.table import is_sparse
 
 __all__ = ["Histogram", "HistogramParameters", "check_count", "check_cuts", "column_of", "is_in_range"]
 
-LARGEST = 2.0**1020  # differences of larger numbers may overflow
 MOST_CUTS = 127  # positions between them are exact in the statistic
 
 
@@ -61,7 +61,8 @@ class Histogram(IndependentColumns):
         Rows that each class has in addition, which look like all rows together. "auto" chooses 0.5, 2, 8 or 32 by
         leave-one-out.
     edges : tuple of float
-        Ascending edges between fixed bins for all columns, 127 at most. By default bins follow the data.
+        Increasing edges between fixed bins for all columns, 127 at most; a number equal to an edge is in the lower bin.
+        By default bins follow the data.
 
     Examples
     --------
@@ -221,24 +222,25 @@ def is_in_range(values: Array) -> Mask:
 
 
 def check_cuts(cuts: object, argument: str) -> tuple[float, ...]:
-    """Cuts as a tuple; raises `InputError` unless they are finite ascending numbers."""
-    try:
-        numbers = [] if isinstance(cuts, str) else [float(cut) for cut in cuts]  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        numbers = [np.nan]
-    ascending = all(a < b for a, b in itertools.pairwise(numbers))
-    if isinstance(cuts, str) or not (ascending and is_in_range(np.array(numbers)).all()) or len(numbers) > MOST_CUTS:
+    """Cuts as a tuple; raises `InputError` unless they are finite increasing numbers."""
+    valid = valid_cuts(cuts, MOST_CUTS)
+    if valid is None:
         raise InputError(
-            f"{argument} must be at most {MOST_CUTS} ascending finite numbers, such as (18, 30, 65); got {cuts!r:.80}.",
+            f"{argument} must be at most {MOST_CUTS} increasing finite numbers, such as (18, 30, 65); got "
+            f"{cuts!r:.80}.",
             argument=argument,
         )
-    return tuple(numbers)
+    return valid
 
 
 def check_count(value: object, argument: str, least: int) -> None:
-    """Raise `InputError` unless a setting is a whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{argument} must be a whole number of at least {least}; got {value!r}.", argument=argument)
+    """Raise `InputError` unless a setting is a whole number that the counts of a column can tell apart."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MOST_BINS:
+        raise InputError(
+            f"{argument} must be a whole number from {least} to {MOST_BINS:,}, the most bins that are counted; got "
+            f"{value!r:.80}.",
+            argument=argument,
+        )
 
 
 def _is_number(value: object, least: float) -> bool:
