@@ -24,6 +24,7 @@ __all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
 CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")
 OF_ALL_NUMBERS = ("gaussian", "histogram")  # of which no later batch can hold a value outside the domain
 MOST_ROWS = 5_000  # that families are scored on
+LARGEST_SQUARED = 1e150  # sums of squares of larger numbers may overflow
 
 
 def names_best(families: object) -> bool:
@@ -90,6 +91,10 @@ def family_scores(
 
 def _accepts(block: Block, table: Table, members: Membership) -> bool:
     """Whether all values of the column are in the domain of the family."""
+    if block.family.name == "histogram":
+        return True
+    if not _has_squares(block.take(table)):
+        return False
     if block.family.name in OF_ALL_NUMBERS:
         return True
     try:
@@ -97,6 +102,15 @@ def _accepts(block: Block, table: Table, members: Membership) -> bool:
     except InputError:
         return False
     return True
+
+
+def _has_squares(x: Matrix) -> bool:
+    """Whether differences of the numbers of a column have squares in float64."""
+    values = x.data if is_sparse(x) else np.asarray(x)
+    if not values.size:
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.nanmax(np.abs(values), initial=0.0) < LARGEST_SQUARED)
 
 
 def _held_out(block: Block, some: Table, members: Membership) -> Float:

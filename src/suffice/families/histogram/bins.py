@@ -25,15 +25,35 @@ class CountedBins:
         A number inside each bin, ascending.
     cut : array of shape (B − 1,)
         Numbers between the bins: a number equal to a cut belongs to the lower bin.
+    values, value_weight : array of shape (V,)
+        The distinct numbers of a discrete column, each of which occurs twice on average at least, and their weights;
+        empty for any other column.
     """
 
     count: Float
     centre: Float
     cut: Float
+    values: Float
+    value_weight: Float
 
     def positions(self, values: Float) -> Codes:
         """The bin of each value."""
         return intervals(self.cut, values)
+
+    def drawn(self, at: Codes, rng: np.random.Generator) -> Float:
+        """A number of each of these bins of a discrete column."""
+        out, inside = np.empty(len(at)), self.positions(self.values)
+        for b in np.unique(at).tolist():
+            here, own = np.flatnonzero(at == b), np.flatnonzero(inside == b)
+            weight = self.value_weight[own]
+            out[here] = self.values[rng.choice(own, len(here), p=weight / weight.sum())]
+        return out
+
+    def variances(self) -> Float:
+        """Variance of the numbers of each bin of a discrete column (B,)."""
+        at = self.positions(self.values)
+        squares = np.bincount(at, self.value_weight * (self.values - self.centre[at]) ** 2, minlength=len(self.centre))
+        return np.asarray(squares / self.count.sum(axis=0))
 
 
 def cell_ends(statistic: BinCounts, j: int) -> tuple[Float, Float]:
@@ -84,7 +104,7 @@ def bins_between(statistic: BinCounts, j: int, cut: Float) -> Float:
 def _grouped(statistic: BinCounts, j: int, count: Float, low: Float, high: Float, starts: Codes) -> CountedBins:
     """Bins of consecutive cells; ``starts`` are the first cells of the bins."""
     if not len(low):
-        return CountedBins(count, low, low)
+        return CountedBins(count, low, low, low, low)
     ends = np.append(starts[1:], len(low)) - 1
     weight = count.sum(axis=0)
     # The centre is the mean of its numbers, relative to the first, so that a bin of one number is exact.
@@ -98,4 +118,6 @@ def _grouped(statistic: BinCounts, j: int, count: Float, low: Float, high: Float
     else:
         before, after = high[ends[:-1]], low[starts[1:]]
         cut = np.minimum(before + (after - before) / 2, np.nextafter(after, -np.inf))
-    return CountedBins(np.add.reduceat(count, starts, axis=1), centre, cut)
+    discrete = not statistic.cuts and bool((low == high).all()) and weight.sum() >= 2 * len(weight)
+    seen = (low, weight) if discrete else (low[:0], weight[:0])
+    return CountedBins(np.add.reduceat(count, starts, axis=1), centre, cut, *seen)

@@ -14,7 +14,7 @@ Shrinkage, priors and divisors are applied afterwards, to the expected statistic
 
 If there are too few rows for a regular covariance, the likelihood has no maximum: the covariance approaches a singular
 matrix, far from that of the complete rows. The search then starts again with an M step that adds one row's weight of
-independent columns with the variances of the data, which bounds the likelihood. If columns are linearly dependent in
+independent columns with the variances of the data, which bounds the likelihood; weights count rows here. If columns are linearly dependent in
 all rows, everything happens in the subspace that the complete rows span.
 """
 
