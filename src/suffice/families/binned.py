@@ -13,12 +13,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, weighted_logs
 from suffice.families.histogram.bins import bins_between, cell_ends, quantile_bins
 from suffice.families.histogram.family import check_count, check_cuts, column_of, is_in_range
-from suffice.families.independent import IndependentColumns
+from suffice.families.independent import BLOCK_CELLS, IndependentColumns
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import BinCounts, ClassAxis, Membership
@@ -215,6 +216,25 @@ class Binned(IndependentColumns):
         out = np.zeros((len(values), parameters.n_classes))
         for j in np.unique(columns):
             out[columns == j] = self.cells(parameters, values[columns == j], int(j))
+        return out
+
+    def log_likelihood(self, parameters: BinnedParameters, x: Matrix) -> Float:
+        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        if is_sparse(x):
+            return super().log_likelihood(parameters, x)
+        return self.weighted_log_likelihood(parameters, x, np.ones(x.shape[1]))
+
+    def weighted_log_likelihood(self, parameters: BinnedParameters, x: Matrix, weights: Float) -> Float:
+        """Σ_j w_j log θ of the bin of each cell (n, K); a column of weight zero has no effect."""
+        if is_sparse(x):
+            return super().weighted_log_likelihood(parameters, x, weights)
+        tables = [np.ascontiguousarray(column.log_share.T) for column in parameters.columns]
+        out = np.zeros((len(x), parameters.n_classes))
+        for start in range(0, len(x), BLOCK_CELLS):
+            rows = slice(start, start + BLOCK_CELLS)
+            for j in np.flatnonzero(weights > 0).tolist():
+                cuts = parameters.columns[j].cuts
+                kernels.add_step_scores(x[rows, j], cuts, tables[j], out[rows], float(weights[j]))
         return out
 
     def _n_classes(self, parameters: BinnedParameters) -> int:

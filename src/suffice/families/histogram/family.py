@@ -14,13 +14,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.families.contract import register
 from suffice.families.estimation import check_cells
 from suffice.families.histogram.bins import quantile_bins
 from suffice.families.histogram.curve import Curve
 from suffice.families.histogram.smoothing import chosen_smoothing
-from suffice.families.independent import IndependentColumns
+from suffice.families.independent import BLOCK_CELLS, IndependentColumns
 from suffice.numerics.types import Array, Codes, Float, Index, Mask, Matrix
 from suffice.statistics import BinCounts, ClassAxis, Membership
 from suffice.statistics.bin_counts import MOST_BINS
@@ -153,6 +154,29 @@ class Histogram(IndependentColumns):
             curve = parameters.columns[j]
             if curve is not None:
                 out[columns == j] = curve.log_density(values[columns == j])
+        return out
+
+    def relative_log_likelihood(self, parameters: HistogramParameters, x: Matrix) -> Float:
+        """`log_likelihood` without the density of all rows, which the classes share (n, K)."""
+        if is_sparse(x):
+            return self.log_likelihood(parameters, x)
+        return self._ratios(parameters, x, np.ones(x.shape[1]))
+
+    def weighted_log_likelihood(self, parameters: HistogramParameters, x: Matrix, weights: Float) -> Float:
+        """Σ_j w_j log p(x_j | y) of each row under each class (n, K), without terms that the classes share."""
+        if is_sparse(x):
+            return super().weighted_log_likelihood(parameters, x, weights)
+        return self._ratios(parameters, x, weights)
+
+    def _ratios(self, parameters: HistogramParameters, x: Matrix, weights: Float) -> Float:
+        """Σ_j w_j (log R − log Z) of dense rows (n, K)."""
+        used = [(j, c) for j, c in enumerate(parameters.columns) if c is not None and c.scale > 0 and weights[j] > 0]
+        tables = [np.ascontiguousarray(curve.log_ratio.T - curve.log_norm) for _, curve in used]
+        out = np.zeros((len(x), parameters.n_classes))
+        for start in range(0, len(x), BLOCK_CELLS):
+            rows = slice(start, start + BLOCK_CELLS)
+            for (j, curve), table in zip(used, tables, strict=True):
+                kernels.add_line_scores(x[rows, j], curve.bins.centre, table, out[rows], float(weights[j]))
         return out
 
     def _n_classes(self, parameters: HistogramParameters) -> int:
