@@ -9,8 +9,7 @@ from scipy import stats
 from suffice import InputError
 from suffice.exceptions import ConvergenceWarning, SingularCovarianceWarning
 from suffice.families import MultivariateGaussian
-from suffice.families.multivariate_gaussian import missing_cells
-from suffice.families.multivariate_gaussian import em_step
+from suffice.families.multivariate_gaussian import em_step, missing_cells
 from suffice.families.multivariate_gaussian.missing_cells import expected_statistic
 from suffice.families.multivariate_gaussian.observed_rows import ObservedRows, Units
 from suffice.statistics import ClassAxis, Membership

@@ -12,7 +12,9 @@ from suffice.model_selection import leave_one_out
 def test_leave_one_out_keeps_the_families_of_all_rows():
     rng = np.random.default_rng(0)
     y = rng.choice(["a", "b"], 200)
-    x = np.column_stack([4.0 * rng.integers(0, 3, 200) + 2 * (y == "a") + 0.3 * rng.normal(size=200), rng.normal(size=200)])
+    x = np.column_stack(
+        [4.0 * rng.integers(0, 3, 200) + 2 * (y == "a") + 0.3 * rng.normal(size=200), rng.normal(size=200)]
+    )
     chosen = NaiveBayes("best").fit(x, y).families_
     expected = leave_one_out(NaiveBayes(chosen), x, y)
     started = time.perf_counter()

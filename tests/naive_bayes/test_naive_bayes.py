@@ -187,3 +187,14 @@ def test_a_setting_that_a_named_family_does_not_have_warns(setting):
         warnings.simplefilter("error")
         NaiveBayes("best", **setting).fit(x, y)
         NaiveBayes("histogram").fit(x, y)
+
+
+def test_a_misspelt_policy_of_families_is_suggested():
+    with pytest.raises(InputError, match="Did you mean 'best'"):
+        NaiveBayes("bst").fit([[1.0], [2.0]], ["a", "b"])
+
+
+def test_a_temperature_has_no_weights_of_columns():
+    x, y = np.random.default_rng(0).normal(size=(60, 2)), np.tile(["a", "b"], 30)
+    with pytest.raises(InputError, match="no weights of columns.*calibrate='columns'"):
+        NaiveBayes(calibrate=True).fit(x, y).calibration_.column_weights()

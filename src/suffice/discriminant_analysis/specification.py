@@ -175,4 +175,3 @@ def _check_complete_rows(model: Model) -> None:
             ", which uses the cells that a row has, or remove columns that are mostly missing.",
             argument="missing",
         )
-

@@ -86,7 +86,7 @@ class _Expectation(NamedTuple):
 def _expected_by_missing(rows: ObservedRows, mean: Float, whole: Inverses) -> _Expectation:
     """The E step from the inverse Λ of the covariance, with matrices of the missing columns m of each pattern alone.
 
-        C = Λ_mm⁻¹,    x̂_m = μ_m − C Λ_mo (x − μ)_o,    log |Σ_oo| = log |Σ| + log |Λ_mm|
+    C = Λ_mm⁻¹,    x̂_m = μ_m − C Λ_mo (x − μ)_o,    log |Σ_oo| = log |Σ| + log |Λ_mm|
     """
     d, width = mean.shape[1], rows.missing.shape[1]
     precision = np.zeros((d + 1, d + 1))
