@@ -153,7 +153,7 @@ def test_drop_needs_a_complete_row_of_each_class(settings):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 3)), np.repeat(["full", "half", "holes"], 20)
     x[40:, 1] = np.nan
-    with pytest.raises(InputError, match="Each row of class 'holes' has a missing cell.*missing='em'"):
+    with pytest.raises(InputError, match=r"Each row of class 'holes' has a missing cell.*missing='em'"):
         GaussianDiscriminant(missing="drop", **settings).fit(x, y)
     GaussianDiscriminant(**settings).fit(x, y)
     x[40] = 0.0

@@ -31,7 +31,7 @@ def test_a_number_equal_to_a_cut_is_in_the_lower_bin_of_every_family():
 def test_invalid_cuts_are_refused_everywhere(cuts):
     x = RNG.normal(size=(200, 1))
     for make in (lambda: AveragedDependence(cuts={0: cuts}), lambda: NaiveBayes(Binned(cuts))):
-        with pytest.raises(InputError, match="increasing numbers|increasing finite numbers"):
+        with pytest.raises(InputError, match=r"increasing numbers|increasing finite numbers"):
             make().fit(x, Y)
 
 

@@ -196,5 +196,5 @@ def test_a_misspelt_policy_of_families_is_suggested():
 
 def test_a_temperature_has_no_weights_of_columns():
     x, y = np.random.default_rng(0).normal(size=(60, 2)), np.tile(["a", "b"], 30)
-    with pytest.raises(InputError, match="no weights of columns.*calibrate='columns'"):
+    with pytest.raises(InputError, match=r"no weights of columns.*calibrate='columns'"):
         NaiveBayes(calibrate=True).fit(x, y).calibration_.column_weights()

@@ -45,8 +45,9 @@ class AveragedDependence(TunableClassifier):
         If a column has more levels in the first rows, so many have a bin of their own, the most frequent ones; all
         others share one bin. Otherwise later levels are added.
     cuts : mapping, optional
-        Bins of some columns: increasing numbers, each of which is in the bin below it, ``"levels"`` to read numbers as levels, or ``{"levels": [...]}`` for
-        the levels to keep apart. ``cuts_`` of a fitted model can be given, so that the models can be merged.
+        Bins of some columns: increasing numbers, each of which is in the bin below it, ``"levels"`` to read numbers as
+        levels, or ``{"levels": [...]}`` for the levels to keep apart. ``cuts_`` of a fitted model can be given, so that
+        the models can be merged.
     parents : sequence, optional
         Columns that others may depend on; by default chosen as ``max_parents`` says. See ``parents_``.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"

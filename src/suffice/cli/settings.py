@@ -85,7 +85,10 @@ def _families(
     named = pairs(ctx, parameter, [each for each in given if "=" in each])
     if alone and not named:
         return alone[0]
-    return {**dict.fromkeys([None] if alone else [], alone[0] if alone else ""), **named} or None
+    families: dict[str | None, str] = dict(named)
+    if alone:
+        families[None] = alone[0]
+    return families or None
 
 
 NAIVE_BAYES = (

@@ -96,9 +96,10 @@ class Binned(IndependentColumns):
     ----------
     cuts : tuple of float, "quantile" or "width"
         Increasing numbers, 127 at most, that separate the bins of every column: ``(18, 65)`` makes the bins up to 18,
-        above 18 and up to 65, and above 65, as in ``pandas.cut``. Models with different cuts cannot be merged. "quantile" and "width" make
-        ``n_bins`` bins of equal weight or of equal width from the counts of all rows in at most 1,024 narrow bins (see
-        `suffice.statistics.bin_counts`), so models can be merged, and the cuts are those of all their rows.
+        above 18 and up to 65, and above 65, as in ``pandas.cut``. Models with different cuts cannot be merged.
+        "quantile" and "width" make ``n_bins`` bins of equal weight or of equal width from the counts of all rows in at
+        most 1,024 narrow bins (see `suffice.statistics.bin_counts`), so models can be merged, and the cuts are those of
+        all their rows.
     n_bins : int
         Number of bins, if the cuts are not given. With quantiles, equal values are in one bin, which may leave
         fewer bins.

@@ -22,8 +22,8 @@ from suffice.tables.table import Schema, is_sparse
 __all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
 
 CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")
-OF_ALL_NUMBERS = ("gaussian", "histogram")  # of which no later batch can hold a value outside the domain
-MOST_ROWS = 5_000  # that families are scored on
+OF_ALL_NUMBERS = ("gaussian", "histogram")  # their domain is all numbers, so every later batch is in it
+MOST_ROWS = 5_000  # at most so many rows score the families
 LARGEST_SQUARED = 1e150  # sums of squares of larger numbers may overflow
 
 
@@ -81,7 +81,8 @@ def family_scores(
         blocks = [Block(family, [j], [schema.names[j]]) for family in families]
         scored = [
             _held_out(block, some, part) + prior
-            if _accepts(block, some, part) and _accepts(block, table, members)  # most are refused by a few rows
+            if _accepts(block, some, part)
+            and _accepts(block, table, members)  # a few rows are enough to refuse most families
             else None
             for block in blocks
         ]

@@ -100,7 +100,8 @@ def _with_chosen_families(estimator: GenerativeClassifier, rows: LabelledRows) -
     chosen: dict[object, object] = dict.fromkeys(name for name in fitted.layout.names if name not in used)
     for block in fitted.blocks:
         chosen |= dict.fromkeys(block.names if block.family.independent else [tuple(block.names)], block.family)
-    return clone(estimator).set_params(families=chosen)
+    out: GenerativeClassifier = clone(estimator).set_params(families=chosen)
+    return out
 
 
 def is_additive(estimator: GenerativeClassifier) -> bool:

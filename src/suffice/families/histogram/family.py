@@ -49,8 +49,8 @@ class Histogram(IndependentColumns):
     It assumes no shape: columns may be skewed, have several peaks, frequent values or outliers. Numbers are counted in
     at most 1,024 narrow bins for each column; see `suffice.statistics.bin_counts`. Batches, merges and orders of the
     same rows give the same counts. After rows were removed, bins keep their width; a fit to the remaining rows may have
-    narrower ones. To estimate the density, about ``bins`` bins of equal weight are made from them. Samples of a discrete
-    column, whose numbers occur twice on average at least, are numbers that were seen.
+    narrower ones. To estimate the density, about ``bins`` bins of equal weight are made from them. Samples of a
+    discrete column, whose numbers occur twice on average at least, are numbers that were seen.
 
     Weights count rows, as for every family with pseudo-rows: a weight of 2 is a row that occurs twice.
 

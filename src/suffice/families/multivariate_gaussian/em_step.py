@@ -1,4 +1,4 @@
-"""One step of the EM algorithm for rows with missing cells; see `suffice.families.multivariate_gaussian.missing_cells`."""
+"""One step of the EM algorithm for rows with missing cells; `missing_cells` has the formulas."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _expected_by_missing(rows: ObservedRows, mean: Float, whole: Inverses) -> _E
 
 def _cholesky(matrices: Float) -> Float:
     try:
-        return np.linalg.cholesky(matrices)
+        return np.asarray(np.linalg.cholesky(matrices), dtype=np.float64)
     except np.linalg.LinAlgError:
         raise NotRegularError from None
 
@@ -140,7 +140,7 @@ def _cholesky(matrices: Float) -> Float:
 def _at_pairs(values: Float, rows: Codes, columns: Codes, size: int) -> Float:
     """Sums of the entries of matrices (P, a, b) by their rows (P, a) and columns (P, b) in a square matrix, flat."""
     flat = rows[:, :, None] * size + columns[:, None, :]
-    return np.bincount(flat.ravel(), values.ravel(), minlength=size * size)
+    return np.asarray(np.bincount(flat.ravel(), values.ravel(), minlength=size * size), dtype=np.float64)
 
 
 def _expected_by_observed(rows: ObservedRows, point: Point, search: Search) -> _Expectation:

@@ -14,8 +14,8 @@ Shrinkage, priors and divisors are applied afterwards, to the expected statistic
 
 If there are too few rows for a regular covariance, the likelihood has no maximum: the covariance approaches a singular
 matrix, far from that of the complete rows. The search then starts again with an M step that adds one row's weight of
-independent columns with the variances of the data, which bounds the likelihood; weights count rows here. If columns are linearly dependent in
-all rows, everything happens in the subspace that the complete rows span.
+independent columns with the variances of the data, which bounds the likelihood; weights count rows here. If columns are
+linearly dependent in all rows, everything happens in the subspace that the complete rows span.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from suffice.statistics import PatternScatter, PooledScatter, Scatter
 __all__ = ["Expected", "expected_statistic"]
 
 CLOSE = 1e-11  # a step that moves means and covariances of standardised columns by less is the last
-AT_REST, PATIENCE = 1e-7, 10  # steps below the first that get no smaller that many times move by rounding alone
+AT_REST, PATIENCE = 1e-7, 10  # after so many steps below AT_REST that do not get smaller, only rounding is left
 MOST_STEPS = 1000
 LEAST_SHARE = 1e-9  # of the weight of all rows, that a prior has at least
 VANISHING = 1e-6  # share of the least pivot of complete rows; below it, the likelihood grows without bound

@@ -23,6 +23,7 @@ class Units:
 
     @classmethod
     def of(cls, statistic: PatternScatter) -> Units:
+        """The units of the columns of a statistic."""
         n, mean, squares = _available(statistic, np.zeros(statistic.shape))
         total = np.maximum(n.sum(axis=0), np.finfo(np.float64).tiny)
         origin = (n * mean).sum(axis=0) / total
@@ -91,6 +92,7 @@ class ObservedRows:
 
     @classmethod
     def of(cls, statistic: PatternScatter, units: Units, classes: Codes) -> ObservedRows:
+        """The rows of some classes."""
         s, complete, d = statistic, statistic.complete, statistic.shape[0]
         position = np.full(len(s.classes), -1)
         position[classes] = np.arange(len(classes))
@@ -157,4 +159,5 @@ class ObservedRows:
 
     @cached_property
     def class_weight(self) -> Float:
+        """Weight of all rows of each class (K,)."""
         return np.asarray(self.weight + np.bincount(self.code, self.cell_weight, minlength=len(self.weight)))
