@@ -133,7 +133,7 @@ class AveragedDependenceSpecification(TunableSpecification):
         super().check_update(fitted)
         if fitted is None or not pair_counts(fitted.model).bins:
             return
-        before = fitted.specification
+        before = fitted.model.blocks[0].family  # that of the first rows
         for name in ("n_bins", "max_parents", "max_levels"):
             if getattr(before, name) != getattr(self, name):
                 raise InputError(

@@ -81,8 +81,7 @@ def family_scores(
         blocks = [Block(family, [j], [schema.names[j]]) for family in families]
         scored = [
             _held_out(block, some, part) + prior
-            if _accepts(block, some, part)
-            and _accepts(block, table, members)  # a few rows are enough to refuse most families
+            if _accepts(block, some, part) and _accepts(block, table, members)  # a few rows refuse most
             else None
             for block in blocks
         ]
