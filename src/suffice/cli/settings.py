@@ -85,7 +85,7 @@ def _families(
     named = pairs(ctx, parameter, [each for each in given if "=" in each])
     if alone and not named:
         return alone[0]
-    families: dict[str | None, str] = {**named}
+    families: dict[str | None, str] = {name: family for name, family in named.items()}  # noqa: C416
     if alone:
         families[None] = alone[0]
     return families or None
