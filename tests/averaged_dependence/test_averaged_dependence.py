@@ -358,3 +358,14 @@ def test_the_first_batch_of_a_file_fixes_the_cuts(tmp_path):
     assert batches[0] != batches[1]
     whole = AveragedDependence(cuts=found.cuts_, parents=found.parents_).fit(X, y)
     same(found, whole, X)
+
+
+@pytest.mark.parametrize("name", ["n_bins", "max_parents", "max_levels"])
+def test_a_changed_choice_of_bins_is_an_error_of_the_next_batch(name):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(300, 3)), np.tile(["a", "b"], 150)
+    model = AveragedDependence().fit(x, y)
+    model.set_params(**{name: 3})
+    with pytest.raises(InputError, match=f"{name} was .* when the first rows chose"):
+        model.partial_fit(x, y)
+    assert model.fit(x, y).score(x, y) > 0

@@ -52,3 +52,11 @@ def test_missing_cells_can_be_refused(holes):
     assert "--missing em needs --model discriminant; the model is naive-bayes" in refused(
         "fit", "holes.csv", "-t", "species", "-o", "m.suffice", "--missing", "em", code=2
     )
+
+
+def test_drop_says_how_many_rows_have_missing_cells(holes):
+    rows, _ = holes
+    n = int(np.isnan(rows).any(axis=1).sum())
+    done = run("fit", "holes.csv", "-t", "species", "--model", "discriminant", "--missing", "drop")
+    assert f"Rows of weight {n} of 150 have missing cells; with --missing drop" in " ".join(done.stderr.split())
+    assert "have missing cells" not in run("fit", "holes.csv", "-t", "species", "--model", "discriminant").stderr

@@ -146,3 +146,16 @@ def test_incomplete_rows_are_not_held_out_of_a_model_that_lacks_them():
         rest = np.arange(60) != i
         expected = clone(model).fit(X[rest], y[rest]).predict_proba(X[[i]])[0]
         np.testing.assert_allclose(found[i], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("settings", [{}, {"covariance": "own"}, {"shape": "diagonal"}])
+def test_drop_needs_a_complete_row_of_each_class(settings):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 3)), np.repeat(["full", "half", "holes"], 20)
+    x[40:, 1] = np.nan
+    with pytest.raises(InputError, match=r"Each row of class 'holes' has a missing cell.*missing='em'"):
+        GaussianDiscriminant(missing="drop", **settings).fit(x, y)
+    GaussianDiscriminant(**settings).fit(x, y)
+    x[40] = 0.0
+    model = GaussianDiscriminant(missing="drop", estimation="mle").fit(x, y)
+    assert model.class_count_.tolist() == [20, 20, 20]

@@ -136,7 +136,7 @@ def test_every_capability_has_a_default():
     assert family.statistic_columns(2).tolist() == [[0, 1]]
     assert family.log_prior(parameters, None) == 0.0
     np.testing.assert_array_equal(family.relative_log_likelihood(parameters, X), family.log_likelihood(parameters, X))
-    with pytest.raises(NotLinearError, match="The log-odds of a minimal block are not linear in x"):
+    with pytest.raises(NotLinearError, match="The log-odds of the family minimal are not linear in x"):
         model.linear_form()
     with pytest.raises(InputError, match="The family minimal has no evidence in closed form"):
         model.log_marginal_likelihood()

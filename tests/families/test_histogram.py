@@ -173,7 +173,7 @@ def test_settings_are_checked():
         ({"bins": 1}, "bins must be a whole number"),
         ({"width": -1.0}, "width must be 'auto'"),
         ({"pseudo_rows": 0.0}, "pseudo_rows must be 'auto' or a number above 0"),
-        ({"edges": (2.0, 1.0)}, "edges must be at most 127 ascending finite numbers"),
+        ({"edges": (2.0, 1.0)}, "edges must be at most 127 increasing finite numbers"),
     ):
         with pytest.raises(InputError, match=text):
             Histogram(**settings)
@@ -225,3 +225,21 @@ def test_opposite_outliers(far):
     found = NaiveBayes("histogram").fit(X, y)
     assert found.score(X[2:], y[2:]) > 0.65
     assert np.isfinite(found.score_samples([[0.6]])).all()
+
+
+def test_a_discrete_column_has_samples_and_moments_of_its_numbers():
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.choice([10.0, 11.0, 12.0], 600), rng.integers(0, 150, 600)])
+    y = np.where(x[:, 0] + rng.standard_normal(600) > 11, "up", "low")
+    model = NaiveBayes("histogram").fit(x, y)
+    drawn, labels = model.sample(5000, random_state=0)
+    for j in range(2):
+        assert np.isin(drawn[:, j], x[:, j]).all()
+    shares = [np.mean(drawn[labels == "up", 0] == value) for value in (10.0, 11.0, 12.0)]
+    np.testing.assert_allclose(shares, [np.mean(x[y == "up", 0] == v) for v in (10.0, 11.0, 12.0)], atol=0.05)
+    table = model.parameters(0)
+    for label, mean, deviation in zip(table["class"], table["mean"], table["deviation"], strict=True):
+        assert mean == pytest.approx(x[y == label, 0].mean(), abs=0.1)
+        assert deviation == pytest.approx(x[y == label, 0].std(), abs=0.1)
+    ages = model.parameters(1)
+    assert ages["deviation"][0] == pytest.approx(x[y == "low", 1].std(), rel=0.1)

@@ -9,8 +9,9 @@ from scipy import stats
 from suffice import InputError
 from suffice.exceptions import ConvergenceWarning, SingularCovarianceWarning
 from suffice.families import MultivariateGaussian
-from suffice.families.multivariate_gaussian import missing_cells
+from suffice.families.multivariate_gaussian import em_step, missing_cells
 from suffice.families.multivariate_gaussian.missing_cells import expected_statistic
+from suffice.families.multivariate_gaussian.observed_rows import ObservedRows, Units
 from suffice.statistics import ClassAxis, Membership
 
 K = 3
@@ -226,3 +227,24 @@ def test_settings_that_em_cannot_serve():
 def test_settings_of_earlier_files():
     assert MultivariateGaussian(missing=True) == MultivariateGaussian(missing="drop")
     assert MultivariateGaussian(missing=False) == MultivariateGaussian(missing="error")
+
+
+@pytest.mark.filterwarnings("ignore::suffice.exceptions.ConvergenceWarning")
+def test_large_weights_need_no_regular_covariance():
+    x, codes = table(10, 12, 8, 0.2)
+    family = MultivariateGaussian(shrinkage="oas")
+    members = Membership(AXIS, codes=codes, weights=np.full(12, 1e14))
+    assert np.isfinite(family.log_likelihood(family.estimate(family.summarize(x, members)), x)).all()
+
+
+def test_the_steps_by_missing_and_by_observed_columns_agree(monkeypatch):
+    x, codes = table(4, 120, 5, 0.3)
+    statistic = MultivariateGaussian().summarize(x, Membership(AXIS, codes=codes))
+    rows = ObservedRows.of(statistic, Units.of(statistic), np.arange(len(AXIS)))
+    point = em_step.Point(rows.start_mean, np.full((5, 5), 0.3) + 0.7 * np.eye(5))
+    one = em_step.em_step(rows, point, em_step.Search())
+    monkeypatch.setattr(em_step, "WELL_CONDITIONED", np.inf)
+    other = em_step.em_step(rows, point, em_step.Search())
+    np.testing.assert_allclose(one.after.mean, other.after.mean, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(one.scatter, other.scatter, rtol=1e-11, atol=1e-11)
+    assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-13)

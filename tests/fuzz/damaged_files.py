@@ -138,6 +138,8 @@ def models() -> list[tuple[Any, Any, dict[str, Any], dict[str, Any]]]:
         (suffice.NaiveBayes().fit([[str(v) for v in row] for row in x], y), [[str(v) for v in x[0]]]),
         (suffice.GaussianDiscriminant("own").fit(x, y), x),
         (suffice.naive_bayes.MultinomialNB().fit(x, y), x),
+        (suffice.AveragedDependence().fit(x, y), x),
+        (suffice.NaiveBayes("histogram").fit(x, y), x),
         (suffice.TextNaiveBayes().fit([f"word{v}" for v in x[:, 0]], y), ["word1"]),
     ]
     out = []

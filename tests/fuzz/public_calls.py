@@ -12,7 +12,7 @@ import numpy as np
 import suffice
 from fuzz import hostile_values as hostile
 from fuzz.law import Driver
-from suffice import naive_bayes
+from suffice import AveragedDependence, naive_bayes
 from suffice.discriminant_analysis import (
     GaussianDiscriminant,
     LinearDiscriminantAnalysis,
@@ -26,9 +26,12 @@ __all__ = ["PUBLIC"]
 MODELS = [
     *[naive_bayes.NaiveBayes, naive_bayes.NaiveBayes, GaussianDiscriminant, LinearDiscriminantAnalysis],
     *[naive_bayes.GaussianNB, naive_bayes.MultinomialNB, naive_bayes.BernoulliNB, naive_bayes.CategoricalNB],
-    *[naive_bayes.ComplementNB, naive_bayes.PoissonNB, QuadraticDiscriminantAnalysis],
+    *[naive_bayes.ComplementNB, naive_bayes.PoissonNB, QuadraticDiscriminantAnalysis, AveragedDependence],
 ]
-FAMILIES = ["auto", "gaussian", "categorical", "bernoulli", "poisson", "multinomial", "gamma", "text", {"c0": "text"}]
+FAMILIES = [
+    *["auto", "gaussian", "categorical", "bernoulli", "poisson", "multinomial", "gamma", "text", {"c0": "text"}],
+    *["best", "histogram", "binned", "averaged_dependence"],
+]
 ASKED = [
     *["predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba", "score_samples", "decision_function"],
     *["explain", "transform", "adapt_prior"],

@@ -150,3 +150,15 @@ def test_rows_without_weight_choose_nothing():
     model.partial_fit(rng.normal(size=(6, 1)), [0, 1] * 3, classes=[0, 1], sample_weight=np.zeros(6))
     model.partial_fit(rng.normal(size=(40, 1)), [0, 1] * 20)
     assert np.isfinite(model.predict_proba([[0.5]])).all()
+
+
+def test_families_that_cannot_take_a_column_are_not_candidates():
+    x = np.column_stack([FRAME["normal"], FRAME["peaks"]])
+    x[:, 1] *= 1e200
+    model = NaiveBayes("best").fit(x, Y)
+    assert isinstance(model.families_[1], Histogram)
+    assert np.isnan(model.family_scores_["gaussian"][1])
+    many = np.tile(x, (6, 1))
+    many[:, 1] /= 1e200
+    many[7, 1] = 1e200  # not among the rows that are scored
+    assert isinstance(NaiveBayes("best").fit(many, np.tile(Y, 6)).families_[1], Histogram)

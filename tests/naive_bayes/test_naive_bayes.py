@@ -1,5 +1,6 @@
 """NaiveBayes on Gaussian columns: closed forms, holes, floors and units."""
 
+import warnings
 from contextlib import nullcontext
 from functools import partial
 
@@ -9,6 +10,7 @@ from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from suffice import EmptyColumnWarning, InputError, NaiveBayes, NotLinearError, SingularCovarianceError
+from suffice.exceptions import SufficeWarning
 from suffice.families import Gaussian
 from suffice.naive_bayes import GaussianNB
 
@@ -172,3 +174,27 @@ def test_means_and_variances_need_gaussian_columns_only():
         for attribute in ("means_", "variances_"):
             with pytest.raises(AttributeError, match=f"{attribute} exists if all columns are Gaussian"):
                 getattr(model, attribute)
+
+
+@pytest.mark.parametrize("setting", [{"smoothing": 3.0}, {"estimation": "mle"}])
+def test_a_setting_that_a_named_family_does_not_have_warns(setting):
+    x, y = np.random.default_rng(0).normal(size=(60, 2)), np.tile(["a", "b"], 30)
+    name = next(iter(setting))
+    for families in ("histogram", {0: "histogram"}):
+        with pytest.warns(SufficeWarning, match=f"{name}=.* has no effect on histogram columns.*pseudo_rows"):
+            NaiveBayes(families, **setting).fit(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NaiveBayes("best", **setting).fit(x, y)
+        NaiveBayes("histogram").fit(x, y)
+
+
+def test_a_misspelt_policy_of_families_is_suggested():
+    with pytest.raises(InputError, match="Did you mean 'best'"):
+        NaiveBayes("bst").fit([[1.0], [2.0]], ["a", "b"])
+
+
+def test_a_temperature_has_no_weights_of_columns():
+    x, y = np.random.default_rng(0).normal(size=(60, 2)), np.tile(["a", "b"], 30)
+    with pytest.raises(InputError, match=r"no weights of columns.*calibrate='columns'"):
+        NaiveBayes(calibrate=True).fit(x, y).calibration_.column_weights()

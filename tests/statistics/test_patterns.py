@@ -90,3 +90,13 @@ def test_some_columns_cannot_be_selected():
     x, codes = rows(5, 20, 3)
     with pytest.raises(InputError, match="Select all columns, in any order"):
         summarize(x, codes).columns([0, 2])
+
+
+def test_columns_keep_their_order_once_patterns_are_coarser():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(40, 3))
+    x[rng.random(x.shape) < 0.3] = np.nan
+    found = PatternScatter.summarize(x, Membership(ClassAxis.of(["a"]), codes=np.zeros(40, dtype=int)), Scatter)
+    found.columns([2, 0, 1])
+    with pytest.raises(InputError, match="order of the model"):
+        found.at_level(1).columns([2, 0, 1])

@@ -45,8 +45,9 @@ class AveragedDependence(TunableClassifier):
         If a column has more levels in the first rows, so many have a bin of their own, the most frequent ones; all
         others share one bin. Otherwise later levels are added.
     cuts : mapping, optional
-        Bins of some columns: increasing numbers, ``"levels"`` to read numbers as levels, or ``{"levels": [...]}`` for
-        the levels to keep apart. ``cuts_`` of a fitted model can be given, so that the models can be merged.
+        Bins of some columns: increasing numbers, each of which is in the bin below it, ``"levels"`` to read numbers as
+        levels, or ``{"levels": [...]}`` for the levels to keep apart. ``cuts_`` of a fitted model can be given, so that
+        the models can be merged.
     parents : sequence, optional
         Columns that others may depend on; by default chosen as ``max_parents`` says. See ``parents_``.
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
@@ -80,7 +81,7 @@ class AveragedDependence(TunableClassifier):
     columns have 6,000 bins; 50 parents and two classes need 29 MB.
 
     `score_samples` gives the log-probability of the bins of a row, and `sample` draws bins, and numbers evenly between
-    their cuts: the model does not say where in its bin a number is.
+    the least and the largest that a bin has held: the model does not say where in its bin a number is.
 
     See Also
     --------

@@ -104,6 +104,20 @@ class AveragedDependenceSpecification(TunableSpecification):
         )
         return (Block(family, slice(None), schema.names),)
 
+    def check_update(self, fitted: Fitted | None) -> None:
+        """Raise if a parameter that chooses bins or parents was changed after the first rows chose them."""
+        super().check_update(fitted)
+        if fitted is None or not pair_counts(fitted.model).bins:
+            return
+        before = fitted.model.blocks[0].family  # that of the first rows
+        for name in ("n_bins", "max_parents", "max_levels"):
+            if getattr(before, name) != getattr(self, name):
+                raise InputError(
+                    f"{name} was {getattr(before, name)} when the first rows chose bins and parents, which stay; now "
+                    f"it is {getattr(self, name)!r:.80}. Set it back, or call fit.",
+                    argument=name,
+                )
+
     def check_merge(self, mine: Fitted, theirs: Fitted) -> None:
         """Raise if a column has different kinds or bins in the two models."""
         check_merge(mine.layout.schema, mine.model, theirs.layout.schema, theirs.model)

@@ -65,11 +65,19 @@ def command(model: str, most: int, wanted: tuple[str, ...], as_json: bool) -> No
                 "telling_columns": columns,
                 "telling_words": words,
                 "parameters": parameters,
+                "bins": _bins(loaded),
             }
         )
         return
     page = Page()
     _show_model(page, model, facts)
+    bins = _bins(loaded)
+    if bins:
+        page.heading("Bins")
+        page.table(
+            ["column", "parent", "cuts"],
+            [[each["column"], "yes" if each["parent"] else "no", _cuts_text(each["cuts"])] for each in bins],
+        )
     if most:
         _show_informative(page, columns[:most], entropy_bits, words)
     for name, table in parameters.items():
@@ -100,6 +108,29 @@ class InformativeWords(TypedDict):
     column: str
     label: object
     words: list[InformativeWord]
+
+
+class ColumnBins(TypedDict):
+    """Bins of a column of averaged dependence, and whether other columns depend on it."""
+
+    column: str
+    parent: bool
+    cuts: object
+
+
+def _bins(model: Any) -> list[ColumnBins]:
+    """Bins and parents of averaged dependence; empty for other models."""
+    if not hasattr(model, "cuts_"):
+        return []
+    parents = set(model.parents_)
+    return [{"column": str(name), "parent": name in parents, "cuts": cuts} for name, cuts in model.cuts_.items()]
+
+
+def _cuts_text(cuts: object) -> str:
+    """Cuts, or the levels that have a bin."""
+    if isinstance(cuts, tuple):
+        return ", ".join(f"{cut:.6g}" for cut in cuts)
+    return str(cuts) if not isinstance(cuts, dict) else f"{len(cuts['levels'])} levels, and all others"
 
 
 def _informative_columns(model: GenerativeClassifier) -> list[ColumnInformation]:
@@ -141,7 +172,8 @@ def _parameters(model: Any, name: str) -> Mapping[str, Sequence[Cell]]:
     if not hasattr(model, "parameters"):
         raise InputError(f"A {model.fitted_.specification.estimator} has no parameters by column. Remove --column.")
     names = model.families_ if hasattr(model, "families_") else model.fitted_.layout.schema.names
-    by_name = {_block_name(each): each for each in names}
+    members = (name for each in names if isinstance(each, tuple) for name in each)
+    by_name = {_block_name(each): each for each in (*members, *names)}
     if name not in by_name:
         hint = did_you_mean(name, by_name)
         raise InputError(f"The model has no column {name!r}.{hint} Its columns are {listed([*by_name])}.", column=name)

@@ -73,8 +73,21 @@ def _draw(model: GenerativeClassifier, n: int, label: Hashable, rng: np.random.G
         table = pa.table(
             [pa.array(cells[:, j].tolist()) for j in range(cells.shape[1])], names=_names(model, cells.shape[1])
         )
+    table = _without_nan(table)
     name = "label" if "label" not in table.column_names else "drawn label"
     return table.append_column(name, pa.array(labels)).slice(0, n)
+
+
+def _without_nan(table: pa.Table) -> pa.Table:
+    """The table with null, an empty cell in text files, in place of NaN."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for i, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):
+            column = table.column(i)
+            table = table.set_column(i, field.name, pc.if_else(pc.is_nan(column), pa.scalar(None, field.type), column))
+    return table
 
 
 def _names(model: GenerativeClassifier, n_columns: int) -> list[str]:

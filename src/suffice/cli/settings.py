@@ -75,11 +75,20 @@ def _max_words(ctx: click.Context, parameter: click.Parameter, given: str | None
     return int(given)
 
 
-def _families(ctx: click.Context, parameter: click.Parameter, given: Sequence[str]) -> str | dict[str, str] | None:
-    """Parse families by column; a family without a column applies to all columns."""
-    if len(given) == 1 and "=" not in given[0]:
-        return given[0]
-    return pairs(ctx, parameter, given) or None
+def _families(
+    ctx: click.Context, parameter: click.Parameter, given: Sequence[str]
+) -> str | dict[str | None, str] | None:
+    """Parse families by column; a family without a column, whose key is None, applies to all other columns."""
+    alone = [each for each in given if "=" not in each]
+    if len(alone) > 1:
+        raise click.BadParameter(f"{alone[0]} and {alone[1]} cannot both apply to all columns.", ctx, parameter)
+    named = pairs(ctx, parameter, [each for each in given if "=" in each])
+    if alone and not named:
+        return alone[0]
+    families: dict[str | None, str] = {name: family for name, family in named.items()}  # noqa: C416
+    if alone:
+        families[None] = alone[0]
+    return families or None
 
 
 NAIVE_BAYES = (
@@ -90,8 +99,8 @@ NAIVE_BAYES = (
         metavar="COL=FAMILY",
         callback=_families,
         help="Family (distribution) of a column; default: chosen by its type. COL1,COL2=multivariate_gaussian models "
-        "columns jointly, COL=none ignores a column, FAMILY alone applies to all columns, and best chooses by held-out "
-        "log-loss. Repeatable.",
+        "columns jointly, COL=none ignores a column, FAMILY alone applies to all other columns (a family of numbers "
+        "to those of numbers), and best chooses by held-out log-loss. Repeatable.",
     ),
     click.option(
         "--missing",
@@ -219,6 +228,8 @@ SETTINGS_OF = {
     "text": ("event", "ngram_range", "max_words", "min_length", "punctuation", "slots"),
 }
 """Settings that not all models have."""
+NOT_NUMBERS = ("text", "category")
+"""Types of columns that families of numbers do not take."""
 MISSING = {"naive-bayes": ("ignore", "category"), "discriminant": ("em", "drop", "error")}
 """Values of ``--missing`` for each model."""
 
@@ -243,6 +254,8 @@ def check_model_settings(kind: str, settings: Settings) -> None:
     """Raise if a setting belongs to another model."""
     if kind == "averaged-dependence" and "estimation" in settings:
         raise click.UsageError(f"--model {kind} has no --estimation: its counts are always smoothed; see --smoothing.")
+    if kind == "averaged-dependence" and "missing" in settings:
+        raise click.UsageError(f"--model {kind} has no --missing: a missing cell is in a bin of its own.")
     for other, names in SETTINGS_OF.items():
         wrong = [name for name in names if name in settings and name not in SETTINGS_OF.get(kind, ())]
         if other != kind and wrong:
@@ -278,7 +291,9 @@ def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> 
 
     parameters = dict(settings)
     if "families" in parameters:
-        parameters["families"] = _families_by_column(parameters["families"], source)
+        weights = click.get_current_context().params.get("weights")
+        read = [name for name in source.names if name not in (target, weights)]
+        parameters["families"] = _families_by_column(parameters["families"], source, read)
     if "prior" in parameters:
         parameters["prior"] = _prior(str(parameters["prior"]), source.types.get(target, "text"))
     if "cuts" in parameters:
@@ -303,8 +318,11 @@ def _bins_of(path: str) -> dict[str, object]:
     return {"cuts": model.cuts_, "parents": model.parents_}
 
 
-def _families_by_column(given: object, source: Source) -> object:
-    """Return families by column. A key with commas is a block of columns, unless a column has that name."""
+def _families_by_column(given: object, source: Source, read: Sequence[str]) -> object:
+    """Return families by column. A key with commas is a block of columns, unless a column has that name.
+
+    A family of numbers for all columns is that of the columns of numbers, if there are others.
+    """
     from suffice.exceptions import did_you_mean
     from suffice.families import family_names
 
@@ -314,13 +332,26 @@ def _families_by_column(given: object, source: Source) -> object:
     if wrong:
         hint = did_you_mean(wrong[0], known)
         raise click.UsageError(f"There is no family {wrong[0]!r}.{hint} The families are {', '.join(sorted(known))}.")
-    if not by_column:
+    alone = by_column.get(None) if by_column else given
+    others = [name for name in read if source.types.get(name) in NOT_NUMBERS] if _reads_numbers(alone) else []
+    if not by_column and not others:
         return given
     families: dict[str | tuple[str, ...], str | None] = {}
     for key, name in by_column.items():
+        if key is None:
+            continue
         columns = [key] if key in source.names or "," not in key else key.split(",")
         families[columns[0] if len(columns) == 1 else tuple(columns)] = None if name == "none" else name
-    return families
+    named = {name for key in families for name in (key if isinstance(key, tuple) else (key,))}
+    rest = [name for name in read if name not in named and name not in others] if alone is not None else []
+    return families | dict.fromkeys(rest, None if alone == "none" else str(alone))
+
+
+def _reads_numbers(family: object) -> bool:
+    """Whether a family takes columns of numbers only."""
+    from suffice.families import family_named, family_names
+
+    return family in family_names() and family_named(str(family)).reads == "numbers"
 
 
 def _prior(given: str, kind: str) -> str | dict[Hashable, float]:

@@ -60,10 +60,11 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Tu
         What NaN is in X: a missing cell, or an error. With ``"em"``, a row counts with the cells that it has: means and
         covariances maximise the likelihood of all cells (EM; Little and Rubin), before shrinkage. Cells should be
         missing at random: whether a cell is missing may depend on the class and on the cells that are present, not on
-        its own value. With ``"drop"``, `fit` skips rows with missing cells. Predictions for a row use the distribution
-        of the cells that it has, in both cases; a row without any gets the class prior. Statistics are kept for each
-        pattern of missing cells, 32 MiB of them at most; beyond that, rows with the rarest kinds of patterns count with
-        fewer of their cells (see `suffice.statistics.patterns`).
+        its own value. With ``"drop"``, means and covariances are those of the complete rows, and rows with missing
+        cells count in the class shares alone; each class needs a complete row. Predictions for a row use the
+        distribution of the cells that it has, in both cases; a row without any gets the class prior. Statistics are
+        kept for each pattern of missing cells, 32 MiB of them at most; beyond that, rows with the rarest kinds of
+        patterns count with fewer of their cells (see `suffice.statistics.patterns`).
     prior : {"data", "uniform"}, mapping or array-like of shape (K,), default="data"
         Class prior. An array follows the order of ``classes_``.
     n_components : int or None, default=None

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from suffice.exceptions import InputError, did_you_mean
+from suffice.exceptions import Argument, InputError, SufficeWarning, did_you_mean, listed
 from suffice.families import Family, Gaussian, MultivariateGaussian
 from suffice.families.gaussian import GaussianParameters
 from suffice.families.linear import rows_with_missing
@@ -17,7 +17,7 @@ from suffice.learning.fitted import Fitted
 from suffice.learning.specification import Solution, specification_named
 from suffice.learning.tunable import SMOOTHING_PATH, TunableSpecification
 from suffice.learning.tuning_result import Tuning, is_auto
-from suffice.model import Block
+from suffice.model import Block, Model
 from suffice.numerics.types import Float, Matrix
 from suffice.sources.arrays import MatrixReader
 from suffice.statistics import Membership, Moments
@@ -132,6 +132,21 @@ class GaussianDiscriminantSpecification(TunableSpecification):
         """One block of all columns."""
         return (Block(self.family(tuning), slice(None), schema.names),)
 
+    def notes(self, model: Model) -> tuple[SufficeWarning, ...]:
+        """How many rows ``missing="drop"`` has not used."""
+        skipped = float((model.weights.weight - model.statistics[0].class_weights()).sum())
+        if self.missing != "drop" or skipped <= 0:
+            return ()
+        return (
+            SufficeWarning(
+                f"Rows of weight {skipped:.6g} of {model.weights.weight.sum():.6g} have missing cells; with ",
+                Argument("missing", "drop"),
+                ", they count in the class shares alone. ",
+                Argument("missing", "em"),
+                " uses the cells that they have.",
+            ),
+        )
+
     def solve(self, fitted: Fitted) -> Solution:
         """Means and covariances; raises if there are fewer discriminant directions than ``n_components``."""
         n_classes, n_columns, keep = len(fitted.classes), fitted.model.statistics[0].shape[0], self.n_components
@@ -142,4 +157,21 @@ class GaussianDiscriminantSpecification(TunableSpecification):
                 f"classes in {n_columns} columns; got {keep!r}.",
                 argument="n_components",
             )
+        if self.missing == "drop":
+            _check_complete_rows(fitted.model)
         return super().solve(fitted)
+
+
+def _check_complete_rows(model: Model) -> None:
+    """Raise unless each class that has rows has a complete one."""
+    lacking = (model.weights.weight > 0) & ~(model.statistics[0].class_weights() > 0)
+    if lacking.any():
+        labels = model.classes.labels[lacking].tolist()
+        raise InputError(
+            f"Each row of class {listed(labels)} has a missing cell, and ",
+            Argument("missing", "drop"),
+            " learns means and covariances from complete rows. Use ",
+            Argument("missing", "em"),
+            ", which uses the cells that a row has, or remove columns that are mostly missing.",
+            argument="missing",
+        )

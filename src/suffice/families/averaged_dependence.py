@@ -329,10 +329,17 @@ class AveragedDependence(Family):
     def sample(self, parameters: AveragedDependenceParameters, codes: Codes, rng: np.random.Generator) -> Coded:
         """One row drawn from p(x | y = code) for each code: a parent, its bin, and the bins of the other columns.
 
-        A number is drawn evenly between the cuts of its bin; beyond the outer cuts, as far as the next bin is wide.
+        A number is drawn evenly between the least and the largest number that its bin has held, and is whole if all
+        numbers of its column were; the model does not say where in its bin a number is. Levels that share a bin are
+        drawn as "(other)".
         """
         counts = parameters.counts
         cells = np.empty((len(codes), counts.n_columns), dtype=np.int64)
+        if not counts.parents:  # independent columns
+            for k in np.unique(codes).tolist():
+                rows = np.flatnonzero(codes == k)
+                for j in range(counts.n_columns):
+                    cells[rows, j] = _drawn_bins(counts, j, parameters.shares[k], len(rows), rng)
         parent = rng.integers(0, max(1, len(counts.parents)), len(codes))
         for k in np.unique(codes).tolist():
             for p, i in enumerate(counts.parents):
@@ -434,20 +441,20 @@ def _drawn(parameters: AveragedDependenceParameters, k: int, p: int, i: int, n: 
     """Cells of n rows of class k whose columns depend on the p-th parent, column i (n, d)."""
     counts, shares = parameters.counts, parameters.shares[k]
     cells = np.empty((n, counts.n_columns), dtype=np.int64)
-    first, last = int(counts.offsets[i]), int(counts.offsets[i + 1])
-    cells[:, i] = rng.choice(np.arange(first, last), n, p=_normal(shares[first:last]))
+    cells[:, i] = _drawn_bins(counts, i, shares, n, rng)
     for a in np.unique(cells[:, i]).tolist():
         rows = np.flatnonzero(cells[:, i] == a)
         pair = counts.pairs[k, a + counts.shift[p]] + parameters.smoothing * shares
         for j in range(counts.n_columns):
             if j != i:
-                here = np.arange(counts.offsets[j], counts.offsets[j + 1])
-                cells[rows, j] = rng.choice(here, len(rows), p=_normal(pair[here]))
+                cells[rows, j] = _drawn_bins(counts, j, pair, len(rows), rng)
     return cells
 
 
-def _normal(share: Float) -> Float:
-    return np.asarray(share / share.sum())
+def _drawn_bins(counts: PairCounts, j: int, shares: Float, n: int, rng: np.random.Generator) -> Codes:
+    """Cells of n rows in column j, by the shares of all bins (C,)."""
+    here = np.arange(counts.offsets[j], counts.offsets[j + 1])
+    return rng.choice(here, n, p=shares[here] / shares[here].sum())
 
 
 def _sampled(counts: PairCounts, j: int, cells: Codes, rng: np.random.Generator) -> CodedColumn:
@@ -457,10 +464,16 @@ def _sampled(counts: PairCounts, j: int, cells: Codes, rng: np.random.Generator)
     if bins.cuts is None:
         levels = counts.levels[j] if bins.kept is None else Levels((*bins.kept, "(other)"))
         return CodedColumn(levels, np.where(missing, -1, codes))
-    cuts = np.array(bins.cuts if bins.cuts else (0.0,))
-    low = cuts[1] - cuts[0] if len(cuts) > 1 else max(abs(cuts[0]), 1.0)
-    high = cuts[-1] - cuts[-2] if len(cuts) > 1 else low
-    edges = np.concatenate([[cuts[0] - low], cuts, [cuts[-1] + high]])
-    at = np.where(missing, 0, codes)
-    drawn = edges[at + 1] - rng.random(len(at)) * (edges[at + 1] - edges[at])
-    return NumberColumn(np.where(missing, np.nan, drawn))
+    low, high = _ends(bins)[np.where(missing, 0, codes)].T
+    share = 1 - rng.random(len(codes))
+    drawn = np.ceil(low - 1 + share * (high - low + 1)) if bins.whole else low + share * (high - low)
+    return NumberColumn(np.where(missing, np.nan, np.clip(drawn, low, high)))
+
+
+def _ends(bins: Bins) -> Float:
+    """Least and largest number of each interval (B, 2): those it has held, or the cuts around it if there are none."""
+    cuts = np.array(bins.cuts)
+    cuts = np.array([*cuts[:1], *cuts, *np.nextafter(cuts[-1:], np.inf)]) if len(cuts) else np.zeros(2)
+    around = np.column_stack([cuts[:-1], cuts[1:]])
+    held = bins.ends or (None,) * len(around)
+    return np.array([pair or limits for pair, limits in zip(held, around.tolist(), strict=True)])

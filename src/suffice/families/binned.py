@@ -7,22 +7,23 @@ The prior of each θ is a Dirichlet distribution with α = ``smoothing`` pseudo-
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.families.contract import read_only, register
 from suffice.families.estimation import Estimation, check_cells, check_estimation, no_proper_prior, weighted_logs
 from suffice.families.histogram.bins import bins_between, cell_ends, quantile_bins
 from suffice.families.histogram.family import check_count, check_cuts, column_of, is_in_range
-from suffice.families.independent import IndependentColumns
+from suffice.families.independent import BLOCK_CELLS, IndependentColumns
 from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix
 from suffice.statistics import BinCounts, ClassAxis, Membership
+from suffice.statistics.cuts import interval_names, intervals
 from suffice.tables.table import is_sparse
 
 __all__ = ["BinShares", "Binned", "BinnedParameters"]
@@ -37,28 +38,45 @@ class BinShares:
     Attributes
     ----------
     cuts : array of shape (B − 1,)
-        A number belongs to the second of two bins from the cut on.
+        A number equal to a cut belongs to the lower bin.
     ends : tuple of two floats
         Where the first and the last bin end for samples; a number beyond belongs to them as well.
     count : array of shape (K, B)
     log_share : array of shape (K, B)
+    narrow : tuple of three arrays of shape (C,)
+        Least and largest number of the narrow bins that were counted, and their weight; empty if the cuts are given.
     """
 
     cuts: Float
     ends: tuple[float, float]
     count: Float
     log_share: Float
+    narrow: tuple[Float, Float, Float]
 
     def __post_init__(self) -> None:
         read_only(self)
 
     def positions(self, values: Float) -> Codes:
         """The bin of each value."""
-        return np.searchsorted(self.cuts, values, side="right")
+        return intervals(self.cuts, values)
 
     def limits(self) -> Float:
         """Ends of all bins (B + 1,)."""
         return np.concatenate([[self.ends[0]], self.cuts, [self.ends[1]]])
+
+    def drawn(self, at: Codes, rng: np.random.Generator) -> Float:
+        """A number from each of these bins: from a narrow bin inside, or evenly if the bin has none."""
+        limits = self.limits()
+        low, high = limits[at], limits[at + 1]
+        inside = self.positions(self.narrow[0] + (self.narrow[1] - self.narrow[0]) / 2)
+        for b in np.unique(at).tolist():
+            cells = np.flatnonzero(inside == b)
+            if len(cells):
+                weight, here = self.narrow[2][cells], np.flatnonzero(at == b)
+                chosen = rng.choice(cells, len(here), p=weight / weight.sum())
+                low[here], high[here] = self.narrow[0][chosen], self.narrow[1][chosen]
+        out = high - rng.random(len(at)) * (high - low)
+        return np.clip(out, np.minimum(np.nextafter(low, high), high), high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +95,11 @@ class Binned(IndependentColumns):
     Parameters
     ----------
     cuts : tuple of float, "quantile" or "width"
-        Ascending numbers, 127 at most, that separate the bins of every column: ``(18, 65)`` makes the bins below 18,
-        from 18 to below 65, and from 65 on. Models with different cuts cannot be merged. "quantile" and "width" make
-        ``n_bins`` bins of equal weight or of equal width from the counts of all rows in at most 1,024 narrow bins (see
-        `suffice.statistics.bin_counts`), so models can be merged, and the cuts are those of all their rows.
+        Increasing numbers, 127 at most, that separate the bins of every column: ``(18, 65)`` makes the bins up to 18,
+        above 18 and up to 65, and above 65, as in ``pandas.cut``. Models with different cuts cannot be merged.
+        "quantile" and "width" make ``n_bins`` bins of equal weight or of equal width from the counts of all rows in at
+        most 1,024 narrow bins (see `suffice.statistics.bin_counts`), so models can be merged, and the cuts are those of
+        all their rows.
     n_bins : int
         Number of bins, if the cuts are not given. With quantiles, equal values are in one bin, which may leave
         fewer bins.
@@ -113,7 +132,7 @@ class Binned(IndependentColumns):
         if isinstance(self.cuts, str):
             if self.cuts not in ("quantile", "width"):
                 raise InputError(
-                    f"cuts must be 'quantile', 'width' or ascending numbers; got {self.cuts!r}.", argument="cuts"
+                    f"cuts must be 'quantile', 'width' or increasing numbers; got {self.cuts!r}.", argument="cuts"
                 )
         else:
             object.__setattr__(self, "cuts", check_cuts(self.cuts, "cuts"))
@@ -159,7 +178,7 @@ class Binned(IndependentColumns):
         cuts = self._cuts(statistic, j, low, high)
         count = bins_between(statistic, j, cuts)
         ends = (float(low[0]), float(high[-1])) if len(low) else (0.0, 0.0)
-        if len(cuts):
+        if self._given:
             first, last = (cuts[1] - cuts[0], cuts[-1] - cuts[-2]) if len(cuts) > 1 else (1.0, 1.0)
             ends = min(ends[0], float(cuts[0] - first)), max(ends[1], float(cuts[-1] + last))
         alpha, size = self._alpha, count.sum(axis=1, keepdims=True)
@@ -169,7 +188,9 @@ class Binned(IndependentColumns):
         with np.errstate(divide="ignore", invalid="ignore"):
             total = np.log(np.where(empty, pooled.sum(), size) + alpha * count.shape[1])
             log_share = np.where(np.isneginf(total), 0.0, np.log(table + alpha) - total)
-        return BinShares(cuts, ends, count, log_share)
+        none = np.empty(0)
+        narrow = (none, none, none) if self._given else (low, high, statistic.of_column(j).sum(axis=0))
+        return BinShares(cuts, ends, count, log_share, narrow)
 
     @property
     def _alpha(self) -> float:
@@ -196,6 +217,25 @@ class Binned(IndependentColumns):
         out = np.zeros((len(values), parameters.n_classes))
         for j in np.unique(columns):
             out[columns == j] = self.cells(parameters, values[columns == j], int(j))
+        return out
+
+    def log_likelihood(self, parameters: BinnedParameters, x: Matrix) -> Float:
+        """log p(x | y) of each row under each class (n, K); a missing cell adds nothing."""
+        if is_sparse(x):
+            return super().log_likelihood(parameters, x)
+        return self.weighted_log_likelihood(parameters, x, np.ones(x.shape[1]))
+
+    def weighted_log_likelihood(self, parameters: BinnedParameters, x: Matrix, weights: Float) -> Float:
+        """Σ_j w_j log θ of the bin of each cell (n, K); a column of weight zero has no effect."""
+        if is_sparse(x):
+            return super().weighted_log_likelihood(parameters, x, weights)
+        tables = [np.ascontiguousarray(column.log_share.T) for column in parameters.columns]
+        out = np.zeros((len(x), parameters.n_classes))
+        for start in range(0, len(x), BLOCK_CELLS):
+            rows = slice(start, start + BLOCK_CELLS)
+            for j in np.flatnonzero(weights > 0).tolist():
+                cuts = parameters.columns[j].cuts
+                kernels.add_step_scores(x[rows, j], cuts, tables[j], out[rows], float(weights[j]))
         return out
 
     def _n_classes(self, parameters: BinnedParameters) -> int:
@@ -237,16 +277,18 @@ class Binned(IndependentColumns):
     # ------------------------------------------------------------------ sample
 
     def sample(self, parameters: BinnedParameters, codes: Codes, rng: np.random.Generator) -> Float:
-        """One row for each code (n, d): a bin drawn from p(bin | y = code), and a number evenly from the bin."""
+        """One row for each code (n, d): a bin drawn from p(bin | y = code), and a number from the bin.
+
+        With computed cuts, the number is one of the numbers of all classes in the bin, as far as they were counted one
+        by one. The counts between given cuts do not say where in its bin a number is: it is drawn evenly.
+        """
         out = np.zeros((len(codes), len(parameters.columns)))
         for j, column in enumerate(parameters.columns):
-            limits = column.limits()
             for k in np.unique(codes):
                 here = np.flatnonzero(codes == k)
                 share = np.exp(column.log_share[k])
                 at = rng.choice(len(share), size=len(here), p=share / share.sum())
-                drawn = limits[at] + (limits[at + 1] - limits[at]) * rng.random(len(here))
-                out[here, j] = np.clip(drawn, limits[at], np.nextafter(limits[at + 1], limits[at]))
+                out[here, j] = column.drawn(at, rng)
         return out
 
     def example(self, rng: np.random.Generator, codes: Codes, n_columns: int) -> Float:
@@ -277,7 +319,4 @@ class Binned(IndependentColumns):
     def level_table(self, parameters: BinnedParameters, j: int) -> tuple[list[object], Float]:
         """The bins of column j, and their probabilities in each class (B, K)."""
         column = parameters.columns[j]
-        cuts = [f"{cut:.6g}" for cut in column.cuts]
-        middle = [f"{a} to {b}" for a, b in itertools.pairwise(cuts)]
-        names = [f"below {cuts[0]}", *middle, f"from {cuts[-1]}"] if cuts else ["all"]
-        return list(names), np.exp(column.log_share.T)
+        return list(interval_names(column.cuts)), np.exp(column.log_share.T)

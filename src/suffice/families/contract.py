@@ -211,7 +211,7 @@ class Family(
 
         By default raises `NotLinearError`.
         """
-        raise NotLinearError(f"The log-odds of a {self.name} block are not linear in x.")
+        raise NotLinearError(f"The log-odds of the family {self.name} are not linear in x.")
 
     def indicators(self, parameters: Parameters) -> Sequence[Sequence[object]] | None:
         """Levels of each column that `linear_form` has a coefficient for.

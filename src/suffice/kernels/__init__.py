@@ -43,6 +43,7 @@ from suffice.kernels.joining import (
     pool_moments,
     refine_moments,
 )
+from suffice.kernels.knots import add_line_scores, add_step_scores
 from suffice.kernels.labels import text_codes
 from suffice.kernels.linear import linear_posterior, linear_scores
 from suffice.kernels.moments import MomentSums, class_moments, class_sums, class_sums_with_flags, exact_moments
@@ -73,8 +74,10 @@ __all__ = [
     "TemperedLoss",
     "ValueFlags",
     "accumulate",
+    "add_line_scores",
     "add_moved",
     "add_pair_counts",
+    "add_step_scores",
     "add_to_rows",
     "arrow_column",
     "arrow_truths",

@@ -90,6 +90,14 @@ def pair_counts(
     pairs: NDArray[float64],
     single: NDArray[float64],
 ) -> None: ...
+def knot_scores(
+    values: NDArray[float64],
+    at: NDArray[float64],
+    table: NDArray[float64],
+    weight: float,
+    lines: bool,
+    out: NDArray[float64],
+) -> None: ...
 def pair_scores(
     cells: NDArray[int32],
     parents: NDArray[int64],

@@ -22,8 +22,9 @@ from suffice.tables.table import Schema, is_sparse
 __all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
 
 CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")
-OF_ALL_NUMBERS = ("gaussian", "histogram")  # of which no later batch can hold a value outside the domain
-MOST_ROWS = 5_000  # that families are scored on
+OF_ALL_NUMBERS = ("gaussian", "histogram")  # their domain is all numbers, so every later batch is in it
+MOST_ROWS = 5_000  # at most so many rows score the families
+LARGEST_SQUARED = 1e150  # sums of squares of larger numbers may overflow
 
 
 def names_best(families: object) -> bool:
@@ -80,7 +81,7 @@ def family_scores(
         blocks = [Block(family, [j], [schema.names[j]]) for family in families]
         scored = [
             _held_out(block, some, part) + prior
-            if _accepts(block, some, part) and _accepts(block, table, members)  # most are refused by a few rows
+            if _accepts(block, some, part) and _accepts(block, table, members)  # a few rows refuse most
             else None
             for block in blocks
         ]
@@ -90,6 +91,10 @@ def family_scores(
 
 def _accepts(block: Block, table: Table, members: Membership) -> bool:
     """Whether all values of the column are in the domain of the family."""
+    if block.family.name == "histogram":
+        return True
+    if not _has_squares(block.take(table)):
+        return False
     if block.family.name in OF_ALL_NUMBERS:
         return True
     try:
@@ -97,6 +102,15 @@ def _accepts(block: Block, table: Table, members: Membership) -> bool:
     except InputError:
         return False
     return True
+
+
+def _has_squares(x: Matrix) -> bool:
+    """Whether differences of the numbers of a column have squares in float64."""
+    values = x.data if is_sparse(x) else np.asarray(x)
+    if not values.size:
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.nanmax(np.abs(values), initial=0.0) < LARGEST_SQUARED)
 
 
 def _held_out(block: Block, some: Table, members: Membership) -> Float:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from suffice import bayes, kernels
-from suffice.exceptions import InputError
+from suffice.exceptions import Argument, InputError
 from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Codes, Float
 from suffice.statistics import ClassAxis
@@ -88,7 +88,17 @@ class Calibration:
         return f"Calibration: slope {self.slope:.3g}, share of outliers {self.outliers:.3g}, {self.rule}"
 
     def column_weights(self) -> Listing:
-        """The weight of each column, or of each block of dependent columns."""
+        """The weight of each column, or of each block of dependent columns.
+
+        Raises `InputError` for another calibration than ``calibrate="columns"``, which has no such weights.
+        """
+        if not len(self.weights):
+            raise InputError(
+                "This calibration has no weights of columns: it has one slope for all. Fit with ",
+                Argument("calibrate", "columns"),
+                ".",
+                argument="calibrate",
+            )
         names = [", ".join(map(str, each)) if isinstance(each, tuple) else each for each in self.columns]
         return Listing({"column": names, "weight": self.weights.tolist()})
 

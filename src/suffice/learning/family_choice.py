@@ -51,6 +51,14 @@ def family_of(given: object, settings: Mapping[str, object]) -> Family:
                 argument="families",
             )
         return given
+    names = family_names()
+    if given not in names:
+        known = ["auto", BEST, *names]
+        raise InputError(
+            f"There is no family {given!r:.80}.{did_you_mean(given, known)} The families are "
+            f"{listed(known, len(known))}.",
+            argument="families",
+        )
     return _with_settings(family_type(given), settings)
 
 

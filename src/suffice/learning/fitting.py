@@ -250,7 +250,7 @@ def _reported(
         scores,
         why,
         tuple(source.problems),
-        (*source.remarks, *notes),
+        (*source.remarks, *fitted.specification.notes(fitted.model), *notes),
         fitted.layout.schema.scores,
     )
     return fitted.with_parts(report=report, target=rows.target)

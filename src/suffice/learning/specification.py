@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
-from suffice.exceptions import ClassError, listed
+from suffice.exceptions import ClassError, SufficeWarning, listed
 from suffice.families.estimation import Smoothed
 from suffice.learning.tuning_result import Tuning
 from suffice.model import Block, Estimate, LinearForm, Model
@@ -204,6 +204,10 @@ class Specification(ABC):
 
     def warn_about_first_batch(self, model: Model, layout: RowLayout) -> None:  # noqa: B027
         """Warn about columns of the first batch of a stream."""
+
+    def notes(self, model: Model) -> tuple[SufficeWarning, ...]:
+        """Remarks about the rows of a fitted model, for the report of a source."""
+        return ()
 
     # ------------------------------------------------------------------ capabilities
 

@@ -22,6 +22,7 @@ from suffice.learning.kept_rows import KeptRows
 from suffice.learning.labels import LabelReader, check_labels, text_labels
 from suffice.learning.specification import Specification
 from suffice.model import Block, Model
+from suffice.model.alignment import same_layout
 from suffice.numerics.types import Array, Codes
 from suffice.sources.arrays import plain_rows
 from suffice.sources.engine_types import ArrowTable
@@ -66,8 +67,8 @@ class Expected:
         Whether the rows are to be removed.
     all_rows : bool
         Whether the first batch has all rows of a fit.
-    first : Model, optional
-        Model of the batches that were read before, if nothing was learned before them.
+    first : tuple of Block, optional
+        Blocks with what the first batch has fixed, if nothing was learned before it.
     check : callable, optional
         Takes the number of rows, their classes and the number of columns; raises before anything is summarised if all
         rows are there at once.
@@ -80,7 +81,7 @@ class Expected:
     min_rows: int = 0
     removes: bool = False
     all_rows: bool = False
-    first: Model | None = None
+    first: tuple[Block, ...] | None = None
     check: Callable[[int, ClassAxis, int], None] | None = None
 
     @property
@@ -93,7 +94,7 @@ class Expected:
         if self.fitted is not None:
             return self.fitted.blocks
         blocks = self.specification.blocks(layout.schema)
-        return blocks if self.first is None else self.first.settle(blocks)
+        return self.first if self.first is not None and same_layout(self.first, blocks) else blocks
 
     def chosen_layout(self, table: Table, members: Membership, layout: RowLayout) -> RowLayout:
         """The layout of the first batch with the families that its rows choose; a known layout is unchanged."""
@@ -399,9 +400,8 @@ class _BatchReader:
         elif self.rows.source.adds_nulls and layout.nulls != self.rows.source.nulls:
             layout = replace(layout, nulls=self.rows.source.nulls)
         model = self.expected.summarize(table, members, layout)
-        first = self.expected.first
-        if first is None or not first.weights.weight.any():
-            self.expected = replace(self.expected, first=model)
+        if self.expected.first is None and model.weights.weight.any():
+            self.expected = replace(self.expected, first=model.settle(model.blocks))
         self.layout = _with_known_kinds(layout, table)
         if self.expected.check is not None:
             self.expected.check(len(members), labels.axis, layout.n_columns)

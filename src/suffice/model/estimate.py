@@ -201,14 +201,21 @@ class Estimate:
 def _weighted(form: Linear, family: Family, parameters: Parameters, weights: Float) -> Linear:
     """The linear form of Σ_j w_j log p(x_j | y), from that of log p(x | y) and a weight for each column, or for all."""
     if len(set(weights.tolist())) == 1:
-        return Linear(weights[0] * form.coef, weights[0] * form.offset, form.origin)
+        return Linear(_times(form.coef, weights[:1]), _times(form.offset, weights[:1]), form.origin)
     indicators = family.indicators(parameters)
     if indicators is not None:
-        return Linear(form.coef * np.repeat(weights, [len(each) for each in indicators]), form.offset, form.origin)
+        by_level = np.repeat(weights, [len(each) for each in indicators])
+        return Linear(_times(form.coef, by_level), form.offset, form.origin)
     # At the origin, the log-likelihood of a column is its part of the offset.
     terms = family.terms(parameters, form.origin[None])
     assert terms is not None
-    return Linear(weights * form.coef, terms[0] @ weights, form.origin)
+    return Linear(_times(form.coef, weights), _times(terms[0], weights).sum(axis=-1), form.origin)
+
+
+def _times(values: Float, weights: Float) -> Float:
+    """Weighted values; a weight of zero gives zero, even for an infinite value."""
+    used = np.broadcast_to(weights > 0, values.shape)
+    return np.multiply(values, weights, out=np.zeros(values.shape), where=used)
 
 
 def _drawn_column(drawn: BlockRows, i: int) -> Any:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import LeaveOneOut
 from sklearn.model_selection import cross_val_predict as their_cross_val_predict
 
 from suffice.estimators import GenerativeClassifier
 from suffice.exceptions import InputError, listed
+from suffice.learning.best_families import names_best
 from suffice.learning.fitting import prepare
 from suffice.learning.held_out import held_out_joint, only_rows
 from suffice.learning.prediction import answer_of_joint
 from suffice.learning.training_rows import LabelledRows, summarize_batch
+from suffice.learning.tuning_result import is_auto
 from suffice.model_selection.class_columns import METHODS, on_all_classes, warn_of_missing_classes
 from suffice.numerics.types import Array
 from suffice.sources.labels import encode
@@ -31,6 +34,7 @@ def leave_one_out(
     downdate. Rows for which a closed form would lose digits (they carry most of what a class knows of a column), and
     settings without a closed form (shrunk covariances), are estimated row by row from the statistics without the row.
     An estimator that calibrates, or chooses a parameter, does so again without each row: it is fitted once per row.
+    Families that the data choose (``families="best"``) are those of all rows.
 
     Parameters
     ----------
@@ -63,6 +67,7 @@ def leave_one_out(
         )
     if method not in METHODS:
         raise InputError(f"method must be one of {listed(METHODS)}; got {method!r}.", argument="method")
+    estimator = _with_chosen_families(estimator, LabelledRows(X, y, sample_weight))
     if not is_additive(estimator):
         params = None if sample_weight is None else {"sample_weight": sample_weight}
         refitted = their_cross_val_predict(estimator, X, y, cv=LeaveOneOut(), method=method, params=params)
@@ -83,6 +88,20 @@ def leave_one_out(
             answers[lost, codes[lost]] = np.finfo(answers.dtype).min
     every = encode(np.asarray(y))[0]  # also classes whose rows have no weight
     return on_all_classes(np.asarray(answers), method, members.classes, every)
+
+
+def _with_chosen_families(estimator: GenerativeClassifier, rows: LabelledRows) -> GenerativeClassifier:
+    """The estimator with the families that all rows choose, in place of "best"; unchanged without such columns."""
+    families, specification = getattr(estimator, "families", None), estimator.specification()
+    if not names_best(families) or any(is_auto(each) for each in estimator.get_params(deep=False).values()):
+        return estimator
+    fitted = prepare(specification, rows).fitted
+    used = {name for block in fitted.blocks for name in block.names}
+    chosen: dict[object, object] = dict.fromkeys(name for name in fitted.layout.names if name not in used)
+    for block in fitted.blocks:
+        chosen |= dict.fromkeys(block.names if block.family.independent else [tuple(block.names)], block.family)
+    out: GenerativeClassifier = clone(estimator).set_params(families=chosen)
+    return out
 
 
 def is_additive(estimator: GenerativeClassifier) -> bool:

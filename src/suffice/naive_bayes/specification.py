@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from suffice.exceptions import InputError, did_you_mean, listed
+from suffice.exceptions import Argument, InputError, SufficeWarning, did_you_mean, listed, warn_user
 from suffice.families import Family
 from suffice.learning.best_families import best_columns, check_same_choice, family_scores, names_best
 from suffice.learning.column_checks import (
@@ -89,6 +89,22 @@ class NaiveBayesSpecification(TunableSpecification):
         """Independent columns of equal families are one block."""
         return tuple(chosen_blocks(self.families, schema, self.family_settings(tuning)))
 
+    def _warn_about_settings(self) -> None:
+        """Warn about ``smoothing`` or ``estimation`` for a family that has no such setting."""
+        given = self.families.values() if isinstance(self.families, Mapping) else [self.families]
+        named = {each for each in given if isinstance(each, str) and each not in ("auto", BEST)}
+        changed = {"smoothing": self.smoothing is not None, "estimation": self.estimation not in (None, "map")}
+        for name in sorted(named):
+            has = vars(family_of(name, self.family_settings(None)))
+            for setting in (setting for setting, is_changed in changed.items() if is_changed and setting not in has):
+                warn_user(
+                    SufficeWarning(
+                        Argument(setting, getattr(self, setting)),
+                        f" has no effect on {name} columns, whose settings are {listed(list(has), 9)}.",
+                        argument=setting,
+                    )
+                )
+
     def check_batch(self, fitted: Fitted, model: Model, table: Table) -> None:
         """Raise if a column of strings brings numbers, or the other way round."""
         check_levels(fitted.model, model, table)
@@ -105,5 +121,6 @@ class NaiveBayesSpecification(TunableSpecification):
         self.warn_about_first_batch(model, layout)
 
     def warn_about_first_batch(self, model: Model, layout: RowLayout) -> None:
-        """Warn about text that is read as a category."""
+        """Warn about text that is read as a category, and settings that a named family does not have."""
+        self._warn_about_settings()
         warn_about_levels(model, layout.schema, self.reader.with_given_family(layout))

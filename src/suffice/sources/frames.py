@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from suffice.exceptions import InputError
-from suffice.numerics.types import Array, Float, Index
+from suffice.numerics.types import Array, Codes, Float, Index, Mask
 from suffice.sources.columns import Column, ObjectColumn, kind_of_values, numbers_of
 from suffice.sources.engine_types import ArrowArray, ArrowType, ColumnType, NativeFrame, NativeSeries
 from suffice.sources.series import Series, SeriesReader, is_pandas_category
@@ -180,17 +180,32 @@ def _values(dtype: nw.dtypes.DType, column: Array | CodedColumn) -> DrawnValues:
     """A drawn column as values that a frame column of this type accepts."""
     if isinstance(column, CodedColumn):
         return column.values(len(column.codes))
+    missing = np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
     if dtype.is_integer():
         limits = np.iinfo(str(dtype).lower())
-        return np.clip(np.rint(column), max(limits.min, -(2.0**62)), min(limits.max, 2.0**62)).astype(np.int64)
+        whole = _whole(column, missing, max(limits.min, -(2.0**62)), min(limits.max, 2.0**62))
+        return _with_missing(whole, missing)
     if dtype == nw.Boolean:
-        return column > 0.5
+        return _with_missing(column > 0.5, missing)
     if dtype.is_temporal():
         unit = _unit(dtype)
         steps = np.timedelta64(1, "s") / np.timedelta64(1, unit)
-        whole = np.clip(np.rint(steps * column), -(2.0**62), 2.0**62).astype(np.int64)
+        whole = _whole(steps * column, missing, -(2.0**62), 2.0**62)
+        whole[missing] = np.iinfo(np.int64).min  # NaT
         return whole.astype(f"{'timedelta' if isinstance(dtype, nw.Duration) else 'datetime'}64[{unit}]")
     return column
+
+
+def _whole(column: Float, missing: Mask, least: float, most: float) -> Codes:
+    """Numbers rounded to whole ones between limits; zero for missing ones."""
+    return np.clip(np.rint(np.where(missing, 0.0, column)), least, most).astype(np.int64)
+
+
+def _with_missing(values: Array, missing: Mask) -> DrawnValues:
+    """Values with None for missing ones; an array if there are none."""
+    if not missing.any():
+        return values
+    return [None if lacks else value for value, lacks in zip(values.tolist(), missing.tolist(), strict=True)]
 
 
 def _unit(dtype: nw.dtypes.DType) -> Literal["D", "s", "ms", "us", "ns"]:

@@ -20,6 +20,7 @@ from suffice.exceptions import MergeError, columns_at
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix, Selection
 from suffice.statistics.classes import ClassAxis, Membership, present_rows
 from suffice.statistics.counts import class_counts
+from suffice.statistics.cuts import intervals
 from suffice.statistics.statistic import ByClass, Statistic, has_faded
 from suffice.statistics.subtraction import subtract_weights
 from suffice.tables.table import is_sparse
@@ -53,7 +54,7 @@ class BinCounts(Statistic):
     sizes : array of int of shape (d,)
         Number of bins of each column.
     cuts : tuple of float
-        Given cuts, if the counted numbers are positions between them: 0 below the first cut, 1 from the first on.
+        Given cuts, if the counted numbers are intervals between them: 0 up to the first cut, 1 above it.
 
     Examples
     --------
@@ -266,7 +267,7 @@ def _counted(values: Float, here: Mask | None, members: Membership, cuts: tuple[
     if not present.all():
         values, members = values[present], members.take(present)
     if cuts:
-        values = np.searchsorted(np.array(cuts), values, side="right").astype(np.float64)
+        values = intervals(np.array(cuts), values).astype(np.float64)
     keys = _keys(values)
     if len(keys) >= MANY_ROWS:
         bins, shift, sizes, at = _bins_of_many(keys)

@@ -7,20 +7,20 @@ the bin of the cuts below it, ``cut_b−1 < x ≤ cut_b``. The last bin of every
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.exceptions import InputError
-from suffice.numerics.types import Codes, Float
+from suffice.numerics.types import Codes, Float, Mask
+from suffice.statistics.cuts import interval_names, intervals, valid_cuts
 from suffice.tables.levels import Levels, is_missing
 from suffice.tables.mixed_rows import MixedRows
 
-__all__ = ["BinnedRows", "Bins", "Cells", "bin_offsets", "chosen_bins", "quantile_cuts"]
+__all__ = ["BinnedRows", "Bins", "Cells", "SeenNumbers", "bin_offsets", "chosen_bins", "quantile_cuts"]
 
 Cells = NDArray[np.int32]
 """Bins of rows and columns (n, d), numbered among the bins of all columns; −1 for a level without a bin."""
@@ -40,10 +40,17 @@ class Bins:
     kept : tuple, optional
         Levels with a bin of their own, in order; all other levels share one more bin. None, without cuts, means that
         every level has its own bin, and later levels are added.
+    ends : tuple, optional
+        The least and the largest number that each interval has held; None for an interval without any. Bins are equal
+        whatever they have held.
+    whole : bool
+        Whether all of these numbers are whole.
     """
 
     cuts: tuple[float, ...] | None = None
     kept: tuple[Hashable, ...] | None = None
+    ends: tuple[tuple[float, float] | None, ...] | None = field(default=None, compare=False)
+    whole: bool = field(default=False, compare=False)
 
     def size(self, levels: Levels) -> int:
         """Return the number of bins of a column with these levels, with that of missing cells."""
@@ -54,10 +61,7 @@ class Bins:
     def names(self, levels: Levels) -> list[object]:
         """Return the names of the bins."""
         if self.cuts is not None:
-            if not self.cuts:
-                return ["(any)", "(missing)"]
-            inner = [f"{a:.6g} to {b:.6g}" for a, b in pairwise(self.cuts)]
-            return [f"≤ {self.cuts[0]:.6g}", *inner, f"> {self.cuts[-1]:.6g}", "(missing)"]
+            return [*interval_names(self.cuts), "(missing)"]
         if self.kept is not None:
             return [*self.kept, "(other)", "(missing)"]
         return [*levels.values, "(missing)"]
@@ -75,33 +79,60 @@ class Bins:
             return cls()
         if isinstance(given, dict) and set(given) == {"levels"}:
             return cls(kept=Levels.of(given["levels"]).values)
-        try:
-            cuts = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            cuts = np.array(np.nan)
-        if isinstance(given, str) or cuts.ndim != 1 or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
+        cuts = valid_cuts(given)
+        if cuts is None:
             raise InputError(
                 f"The cuts of column {column!r} must be increasing numbers, 'levels', or {{'levels': [...]}} with the "
                 f"levels to keep apart; got {given!r:.80}.",
                 argument="cuts",
                 column=column,
             )
-        return cls(cuts=tuple(cuts.tolist()))
+        return cls(cuts=cuts)
+
+    def holding(self, ends: tuple[tuple[float, float] | None, ...] | None, whole: bool) -> Bins:
+        """Return the bins with other numbers that they have held."""
+        return replace(self, ends=ends, whole=whole)
+
+    def joined(self, other: Bins) -> Bins:
+        """Return the same bins with the numbers that both have held."""
+        if self.ends is None or other.ends is None:
+            return self if other.ends is None else other
+        return self.holding(tuple(map(_hull, self.ends, other.ends)), self.whole and other.whole)
 
     def flaw(self) -> str | None:
         """Return what is wrong with bins from a file; None if they are valid."""
         if self.cuts is not None:
-            cuts = self.cuts
-            if not isinstance(cuts, tuple) or not all(type(cut) is float and np.isfinite(cut) for cut in cuts):
+            if not isinstance(self.cuts, tuple) or not all(type(cut) is float for cut in self.cuts):
                 return "the cuts are not numbers"
-            if self.kept is not None or any(a >= b for a, b in pairwise(cuts)):
+            if self.kept is not None or valid_cuts(self.cuts) is None:
                 return "the cuts are not increasing"
         elif self.kept is not None:
             if not isinstance(self.kept, tuple) or len(set(self.kept)) < len(self.kept):
                 return "the levels to keep are not distinct"
             if any(map(is_missing, self.kept)):
                 return "a level to keep is missing"
+        if type(self.whole) is not bool or not (self.ends is None or self._has_valid_ends()):
+            return "the numbers in the bins are not valid"
         return None
+
+    def _has_valid_ends(self) -> bool:
+        ends = self.ends
+        if not isinstance(ends, tuple) or not isinstance(self.cuts, tuple) or len(ends) != len(self.cuts) + 1:
+            return False
+        held = [pair for pair in ends if pair is not None]
+        return all(
+            isinstance(pair, tuple)
+            and len(pair) == 2
+            and all(type(end) is float and np.isfinite(end) for end in pair)
+            and pair[0] <= pair[1]
+            for pair in held
+        )
+
+
+def _hull(a: tuple[float, float] | None, b: tuple[float, float] | None) -> tuple[float, float] | None:
+    if a is None or b is None:
+        return a if b is None else b
+    return min(a[0], b[0]), max(a[1], b[1])
 
 
 # ---------------------------------------------------------------------- choosing bins
@@ -225,24 +256,70 @@ class BinnedRows:
         step = max(1, BLOCK_CELLS // max(1, len(self.bins)))
         return [(start, min(len(self), start + step)) for start in range(0, len(self), step)]
 
-    def cells(self, start: int, stop: int) -> Cells:
-        """Return the cell of each row start..stop−1 and column, as int32; −1 for a level without a bin."""
+    def cells(self, start: int, stop: int, seen: SeenNumbers | None = None) -> Cells:
+        """Return the cell of each row start..stop−1 and column, as int32; −1 for a level without a bin.
+
+        ``seen`` takes note of the numbers.
+        """
         out = np.empty((stop - start, len(self.bins)), dtype=np.int32)
         if self._numbers:
             numbers = self.x.rows(start, stop).numbers(self._numbers)
             for i, j in enumerate(self._numbers):
                 cuts = self.bins[j].cuts
                 assert cuts is not None
-                out[:, j] = _interval(np.ascontiguousarray(numbers[:, i]), cuts, int(self.offsets[j]))
+                values = np.ascontiguousarray(numbers[:, i])
+                out[:, j] = _interval(values, cuts, int(self.offsets[j]))
+                if seen is not None:
+                    seen.add(j, out[:, j], values, start)
         for j, codes in self._codes.items():
             out[:, j] = self._bin_of_code[j][codes[start:stop]]
         return out
 
 
+class SeenNumbers:
+    """The least and the largest number in each cell, and whether all numbers of a column are whole.
+
+    Parameters
+    ----------
+    rows : BinnedRows
+    present : array of bool of shape (n,), optional
+        Rows that count.
+    """
+
+    def __init__(self, rows: BinnedRows, present: Mask | None) -> None:
+        self._rows, self._present = rows, present
+        size = int(rows.offsets[-1])
+        self._low, self._high = np.full(size, np.inf), np.full(size, -np.inf)
+        self._whole = np.ones(len(rows.bins), dtype=bool)
+
+    def add(self, j: int, cells: Cells, values: Float, start: int) -> None:
+        """Take note of the numbers of one column, in rows from ``start`` on."""
+        here = ~np.isnan(values)
+        if self._present is not None:
+            here &= self._present[start : start + len(values)]
+        if not here.all():
+            cells, values = cells[here], values[here]
+        np.minimum.at(self._low, cells, values)
+        np.maximum.at(self._high, cells, values)
+        if self._whole[j]:
+            self._whole[j] = bool((values == np.rint(values)).all())
+
+    def bins(self) -> tuple[Bins, ...]:
+        """Return the bins with what they hold."""
+        return tuple(each if each.cuts is None else self._of_column(j, each) for j, each in enumerate(self._rows.bins))
+
+    def _of_column(self, j: int, bins: Bins) -> Bins:
+        here = slice(
+            int(self._rows.offsets[j]), int(self._rows.offsets[j + 1]) - 1
+        )  # the last bin is for missing cells
+        both = zip(self._low[here].tolist(), self._high[here].tolist(), strict=True)
+        return bins.holding(tuple((a, b) if a <= b else None for a, b in both), bool(self._whole[j]))
+
+
 def _interval(values: Float, cuts: tuple[float, ...], first: int) -> Cells:
     """Return the bin of each number, counted from ``first``; NaN is in the last."""
     if len(cuts) > 16:
-        out = np.searchsorted(np.array(cuts), values).astype(np.int32)
+        out = intervals(np.array(cuts), values).astype(np.int32)
     else:
         out = np.zeros(len(values), dtype=np.int32)
         for cut in cuts:

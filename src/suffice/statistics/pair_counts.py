@@ -15,8 +15,8 @@ import numpy as np
 from suffice import kernels
 from suffice.exceptions import InputError, MergeError, columns_at, listed
 from suffice.numerics.types import Codes, Float, Index, Mask, Selection
-from suffice.statistics.bins import BinnedRows, Bins, bin_offsets
-from suffice.statistics.classes import ClassAxis, Membership
+from suffice.statistics.bins import BinnedRows, Bins, SeenNumbers, bin_offsets
+from suffice.statistics.classes import ClassAxis, Membership, present_rows
 from suffice.statistics.statistic import ByClass, Statistic, has_faded
 from suffice.tables.levels import Levels
 
@@ -89,9 +89,11 @@ class PairCounts(Statistic):
         bins = tuple(x.bins)
         zero = cls._empty(members.classes, len(bins), bins, x.levels, parents)
         pairs, single = zero.pairs.copy(), zero.single.copy()
-        _count(x, members, zero.parents, zero.shift, pairs, single)
+        seen = SeenNumbers(x, _present(members))
+        _count(x, members, zero.parents, zero.shift, pairs, single, seen)
         _complete(pairs, zero)
-        return replace(zero, pairs=pairs, single=single, weight=members.class_weights()).without_empty()
+        counted = replace(zero, pairs=pairs, single=single, weight=members.class_weights(), bins=seen.bins())
+        return counted.without_empty()
 
     # ------------------------------------------------------------------ layout
 
@@ -223,7 +225,8 @@ class PairCounts(Statistic):
 
     def _merged(self, other: PairCounts) -> PairCounts:
         a, b = self._united(other)
-        return replace(a, pairs=a.pairs + b.pairs, single=a.single + b.single, weight=a.weight + b.weight)
+        bins = tuple(mine.joined(theirs) for mine, theirs in zip(a.bins, b.bins, strict=True))
+        return replace(a, bins=bins, pairs=a.pairs + b.pairs, single=a.single + b.single, weight=a.weight + b.weight)
 
     def _subtracted(self, other: PairCounts, columns: Sequence[object]) -> PairCounts:
         a, b = self._united(other.without_empty())
@@ -331,15 +334,30 @@ def count_bins(x: BinnedRows, members: Membership) -> Float:
     return single
 
 
+def _present(members: Membership) -> Mask | None:
+    """Return the rows that have a weight in some class; None for all."""
+    here = present_rows(members.codes, members.weights)
+    if members.soft is None:
+        return here
+    held = np.asarray((members.soft > 0).any(axis=1))
+    return held if here is None else here & held
+
+
 def _count(
-    x: BinnedRows, members: Membership, parents: tuple[int, ...], shift: Codes, pairs: Float, single: Float
+    x: BinnedRows,
+    members: Membership,
+    parents: tuple[int, ...],
+    shift: Codes,
+    pairs: Float,
+    single: Float,
+    seen: SeenNumbers | None = None,
 ) -> None:
     """Add the counts of all rows, block by block."""
     at = np.array(parents, dtype=np.int64)
     for start, stop in x.blocks():
         part = members if stop - start == len(members) else members.rows(start, stop)
         arrays = {name: None if each is None else np.ascontiguousarray(each) for name, each in part.arrays.items()}
-        kernels.add_pair_counts(x.cells(start, stop), at, shift, pairs, single, **arrays)
+        kernels.add_pair_counts(x.cells(start, stop, seen), at, shift, pairs, single, **arrays)
 
 
 def _complete(pairs: Float, layout: PairCounts) -> None:

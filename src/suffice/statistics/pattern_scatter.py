@@ -295,6 +295,11 @@ class PatternScatter(Statistic):
                 "Cannot select some columns of rows with missing cells: their patterns were made for all columns. "
                 "Select all columns, in any order."
             )
+        if self.level > 0:
+            raise InputError(
+                "Cannot change the order of the columns: the rows have so many patterns of missing cells that some "
+                "count with the cells of groups of adjacent columns only. Give the columns in the order of the model."
+            )
         moved = replace(
             self,
             complete=self.complete.columns(at),

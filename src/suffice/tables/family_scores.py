@@ -53,7 +53,7 @@ class FamilyScores:
         """
         *others, last = self.log_loss[j].tolist()
         if np.isnan(others).all():
-            return None
+            return None if np.isnan(last) else self.names[-1]
         best = int(np.nanargmin(others))
         return self.names[-1] if last + MARGIN * self.error[j] < others[best] else self.names[best]
 

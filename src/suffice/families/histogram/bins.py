@@ -8,13 +8,14 @@ import numpy as np
 
 from suffice.numerics.types import Codes, Float
 from suffice.statistics import BinCounts
+from suffice.statistics.cuts import intervals
 
-__all__ = ["Bins", "bins_between", "cell_ends", "quantile_bins"]
+__all__ = ["CountedBins", "bins_between", "cell_ends", "quantile_bins"]
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
-    """Bins of one column.
+class CountedBins:
+    """Bins of one column, and their counts.
 
     Attributes
     ----------
@@ -23,16 +24,36 @@ class Bins:
     centre : array of shape (B,)
         A number inside each bin, ascending.
     cut : array of shape (B − 1,)
-        Numbers between the bins: a number belongs to the second of two bins from the cut on.
+        Numbers between the bins: a number equal to a cut belongs to the lower bin.
+    values, value_weight : array of shape (V,)
+        The distinct numbers of a discrete column, each of which occurs twice on average at least, and their weights;
+        empty for any other column.
     """
 
     count: Float
     centre: Float
     cut: Float
+    values: Float
+    value_weight: Float
 
     def positions(self, values: Float) -> Codes:
         """The bin of each value."""
-        return np.searchsorted(self.cut, values, side="right")
+        return intervals(self.cut, values)
+
+    def drawn(self, at: Codes, rng: np.random.Generator) -> Float:
+        """A number of each of these bins of a discrete column."""
+        out, inside = np.empty(len(at)), self.positions(self.values)
+        for b in np.unique(at).tolist():
+            here, own = np.flatnonzero(at == b), np.flatnonzero(inside == b)
+            weight = self.value_weight[own]
+            out[here] = self.values[rng.choice(own, len(here), p=weight / weight.sum())]
+        return out
+
+    def variances(self) -> Float:
+        """Variance of the numbers of each bin of a discrete column (B,)."""
+        at = self.positions(self.values)
+        squares = np.bincount(at, self.value_weight * (self.values - self.centre[at]) ** 2, minlength=len(self.centre))
+        return np.asarray(squares / self.count.sum(axis=0))
 
 
 def cell_ends(statistic: BinCounts, j: int) -> tuple[Float, Float]:
@@ -51,7 +72,7 @@ def cell_ends(statistic: BinCounts, j: int) -> tuple[Float, Float]:
     return middle, middle
 
 
-def quantile_bins(statistic: BinCounts, j: int, most: int, *, frequent_apart: bool = False) -> Bins:
+def quantile_bins(statistic: BinCounts, j: int, most: int, *, frequent_apart: bool = False) -> CountedBins:
     """At most ``most`` bins of about equal weight over all classes; equal numbers are in one bin.
 
     If frequent numbers are to be ``apart``, a number with more than the weight of a bin is a bin of its own, and there
@@ -74,16 +95,16 @@ def quantile_bins(statistic: BinCounts, j: int, most: int, *, frequent_apart: bo
 def bins_between(statistic: BinCounts, j: int, cut: Float) -> Float:
     """Counts of each class between cuts (K, len(cut) + 1)."""
     low, high = cell_ends(statistic, j)
-    at = np.searchsorted(cut, low + (high - low) / 2, side="right")
+    at = intervals(cut, low + (high - low) / 2)
     out = np.zeros((len(statistic.classes), len(cut) + 1))
     np.add.at(out.T, at, statistic.of_column(j).T)
     return out
 
 
-def _grouped(statistic: BinCounts, j: int, count: Float, low: Float, high: Float, starts: Codes) -> Bins:
+def _grouped(statistic: BinCounts, j: int, count: Float, low: Float, high: Float, starts: Codes) -> CountedBins:
     """Bins of consecutive cells; ``starts`` are the first cells of the bins."""
     if not len(low):
-        return Bins(count, low, low)
+        return CountedBins(count, low, low, low, low)
     ends = np.append(starts[1:], len(low)) - 1
     weight = count.sum(axis=0)
     # The centre is the mean of its numbers, relative to the first, so that a bin of one number is exact.
@@ -96,5 +117,7 @@ def _grouped(statistic: BinCounts, j: int, count: Float, low: Float, high: Float
         cut = cuts[place[starts[1:]] - 1]
     else:
         before, after = high[ends[:-1]], low[starts[1:]]
-        cut = np.minimum(np.nextafter(before + (after - before) / 2, np.inf), after)
-    return Bins(np.add.reduceat(count, starts, axis=1), centre, cut)
+        cut = np.minimum(before + (after - before) / 2, np.nextafter(after, -np.inf))
+    discrete = not statistic.cuts and bool((low == high).all()) and weight.sum() >= 2 * len(weight)
+    seen = (low, weight) if discrete else (low[:0], weight[:0])
+    return CountedBins(np.add.reduceat(count, starts, axis=1), centre, cut, *seen)

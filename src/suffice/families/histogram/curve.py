@@ -2,6 +2,9 @@
 
 f is the density of all rows. It is linear between the centres of the bins, with tails f₀ (1 + t/τ)⁻⁴ beyond the first
 and the last, so it is positive everywhere. log R_k is linear between the centres and constant in the tails.
+
+The density of a discrete column is that of its numbers with the gaps between them filled; its moments and samples are
+those of the numbers themselves, with the probabilities p(bin | k) ∝ f_b R_kb of their bins.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from suffice.families.contract import read_only
-from suffice.families.histogram.bins import Bins
+from suffice.families.histogram.bins import CountedBins
 from suffice.families.histogram.smoothing import Smoothed
 from suffice.numerics.types import Codes, Float
 
@@ -36,7 +39,7 @@ class Curve:
         Distance of the first and the last centre.
     log_norm : array of shape (K,)
         log Z.
-    bins : Bins
+    bins : CountedBins
     smoothed : Smoothed
     """
 
@@ -44,14 +47,14 @@ class Curve:
     height: Float
     scale: float
     log_norm: Float
-    bins: Bins
+    bins: CountedBins
     smoothed: Smoothed
 
     def __post_init__(self) -> None:
         read_only(self)
 
     @classmethod
-    def of(cls, bins: Bins, smoothed: Smoothed) -> Curve:
+    def of(cls, bins: CountedBins, smoothed: Smoothed) -> Curve:
         """The curve of a column with at least one number."""
         k, centre = len(bins.count), bins.centre
         if len(centre) == 1:  # a constant column has no effect
@@ -143,11 +146,20 @@ class Curve:
 
     # ------------------------------------------------------------------ moments, samples
 
+    def bin_shares(self) -> Float:
+        """p(bin | k) of a discrete column (K, B)."""
+        share = self.bins.count.sum(axis=0) * np.exp(self.log_ratio)
+        return np.asarray(share / share.sum(axis=1, keepdims=True))
+
     def moments(self) -> tuple[Float, Float]:
         """Mean and variance of each class (K,)."""
         centre = self.bins.centre
         if self.scale == 0:
             return np.full(len(self.log_ratio), centre[0]), np.zeros(len(self.log_ratio))
+        if len(self.bins.values):
+            share = self.bin_shares()
+            mean = centre[0] + share @ (centre - centre[0])
+            return mean, (share * ((centre - mean[:, None]) ** 2 + self.bins.variances())).sum(axis=1)
         t = (NODES + 1) / 2
         width = np.diff(centre) / self.scale
         place = ((centre[:-1] - centre[0]) / self.scale)[:, None] + width[:, None] * t
@@ -170,9 +182,14 @@ class Curve:
         if self.scale == 0:
             return np.full(len(codes), centre[0])
         out = np.empty(len(codes))
-        masses = self.masses()
+        discrete = bool(len(self.bins.values))
+        masses = self.bin_shares() if discrete else self.masses()
         for k in np.unique(codes):
             here = np.flatnonzero(codes == k)
+            if discrete:
+                at = rng.choice(masses.shape[1], size=len(here), p=masses[k])
+                out[here] = self.bins.drawn(at, rng)
+                continue
             piece = rng.choice(masses.shape[1], size=len(here), p=masses[k] / masses[k].sum())
             far = rng.random(len(here)) ** (-1 / TAIL) - 1
             drawn = np.where(piece == 0, centre[0] - self.tails[0] * far, centre[-1] + self.tails[1] * far)
@@ -200,8 +217,8 @@ class Curve:
         return out
 
 
-def _reach(bins: Bins) -> tuple[float, float]:
+def _reach(bins: CountedBins) -> tuple[float, float]:
     """How far the first and the last bin extend beyond their centres; never zero, even between neighbouring floats."""
     centre, cut = bins.centre, bins.cut
-    last = float(centre[-1] - cut[-1])
-    return float(cut[0] - centre[0]), last if last > 0 else float(centre[-1] - centre[-2])
+    first, last = float(cut[0] - centre[0]), float(centre[-1] - cut[-1])
+    return first if first > 0 else float(centre[1] - centre[0]), last

@@ -8,27 +8,28 @@ smooth is chosen column by column, by the leave-one-out log-loss of the column a
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.families.contract import register
 from suffice.families.estimation import check_cells
 from suffice.families.histogram.bins import quantile_bins
 from suffice.families.histogram.curve import Curve
 from suffice.families.histogram.smoothing import chosen_smoothing
-from suffice.families.independent import IndependentColumns
+from suffice.families.independent import BLOCK_CELLS, IndependentColumns
 from suffice.numerics.types import Array, Codes, Float, Index, Mask, Matrix
 from suffice.statistics import BinCounts, ClassAxis, Membership
+from suffice.statistics.bin_counts import MOST_BINS
+from suffice.statistics.cuts import LARGEST, valid_cuts
 from suffice.tables.table import is_sparse
 
 __all__ = ["Histogram", "HistogramParameters", "check_count", "check_cuts", "column_of", "is_in_range"]
 
-LARGEST = 2.0**1020  # differences of larger numbers may overflow
 MOST_CUTS = 127  # positions between them are exact in the statistic
 
 
@@ -48,7 +49,10 @@ class Histogram(IndependentColumns):
     It assumes no shape: columns may be skewed, have several peaks, frequent values or outliers. Numbers are counted in
     at most 1,024 narrow bins for each column; see `suffice.statistics.bin_counts`. Batches, merges and orders of the
     same rows give the same counts. After rows were removed, bins keep their width; a fit to the remaining rows may have
-    narrower ones. To estimate the density, about ``bins`` bins of equal weight are made from them.
+    narrower ones. To estimate the density, about ``bins`` bins of equal weight are made from them. Samples of a
+    discrete column, whose numbers occur twice on average at least, are numbers that were seen.
+
+    Weights count rows, as for every family with pseudo-rows: a weight of 2 is a row that occurs twice.
 
     Parameters
     ----------
@@ -61,7 +65,8 @@ class Histogram(IndependentColumns):
         Rows that each class has in addition, which look like all rows together. "auto" chooses 0.5, 2, 8 or 32 by
         leave-one-out.
     edges : tuple of float
-        Ascending edges between fixed bins for all columns, 127 at most. By default bins follow the data.
+        Increasing edges between fixed bins for all columns, 127 at most; a number equal to an edge is in the lower bin.
+        By default bins follow the data.
 
     Examples
     --------
@@ -151,6 +156,29 @@ class Histogram(IndependentColumns):
                 out[columns == j] = curve.log_density(values[columns == j])
         return out
 
+    def relative_log_likelihood(self, parameters: HistogramParameters, x: Matrix) -> Float:
+        """`log_likelihood` without the density of all rows, which the classes share (n, K)."""
+        if is_sparse(x):
+            return self.log_likelihood(parameters, x)
+        return self._ratios(parameters, x, np.ones(x.shape[1]))
+
+    def weighted_log_likelihood(self, parameters: HistogramParameters, x: Matrix, weights: Float) -> Float:
+        """Σ_j w_j log p(x_j | y) of each row under each class (n, K), without terms that the classes share."""
+        if is_sparse(x):
+            return super().weighted_log_likelihood(parameters, x, weights)
+        return self._ratios(parameters, x, weights)
+
+    def _ratios(self, parameters: HistogramParameters, x: Matrix, weights: Float) -> Float:
+        """Σ_j w_j (log R − log Z) of dense rows (n, K)."""
+        used = [(j, c) for j, c in enumerate(parameters.columns) if c is not None and c.scale > 0 and weights[j] > 0]
+        tables = [np.ascontiguousarray(curve.log_ratio.T - curve.log_norm) for _, curve in used]
+        out = np.zeros((len(x), parameters.n_classes))
+        for start in range(0, len(x), BLOCK_CELLS):
+            rows = slice(start, start + BLOCK_CELLS)
+            for (j, curve), table in zip(used, tables, strict=True):
+                kernels.add_line_scores(x[rows, j], curve.bins.centre, table, out[rows], float(weights[j]))
+        return out
+
     def _n_classes(self, parameters: HistogramParameters) -> int:
         return parameters.n_classes
 
@@ -221,24 +249,25 @@ def is_in_range(values: Array) -> Mask:
 
 
 def check_cuts(cuts: object, argument: str) -> tuple[float, ...]:
-    """Cuts as a tuple; raises `InputError` unless they are finite ascending numbers."""
-    try:
-        numbers = [] if isinstance(cuts, str) else [float(cut) for cut in cuts]  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        numbers = [np.nan]
-    ascending = all(a < b for a, b in itertools.pairwise(numbers))
-    if isinstance(cuts, str) or not (ascending and is_in_range(np.array(numbers)).all()) or len(numbers) > MOST_CUTS:
+    """Cuts as a tuple; raises `InputError` unless they are finite increasing numbers."""
+    valid = valid_cuts(cuts, MOST_CUTS)
+    if valid is None:
         raise InputError(
-            f"{argument} must be at most {MOST_CUTS} ascending finite numbers, such as (18, 30, 65); got {cuts!r:.80}.",
+            f"{argument} must be at most {MOST_CUTS} increasing finite numbers, such as (18, 30, 65); got "
+            f"{cuts!r:.80}.",
             argument=argument,
         )
-    return tuple(numbers)
+    return valid
 
 
 def check_count(value: object, argument: str, least: int) -> None:
-    """Raise `InputError` unless a setting is a whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{argument} must be a whole number of at least {least}; got {value!r}.", argument=argument)
+    """Raise `InputError` unless a setting is a whole number that the counts of a column can tell apart."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MOST_BINS:
+        raise InputError(
+            f"{argument} must be a whole number from {least} to {MOST_BINS:,}, the most bins that are counted; got "
+            f"{value!r:.80}.",
+            argument=argument,
+        )
 
 
 def _is_number(value: object, least: float) -> bool:

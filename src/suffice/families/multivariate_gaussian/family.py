@@ -82,8 +82,8 @@ class MultivariateGaussian(Family):
     missing : {"em", "drop", "error"}
         What a NaN is: a missing cell, or an error. With ``"em"``, rows with missing cells take part by maximum
         likelihood; see `suffice.families.multivariate_gaussian.missing_cells`. With ``"drop"``, the statistics skip
-        them. For prediction the missing columns are integrated out in both cases, which is exact. Files of earlier
-        versions hold True and False, which are ``"drop"`` and ``"error"``.
+        them, though a model counts them in its class shares. For prediction the missing columns are integrated out in
+        both cases, which is exact. Files of earlier versions hold True and False, which are ``"drop"`` and ``"error"``.
     estimation : {"mle", "map", "bayes"}
         With ``bayes`` a row has a multivariate t distribution given the rows seen.
     smoothing : float
