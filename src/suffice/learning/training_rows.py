@@ -92,7 +92,7 @@ class Expected:
         """The blocks of a batch."""
         if self.fitted is not None:
             return self.fitted.blocks
-        blocks = self.specification.blocks(layout.schema)
+        blocks = self.specification.blocks_of(layout.schema)
         return blocks if self.first is None else self.first.settle(blocks)
 
     def chosen_layout(self, table: Table, members: Membership, layout: RowLayout) -> RowLayout:

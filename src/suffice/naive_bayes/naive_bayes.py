@@ -173,6 +173,7 @@ class NaiveBayes(TunableClassifier):
         unseen: Unseen = "ignore",
         calibrate: Calibrate = False,
         impossible: Impossible = "error",
+        blocks: Literal["auto"] | None = None,
     ) -> None:
         self.families = families
         self.estimation = estimation
@@ -182,6 +183,7 @@ class NaiveBayes(TunableClassifier):
         self.unseen = unseen
         self.calibrate = calibrate
         self.impossible = impossible
+        self.blocks = blocks
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -239,6 +241,14 @@ class NaiveBayes(TunableClassifier):
         if schema.scores is None:
             raise AttributeError("family_scores_ exists if families are chosen by the data: NaiveBayes('best').")
         return schema.scores.table(schema.names)
+
+    @property
+    def blocks_(self) -> Listing:
+        """The blocks of dependent columns that were found in the data, as a table."""
+        schema = self.fitted_.layout.schema
+        if schema.found is None:
+            raise AttributeError("blocks_ exists if blocks are found in the data: NaiveBayes(blocks='auto').")
+        return schema.found.table(schema.names)
 
     @property
     def smoothing_(self) -> float:
