@@ -1,4 +1,12 @@
-"""Find groups of dependent columns: merge the two groups that gain the most evidence, until no merge gains any."""
+"""Find groups of dependent columns: merge the two groups that gain the most evidence, until no merge gains enough.
+
+Of many independent columns, some pairs gain evidence by chance. A merge must therefore gain the logarithm of the number
+of pairs of columns, log d(d − 1)/2: a priori, all pairs together are as probable as none. The groups maximise
+
+    log p(rows | groups) − (d − number of groups) · log d(d − 1)/2
+
+step by step.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from suffice.numerics.single_threaded_blas import single_threaded_blas
 from suffice.numerics.types import Float
 
 __all__ = ["Evidence", "merged_groups"]
@@ -16,6 +25,9 @@ ROUNDING = 1e-9  # relative difference of gains that counts as a tie
 class Evidence(Protocol):
     """How much evidence groups of columns gain when they are merged. Group j starts as column j."""
 
+    def __len__(self) -> int:
+        """Number of columns."""
+
     def gains(self) -> Float:
         """The gain of each pair of columns (d, d); −inf for pairs that cannot be merged, and on the diagonal."""
 
@@ -23,18 +35,20 @@ class Evidence(Protocol):
         """Merge group b into group a, and return the gain of a with each other group (d,); −inf for a itself."""
 
 
+@single_threaded_blas(len)
 def merged_groups(evidence: Evidence) -> list[list[int]]:
     """The groups of at least two columns, as sorted positions.
 
     Each step takes the pair with the largest gain, and of equal ones the first. A step changes the gains of one group,
     so the best partner of each of the others is kept.
     """
-    gains = evidence.gains()
-    if len(gains) < 2:
+    if len(evidence) < 2:
         return []
+    gains = evidence.gains()
     groups = [[j] for j in range(len(gains))]
     partner, best = gains.argmax(axis=1), gains.max(axis=1)
-    while (top := best.max()) > 0:
+    enough = np.log(len(gains) * (len(gains) - 1) / 2)
+    while (top := best.max()) > enough:
         least = top - ROUNDING * top
         a = int(np.argmax(best >= least))
         b = int(np.argmax(gains[a] >= least))

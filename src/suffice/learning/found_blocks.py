@@ -34,6 +34,7 @@ MOST_COLUMNS = 2048  # of numbers, or levels of all discrete columns together; m
 MOST_ENTRIES = 1 << 24  # of scatter matrices: 128 MiB; beyond them the classes share one
 MOST_PRODUCTS = 1 << 38  # rows × columns²
 MOST_CODES = 1 << 24  # rows × columns
+FEW = 5  # degrees of freedom
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ def _gaussian_blocks(
     varying = np.flatnonzero(np.diagonal(matrices.sum(axis=0)) > 0)
     if len(varying) < 2 or degrees.sum() <= 0:
         return []
-    evidence = GaussianEvidence(matrices[:, varying][:, :, varying], degrees if own else degrees.sum(keepdims=True))
+    matrices, degrees = _with_small_classes_together(matrices[:, varying][:, :, varying], degrees, own=own)
+    evidence = GaussianEvidence(matrices, degrees)
     found = []
     for group in merged_groups(evidence):
         columns = varying[group]
@@ -138,6 +140,20 @@ def _scatter(
         part = members.rows(start, start + len(block))
         total = total.merge(kind.summarize(_filled(block, part, mean), part, names))  # type: ignore[arg-type]
     return total.check(names)
+
+
+def _with_small_classes_together(scatter: Float, degrees: Float, *, own: bool) -> tuple[Float, Float]:
+    """The scatter matrices and degrees of freedom, with classes of few rows as one; with all as one unless ``own``.
+
+    The columns of two or three rows always look dependent, and many such classes would add up.
+    """
+    if not own:
+        return scatter, degrees.sum(keepdims=True)
+    small = degrees < FEW
+    if small.sum() < 2:
+        return scatter, degrees
+    together = scatter[small].sum(axis=0, keepdims=True)
+    return np.concatenate([scatter[~small], together]), np.append(degrees[~small], degrees[small].sum())
 
 
 def _filled(x: Float, members: Membership, mean: Float) -> Float:

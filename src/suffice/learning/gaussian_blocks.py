@@ -6,7 +6,8 @@ scatter Ψ = diag(variances). With the scatter S of ν degrees of freedom about 
 
     log p  =  m/2 log|Ψ| − (m + ν)/2 log|Ψ + S| + log Γ_m((m + ν)/2) − log Γ_m(m/2)
 
-up to terms that are the same for all groupings. Ψ + S is never singular, so neither collinear columns nor classes with
+up to terms that are the same for all groupings. A group, also of one column, counts with the better of own and shared
+covariances, so a merge gains by dependence alone. Ψ + S is never singular, so neither collinear columns nor classes with
 few rows have infinite evidence. For many rows, the gain of a merge is that of Schwarz's criterion (BIC).
 
 All determinants follow from one factorisation for each group, which grows with it: merging m_a and m_b of d columns
@@ -48,6 +49,7 @@ class GaussianEvidence:
         self._own = slice(0, len(scatter))
         stacked = np.concatenate([scatter, pooled[None]])
         self._degrees = np.append(degrees, whole)
+        self._rises: dict[int, Float] = {}
         # One more row like all rows together keeps the variance of a class above zero.
         squares = np.diagonal(stacked, axis1=1, axis2=2)
         prior = (squares + variance) / (self._degrees[:, None] + 1)
@@ -63,14 +65,23 @@ class GaussianEvidence:
         self._factor = [stacked[:, j : j + 1] / np.sqrt(diagonal[:, j])[:, None, None] for j in range(n_columns)]
         self._log_det = [np.log(diagonal[:, j]) for j in range(n_columns)]
         self._explained = [(factor**2).sum(axis=1) for factor in self._factor]  # of the squares of each column (T, d)
-        self._apart = [self._of_group([j], self._log_det[j])[0] for j in range(n_columns)]
+        self._apart = [max(self._of_group([j], self._log_det[j])) for j in range(n_columns)]
         self._score = list(self._apart)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def _rise(self, size: int) -> Float:
+        """log Γ_m((m + ν)/2) − log Γ_m(m/2) of m columns, for each matrix (T,)."""
+        if size not in self._rises:
+            after = multigammaln((size + self._degrees) / 2, size)
+            self._rises[size] = np.asarray(after - multigammaln(size / 2, size))
+        return self._rises[size]
 
     def _evidence(self, size: int, log_det: Float, log_prior: Float) -> Float:
         """Evidence of groups of ``size`` columns under each matrix, (..., T)."""
         v = self._degrees
-        rise = multigammaln((size + v) / 2, size) - multigammaln(size / 2, size)
-        return np.asarray(rise - 0.5 * ((size + v) * log_det + v * log_prior))
+        return np.asarray(self._rise(size) - 0.5 * ((size + v) * log_det + v * log_prior))
 
     def _of_group(self, columns: Sequence[int], log_det: Float) -> tuple[float, float]:
         """Evidence of a group with own covariances and with a shared one."""

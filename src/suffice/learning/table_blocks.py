@@ -46,6 +46,9 @@ class TableEvidence:
         self._weights = members.weights
         self._linked: list[set[int]] = []
 
+    def __len__(self) -> int:
+        return len(self._sizes)
+
     def gains(self) -> Float:
         """The gain of each pair of columns (d, d)."""
         d, sizes = len(self._sizes), np.array(self._sizes)
