@@ -49,7 +49,7 @@ def test_dependent_columns_become_blocks():
     assert isinstance(model.families_["colour", "taste"], JointTable)
     assert isinstance(model.families_["alone"], Gaussian)
     assert model.blocks_["columns"] == [("length", "width"), ("colour", "taste")]
-    assert (model.blocks_["gain"] > 20).all()
+    assert min(model.blocks_["gain"]) > 20
     assert ("length", "width") in model.explain(FRAME[:1]).names
     given = NaiveBayes(model.families_).fit(FRAME, Y)
     np.testing.assert_array_equal(given.predict_proba(FRAME), model.predict_proba(FRAME))

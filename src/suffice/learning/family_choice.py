@@ -71,7 +71,7 @@ def _made(kind: type[Family], **settings: Hashable) -> Family:
     return kind(**{name: value for name, value in settings.items() if name in takes})
 
 
-def block_family(name: str, covariance: str, shrinkage: str, settings: Mapping[str, object]) -> Family:
+def block_family(name: str, covariance: str, shrinkage: str, *, settings: Mapping[str, object]) -> Family:
     """The family of a block that was found in the data; shrinkage takes the place of a prior."""
     family = family_of(name, settings)
     if not isinstance(family, MultivariateGaussian):
@@ -94,8 +94,9 @@ def chosen_blocks(
         chosen = _families_at(families, range(len(names)), schema, settings)
     else:
         family = family_of(families, settings)
-        apart = family.reads == "documents"  # each column of documents is a block of its own
-        chosen = [Chosen([j], family) for j in range(len(names))] if apart else [Chosen(list(range(len(names))), family)]
+        at = list(range(len(names)))
+        # Each column of documents is a block of its own.
+        chosen = [Chosen([j], family) for j in at] if family.reads == "documents" else [Chosen(at, family)]
     if found is not None:
         chosen = _with_found(chosen, found, settings)
     return _grouped(chosen, names)
@@ -105,7 +106,7 @@ def _with_found(chosen: Sequence[Chosen], found: ColumnBlocks, settings: Mapping
     """The families of columns with those of blocks that were found in the data."""
     rest = [each._replace(at=[j for j in each.at if j not in found.taken]) for each in chosen]
     kinds = zip(found.groups, found.families, found.covariances, found.shrinkages, strict=True)
-    blocks = [Chosen(list(group), block_family(*kind, settings)) for group, *kind in kinds]
+    blocks = [Chosen(list(group), block_family(*kind, settings=settings)) for group, *kind in kinds]
     return sorted([each for each in (*rest, *blocks) if each.at], key=lambda each: each.at[0])
 
 

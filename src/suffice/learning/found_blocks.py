@@ -77,7 +77,7 @@ def _eligible(families: Families, schema: Schema, settings: Mapping[str, object]
     elif _is_best(families):
         families = "auto"
     kinds = {name: family_of(name, settings) for name in ("gaussian", "categorical", "bernoulli")}
-    place = {name: i for i, name in enumerate(in_order(list(schema.names)))}  # type: ignore[arg-type]
+    place = {name: i for i, name in enumerate(in_order(list(schema.names)))}
     out: dict[str, list[int]] = {"gaussian": [], "categorical": []}
     for block in chosen_blocks(families, schema, settings):
         kind = next((name for name, family in kinds.items() if block.family == family), None)
@@ -120,8 +120,8 @@ def _gaussian_blocks(
         columns = varying[group]
         covariance = "shared" if not own or evidence.shares(group) else "own"
         order = sorted(columns.tolist(), key=at.__getitem__)
-        block = statistic.columns(order)
-        shrinkage = "oas" if _is_singular(block, covariance, settings) else ""
+        singular = _is_singular(statistic.columns(order), [names[j] for j in order], covariance, settings)
+        shrinkage = "oas" if singular else ""
         found.append(_Found(tuple(at[j] for j in order), GAUSSIAN, evidence.gain(group), covariance, shrinkage))
     return found
 
@@ -162,12 +162,14 @@ def _filled(x: Float, members: Membership, mean: Float) -> Float:
     return np.where(lacking, mean[members.codes], x) if lacking.any() else x
 
 
-def _is_singular(statistic: Scatter | PooledScatter, covariance: str, settings: Mapping[str, object]) -> bool:
+def _is_singular(
+    statistic: Scatter | PooledScatter, names: Sequence[object], covariance: str, settings: Mapping[str, object]
+) -> bool:
     """Whether the family of a block could not invert its covariances."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", SingularCovarianceWarning)
         try:
-            block_family(GAUSSIAN, covariance, "", settings).estimate(statistic)
+            block_family(GAUSSIAN, covariance, "", settings=settings).estimate(statistic, names)
         except (SingularCovarianceError, SingularCovarianceWarning):
             return True
     return False
@@ -189,10 +191,9 @@ def _tables(at: list[int], schema: Schema, table: Table, members: Membership, ro
     codes = np.column_stack([coded.columns[i].dense(len(coded))[rows] for i in keep])
     of_keep = [sizes[i] for i in keep]
     part = members.take(rows)
+    apart = TableEvidence(codes, of_keep, part)
     return [
-        _Found(
-            tuple(sorted(at[keep[i]] for i in group)), TABLE, TableEvidence(codes, of_keep, part).gain(group)
-        )
+        _Found(tuple(sorted(at[keep[i]] for i in group)), TABLE, apart.gain(group))
         for group in merged_groups(TableEvidence(codes, of_keep, part))
     ]
 

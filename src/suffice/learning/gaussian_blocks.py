@@ -7,8 +7,8 @@ scatter Ψ = diag(variances). With the scatter S of ν degrees of freedom about 
     log p  =  m/2 log|Ψ| − (m + ν)/2 log|Ψ + S| + log Γ_m((m + ν)/2) − log Γ_m(m/2)
 
 up to terms that are the same for all groupings. A group, also of one column, counts with the better of own and shared
-covariances, so a merge gains by dependence alone. Ψ + S is never singular, so neither collinear columns nor classes with
-few rows have infinite evidence. For many rows, the gain of a merge is that of Schwarz's criterion (BIC).
+covariances, so a merge gains by dependence alone. Ψ + S is never singular, so neither collinear columns nor classes
+with few rows have infinite evidence. For many rows, the gain of a merge is that of Schwarz's criterion (BIC).
 
 All determinants follow from one factorisation for each group, which grows with it: merging m_a and m_b of d columns
 takes m_a m_b d operations for each matrix.
@@ -90,16 +90,17 @@ class GaussianEvidence:
 
     def shares(self, columns: Sequence[int]) -> bool:
         """Whether a shared covariance has more evidence than own ones."""
-        own, shared = self._of_group(columns, self._log_dets(np.ix_(columns, columns)))
+        own, shared = self._of_group(columns, self._log_dets(columns))
         return shared >= own
 
     def gain(self, columns: Sequence[int]) -> float:
         """How much more evidence a group has than its columns apart."""
-        both = self._of_group(columns, self._log_dets(np.ix_(columns, columns)))
+        both = self._of_group(columns, self._log_dets(columns))
         return max(both) - sum(self._apart[j] for j in columns)
 
-    def _log_dets(self, at: tuple[np.ndarray, ...]) -> Float:
-        return np.asarray(np.linalg.slogdet(self._matrix[(slice(None), *at)])[1])
+    def _log_dets(self, columns: Sequence[int]) -> Float:
+        """log|Ψ + S| of some columns in units of Ψ, for each matrix (T,)."""
+        return np.asarray(np.linalg.slogdet(self._matrix[:, columns][:, :, columns])[1])
 
     def gains(self) -> Float:
         """The gain of each pair of columns (d, d)."""

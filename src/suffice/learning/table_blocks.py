@@ -89,7 +89,7 @@ class TableEvidence:
         out = np.full(len(self._sizes), -np.inf)
         for c in candidates:
             if self._sizes[a] * self._sizes[c] <= MOST_LEVELS:
-                out[c] = self._gain([a, c])
+                out[c] = self.gain([a, c])
         self._linked[a] = candidates
         for c, linked in enumerate(self._linked):
             linked.discard(b)
@@ -101,17 +101,15 @@ class TableEvidence:
         first, second = self._codes[a], self._codes[b]
         return np.where((first >= 0) & (second >= 0), first * self._sizes[b] + second, -1)
 
-    def gain(self, columns: Sequence[int]) -> float:
-        """How much more evidence a table of these columns has than the columns apart; before any merge."""
-        return self._gain(columns)
-
-    def _gain(self, at: Sequence[int]) -> float:
+    def gain(self, at: Sequence[int]) -> float:
+        """How much more evidence one table of these groups has than the groups apart."""
         sizes = [self._sizes[j] for j in at]
         known = np.logical_and.reduce([self._codes[j] >= 0 for j in at])
         joint = np.ravel_multi_index([np.where(known, self._codes[j], 0) for j in at], sizes)
         place = np.where(known, self._classes * int(np.prod(sizes)) + joint, -1)[known]
         weights = None if self._weights is None else self._weights[known]
         counts = np.bincount(place, weights, self._n_classes * int(np.prod(sizes))).reshape(-1, *sizes)
+        counts = counts.astype(np.float64, copy=False)
         total = _evidence(counts.reshape(self._n_classes, -1))
         for i in range(len(at)):
             others = tuple(axis for axis in range(1, len(at) + 1) if axis != i + 1)

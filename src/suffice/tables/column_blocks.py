@@ -37,7 +37,7 @@ class ColumnBlocks:
     --------
     >>> found = ColumnBlocks(((0, 2),), ("multivariate_gaussian",), ("own",), ("",), np.array([31.5]))
     >>> found.table(["length", "colour", "width"])
-    columns              family  covariance  shrinkage  gain
+    columns              family                 covariance  shrinkage  gain
     ('length', 'width')  multivariate_gaussian  own                    31.5
     """
 
@@ -65,7 +65,7 @@ class ColumnBlocks:
                 "family": list(self.families),
                 "covariance": list(self.covariances),
                 "shrinkage": list(self.shrinkages),
-                "gain": self.gains,
+                "gain": self.gains.tolist(),
             }
         )
 
