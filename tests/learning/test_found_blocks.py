@@ -160,7 +160,7 @@ def test_gains_of_tables_are_ratios_of_the_evidence_of_the_families(missing):
     codes[rng.random(codes.shape) < missing] = -1
     weights = rng.integers(0, 3, N).astype(float)
     members = Membership(ClassAxis.of(["no", "yes"]), codes=CODES, weights=weights)
-    evidence = TableEvidence(codes, [3, 3, 2, 4], members)
+    evidence = TableEvidence(list(codes.T), [3, 3, 2, 4], members)
     gains = evidence.gains()
     for a, b in itertools.combinations(range(4), 2):
         both = (codes[:, a] >= 0) & (codes[:, b] >= 0)
@@ -172,7 +172,7 @@ def test_gains_of_tables_are_ratios_of_the_evidence_of_the_families(missing):
 
         assert gains[a, b] == pytest.approx(of([a, b]) - of([a]) - of([b]), rel=1e-9)
         assert gains[b, a] == pytest.approx(gains[a, b])
-    assert merged_groups(TableEvidence(codes, [3, 3, 2, 4], members)) == [[0, 1]]
+    assert merged_groups(TableEvidence(list(codes.T), [3, 3, 2, 4], members)) == [[0, 1]]
 
 
 # ---------------------------------------------------------------------- laws

@@ -104,7 +104,8 @@ def chosen_blocks(
 
 def _with_found(chosen: Sequence[Chosen], found: ColumnBlocks, settings: Mapping[str, object]) -> list[Chosen]:
     """The families of columns with those of blocks that were found in the data."""
-    rest = [each._replace(at=[j for j in each.at if j not in found.taken]) for each in chosen]
+    taken = found.taken
+    rest = [each._replace(at=[j for j in each.at if j not in taken]) for each in chosen]
     kinds = zip(found.groups, found.families, found.covariances, found.shrinkages, strict=True)
     blocks = [Chosen(list(group), block_family(*kind, settings=settings)) for group, *kind in kinds]
     return sorted([each for each in (*rest, *blocks) if each.at], key=lambda each: each.at[0])

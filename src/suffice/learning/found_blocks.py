@@ -20,13 +20,13 @@ from suffice.learning.block_search import merged_groups
 from suffice.learning.family_choice import BEST, Families, block_family, chosen_blocks, family_of
 from suffice.learning.gaussian_blocks import GaussianEvidence
 from suffice.learning.table_blocks import MOST_LEVELS, TableEvidence
-from suffice.numerics.types import Float, Index
+from suffice.numerics.types import Float, Index, Matrix
 from suffice.statistics import Membership, Moments, PooledScatter, Scatter
 from suffice.statistics.classes import present_rows
 from suffice.tables import Table
 from suffice.tables.column_blocks import GAUSSIAN, TABLE, ColumnBlocks
 from suffice.tables.levels import in_order
-from suffice.tables.table import Schema, is_sparse
+from suffice.tables.table import ColumnSelection, Schema, is_sparse
 
 __all__ = ["check_same_blocks", "found_blocks"]
 
@@ -95,6 +95,11 @@ def _some(rows: Index, most: int) -> Index:
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
 
 
+def _selection(at: list[int], schema: Schema) -> ColumnSelection:
+    """The columns at these positions; a slice, which needs no copy, if they are all."""
+    return slice(None) if at == list(range(len(schema))) else at
+
+
 # ---------------------------------------------------------------------- numbers
 
 
@@ -104,10 +109,11 @@ def _gaussian_blocks(
     if not 2 <= len(at) <= MOST_COLUMNS or len(rows) < 2:
         return []
     rows = _some(rows, MOST_PRODUCTS // len(at) ** 2)
-    part = members.take(rows)
+    part = members if len(rows) == len(members) else members.take(rows)
     names = [schema.names[j] for j in at]
     own = len(part.classes) * len(at) ** 2 <= MOST_ENTRIES
-    statistic = _scatter(table, at, names, rows, part, own=own)
+    x = table.numbers(_selection(at, schema), names, copy=True)
+    statistic = _scatter(x if len(rows) == len(members) else x[rows], names, part, own=own)
     matrices = statistic.scatter if isinstance(statistic, Scatter) else statistic.within()[0][None]
     degrees = np.maximum(statistic.weight - 1, 0.0)
     varying = np.flatnonzero(np.diagonal(matrices.sum(axis=0)) > 0)
@@ -126,16 +132,14 @@ def _gaussian_blocks(
     return found
 
 
-def _scatter(
-    table: Table, at: list[int], names: Sequence[object], rows: Index, members: Membership, *, own: bool
-) -> Scatter | PooledScatter:
+def _scatter(x: Matrix, names: Sequence[object], members: Membership, *, own: bool) -> Scatter | PooledScatter:
     """Scatter matrices of the rows, in which missing cells have the mean of their class."""
-    kind = Scatter if own else PooledScatter
-    x = table.numbers(at, names, copy=True)
+    kind: type[Scatter] | type[PooledScatter] = Scatter if own else PooledScatter
     x = x if is_sparse(x) else np.asarray(x)
-    x = x if len(rows) == x.shape[0] else x[rows]
-    total: Scatter | PooledScatter = kind.zero(members.classes, len(at))
     mean = Moments.summarize(x, members).mean
+    if not is_sparse(x):
+        return kind.summarize(_filled(x, members, mean), members, names).check(names)
+    total: Scatter | PooledScatter = kind.zero(members.classes, len(names))
     for start, block in row_blocks(x):
         part = members.rows(start, start + len(block))
         total = total.merge(kind.summarize(_filled(block, part, mean), part, names))  # type: ignore[arg-type]
@@ -181,16 +185,17 @@ def _is_singular(
 def _tables(at: list[int], schema: Schema, table: Table, members: Membership, rows: Index) -> list[_Found]:
     if len(at) < 2 or len(rows) < 2:
         return []
-    coded = table.categories(at, [schema.names[j] for j in at])
+    coded = table.categories(_selection(at, schema), [schema.names[j] for j in at])
     sizes = [len(column.levels) for column in coded.columns]
     keep = [i for i, size in enumerate(sizes) if 2 <= size <= MOST_LEVELS // 2]
     width = sum(sizes[i] for i in keep)
     if len(keep) < 2 or width > MOST_COLUMNS:
         return []
     rows = _some(rows, min(MOST_PRODUCTS // width**2, MOST_CODES // len(keep)))
-    codes = np.column_stack([coded.columns[i].dense(len(coded))[rows] for i in keep])
+    codes = [coded.columns[i].dense(len(coded)) for i in keep]
+    codes = codes if len(rows) == len(coded) else [column[rows] for column in codes]
     of_keep = [sizes[i] for i in keep]
-    part = members.take(rows)
+    part = members if len(rows) == len(members) else members.take(rows)
     apart = TableEvidence(codes, of_keep, part)
     return [
         _Found(tuple(sorted(at[keep[i]] for i in group)), TABLE, apart.gain(group))

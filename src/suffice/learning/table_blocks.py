@@ -30,17 +30,17 @@ class TableEvidence:
 
     Parameters
     ----------
-    codes : array of int of shape (n, d)
-        Codes of levels; −1 for a missing cell.
+    columns : sequence of arrays of int of shape (n,)
+        Codes of the levels of each column; −1 for a missing cell.
     sizes : sequence of int
         Number of levels of each column.
     members : Membership
         The class and weight of each row.
     """
 
-    def __init__(self, codes: Codes, sizes: Sequence[int], members: Membership) -> None:
+    def __init__(self, columns: Sequence[Codes], sizes: Sequence[int], members: Membership) -> None:
         assert members.codes is not None
-        self._codes = [np.ascontiguousarray(column) for column in codes.T]
+        self._codes = list(columns)
         self._sizes = list(sizes)
         self._classes, self._n_classes = members.codes, len(members.classes)
         self._weights = members.weights
@@ -72,10 +72,10 @@ class TableEvidence:
         out = np.zeros((total, total))
         for start in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[start : start + ROWS_AT_ONCE]
-            ones = np.zeros((len(some), total))
-            for first, codes in zip(bounds, self._codes, strict=True):
-                known = np.flatnonzero(codes[some] >= 0)
-                ones[known, first + codes[some[known]]] = 1
+            codes = np.column_stack([column[some] for column in self._codes])
+            ones = np.zeros((len(some), total + 1))  # the last column takes missing cells
+            ones[np.arange(len(some))[:, None], np.where(codes >= 0, bounds + codes, total)] = 1
+            ones = ones[:, :-1]
             out += ones.T @ (ones if self._weights is None else ones * self._weights[some][:, None])
         return out
 
@@ -108,8 +108,8 @@ class TableEvidence:
         joint = np.ravel_multi_index([np.where(known, self._codes[j], 0) for j in at], sizes)
         place = np.where(known, self._classes * int(np.prod(sizes)) + joint, -1)[known]
         weights = None if self._weights is None else self._weights[known]
-        counts = np.bincount(place, weights, self._n_classes * int(np.prod(sizes))).reshape(-1, *sizes)
-        counts = counts.astype(np.float64, copy=False)
+        flat: Float = np.bincount(place, weights, self._n_classes * int(np.prod(sizes))).astype(np.float64, copy=False)
+        counts = flat.reshape(-1, *sizes)
         total = _evidence(counts.reshape(self._n_classes, -1))
         for i in range(len(at)):
             others = tuple(axis for axis in range(1, len(at) + 1) if axis != i + 1)

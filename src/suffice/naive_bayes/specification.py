@@ -96,7 +96,8 @@ class NaiveBayesSpecification(TunableSpecification):
             schema = replace(schema, found=found_blocks(self.families, schema, table, members, settings))
         at = best_columns(self.families, schema)
         if at:
-            apart = at if schema.found is None else [j for j in at if j not in schema.found.taken]
+            taken = frozenset() if schema.found is None else schema.found.taken
+            apart = [j for j in at if j not in taken]
             scores = family_scores(apart, schema, table, members, settings, all_rows=all_rows)
             schema = replace(schema, scores=scores)
         return layout if schema is layout.schema else replace(layout, schema=schema)
