@@ -1,6 +1,7 @@
 """Blocks of dependent columns that the data choose: blocks="auto"."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -349,3 +350,22 @@ def test_invalid_cells_are_the_error_of_the_fit():
 def test_iris_is_discriminant_analysis():
     X, y = load_iris(return_X_y=True)
     assert list(NaiveBayes(blocks="auto").fit(X, y).families_) == [(0, 1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"groups": ((0, 9), (1, 4))},
+        {"groups": ((0, 1), (1, 4))},
+        {"groups": ((3, 0), (1, 4))},
+        {"families": ("histogram", "joint_table")},
+        {"covariances": ("own",)},
+        {"gains": np.array([1.0])},
+        {"gains": "many"},
+    ],
+)
+def test_a_forged_file_with_invalid_blocks_is_refused(wrong):
+    schema = NaiveBayes(blocks="auto").fit(FRAME, Y).fitted_.layout.schema
+    schema.found.check(len(schema))
+    with pytest.raises(InputError, match="do not belong to the columns"):
+        replace(schema.found, **wrong).check(len(schema))
