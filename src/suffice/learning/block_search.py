@@ -32,7 +32,7 @@ class Evidence(Protocol):
         """The gain of each pair of columns (d, d); −inf for pairs that cannot be merged, and on the diagonal."""
 
     def merge(self, a: int, b: int) -> Float:
-        """Merge group b into group a, and return the gain of a with each other group (d,); −inf for a itself."""
+        """Merge group b into group a, and return the gain of a with each other group (d,); −inf for a itself and b."""
 
 
 @single_threaded_blas(len)
@@ -53,12 +53,9 @@ def merged_groups(evidence: Evidence) -> list[list[int]]:
         a = int(np.argmax(best >= least))
         b = int(np.argmax(gains[a] >= least))
         groups[a], groups[b] = sorted(groups[a] + groups[b]), []
-        gone = [j for j, group in enumerate(groups) if not group]
-        row = evidence.merge(a, b)
-        row[gone] = -np.inf
         gains[b], gains[:, b] = -np.inf, -np.inf
-        gains[a], gains[:, a] = row, row
-        stale = np.flatnonzero((partner == a) | (partner == b) | (row >= best))
-        stale = np.union1d(stale, [a, b])
+        gains[a] = gains[:, a] = row = evidence.merge(a, b)
+        partner[b], best[b] = -1, -np.inf
+        stale = np.union1d(np.flatnonzero((partner == a) | (partner == b) | (row > best)), a)
         partner[stale], best[stale] = gains[stale].argmax(axis=1), gains[stale].max(axis=1)
     return [group for group in groups if len(group) > 1]
