@@ -162,7 +162,7 @@ class NaiveBayes(TunableClassifier):
          0   0.19641         nan       nan      nan  0.0836943  histogram
          1  0.616247    0.359243  0.405668      nan   0.361246  log_normal
 
-    It may also choose blocks of dependent columns. Length and width together tell apart what neither does alone:
+    They may also choose blocks of dependent columns. Length and width together separate classes that neither does alone:
 
     >>> thick = rng.random(400) < 0.5
     >>> length = rng.normal(0, 1, 400)
@@ -175,7 +175,7 @@ class NaiveBayes(TunableClassifier):
     columns              family                 covariance  shrinkage     gain
     ('length', 'width')  multivariate_gaussian  shared                 461.761
     >>> found.score(leaves, thick), NaiveBayes().fit(leaves, thick).score(leaves, thick)
-    (0.95, 0.665)
+    (0.9425, 0.68)
 
     With a shared variance the posterior is exactly a logistic function of x:
 
