@@ -162,7 +162,7 @@ class NaiveBayes(TunableClassifier):
          0   0.19641         nan       nan      nan  0.0836943  histogram
          1  0.616247    0.359243  0.405668      nan   0.361246  log_normal
 
-    They may also choose blocks of dependent columns. Length and width together separate classes that neither does alone:
+    They may also choose blocks of dependent columns. Here, length and width separate the classes only together:
 
     >>> thick = rng.random(400) < 0.5
     >>> length = rng.normal(0, 1, 400)
