@@ -30,3 +30,24 @@ def test_binned_columns():
 
 def test_a_wrong_name():
     assert "Did you mean 'histogram'?" in refused("fit", "bins.csv", "-t", "answer", "--family", "histogramm", code=2)
+
+
+def test_blocks_that_are_found(folder):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 300)
+    length = rng.standard_normal(300)
+    width = length + y + 0.3 * rng.standard_normal(300)
+    rows = [
+        f"{a:.4f},{b:.4f},{c:.4f},{k}" for a, b, c, k in zip(length, width, rng.standard_normal(300), y, strict=True)
+    ]
+    (folder / "leaves.csv").write_text("length,width,weight,kind\n" + "\n".join(rows) + "\n")
+    said = ran("fit", "leaves.csv", "-t", "kind", "--blocks", "auto", "-o", "leaves.suffice")
+    families = {line.split()[0]: line for line in said.splitlines() if line.startswith(("length", "width", "weight"))}
+    assert "block of 2 columns" in families["length"]
+    assert "block of 2 columns" in families["width"]
+    assert "block" not in families["weight"]
+    assert "blocks auto" in ran("inspect", "leaves.suffice")
+    ran("fit", "leaves.csv", "-t", "kind", "--update", "leaves.suffice", "-o", "more.suffice")
+    assert "block of 2 columns" in ran("inspect", "more.suffice")
+    wrong = refused("fit", "leaves.csv", "-t", "kind", "--model", "discriminant", "--blocks", "auto", code=2)
+    assert "--blocks needs --model naive-bayes" in wrong

@@ -64,7 +64,7 @@ FORGED = {
     "unknown estimator": (put(["estimator"], "Popen"), "unknown estimator 'Popen'"),
     "estimator of a module": (put(["estimator"], "os.system"), "unknown estimator"),
     "estimator is a list": (put(["estimator"], ["NaiveBayes"]), "unknown estimator"),
-    "another estimator": (put(["estimator"], "GaussianNB"), "GaussianNB has no 'calibrate' among its parameters"),
+    "another estimator": (put(["estimator"], "GaussianNB"), "GaussianNB has no 'blocks' among its parameters"),
     "unknown parameter": (put(["parameters", "shell"], "ls"), "has no 'shell' among its parameters"),
     "unknown attribute": (put(["attributes", "predict"], "ls"), "has no 'predict' among its attributes"),
     "attribute of another name": (put(["attributes", "_model"], None), "has no '_model'"),

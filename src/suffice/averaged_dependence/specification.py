@@ -91,7 +91,7 @@ class AveragedDependenceSpecification(TunableSpecification):
         """Pseudo-rows to choose from, if ``smoothing`` is "auto"."""
         return {"smoothing": SMOOTHING_PATH} if is_auto(self.smoothing) else {}
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """One block of all columns."""
         names = list(schema.names)
         family = Family(

@@ -103,6 +103,12 @@ NAIVE_BAYES = (
         "to those of numbers), and best chooses by held-out log-loss. Repeatable.",
     ),
     click.option(
+        "--blocks",
+        type=Choice(["auto"], case_sensitive=False),
+        help="auto finds columns that depend on each other given the class and models them jointly: numbers as "
+        "multivariate_gaussian, categories as joint_table.",
+    ),
+    click.option(
         "--missing",
         type=Choice(["ignore", "category", "em", "drop", "error"], case_sensitive=False),
         help="Missing cells. naive-bayes: ignore those of categorical columns (default), or treat them as a category. "
@@ -222,7 +228,7 @@ SECTIONS = {
     "Settings of text": TEXT,
 }
 SETTINGS_OF = {
-    "naive-bayes": ("families", "missing", "unseen"),
+    "naive-bayes": ("families", "blocks", "missing", "unseen"),
     "discriminant": ("covariance", "shape", "mix", "shrinkage", "missing"),
     "averaged-dependence": ("n_bins", "max_parents", "max_levels", "cuts"),
     "text": ("event", "ngram_range", "max_words", "min_length", "punctuation", "slots"),

@@ -117,7 +117,7 @@ class DiscriminantSpecification(Specification):
 
     # ------------------------------------------------------------------ the contract
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """One multivariate Gaussian block, with the statistic that the solver needs."""
         own = self.needs_own_scatter()
         kind = FourthMoments if self.shrinkage == "auto" else Scatter if own else PooledScatter

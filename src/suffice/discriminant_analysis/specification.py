@@ -128,7 +128,7 @@ class GaussianDiscriminantSpecification(TunableSpecification):
             **shared,
         )
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """One block of all columns."""
         return (Block(self.family(tuning), slice(None), schema.names),)
 

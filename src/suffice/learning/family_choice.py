@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from suffice.exceptions import Argument, InputError, did_you_mean, listed
-from suffice.families import Family, family_names
+from suffice.families import Family, MultivariateGaussian, family_names
 from suffice.families.contract import family_type
 from suffice.model import Block
 from suffice.sources.tables import columns_of
+from suffice.tables.column_blocks import ColumnBlocks
 from suffice.tables.table import Kind, Schema
 
-__all__ = ["BEST", "CHOSEN_KINDS", "POLICIES", "Families", "chosen_blocks", "family_of"]
+__all__ = ["BEST", "CHOSEN_KINDS", "POLICIES", "Families", "block_family", "chosen_blocks", "family_of"]
 
 Families = str | Family | Mapping[Any, Any]
 
@@ -78,20 +79,47 @@ def _made(kind: type[Family], **settings: Hashable) -> Family:
     return kind(**{name: value for name, value in settings.items() if name in takes})
 
 
-def chosen_blocks(families: Families, schema: Schema, settings: Mapping[str, object]) -> list[Block]:
-    """The blocks of a model of these columns; independent columns of equal families are one block."""
+def block_family(name: str, covariance: str, shrinkage: str, *, settings: Mapping[str, object]) -> Family:
+    """The family of a block that was found in the data; shrinkage takes the place of a prior."""
+    family = family_of(name, settings)
+    if not isinstance(family, MultivariateGaussian):
+        return family
+    family = replace(family, covariance=covariance)  # type: ignore[arg-type]
+    return replace(family, shrinkage=shrinkage, estimation="mle") if shrinkage else family  # type: ignore[arg-type]
+
+
+def chosen_blocks(
+    families: Families, schema: Schema, settings: Mapping[str, object], found: ColumnBlocks | None = None
+) -> list[Block]:
+    """The blocks of a model of these columns; independent columns of equal families are one block.
+
+    ``found`` are blocks of dependent columns, which take the place of the families of these columns.
+    """
     names = list(schema.names)
     if isinstance(families, Mapping):
-        return _mapped_blocks(families, schema, settings)
-    if isinstance(families, str) and families in ("auto", BEST):
-        return _grouped(_families_at(families, range(len(names)), schema, settings), names)
-    family = family_of(families, settings)
-    if family.reads == "documents":  # each column of documents is a block of its own
-        return _grouped([Chosen([j], family) for j in range(len(names))], names)
-    return [Block(family, slice(None), names)]
+        chosen = _mapped_families(families, schema, settings)
+    elif isinstance(families, str) and families in ("auto", BEST):
+        chosen = _families_at(families, range(len(names)), schema, settings)
+    else:
+        family = family_of(families, settings)
+        at = list(range(len(names)))
+        # Each column of documents is a block of its own.
+        chosen = [Chosen([j], family) for j in at] if family.reads == "documents" else [Chosen(at, family)]
+    if found is not None:
+        chosen = _with_found(chosen, found, settings)
+    return _grouped(chosen, names)
 
 
-def _mapped_blocks(families: Mapping[Any, Any], schema: Schema, settings: Mapping[str, object]) -> list[Block]:
+def _with_found(chosen: Sequence[Chosen], found: ColumnBlocks, settings: Mapping[str, object]) -> list[Chosen]:
+    """The families of columns with those of blocks that were found in the data."""
+    taken = found.taken
+    rest = [each._replace(at=[j for j in each.at if j not in taken]) for each in chosen]
+    kinds = zip(found.groups, found.families, found.covariances, found.shrinkages, strict=True)
+    blocks = [Chosen(list(group), block_family(*kind, settings=settings)) for group, *kind in kinds]
+    return sorted([each for each in (*rest, *blocks) if each.at], key=lambda each: each.at[0])
+
+
+def _mapped_families(families: Mapping[Any, Any], schema: Schema, settings: Mapping[str, object]) -> list[Chosen]:
     names = list(schema.names)
     chosen: list[Chosen] = []
     taken: set[int] = set()
@@ -126,7 +154,7 @@ def _mapped_blocks(families: Mapping[Any, Any], schema: Schema, settings: Mappin
         raise InputError(
             Argument("families"), " ignores every column, so there is nothing to learn from.", argument="families"
         )
-    return _grouped(sorted(chosen, key=lambda each: each.at[0]), names)
+    return sorted(chosen, key=lambda each: each.at[0])
 
 
 def _families_at(given: object, at: Sequence[int], schema: Schema, settings: Mapping[str, object]) -> list[Chosen]:

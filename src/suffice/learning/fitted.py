@@ -81,7 +81,7 @@ class Fitted:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the model with the present settings, and with what its rows have fixed."""
-        return self.model.settle(self.specification.blocks(self.layout.schema, self.tuning))
+        return self.model.settle(self.specification.blocks_of(self.layout.schema, self.tuning))
 
     @cached_property
     def current_model(self) -> Model:

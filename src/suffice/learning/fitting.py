@@ -252,6 +252,7 @@ def _reported(
         tuple(source.problems),
         (*source.remarks, *fitted.specification.notes(fitted.model), *notes),
         fitted.layout.schema.scores,
+        fitted.layout.schema.found,
     )
     return fitted.with_parts(report=report, target=rows.target)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from suffice.exceptions import SufficeError, SufficeWarning
+from suffice.tables.column_blocks import ColumnBlocks
 from suffice.tables.family_scores import FamilyScores
 
 __all__ = ["FitReport", "Scores"]
@@ -83,6 +84,8 @@ class FitReport:
         as warnings; ``str`` gives the sentence, and ``column`` the first column.
     family_scores : FamilyScores or None
         The log-loss of the families that were tried for columns whose family is "best".
+    blocks : ColumnBlocks or None
+        The blocks of dependent columns that were found with ``blocks="auto"``.
     """
 
     source: str
@@ -97,3 +100,4 @@ class FitReport:
     problems: tuple[SufficeError, ...] = field(default=(), repr=False, compare=False)
     notes: tuple[SufficeWarning, ...] = field(default=(), compare=False)
     family_scores: FamilyScores | None = field(default=None, compare=False)
+    blocks: ColumnBlocks | None = field(default=None, compare=False)

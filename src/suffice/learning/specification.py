@@ -120,7 +120,7 @@ class Specification(ABC):
         """How rows are read."""
 
     @abstractmethod
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """The blocks of a model of these columns, with chosen settings where a parameter is "auto"."""
 
     @abstractmethod

@@ -93,7 +93,7 @@ class Expected:
         """The blocks of a batch."""
         if self.fitted is not None:
             return self.fitted.blocks
-        blocks = self.specification.blocks(layout.schema)
+        blocks = self.specification.blocks_of(layout.schema)
         return self.first if self.first is not None and same_layout(self.first, blocks) else blocks
 
     def chosen_layout(self, table: Table, members: Membership, layout: RowLayout) -> RowLayout:

@@ -30,7 +30,7 @@ def merge(mine: Fitted | None, specification: Specification, theirs: Fitted) -> 
     if mine is None:
         # Blocks are made anew, so that the given settings hold.
         taken = replace(theirs, specification=specification, trace=None, report=None, settled=False)
-        zero = Model.zero(specification.blocks(taken.layout.schema, taken.tuning), theirs.classes)
+        zero = Model.zero(specification.blocks_of(taken.layout.schema, taken.tuning), theirs.classes)
         return replace(taken, model=zero.merge(theirs.model), prior=None)
     specification.check_merge(mine, theirs)
     declared = mine.declared

@@ -31,6 +31,7 @@ from suffice.sources.row_reader import RowLayout
 from suffice.statistics import ClassAxis, Moments, Statistic, Sums
 from suffice.statistics.bins import Bins
 from suffice.tables import Levels, Vocabulary
+from suffice.tables.column_blocks import ColumnBlocks
 from suffice.tables.family_scores import FamilyScores
 from suffice.tables.table import Schema
 
@@ -52,6 +53,7 @@ for _kind in (
     SparseForm,
     StoredFrameForm,
     Calibration,
+    ColumnBlocks,
     FamilyScores,
     Tuning,
 ):
@@ -132,6 +134,8 @@ def _stored_schema(schema: Schema, writer: ValueWriter) -> dict[str, Json]:
     }
     if schema.scores is not None:
         stored["scores"] = writer.value(schema.scores, "schema", "scores")
+    if schema.found is not None:
+        stored["found"] = writer.value(schema.found, "schema", "found")
     return stored
 
 
@@ -204,7 +208,7 @@ def _read(file: str, find: Find) -> Fitted:
     layout = _layout(schema, attributes, has_form="form" in kind.stored)
     tuning, calibration = attributes.get("tuning"), attributes.get("calibration")
     _check_chosen(tuning, calibration)
-    zero = Model.zero(specification.blocks(schema, tuning), weights.classes)
+    zero = Model.zero(specification.blocks_of(schema, tuning), weights.classes)
     if calibration is not None and calibration.columns not in ((), part_names(zero.blocks)):
         raise ModelFileError("its calibration has weights of other columns")
     statistics = _statistics(document, reader, zero)
@@ -249,7 +253,13 @@ def _schema(document: dict[str, Json], reader: ValueReader) -> Schema:
         if not isinstance(scores, FamilyScores):
             raise ModelFileError("the scores of its families are not a table")
         scores.check(len(kinds))
-    return check_schema(Schema(columns, [KINDS[kind] for kind in kinds.tolist()], stored["named"], scores), len(kinds))
+    found = reader.value(stored.get("found"))
+    if found is not None:
+        if not isinstance(found, ColumnBlocks):
+            raise ModelFileError("its blocks are not blocks of columns")
+        found.check(len(kinds))
+    schema = Schema(columns, [KINDS[kind] for kind in kinds.tolist()], stored["named"], scores, found)
+    return check_schema(schema, len(kinds))
 
 
 def _layout(schema: Schema, attributes: Mapping[str, Value], *, has_form: bool) -> RowLayout:

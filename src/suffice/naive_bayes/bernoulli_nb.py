@@ -109,7 +109,7 @@ class BernoulliNBSpecification(DiscreteSpecification):
         threshold = None if self.binarize is None else float(self.binarize)
         return _ThresholdReader(self.estimator, sparse=True, missing=True, threshold=threshold)
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """One block of independent binary columns."""
         return (Block(_Binary(), slice(None), schema.names),)
 

@@ -151,7 +151,7 @@ class CategoricalNBSpecification(DiscreteSpecification):
         """Rows are numbers of categories, with NaN for missing cells."""
         return _CategoryReader(self.estimator, sparse=True, integers=True, missing=True)
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """One block of independent categorical columns."""
         return (Block(_Categories(), slice(None), schema.names),)
 

@@ -40,7 +40,7 @@ class GaussianNBSpecification(DropInSpecification):
     priors: Any = None
     var_smoothing: float = 1e-9
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """One block of independent Gaussian columns with scikit-learn's variance floor."""
         return (Block(AddedVariance(share=self.var_smoothing), slice(None), schema.names),)
 

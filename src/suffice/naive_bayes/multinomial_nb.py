@@ -80,7 +80,7 @@ class _FrequencySpecification(DiscreteSpecification):
         """NaN is an error."""
         return False
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """One multinomial block."""
         return (Block(_Frequencies(), slice(None), schema.names),)
 

@@ -52,7 +52,7 @@ class PoissonNBSpecification(DiscreteSpecification):
         """Independent Poisson columns with this smoothing."""
         return _Rates(smoothing=float(self.smoothing(0)))
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """One block of independent Poisson columns."""
         return (Block(self.family(), slice(None), schema.names),)
 

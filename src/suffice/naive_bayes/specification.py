@@ -19,6 +19,7 @@ from suffice.learning.column_checks import (
 )
 from suffice.learning.family_choice import BEST, POLICIES, chosen_blocks, family_of
 from suffice.learning.fitted import Fitted
+from suffice.learning.found_blocks import check_same_blocks, found_blocks
 from suffice.learning.specification import specification_named
 from suffice.learning.tunable import SMOOTHING_PATH, TunableSpecification
 from suffice.learning.tuning_result import Tuning, is_auto
@@ -45,6 +46,7 @@ class NaiveBayesSpecification(TunableSpecification):
     smoothing: float | str | None = None
     missing: str = "ignore"
     unseen: str = "ignore"
+    blocks: str | None = None
 
     @cached_property
     def reader(self) -> TableReader:
@@ -75,19 +77,41 @@ class NaiveBayesSpecification(TunableSpecification):
     @property
     def is_additive(self) -> bool:
         """Whether nothing is chosen or calibrated on held-out rows."""
-        return not names_best(self.families) and super().is_additive
+        return self.blocks is None and not names_best(self.families) and super().is_additive
+
+    def check(self) -> None:
+        """Raise for an invalid value of a setting."""
+        if not (self.blocks is None or (isinstance(self.blocks, str) and self.blocks == "auto")):
+            raise InputError(
+                f"blocks must be None or 'auto'; got {self.blocks!r}.{did_you_mean(self.blocks, ('auto',))} To name "
+                "blocks of columns, give families={('a', 'b'): 'multivariate_gaussian'}.",
+                argument="blocks",
+            )
+        super().check()
 
     def chosen_layout(self, layout: RowLayout, table: Table, members: Membership, *, all_rows: bool) -> RowLayout:
-        """The layout with the family of each column that is "best"."""
-        at = best_columns(self.families, layout.schema)
-        if not at:
-            return layout
-        scores = family_scores(at, layout.schema, table, members, self.family_settings(None), all_rows=all_rows)
-        return replace(layout, schema=replace(layout.schema, scores=scores))
+        """The layout with the blocks of dependent columns, and the family of each other column that is "best"."""
+        schema, settings = layout.schema, self.family_settings(None)
+        if self.blocks is not None:
+            schema = replace(schema, found=found_blocks(self.families, schema, table, members, settings))
+        at = best_columns(self.families, schema)
+        if at:
+            taken = frozenset() if schema.found is None else schema.found.taken
+            apart = [j for j in at if j not in taken]
+            scores = family_scores(apart, schema, table, members, settings, all_rows=all_rows)
+            schema = replace(schema, scores=scores)
+        return layout if schema is layout.schema else replace(layout, schema=schema)
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
-        """Independent columns of equal families are one block."""
-        return tuple(chosen_blocks(self.families, schema, self.family_settings(tuning)))
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+        """Independent columns of equal families are one block, and so are dependent columns that were found."""
+        if self.blocks is not None and schema.found is None:
+            raise InputError(
+                Argument("blocks", self.blocks),
+                " was set after the fit, so no blocks have been found yet. Call fit again.",
+                argument="blocks",
+            )
+        found = None if self.blocks is None else schema.found
+        return tuple(chosen_blocks(self.families, schema, self.family_settings(tuning), found))
 
     def _warn_about_settings(self) -> None:
         """Warn about ``smoothing`` or ``estimation`` for a family that has no such setting."""
@@ -110,7 +134,8 @@ class NaiveBayesSpecification(TunableSpecification):
         check_levels(fitted.model, model, table)
 
     def check_merge(self, mine: Fitted, theirs: Fitted) -> None:
-        """Raise if a column has different kinds, or a different best family, in the two models."""
+        """Raise if a column has different kinds, a different best family, or different blocks in the two models."""
+        check_same_blocks(mine.layout.schema, theirs.layout.schema)
         check_same_choice(mine.layout.schema, theirs.layout.schema)
         check_merge(mine.layout.schema, mine.model, theirs.layout.schema, theirs.model)
 

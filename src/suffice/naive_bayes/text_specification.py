@@ -84,7 +84,7 @@ class TextSpecification(TunableSpecification):
         """The family of the documents."""
         return Text(**self.settings(tuning), **{name: getattr(self, name) for name in TOKENS})
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """One block: the column of documents."""
         return (Block(self.family(tuning), slice(None), list(schema.names)),)
 

@@ -13,6 +13,7 @@ import numpy as np
 from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.numerics.types import Array, Float, Index, Matrix, SparseMatrix
+from suffice.tables.column_blocks import ColumnBlocks
 from suffice.tables.family_scores import FamilyScores
 from suffice.tables.levels import Coded, CodedColumn, coded_numbers
 from suffice.tables.sparse_cells import is_sparse, some_rows
@@ -36,6 +37,7 @@ class Schema:
     kinds: Sequence[Kind]
     named: bool = False  # whether columns have names and are matched by name
     scores: FamilyScores | None = None  # of the families that were chosen by the data
+    found: ColumnBlocks | None = None  # blocks that were found in the data
 
     def __len__(self) -> int:
         return len(self.names)
