@@ -89,6 +89,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
     estimator: ClassVar[str] = "GenerativeEnsemble"
     begins_with_fit: ClassVar[bool] = True
     calibrate: ClassVar[Calibrate] = "columns"  # type: ignore[misc]
+    blocks: ClassVar[str | None] = None  # type: ignore[misc]
     estimation: ClassVar[str | None] = "map"  # type: ignore[misc]
     smoothing: ClassVar[float | str | None] = None  # type: ignore[misc]
 
@@ -98,9 +99,9 @@ class EnsembleSpecification(NaiveBayesSpecification):
     cuts: Mapping[Any, Any] | None = None
     parents: Sequence[Any] | None = None
 
-    def blocks(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
+    def blocks_of(self, schema: Schema, tuning: Tuning | None = None) -> tuple[Block, ...]:
         """The blocks of naive Bayes, then those of the other members, which read the same columns."""
-        own = super().blocks(schema, tuning)
+        own = super().blocks_of(schema, tuning)
         read = {j: block for block in own for j in block.positions(len(schema)) if block.family.reads != "documents"}
         cells, numbers = sorted(read), self._numbers(schema, read)
         blocks = list(own)
