@@ -77,13 +77,41 @@ class AveragedDependenceParameters:
         """Rows as cells of the tables."""
         return BinnedRows(x, self.counts.bins, self.counts.levels)
 
-    def scores(self, cells: Cells, own: Codes | None = None, own_weights: Float | None = None) -> Float:
-        """log p(x | k) of rows of cells (n, K), without the rows themselves if their classes and weights are given."""
+    @cached_property
+    def conditional(self) -> Float:
+        """p(b | k, a) of each bin of a parent and each bin (K, R, C + 1); p(a | k) where both are the same bin.
+
+        The last entry, one, is for cells that are not read.
+        """
+        c = self.counts
+        out = np.ones((*c.pairs.shape[:2], c.pairs.shape[2] + 1))
+        inner = out[:, :, :-1]
+        np.multiply(self.shares[:, None], self.smoothing, out=inner)
+        inner += c.pairs
+        inner /= c.single[:, c.row_bins, None] + self.smoothing
+        inner[:, np.arange(len(c.row_bins)), c.row_bins] = self.shares[:, c.row_bins]
+        return out
+
+    @cached_property
+    def _least(self) -> float:
+        """The least probability of bins with any rows."""
+        seen = self.pooled > 0
+        parts = (self.shares[:, seen], self.conditional[:, :, :-1][:, :, seen])
+        return float(min(each.min(initial=1.0) for each in parts))
+
+    def scores(self, cells: Cells) -> Float:
+        """log p(x | k) of rows of cells (n, K)."""
+        c = self.counts
+        parents, single = np.array(c.parents, dtype=np.int64), np.pad(self.shares, ((0, 0), (0, 1)), constant_values=1)
+        return kernels.pair_scores(cells, parents, c.shift, self.conditional, single, self.pooled, self._least)
+
+    def held_out_scores(self, cells: Cells, own: Codes, own_weights: Float) -> Float:
+        """log p(x | k) of rows of these classes and weights (n, K), each without the row itself."""
         c = self.counts
         parents = np.array(c.parents, dtype=np.int64)
         tables = c.pairs, c.single, c.weight, self.pooled
-        return kernels.pair_scores(
-            cells, parents, c.shift, *tables, self.smoothing, MARGINAL, own=own, own_weights=own_weights
+        return kernels.held_out_pair_scores(
+            cells, parents, c.shift, *tables, self.smoothing, MARGINAL, own, own_weights
         )
 
 
@@ -283,7 +311,7 @@ class AveragedDependence(Family):
         weights = np.ones(len(x)) if members.weights is None else members.weights
         rows = parameters.rows(x)
         parts = [
-            parameters.scores(
+            parameters.held_out_scores(
                 rows.cells(start, stop),
                 np.ascontiguousarray(members.codes[start:stop]),
                 np.ascontiguousarray(weights[start:stop]),

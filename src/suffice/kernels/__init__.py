@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from suffice.kernels import _core
 from suffice.kernels.arrow import ArrowColumn, arrow_column, arrow_truths
+from suffice.kernels.bin_counts import bin_counts
 from suffice.kernels.counts import (
     Ranges,
     class_counts,
@@ -46,7 +47,7 @@ from suffice.kernels.joining import (
 from suffice.kernels.labels import text_codes
 from suffice.kernels.linear import linear_posterior, linear_scores
 from suffice.kernels.moments import MomentSums, class_moments, class_sums, class_sums_with_flags, exact_moments
-from suffice.kernels.pairs import add_pair_counts, pair_scores
+from suffice.kernels.pairs import add_pair_counts, held_out_pair_scores, interval_cells, pair_scores
 from suffice.kernels.posterior import PosteriorOutput, PosteriorRequest, add_to_rows, write_posterior
 from suffice.kernels.scatter import (
     CentredBlocks,
@@ -78,6 +79,7 @@ __all__ = [
     "add_to_rows",
     "arrow_column",
     "arrow_truths",
+    "bin_counts",
     "class_counts",
     "class_moments",
     "class_sums",
@@ -94,7 +96,9 @@ __all__ = [
     "grand_mean",
     "has_sorted_indices",
     "held_out_log_likelihood",
+    "held_out_pair_scores",
     "instruction_set",
+    "interval_cells",
     "join_moments",
     "join_row",
     "join_row_scatter",

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.numerics.types import Codes, Float
 from suffice.tables.levels import Levels, is_missing
@@ -26,7 +27,7 @@ Cells = NDArray[np.int32]
 """Bins of rows and columns (n, d), numbered among the bins of all columns; −1 for a level without a bin."""
 
 NUMBERS = ("number", "time", "duration")
-BLOCK_CELLS = 1 << 20  # cells that are in memory at one time
+BLOCK_CELLS = 1 << 22  # cells that are in memory at one time
 
 
 @dataclass(frozen=True)
@@ -230,27 +231,12 @@ class BinnedRows:
         out = np.empty((stop - start, len(self.bins)), dtype=np.int32)
         if self._numbers:
             numbers = self.x.rows(start, stop).numbers(self._numbers)
-            for i, j in enumerate(self._numbers):
-                cuts = self.bins[j].cuts
-                assert cuts is not None
-                out[:, j] = _interval(np.ascontiguousarray(numbers[:, i]), cuts, int(self.offsets[j]))
+            at = np.array(self._numbers)
+            cuts = [self.bins[j].cuts or () for j in self._numbers]
+            kernels.interval_cells(numbers, cuts, self.offsets[at], at, out)
         for j, codes in self._codes.items():
             out[:, j] = self._bin_of_code[j][codes[start:stop]]
         return out
-
-
-def _interval(values: Float, cuts: tuple[float, ...], first: int) -> Cells:
-    """Return the bin of each number, counted from ``first``; NaN is in the last."""
-    if len(cuts) > 16:
-        out = np.searchsorted(np.array(cuts), values).astype(np.int32)
-    else:
-        out = np.zeros(len(values), dtype=np.int32)
-        for cut in cuts:
-            out += values > np.float64(cut)
-    missing = np.isnan(values)
-    if missing.any():
-        out[missing] = len(cuts) + 1
-    return out + np.int32(first)
 
 
 def bin_offsets(bins: Sequence[Bins], levels: Sequence[Levels]) -> Codes:

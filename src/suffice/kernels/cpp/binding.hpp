@@ -85,6 +85,7 @@ template <typename T, typename From> nb::object vector_array(std::vector<From> &
 }
 
 void bind_arrow(nb::module_ &m);
+void bind_bin_counts(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 void bind_fourth_moments(nb::module_ &m);
 void bind_gaussian(nb::module_ &m);
