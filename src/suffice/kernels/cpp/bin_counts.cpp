@@ -12,15 +12,16 @@ namespace suffice {
 namespace {
 
 constexpr int MANTISSA = 52;
-constexpr int DIRECT = 40;          // from this shift on, an octave has a slot for each possible bin
-constexpr int64_t MOST_BINS = 128;  // of one octave
-constexpr int64_t OCTAVES = 4096;   // of both signs
-constexpr int64_t SLOTS = 256;      // of an octave whose bins are hashed
-constexpr int64_t ROWS = 128;       // read together
-constexpr int64_t COLUMNS = 8;      // of a task: a cache line of doubles
+constexpr int DIRECT = 40;         // from this shift on, an octave has a slot for each possible bin
+constexpr size_t MOST_BINS = 128;  // of one octave
+constexpr int64_t OCTAVES = 4096;  // of both signs
+constexpr int64_t SLOTS = 512;     // of an octave whose bins are hashed
+constexpr int64_t ROWS = 1024;     // read together
+constexpr int64_t COLUMNS = 8;     // of a task: a cache line of doubles
 constexpr uint8_t EMPTY = 255;
 
-// Bins of the numbers from 2^e to 2^(e+1) of one sign: the least shift with which they are at most MOST_BINS.
+// Bins of the numbers from 2^e to 2^(e+1) of one sign. Their shift is the least with which there were at most MOST_BINS
+// when it last grew, and of all numbers after `finish`.
 class Octave {
   public:
     explicit Octave(int64_t classes) : classes_(classes), slots_(SLOTS, EMPTY) {}
@@ -33,6 +34,9 @@ class Octave {
     double *count(int64_t at) { return count_.data() + at * classes_; }
     double *low(int64_t at) { return low_.data() + at * classes_; }
 
+    void finish() {
+        if (bins_.size() > MOST_BINS) widen();
+    }
     int shift() const { return shift_; }
     const std::vector<int64_t> &bins() const { return bins_; }
 
@@ -41,7 +45,7 @@ class Octave {
     int64_t find(int64_t bits) const {
         if (shift_ >= DIRECT) return (bits & ((int64_t{1} << MANTISSA) - 1)) >> shift_;
         const int64_t bin = bits >> shift_ << shift_;
-        uint64_t slot = static_cast<uint64_t>(bin >> shift_) * 0x9E3779B97F4A7C15u >> 56;
+        uint64_t slot = static_cast<uint64_t>(bin >> shift_) * 0x9E3779B97F4A7C15u >> 55;
         while (slots_[slot] != EMPTY && bins_[slots_[slot]] != bin) slot = (slot + 1) % SLOTS;
         return static_cast<int64_t>(slot);
     }
@@ -52,7 +56,7 @@ class Octave {
         count_.resize(bins_.size() * classes_);
         low_.resize(bins_.size() * classes_);
         slots_[slot] = static_cast<uint8_t>(at);
-        if (at < MOST_BINS) return at;
+        if (at + 1 < EMPTY) return at;
         widen();
         return slots_[find(bits)];
     }
@@ -63,7 +67,7 @@ class Octave {
         for (size_t i = 0; i < bins_.size(); ++i) order.emplace_back(bins_[i], i);
         std::sort(order.begin(), order.end());
         const auto differ = [&](size_t i) { return order[i].first >> shift_ != order[i - 1].first >> shift_; };
-        for (int64_t distinct = MOST_BINS + 1; distinct > MOST_BINS;) {
+        for (size_t distinct = order.size(); distinct > MOST_BINS;) {
             ++shift_;
             distinct = 1;
             for (size_t i = 1; i < order.size(); ++i) distinct += differ(i);
@@ -128,6 +132,7 @@ class ColumnCounts {
         std::vector<Entry> order;
         for (int64_t o = 0; o < OCTAVES; ++o) {
             if (place_[o] < 0) continue;
+            octaves_[place_[o]].finish();
             const auto &bins = octaves_[place_[o]].bins();
             for (size_t i = 0; i < bins.size(); ++i)
                 order.push_back({o < OCTAVES / 2 ? bins[i] : -bins[i], place_[o], static_cast<int64_t>(i)});
