@@ -236,7 +236,11 @@ class AveragedDependence(Family):
         at = [j for j, kind in enumerate(x.kinds) if kind == "number" and not self._reads_levels(j)]
         step = max(1, BLOCK_TERMS // max(1, len(at)))
         for start in range(0, len(x) if at else 0, step):
-            infinite = np.isinf(x.rows(start, min(len(x), start + step)).numbers(at))
+            numbers = x.rows(start, min(len(x), start + step)).numbers(at)
+            ranges = kernels.value_ranges(numbers)
+            if not (np.isposinf(ranges.high) | np.isneginf(ranges.low)).any():
+                continue
+            infinite = np.isinf(numbers)
             if present is not None:
                 infinite &= present[start : start + step, None]
             if infinite.any():

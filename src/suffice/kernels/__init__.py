@@ -49,6 +49,7 @@ from suffice.kernels.linear import linear_posterior, linear_scores
 from suffice.kernels.moments import MomentSums, class_moments, class_sums, class_sums_with_flags, exact_moments
 from suffice.kernels.pairs import add_pair_counts, held_out_pair_scores, interval_cells, pair_scores
 from suffice.kernels.posterior import PosteriorOutput, PosteriorRequest, add_to_rows, write_posterior
+from suffice.kernels.quantiles import quantiles
 from suffice.kernels.scatter import (
     CentredBlocks,
     ScatterSums,
@@ -110,6 +111,7 @@ __all__ = [
     "padded_table",
     "pair_scores",
     "pool_moments",
+    "quantiles",
     "refine_moments",
     "rising_scores",
     "scatter_pass",

@@ -130,6 +130,7 @@ def held_out_pair_scores(
     own_weights: NDArray[float64],
     out: NDArray[float64],
 ) -> None: ...
+def quantiles(x: KernelRows, out: NDArray[float64]) -> None: ...
 def tempered_loss(
     z: NDArray[float64],
     codes: NDArray[int64],

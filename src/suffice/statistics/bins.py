@@ -6,7 +6,7 @@ the bin of the cuts below it, ``cut_b−1 < x ≤ cut_b``. The last bin of every
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -27,6 +27,7 @@ Cells = NDArray[np.int32]
 """Bins of rows and columns (n, d), numbered among the bins of all columns; −1 for a level without a bin."""
 
 NUMBERS = ("number", "time", "duration")
+COLUMNS_AT_ONCE = 32  # whose quantiles are computed together
 BLOCK_CELLS = 1 << 22  # cells that are in memory at one time
 
 
@@ -121,19 +122,33 @@ def chosen_bins(
     weights : array of shape (n,), optional
         Weight of each row; a row of weight zero is ignored.
     """
-    return tuple(
-        _of_column(x, j, kind, weights, n_bins, max_levels) if bins is None else bins
-        for j, (kind, bins) in enumerate(zip(x.kinds, given, strict=True))
-    )
+    out = list(given)
+    numbers = [j for j, kind in enumerate(x.kinds) if given[j] is None and kind in NUMBERS]
+    for start in range(0, len(numbers), COLUMNS_AT_ONCE):
+        at = numbers[start : start + COLUMNS_AT_ONCE]
+        for j, bins in zip(at, _of_numbers(x.numbers(at), weights, n_bins), strict=True):
+            out[j] = bins
+    kinds = x.kinds
+    return tuple(_of_levels(x, j, kinds[j], weights, max_levels) if bins is None else bins for j, bins in enumerate(out))
 
 
-def _of_column(x: MixedRows, j: int, kind: str, weights: Float | None, n_bins: int, max_levels: int) -> Bins:
-    if kind in NUMBERS:
-        values = x.numbers([j])[:, 0]
+def _of_numbers(x: Float, weights: Float | None, n_bins: int) -> Iterator[Bins]:
+    """Yield the bins of each column."""
+    found = kernels.quantiles(x, n_bins) if weights is None else np.full((x.shape[1], n_bins), np.nan)
+    for values, (*least, top) in zip(x.T, found, strict=True):
+        if weights is None and np.isfinite(top) and not (0 in least and _has_subnormal(values)):
+            yield Bins(cuts=_separating(values, np.array(least), top))
+            continue
         there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-        if not there.all():
-            values, weights = values[there], None if weights is None else weights[there]
-        return Bins(cuts=quantile_cuts(values, n_bins, weights)) if len(values) else Bins(kept=())
+        own = None if weights is None else weights[there]
+        yield Bins(cuts=quantile_cuts(values[there], n_bins, own)) if there.any() else Bins(kept=())
+
+
+def _has_subnormal(values: Float) -> bool:
+    return bool(((np.abs(values) < np.finfo(np.float64).tiny) & (values != 0)).any())
+
+
+def _of_levels(x: MixedRows, j: int, kind: str, weights: Float | None, max_levels: int) -> Bins:
     if kind == "empty":
         return Bins(kept=())
     column = x.levels(j)
@@ -170,8 +185,12 @@ def quantile_cuts(values: Float, n_bins: int, weights: Float | None = None) -> t
         order = np.argsort(values, kind="stable")
         below = np.cumsum(weights[order])
         found = values[order][np.searchsorted(below * n_bins, parts * below[-1])]
-    top = values.max()
-    cuts, times = np.unique(found, return_counts=True)
+    return _separating(values, found, float(values.max()))
+
+
+def _separating(values: Float, quantiles: Float, top: float) -> tuple[float, ...]:
+    """Return the cuts at quantiles of numbers with this maximum, and those that separate a value of several bins."""
+    cuts, times = np.unique(quantiles, return_counts=True)
     apart = {float(values[values < v].max()) for v in cuts[(times > 1) | (cuts == top)] if (values < v).any()}
     chosen = {float(v) for v in cuts if v < top} | apart
     return tuple(sorted(chosen)) or (float(top),)

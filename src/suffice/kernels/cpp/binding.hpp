@@ -96,6 +96,7 @@ void bind_linear(nb::module_ &m);
 void bind_moments(nb::module_ &m);
 void bind_pairs(nb::module_ &m);
 void bind_posterior(nb::module_ &m);
+void bind_quantiles(nb::module_ &m);
 void bind_records(nb::module_ &m);
 void bind_rising(nb::module_ &m);
 void bind_scatter(nb::module_ &m);

@@ -93,6 +93,7 @@ NB_MODULE(_core, m) {
     suffice::bind_moments(m);
     suffice::bind_pairs(m);
     suffice::bind_posterior(m);
+    suffice::bind_quantiles(m);
     suffice::bind_records(m);
     suffice::bind_rising(m);
     suffice::bind_scatter(m);
