@@ -150,3 +150,20 @@ def test_rows_without_weight_choose_nothing():
     model.partial_fit(rng.normal(size=(6, 1)), [0, 1] * 3, classes=[0, 1], sample_weight=np.zeros(6))
     model.partial_fit(rng.normal(size=(40, 1)), [0, 1] * 20)
     assert np.isfinite(model.predict_proba([[0.5]])).all()
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "refused"),
+    [("counts", 0.5, "poisson"), ("counts", -1.0, "poisson"), ("skewed", 0.0, "gamma"), ("skewed", -2.0, "log_normal")],
+)
+def test_a_row_that_is_not_scored_refuses_a_family(column, value, refused):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 12_000)
+    x = (rng.poisson(3.0, len(y)) if column == "counts" else np.exp(rng.standard_normal(len(y)))).astype(float)
+    frame, weights = pd.DataFrame({column: x, "spare": x}), np.ones(len(y))
+    frame.loc[5, column] = value  # every second or third row is scored
+    for table in (frame, frame.to_numpy()):
+        assert np.isnan(NaiveBayes("best").fit(table, y).family_scores_[refused][0])
+        assert np.isfinite(NaiveBayes("best").fit(table, y).family_scores_[refused][1])
+    weights[5] = 0.0
+    assert np.isfinite(NaiveBayes("best").fit(frame, y, sample_weight=weights).family_scores_[refused][0])

@@ -41,5 +41,6 @@ def bin_counts(
            [0., 1.]]), array([1.5, 2. ]), array([0, 0]), array([2]))
     """
     rows = readable(x, bits=True)
-    flat, bins, shift, sizes = _core.bin_counts(rows, codes, soft, weights, n_classes, np.array(cuts, dtype=np.float64))
+    flat, *found = _core.bin_counts(rows, codes, soft, weights, n_classes, np.array(cuts, dtype=np.float64))
+    bins, shift, sizes = (each.view(np.int64) for each in found)  # of the type that NumPy prints as int64
     return np.ascontiguousarray(flat.reshape(len(bins), n_classes).T), bins, shift, sizes

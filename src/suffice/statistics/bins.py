@@ -129,7 +129,9 @@ def chosen_bins(
         for j, bins in zip(at, _of_numbers(x.numbers(at), weights, n_bins), strict=True):
             out[j] = bins
     kinds = x.kinds
-    return tuple(_of_levels(x, j, kinds[j], weights, max_levels) if bins is None else bins for j, bins in enumerate(out))
+    return tuple(
+        _of_levels(x, j, kinds[j], weights, max_levels) if bins is None else bins for j, bins in enumerate(out)
+    )
 
 
 def _of_numbers(x: Float, weights: Float | None, n_bins: int) -> Iterator[Bins]:
