@@ -1,6 +1,7 @@
 """Averaged one-dependence estimators: the formula written out, and leave-one-out against refits."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -254,3 +255,12 @@ def test_scores_are_those_with_a_row_of_weight_zero_held_out():
         np.testing.assert_allclose(
             parameters.scores(cells), parameters.held_out_scores(cells, *nothing), rtol=1e-12, atol=1e-12
         )
+
+
+def test_tables_for_predictions_are_not_pickled():
+    columns, y, w = example(0)
+    family, _, parameters, rows, _ = fitted(AveragedDependence(), columns, y, w)
+    before = len(pickle.dumps(parameters))
+    found = family.log_likelihood(parameters, rows)
+    assert len(pickle.dumps(parameters)) == before
+    np.testing.assert_array_equal(family.log_likelihood(pickle.loads(pickle.dumps(parameters)), rows), found)

@@ -56,6 +56,10 @@ class AveragedDependenceParameters:
     counts: PairCounts
     smoothing: float
 
+    def __getstate__(self) -> dict[str, object]:
+        """The fields alone: tables that follow from them are not pickled."""
+        return {"counts": self.counts, "smoothing": self.smoothing}
+
     @cached_property
     def pooled(self) -> Float:
         """Weight of each bin in all classes (C,)."""
@@ -93,6 +97,11 @@ class AveragedDependenceParameters:
         return out
 
     @cached_property
+    def _single(self) -> Float:
+        """The shares, and one for cells that are not read (K, C + 1)."""
+        return np.pad(self.shares, ((0, 0), (0, 1)), constant_values=1.0)
+
+    @cached_property
     def _least(self) -> float:
         """The least probability of bins with any rows."""
         seen = self.pooled > 0
@@ -102,8 +111,8 @@ class AveragedDependenceParameters:
     def scores(self, cells: Cells) -> Float:
         """log p(x | k) of rows of cells (n, K)."""
         c = self.counts
-        parents, single = np.array(c.parents, dtype=np.int64), np.pad(self.shares, ((0, 0), (0, 1)), constant_values=1)
-        return kernels.pair_scores(cells, parents, c.shift, self.conditional, single, self.pooled, self._least)
+        parents = np.array(c.parents, dtype=np.int64)
+        return kernels.pair_scores(cells, parents, c.shift, self.conditional, self._single, self.pooled, self._least)
 
     def held_out_scores(self, cells: Cells, own: Codes, own_weights: Float) -> Float:
         """log p(x | k) of rows of these classes and weights (n, K), each without the row itself."""
