@@ -100,3 +100,23 @@ def test_cells_of_numbers(n_cuts):
             expected = start + np.where(np.isnan(values), len(own) + 1, np.searchsorted(own, values))
             np.testing.assert_array_equal(out[:, j], expected)
         assert (out[:, 2] == -7).all()
+
+
+@pytest.mark.parametrize("share", [None, 0.7])
+def test_ends_of_cells(share):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((20_000, 3)).astype(np.float32)
+    x[::7, 1] = np.nan
+    present = None if share is None else rng.random(len(x)) < share
+    cells = rng.integers(0, 5, (len(x), 4)).astype(np.int32) + 5 * np.arange(4, dtype=np.int32)
+    columns = np.array([3, 0, 1])
+    low, high = np.full(20, np.inf), np.full(20, -np.inf)
+    low[0] = -9.0
+    kernels.widen_cell_ends(x, cells, columns, low, high, present=present)
+    for values, j in zip(x.T.astype(float), columns, strict=True):
+        for cell in range(5 * j, 5 * j + 5):
+            here = values[(cells[:, j] == cell) & ~np.isnan(values) & (True if present is None else present)]
+            assert (low[cell], high[cell]) == (min(here.min(), -9.0 if cell == 0 else np.inf), here.max())
+    assert np.isinf(low[10:15]).all()
+    with pytest.raises(ValueError, match="outside the tables"):
+        kernels.widen_cell_ends(x, cells + np.int32(5), columns, low, high)

@@ -116,6 +116,14 @@ def interval_cells(
     columns: NDArray[int64],
     out: NDArray[int32],
 ) -> None: ...
+def cell_ends(
+    x: KernelRows,
+    cells: NDArray[int32],
+    columns: NDArray[int64],
+    absent: NDArray[uint8] | None,
+    low: NDArray[float64],
+    high: NDArray[float64],
+) -> None: ...
 def held_out_pair_scores(
     cells: NDArray[int32],
     parents: NDArray[int64],

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from suffice.kernels import _core
 from suffice.kernels.reading import Codes, Float, Numbers, readable
 
-__all__ = ["add_pair_counts", "held_out_pair_scores", "interval_cells", "pair_scores"]
+__all__ = ["add_pair_counts", "held_out_pair_scores", "interval_cells", "pair_scores", "widen_cell_ends"]
 
 Cells = NDArray[np.int32]
 
@@ -79,6 +79,30 @@ def interval_cells(x: Numbers, cuts: Sequence[Sequence[float]], first: Codes, co
     if out.size and len(cuts):
         low = first.astype(np.int32)
         _core.interval_cells(readable(x), table, low, (low + sizes + 1).astype(np.int32), columns, out)
+
+
+def widen_cell_ends(
+    x: Numbers, cells: Cells, columns: Codes, low: Float, high: Float, *, present: NDArray[np.bool_] | None = None
+) -> None:
+    """Lower ``low`` and raise ``high`` (C,) to the numbers in each cell; NaN is ignored.
+
+    Parameters
+    ----------
+    x : matrix or columns of shape (n, m)
+    cells, columns : array of int32 of shape (n, d), of int of shape (m,)
+        Cells of rows, and the column of ``cells`` for each column of ``x``; see `interval_cells`.
+    present : array of bool of shape (n,), optional
+        Rows that are read; all by default.
+
+    >>> low, high = np.full(2, np.inf), np.full(2, -np.inf)
+    >>> cells = np.array([[0], [1], [1]], dtype=np.int32)
+    >>> widen_cell_ends(np.array([[0.5], [4.0], [3.0]]), cells, np.array([0]), low, high)
+    >>> low, high
+    (array([0.5, 3. ]), array([0.5, 4. ]))
+    """
+    if cells.size and len(columns):
+        absent = None if present is None else (~present).view(np.uint8)
+        _core.cell_ends(readable(x), cells, columns, absent, low, high)
 
 
 def pair_scores(

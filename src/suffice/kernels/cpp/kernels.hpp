@@ -361,7 +361,7 @@ constexpr int64_t NO_KEY = INT64_MIN;  // of a missing number
 
 struct BinKernels {
     // Keys of rows row..row+count-1, columns column.., of `x` (columns x count): integers in the order of the numbers,
-    // or of their positions between the cuts if there are any. `buffer` holds count x columns.
+    // or of their positions between the cuts if there are any. `buffer` (count x columns) then holds the numbers.
     void (*keys)(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t columns, const double *cuts,
                  int64_t n_cuts, double *buffer, int64_t *out);
 };
