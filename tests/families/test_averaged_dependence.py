@@ -1,6 +1,7 @@
 """Averaged one-dependence estimators: the formula written out, and leave-one-out against refits."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -236,3 +237,30 @@ def test_categories_of_a_frame_keep_their_type():
     model = Estimator().fit(frame, ["a", "b", "a", "b"])
     assert model.cuts_["n"] == "levels"
     assert len(model.cuts_["when"]) == 3
+
+
+def test_scores_are_those_with_a_row_of_weight_zero_held_out():
+    rng = np.random.default_rng(3)
+    n, d = 3000, 23
+    common = rng.standard_normal(n)
+    columns = [list(common * rng.random() + rng.standard_normal(n)) for _ in range(d)]
+    columns.append(list(rng.choice(["a", "b", "c"], n)))
+    y, w = rng.integers(0, 3, n), np.ones(n)
+    for most in (7, 50):
+        _, _, parameters, rows, _ = fitted(AveragedDependence(max_parents=most), columns, y, w)
+        cells = parameters.rows(rows).cells(0, n)
+        cells[rng.random(cells.shape) < 0.1] = -1
+        cells[0] = -1
+        nothing = np.full(n, -1), np.zeros(n)
+        np.testing.assert_allclose(
+            parameters.scores(cells), parameters.held_out_scores(cells, *nothing), rtol=1e-12, atol=1e-12
+        )
+
+
+def test_tables_for_predictions_are_not_pickled():
+    columns, y, w = example(0)
+    family, _, parameters, rows, _ = fitted(AveragedDependence(), columns, y, w)
+    before = len(pickle.dumps(parameters))
+    found = family.log_likelihood(parameters, rows)
+    assert len(pickle.dumps(parameters)) == before
+    np.testing.assert_array_equal(family.log_likelihood(pickle.loads(pickle.dumps(parameters)), rows), found)

@@ -63,3 +63,60 @@ def test_cells_outside_the_tables_are_refused(cells, parents, shift):
     cells = np.array(cells, dtype=np.int32)
     with pytest.raises(ValueError, match=r"cell is outside|parents"):
         counted(cells, np.array(parents), np.array(shift), codes=np.zeros(1, dtype=np.int64))
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 200])
+@pytest.mark.parametrize("sizes", [[5, 6, 2, 1], [3, 70, 90, 9], [2, 5, 400, 20]])
+def test_counts_of_rows_are_those_of_rows_of_weight_one(n_classes, sizes):
+    rng = np.random.default_rng(0)
+    n, sizes = 20_000, np.array(sizes)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    cells = np.minimum(rng.geometric(0.2, (n, 4)) - 1, sizes - 1) + offsets[:-1]
+    cells[:, 0] = offsets[0]  # one cell alone
+    parents = np.array([0, 1, 3])
+    starts = np.concatenate([[0], np.cumsum(sizes[parents])])
+    shift, codes = starts[:-1] - offsets[parents], rng.integers(-1, n_classes, n)
+    found = []
+    for weights in (None, np.ones(n)):
+        pairs, single = np.zeros((n_classes, starts[-1], offsets[-1])), np.zeros((n_classes, offsets[-1]))
+        kernels.add_pair_counts(cells.astype(np.int32), parents, shift, pairs, single, codes=codes, weights=weights)
+        found.append((pairs, single))
+    for rows, weighted in zip(*found, strict=True):
+        np.testing.assert_array_equal(rows, weighted)
+
+
+@pytest.mark.parametrize("n_cuts", [0, 1, 4, 16, 17, 300])
+def test_cells_of_numbers(n_cuts):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((2500, 3))
+    x[::7, 1] = np.nan
+    x[3] = np.inf, -np.inf, 0.0
+    cuts = [np.sort(rng.choice(x[20:, 0], n_cuts, replace=False)), np.array([]), np.array([-0.5, 0.0, 0.5])]
+    first, columns = np.array([0, 400, 10]), np.array([3, 0, 1])
+    for rows in (x, np.asfortranarray(x), x.astype(np.float32)):
+        out = np.full((len(x), 4), -7, dtype=np.int32)
+        kernels.interval_cells(rows, cuts, first, columns, out)
+        for values, own, start, j in zip(rows.T.astype(float), cuts, first, columns, strict=True):
+            expected = start + np.where(np.isnan(values), len(own) + 1, np.searchsorted(own, values))
+            np.testing.assert_array_equal(out[:, j], expected)
+        assert (out[:, 2] == -7).all()
+
+
+@pytest.mark.parametrize("share", [None, 0.7])
+def test_ends_of_cells(share):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((20_000, 3)).astype(np.float32)
+    x[::7, 1] = np.nan
+    present = None if share is None else rng.random(len(x)) < share
+    cells = rng.integers(0, 5, (len(x), 4)).astype(np.int32) + 5 * np.arange(4, dtype=np.int32)
+    columns = np.array([3, 0, 1])
+    low, high = np.full(20, np.inf), np.full(20, -np.inf)
+    low[0] = -9.0
+    kernels.widen_cell_ends(x, cells, columns, low, high, present=present)
+    for values, j in zip(x.T.astype(float), columns, strict=True):
+        for cell in range(5 * j, 5 * j + 5):
+            here = values[(cells[:, j] == cell) & ~np.isnan(values) & (True if present is None else present)]
+            assert (low[cell], high[cell]) == (min(here.min(), -9.0 if cell == 0 else np.inf), here.max())
+    assert np.isinf(low[10:15]).all()
+    with pytest.raises(ValueError, match="outside the tables"):
+        kernels.widen_cell_ends(x, cells + np.int32(5), columns, low, high)

@@ -162,3 +162,20 @@ def test_families_that_cannot_take_a_column_are_not_candidates():
     many[:, 1] /= 1e200
     many[7, 1] = 1e200  # not among the rows that are scored
     assert isinstance(NaiveBayes("best").fit(many, np.tile(Y, 6)).families_[1], Histogram)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "refused"),
+    [("counts", 0.5, "poisson"), ("counts", -1.0, "poisson"), ("skewed", 0.0, "gamma"), ("skewed", -2.0, "log_normal")],
+)
+def test_a_row_that_is_not_scored_refuses_a_family(column, value, refused):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 12_000)
+    x = (rng.poisson(3.0, len(y)) if column == "counts" else np.exp(rng.standard_normal(len(y)))).astype(float)
+    frame, weights = pd.DataFrame({column: x, "spare": x}), np.ones(len(y))
+    frame.loc[5, column] = value  # every second or third row is scored
+    for table in (frame, frame.to_numpy()):
+        assert np.isnan(NaiveBayes("best").fit(table, y).family_scores_[refused][0])
+        assert np.isfinite(NaiveBayes("best").fit(table, y).family_scores_[refused][1])
+    weights[5] = 0.0
+    assert np.isfinite(NaiveBayes("best").fit(frame, y, sample_weight=weights).family_scores_[refused][0])

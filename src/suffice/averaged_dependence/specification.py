@@ -177,8 +177,7 @@ def given_bins(cuts: Mapping[Any, Any] | None, names: Sequence[object]) -> tuple
         return None
     if not isinstance(cuts, Mapping):
         raise InputError(
-            f"cuts must be a mapping of columns to their cuts, such as the cuts_ of a fitted model; got "
-            f"{cuts!r:.80}.",
+            f"cuts must be a mapping of columns to their cuts, such as the cuts_ of a fitted model; got {cuts!r:.80}.",
             argument="cuts",
         )
     _check_known(list(cuts), names, "cuts")

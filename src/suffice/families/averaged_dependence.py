@@ -56,6 +56,10 @@ class AveragedDependenceParameters:
     counts: PairCounts
     smoothing: float
 
+    def __getstate__(self) -> dict[str, object]:
+        """The fields alone: tables that follow from them are not pickled."""
+        return {"counts": self.counts, "smoothing": self.smoothing}
+
     @cached_property
     def pooled(self) -> Float:
         """Weight of each bin in all classes (C,)."""
@@ -77,13 +81,46 @@ class AveragedDependenceParameters:
         """Rows as cells of the tables."""
         return BinnedRows(x, self.counts.bins, self.counts.levels)
 
-    def scores(self, cells: Cells, own: Codes | None = None, own_weights: Float | None = None) -> Float:
-        """log p(x | k) of rows of cells (n, K), without the rows themselves if their classes and weights are given."""
+    @cached_property
+    def conditional(self) -> Float:
+        """p(b | k, a) of each bin of a parent and each bin (K, R, C + 1); p(a | k) where both are the same bin.
+
+        The last entry, one, is for cells that are not read.
+        """
+        c = self.counts
+        out = np.ones((*c.pairs.shape[:2], c.pairs.shape[2] + 1))
+        inner = out[:, :, :-1]
+        np.multiply(self.shares[:, None], self.smoothing, out=inner)
+        inner += c.pairs
+        inner /= c.single[:, c.row_bins, None] + self.smoothing
+        inner[:, np.arange(len(c.row_bins)), c.row_bins] = self.shares[:, c.row_bins]
+        return out
+
+    @cached_property
+    def _single(self) -> Float:
+        """The shares, and one for cells that are not read (K, C + 1)."""
+        return np.pad(self.shares, ((0, 0), (0, 1)), constant_values=1.0)
+
+    @cached_property
+    def _least(self) -> float:
+        """The least probability of bins with any rows."""
+        seen = self.pooled > 0
+        parts = (self.shares[:, seen], self.conditional[:, :, :-1][:, :, seen])
+        return float(min(each.min(initial=1.0) for each in parts))
+
+    def scores(self, cells: Cells) -> Float:
+        """log p(x | k) of rows of cells (n, K)."""
+        c = self.counts
+        parents = np.array(c.parents, dtype=np.int64)
+        return kernels.pair_scores(cells, parents, c.shift, self.conditional, self._single, self.pooled, self._least)
+
+    def held_out_scores(self, cells: Cells, own: Codes, own_weights: Float) -> Float:
+        """log p(x | k) of rows of these classes and weights (n, K), each without the row itself."""
         c = self.counts
         parents = np.array(c.parents, dtype=np.int64)
         tables = c.pairs, c.single, c.weight, self.pooled
-        return kernels.pair_scores(
-            cells, parents, c.shift, *tables, self.smoothing, MARGINAL, own=own, own_weights=own_weights
+        return kernels.held_out_pair_scores(
+            cells, parents, c.shift, *tables, self.smoothing, MARGINAL, own, own_weights
         )
 
 
@@ -208,7 +245,11 @@ class AveragedDependence(Family):
         at = [j for j, kind in enumerate(x.kinds) if kind == "number" and not self._reads_levels(j)]
         step = max(1, BLOCK_TERMS // max(1, len(at)))
         for start in range(0, len(x) if at else 0, step):
-            infinite = np.isinf(x.rows(start, min(len(x), start + step)).numbers(at))
+            numbers = x.rows(start, min(len(x), start + step)).numbers(at)
+            ranges = kernels.value_ranges(numbers)
+            if not (np.isposinf(ranges.high) | np.isneginf(ranges.low)).any():
+                continue
+            infinite = np.isinf(numbers)
             if present is not None:
                 infinite &= present[start : start + step, None]
             if infinite.any():
@@ -283,7 +324,7 @@ class AveragedDependence(Family):
         weights = np.ones(len(x)) if members.weights is None else members.weights
         rows = parameters.rows(x)
         parts = [
-            parameters.scores(
+            parameters.held_out_scores(
                 rows.cells(start, stop),
                 np.ascontiguousarray(members.codes[start:stop]),
                 np.ascontiguousarray(weights[start:stop]),

@@ -262,6 +262,25 @@ def solve_shape(gap: Float) -> Float:
         large = a > 1e4
         safe = np.where(large, 1.0, a)
         value = np.where(large, 0.5 / a + 1 / (12 * a**2), np.log(safe) - scipy.special.digamma(safe))
-        slope = np.where(large, -0.5 / a - 1 / (6 * a**2), 1 - safe * scipy.special.polygamma(1, safe))
-        a = a * np.exp(np.clip(-(value - gap) / slope, -2, 2))
+        slope = np.where(large, -0.5 / a - 1 / (6 * a**2), 1 - safe * _trigamma(safe))
+        step = np.clip(-(value - gap) / slope, -2, 2)
+        a = a * np.exp(step)
+        if np.abs(step).max(initial=0.0) < 1e-9:
+            break
     return np.asarray(a)
+
+
+def _trigamma(a: Float) -> Float:
+    """ψ'(a) to nine digits, much faster than `scipy.special.polygamma`: the asymptotic series at a + 6.
+
+    >>> a = np.array([1e-3, 0.7, 5.0, 1e4])
+    >>> bool(np.allclose(_trigamma(a), scipy.special.polygamma(1, a), rtol=1e-9))
+    True
+    """
+    out = np.zeros_like(a)
+    for i in range(6):
+        out += np.square(1 / (a + i))
+    inverse = 1 / (a + 6)
+    square = inverse**2
+    series = 1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * (5 / 66))))
+    return np.asarray(out + inverse + square * (0.5 + inverse * series))

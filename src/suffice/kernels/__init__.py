@@ -2,10 +2,10 @@
 
 Each function takes rows as a matrix or a list of columns, of any real type and with any strides, and releases the
 interpreter lock. Functions that summarise or evaluate rows return new float64 arrays; `outer`, `accumulate`,
-`add_moved` and `add_pair_counts` add to the arrays that they are given, and `CentredBlocks` reuses one buffer for all
-blocks. Results depend neither on the number of threads (``OMP_NUM_THREADS`` and threadpoolctl are respected) nor on the
-instruction set that was chosen for the processor. Functions called *exact* keep every number as two doubles and are
-meant for few rows.
+`add_moved`, `add_pair_counts` and `widen_cell_ends` change the arrays that they are given, and `CentredBlocks` reuses
+one buffer for all blocks. Results depend neither on the number of threads (``OMP_NUM_THREADS`` and threadpoolctl are
+respected) nor on the instruction set that was chosen for the processor. Functions called *exact* keep every number as
+two doubles and are meant for few rows.
 
 Class membership is either ``codes`` (n,), the class of each row, or ``soft`` (n, n_classes), a weight for each row and
 class. A row whose code is outside ``0..n_classes-1`` is ignored. ``weights`` (n,) multiplies either; a row of weight
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from suffice.kernels import _core
 from suffice.kernels.arrow import ArrowColumn, arrow_column, arrow_truths
+from suffice.kernels.bin_counts import bin_counts
 from suffice.kernels.counts import (
     Ranges,
     class_counts,
@@ -47,8 +48,15 @@ from suffice.kernels.knots import add_line_scores, add_step_scores
 from suffice.kernels.labels import text_codes
 from suffice.kernels.linear import linear_posterior, linear_scores
 from suffice.kernels.moments import MomentSums, class_moments, class_sums, class_sums_with_flags, exact_moments
-from suffice.kernels.pairs import add_pair_counts, pair_scores
+from suffice.kernels.pairs import (
+    add_pair_counts,
+    held_out_pair_scores,
+    interval_cells,
+    pair_scores,
+    widen_cell_ends,
+)
 from suffice.kernels.posterior import PosteriorOutput, PosteriorRequest, add_to_rows, write_posterior
+from suffice.kernels.quantiles import quantiles
 from suffice.kernels.scatter import (
     CentredBlocks,
     ScatterSums,
@@ -81,6 +89,7 @@ __all__ = [
     "add_to_rows",
     "arrow_column",
     "arrow_truths",
+    "bin_counts",
     "class_counts",
     "class_moments",
     "class_sums",
@@ -97,7 +106,9 @@ __all__ = [
     "grand_mean",
     "has_sorted_indices",
     "held_out_log_likelihood",
+    "held_out_pair_scores",
     "instruction_set",
+    "interval_cells",
     "join_moments",
     "join_row",
     "join_row_scatter",
@@ -109,6 +120,7 @@ __all__ = [
     "padded_table",
     "pair_scores",
     "pool_moments",
+    "quantiles",
     "refine_moments",
     "rising_scores",
     "scatter_pass",
@@ -118,6 +130,7 @@ __all__ = [
     "tempered_loss",
     "text_codes",
     "value_ranges",
+    "widen_cell_ends",
     "write_posterior",
 ]
 

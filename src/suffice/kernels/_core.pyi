@@ -7,6 +7,14 @@ def instruction_set() -> str: ...
 def arrow_truths(capsule: object) -> NDArray[uint8] | None: ...
 def arrow_column(capsule: object) -> tuple[Array, NDArray[uint8], int] | None: ...
 def known_numbers(values: KernelRows, bits: NDArray[uint8], first: int, out: NDArray[float64]) -> None: ...
+def bin_counts(
+    x: KernelRows,
+    codes: NDArray[int64] | None,
+    soft: NDArray[float64] | None,
+    weights: NDArray[float64] | None,
+    classes: int,
+    cuts: NDArray[float64],
+) -> tuple[NDArray[float64], NDArray[int64], NDArray[int64], NDArray[int64]]: ...
 def value_ranges(
     x: KernelRows,
     low: NDArray[float64],
@@ -104,14 +112,41 @@ def pair_scores(
     shift: NDArray[int64],
     pairs: NDArray[float64],
     single: NDArray[float64],
+    pooled: NDArray[float64],
+    least: float,
+    out: NDArray[float64],
+) -> None: ...
+def interval_cells(
+    x: KernelRows,
+    cuts: NDArray[float64],
+    first: NDArray[int32],
+    missing: NDArray[int32],
+    columns: NDArray[int64],
+    out: NDArray[int32],
+) -> None: ...
+def cell_ends(
+    x: KernelRows,
+    cells: NDArray[int32],
+    columns: NDArray[int64],
+    absent: NDArray[uint8] | None,
+    low: NDArray[float64],
+    high: NDArray[float64],
+) -> None: ...
+def held_out_pair_scores(
+    cells: NDArray[int32],
+    parents: NDArray[int64],
+    shift: NDArray[int64],
+    pairs: NDArray[float64],
+    single: NDArray[float64],
     weight: NDArray[float64],
     pooled: NDArray[float64],
     smoothing: float,
     marginal: float,
-    own: NDArray[int64] | None,
-    own_weights: NDArray[float64] | None,
+    own: NDArray[int64],
+    own_weights: NDArray[float64],
     out: NDArray[float64],
 ) -> None: ...
+def quantiles(x: KernelRows, out: NDArray[float64]) -> None: ...
 def tempered_loss(
     z: NDArray[float64],
     codes: NDArray[int64],

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from suffice import bayes
+from suffice import bayes, kernels
 from suffice.exceptions import InputError, MergeError, SufficeError
 from suffice.learning.family_choice import BEST, CHOSEN_KINDS, family_of
 from suffice.model import Block
@@ -15,7 +15,7 @@ from suffice.numerics.types import Codes, Float, Mask, Matrix
 from suffice.sources.tables import columns_of
 from suffice.statistics import Membership
 from suffice.statistics.classes import present_rows
-from suffice.tables import Table
+from suffice.tables import MatrixTable, Table
 from suffice.tables.family_scores import FamilyScores
 from suffice.tables.table import Schema, is_sparse
 
@@ -77,11 +77,12 @@ def family_scores(
     if not len(rows):
         log_loss[list(at), 0] = 0.0  # nothing to choose by
         return FamilyScores(names, log_loss, error, 0)
+    extreme = None if here is not None else _extreme_rows(table, at, schema)
     for j in at:
         blocks = [Block(family, [j], [schema.names[j]]) for family in families]
         scored = [
             _held_out(block, some, part) + prior
-            if _accepts(block, some, part) and _accepts(block, table, members)  # a few rows refuse most
+            if _accepts(block, some, part) and _accepts_all(block, table, members, extreme)  # a few rows refuse most
             else None
             for block in blocks
         ]
@@ -111,6 +112,28 @@ def _has_squares(x: Matrix) -> bool:
         return True
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.nanmax(np.abs(values), initial=0.0) < LARGEST_SQUARED)
+
+
+def _accepts_all(block: Block, table: Table, members: Membership, extreme: Float | None) -> bool:
+    """Whether `_accepts` holds for the rows of a large table, by its `_extreme_rows` if they are known."""
+    if extreme is None or not np.isfinite(extreme[0, block.columns]).all():
+        return _accepts(block, table, members)
+    return _accepts(block, MatrixTable(extreme), Membership(members.classes, codes=np.zeros(len(extreme), dtype=int)))
+
+
+def _extreme_rows(table: Table, at: Sequence[int], schema: Schema) -> Float | None:
+    """Rows that are outside the domain of a candidate if any row is; None for a sparse table.
+
+    A domain is an interval of all numbers or of whole numbers. So the rows hold the least and the largest number of
+    each column, a missing cell if it has any, and a fraction if it has any.
+    """
+    x = table.numbers(list(at), [schema.names[j] for j in at], copy=None)
+    if is_sparse(x):
+        return None
+    low, high, missing, whole = kernels.value_ranges(x)
+    out = np.full((4, len(schema)), np.nan)
+    out[:, at] = low, high, np.where(missing, np.nan, low), np.where(whole, low, np.nextafter(low, high))
+    return out
 
 
 def _held_out(block: Block, some: Table, members: Membership) -> Float:

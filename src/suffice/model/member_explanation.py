@@ -57,9 +57,7 @@ def explain_members(
     return Explanation(names, np.hstack(parts), labels[first], labels[second], members=members)
 
 
-def _block_parts(
-    estimate: Estimate, b: int, table: Table, first: Index, second: Index
-) -> tuple[list[object], Float]:
+def _block_parts(estimate: Estimate, b: int, table: Table, first: Index, second: Index) -> tuple[list[object], Float]:
     """Names and parts (n, m) of one block, before its weight."""
     block, parameters = estimate.blocks[b], estimate.parameters[b]
     rows = estimate.rows_of(block, parameters, table)

@@ -16,11 +16,10 @@ from functools import cached_property
 
 import numpy as np
 
+from suffice import kernels
 from suffice.exceptions import MergeError, columns_at
 from suffice.numerics.types import Codes, Float, Index, Mask, Matrix, Selection
-from suffice.statistics.classes import ClassAxis, Membership, present_rows
-from suffice.statistics.counts import class_counts
-from suffice.statistics.cuts import intervals
+from suffice.statistics.classes import ClassAxis, Membership, MembershipArrays
 from suffice.statistics.statistic import ByClass, Statistic, has_faded
 from suffice.statistics.subtraction import subtract_weights
 from suffice.tables.table import is_sparse
@@ -31,8 +30,6 @@ MOST_BINS = 1024  # of one column
 CAPS = 2 ** np.arange(7, -1, -1)  # the most bins of an octave: 128, 64, …, 1
 MANTISSA = 52  # bits of a float64 below its exponent
 INFINITE = 2047 << MANTISSA  # the bits of infinity
-COARSE = 40  # last bits without which large batches are counted first
-MANY_ROWS, MOST_CELLS = 1 << 15, 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,16 +78,14 @@ class BinCounts(Statistic):
     @classmethod
     def summarize(cls, x: Matrix, members: Membership, cuts: tuple[float, ...] = ()) -> BinCounts:
         """Return the statistic of a batch of rows (n, d)."""
-        here = present_rows(members.codes, members.weights)
-        if members.soft is not None:
-            held: Mask = np.asarray((members.soft > 0).any(axis=1))
-            here = held if here is None else here & held
-        x = x.tocsc() if is_sparse(x) else x
-        parts = []
-        for j in range(x.shape[1]):
-            values = np.asarray(x[:, [j]].toarray().ravel() if is_sparse(x) else x[:, j], dtype=np.float64)
-            parts.append(_counted(values, here, members, cuts))
-        return cls.concatenate_columns(parts) if parts else cls.zero(members.classes, 0, cuts)
+        if is_sparse(x):
+            by_column = x.tocsc()
+            dense = (by_column[:, [j]].toarray() for j in range(x.shape[1]))
+            parts = [cls.summarize(each, members, cuts) for each in dense]
+            return cls.concatenate_columns(parts) if parts else cls.zero(members.classes, 0, cuts)
+        count, bins, shift, sizes = kernels.bin_counts(x, members.n_classes, cuts, **_contiguous(members))
+        column = np.repeat(np.arange(len(sizes)), sizes)
+        return cls(members.classes, *_joined(count, column, bins, shift, len(sizes)), cuts)
 
     # ------------------------------------------------------------------ columns
 
@@ -243,14 +238,6 @@ def _cuts_text(cuts: tuple[float, ...]) -> str:
 # ---------------------------------------------------------------------- numbers as integers of the same order
 
 
-def _keys(values: Float) -> Codes:
-    """Return the bits of each absolute value, with the sign of the value; zero for numbers below 2^-1022."""
-    bits = np.abs(values).view(np.int64)
-    bits[bits < 1 << MANTISSA] = 0
-    sign = -(values < 0).astype(np.int64)
-    return np.asarray((bits ^ sign) - sign)  # several times faster than np.where
-
-
 def _numbers(keys: Codes) -> Float:
     """Return the numbers that keys stand for."""
     return np.where(keys < 0, -1.0, 1.0) * np.abs(keys).view(np.float64)
@@ -261,70 +248,13 @@ def _truncated(key: Codes, shift: Codes) -> Codes:
     return np.asarray(np.sign(key) * (np.abs(key) >> shift << shift))
 
 
-def _counted(values: Float, here: Mask | None, members: Membership, cuts: tuple[float, ...]) -> BinCounts:
-    """Return the statistic of one column (n,)."""
-    present = ~np.isnan(values) if here is None else here & ~np.isnan(values)
-    if not present.all():
-        values, members = values[present], members.take(present)
-    if cuts:
-        values = intervals(np.array(cuts), values).astype(np.float64)
-    keys = _keys(values)
-    if len(keys) >= MANY_ROWS:
-        bins, shift, sizes, at = _bins_of_many(keys)
-    else:
-        bins, shift, sizes = _bins_of(_sorted_keys(keys), np.zeros(0, dtype=np.int64))
-        at, _ = _positions(bins, shift, keys)
-    high, low = class_counts(at, len(bins), members)
-    return BinCounts(members.classes, high + low, bins, shift, sizes, cuts)
-
-
-def _sorted_keys(keys: Codes) -> Codes:
-    """Return the distinct keys in order."""
-    ordered = np.sort(keys)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
-
-
-def _bins_of(keys: Codes, cells: Codes) -> tuple[Codes, Codes, Codes]:
-    """Return bins, shifts and sizes of a column: of distinct keys, and of cells in octaves with too many keys."""
-    every = np.concatenate([keys, cells])
-    order = np.argsort(every, kind="stable")
-    least = np.where(order < len(keys), 0, COARSE)
-    none = np.zeros(len(every), dtype=np.int64)
-    _, bins, shift, sizes = _joined(np.zeros((0, len(every))), none, every[order], least, 1)
-    return bins, shift, sizes
-
-
-def _bins_of_many(keys: Codes) -> tuple[Codes, Codes, Codes, Codes]:
-    """Return bins, shifts, sizes, and the bin of each key, mostly without sorting the keys.
-
-    An octave has 4,096 cells of keys that differ in their last 40 bits only. Where more cells are occupied than the
-    octave may have bins, its bins are unions of cells. The keys of other octaves are sorted.
-    """
-    cell = np.abs(keys) >> COARSE
-    least = int(cell.min()) or int(cell[cell > 0].min(initial=1 << (63 - COARSE)))
-    size = max(int(cell.max()) - least, 0) + 2
-    if size > MOST_CELLS:
-        bins, shift, sizes = _bins_of(_sorted_keys(keys), np.zeros(0, dtype=np.int64))
-        return bins, shift, sizes, _positions(bins, shift, keys)[0]
-    # Zero is cell 0, the least magnitude cell 1; cells of negative numbers follow those of positive ones.
-    cell = np.maximum(cell - (least - 1), 0) + (size & (keys >> 63))
-    occupied = np.flatnonzero(np.bincount(cell, minlength=2 * size))
-    negative, place = occupied >= size, occupied % size
-    magnitude = np.where(place > 0, place + (least - 1), 0)
-    octave = (magnitude >> (MANTISSA - COARSE)) * np.where(negative, -1, 1)
-    _, group, count = np.unique(octave, return_inverse=True, return_counts=True)
-    dense = count[group] > CAPS[0]
-    cells = (magnitude[dense] << COARSE) * np.where(negative[dense], -1, 1)
-    dense = occupied[dense]
-    is_dense = np.zeros(2 * size, dtype=bool)
-    is_dense[dense] = True
-    rest = np.flatnonzero(~is_dense[cell])
-    bins, shift, sizes = _bins_of(_sorted_keys(keys[rest]), cells)
-    table = np.zeros(2 * size, dtype=np.int64)
-    table[dense], _ = _positions(bins, shift, cells)
-    at = table[cell]
-    at[rest], _ = _positions(bins, shift, keys[rest])
-    return bins, shift, sizes, at
+def _contiguous(members: Membership) -> MembershipArrays:
+    codes, soft, weights = members.codes, members.soft, members.weights
+    return {
+        "codes": None if codes is None else np.ascontiguousarray(codes, dtype=np.int64),
+        "soft": None if soft is None else np.ascontiguousarray(soft, dtype=np.float64),
+        "weights": None if weights is None else np.ascontiguousarray(weights, dtype=np.float64),
+    }
 
 
 def _positions(bins: Codes, shift: Codes, keys: Codes) -> tuple[Codes, Mask]:

@@ -6,7 +6,7 @@ the bin of the cuts below it, ``cut_b−1 < x ≤ cut_b``. The last bin of every
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -14,9 +14,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import kernels
 from suffice.exceptions import InputError
 from suffice.numerics.types import Codes, Float, Mask
-from suffice.statistics.cuts import interval_names, intervals, valid_cuts
+from suffice.statistics.cuts import interval_names, valid_cuts
 from suffice.tables.levels import Levels, is_missing
 from suffice.tables.mixed_rows import MixedRows
 
@@ -26,7 +27,8 @@ Cells = NDArray[np.int32]
 """Bins of rows and columns (n, d), numbered among the bins of all columns; −1 for a level without a bin."""
 
 NUMBERS = ("number", "time", "duration")
-BLOCK_CELLS = 1 << 20  # cells that are in memory at one time
+COLUMNS_AT_ONCE = 32  # whose quantiles are computed together
+BLOCK_CELLS = 1 << 22  # cells that are in memory at one time
 
 
 @dataclass(frozen=True)
@@ -151,19 +153,35 @@ def chosen_bins(
     weights : array of shape (n,), optional
         Weight of each row; a row of weight zero is ignored.
     """
+    out = list(given)
+    numbers = [j for j, kind in enumerate(x.kinds) if given[j] is None and kind in NUMBERS]
+    for start in range(0, len(numbers), COLUMNS_AT_ONCE):
+        at = numbers[start : start + COLUMNS_AT_ONCE]
+        for j, bins in zip(at, _of_numbers(x.numbers(at), weights, n_bins), strict=True):
+            out[j] = bins
+    kinds = x.kinds
     return tuple(
-        _of_column(x, j, kind, weights, n_bins, max_levels) if bins is None else bins
-        for j, (kind, bins) in enumerate(zip(x.kinds, given, strict=True))
+        _of_levels(x, j, kinds[j], weights, max_levels) if bins is None else bins for j, bins in enumerate(out)
     )
 
 
-def _of_column(x: MixedRows, j: int, kind: str, weights: Float | None, n_bins: int, max_levels: int) -> Bins:
-    if kind in NUMBERS:
-        values = x.numbers([j])[:, 0]
+def _of_numbers(x: Float, weights: Float | None, n_bins: int) -> Iterator[Bins]:
+    """Yield the bins of each column."""
+    found = kernels.quantiles(x, n_bins) if weights is None else np.full((x.shape[1], n_bins), np.nan)
+    for values, (*least, top) in zip(x.T, found, strict=True):
+        if weights is None and np.isfinite(top) and not (0 in least and _has_subnormal(values)):
+            yield Bins(cuts=_separating(values, np.array(least), top))
+            continue
         there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-        if not there.all():
-            values, weights = values[there], None if weights is None else weights[there]
-        return Bins(cuts=quantile_cuts(values, n_bins, weights)) if len(values) else Bins(kept=())
+        own = None if weights is None else weights[there]
+        yield Bins(cuts=quantile_cuts(values[there], n_bins, own)) if there.any() else Bins(kept=())
+
+
+def _has_subnormal(values: Float) -> bool:
+    return bool(((np.abs(values) < np.finfo(np.float64).tiny) & (values != 0)).any())
+
+
+def _of_levels(x: MixedRows, j: int, kind: str, weights: Float | None, max_levels: int) -> Bins:
     if kind == "empty":
         return Bins(kept=())
     column = x.levels(j)
@@ -200,8 +218,12 @@ def quantile_cuts(values: Float, n_bins: int, weights: Float | None = None) -> t
         order = np.argsort(values, kind="stable")
         below = np.cumsum(weights[order])
         found = values[order][np.searchsorted(below * n_bins, parts * below[-1])]
-    top = values.max()
-    cuts, times = np.unique(found, return_counts=True)
+    return _separating(values, found, float(values.max()))
+
+
+def _separating(values: Float, quantiles: Float, top: float) -> tuple[float, ...]:
+    """Return the cuts at quantiles of numbers with this maximum, and those that separate a value of several bins."""
+    cuts, times = np.unique(quantiles, return_counts=True)
     apart = {float(values[values < v].max()) for v in cuts[(times > 1) | (cuts == top)] if (values < v).any()}
     chosen = {float(v) for v in cuts if v < top} | apart
     return tuple(sorted(chosen)) or (float(top),)
@@ -264,13 +286,11 @@ class BinnedRows:
         out = np.empty((stop - start, len(self.bins)), dtype=np.int32)
         if self._numbers:
             numbers = self.x.rows(start, stop).numbers(self._numbers)
-            for i, j in enumerate(self._numbers):
-                cuts = self.bins[j].cuts
-                assert cuts is not None
-                values = np.ascontiguousarray(numbers[:, i])
-                out[:, j] = _interval(values, cuts, int(self.offsets[j]))
-                if seen is not None:
-                    seen.add(j, out[:, j], values, start)
+            at = np.array(self._numbers)
+            cuts = [self.bins[j].cuts or () for j in self._numbers]
+            kernels.interval_cells(numbers, cuts, self.offsets[at], at, out)
+            if seen is not None:
+                seen.add(numbers, out, at, start)
         for j, codes in self._codes.items():
             out[:, j] = self._bin_of_code[j][codes[start:stop]]
         return out
@@ -292,17 +312,12 @@ class SeenNumbers:
         self._low, self._high = np.full(size, np.inf), np.full(size, -np.inf)
         self._whole = np.ones(len(rows.bins), dtype=bool)
 
-    def add(self, j: int, cells: Cells, values: Float, start: int) -> None:
-        """Take note of the numbers of one column, in rows from ``start`` on."""
-        here = ~np.isnan(values)
-        if self._present is not None:
-            here &= self._present[start : start + len(values)]
-        if not here.all():
-            cells, values = cells[here], values[here]
-        np.minimum.at(self._low, cells, values)
-        np.maximum.at(self._high, cells, values)
-        if self._whole[j]:
-            self._whole[j] = bool((values == np.rint(values)).all())
+    def add(self, numbers: Float, cells: Cells, at: Codes, start: int) -> None:
+        """Take note of the numbers of the columns ``at`` (n, m) and their cells (n, d), in rows from ``start`` on."""
+        present = None if self._present is None else self._present[start : start + len(numbers)]
+        kernels.widen_cell_ends(numbers, cells, at, self._low, self._high, present=present)
+        here = numbers if present is None else numbers[present]
+        self._whole[at] &= kernels.value_ranges(here).whole
 
     def bins(self) -> tuple[Bins, ...]:
         """Return the bins with what they hold."""
@@ -314,20 +329,6 @@ class SeenNumbers:
         )  # the last bin is for missing cells
         both = zip(self._low[here].tolist(), self._high[here].tolist(), strict=True)
         return bins.holding(tuple((a, b) if a <= b else None for a, b in both), bool(self._whole[j]))
-
-
-def _interval(values: Float, cuts: tuple[float, ...], first: int) -> Cells:
-    """Return the bin of each number, counted from ``first``; NaN is in the last."""
-    if len(cuts) > 16:
-        out = intervals(np.array(cuts), values).astype(np.int32)
-    else:
-        out = np.zeros(len(values), dtype=np.int32)
-        for cut in cuts:
-            out += values > np.float64(cut)
-    missing = np.isnan(values)
-    if missing.any():
-        out[missing] = len(cuts) + 1
-    return out + np.int32(first)
 
 
 def bin_offsets(bins: Sequence[Bins], levels: Sequence[Levels]) -> Codes:

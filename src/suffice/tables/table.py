@@ -163,8 +163,8 @@ class MatrixTable(Table):
         return replace(self, x=x, exact=None if self.exact is None else self.exact[index])
 
     def numbers(self, columns: ColumnSelection, names: Sequence[object], *, copy: bool | None = False) -> Matrix:
-        """Return columns, a view if they are a slice; as `ThresholdedMatrix` if there is a threshold."""
-        x = self.x if columns == slice(None) else self.x[:, columns]
+        """Return columns, a view if they are consecutive; as `ThresholdedMatrix` if there is a threshold."""
+        x = self.x if columns == slice(None) else _some_columns(self.x, columns)
         return x if self.above is None else ThresholdedMatrix(x, self.above)
 
     def categories(self, columns: ColumnSelection, names: Sequence[object]) -> Coded:
@@ -176,6 +176,16 @@ class MatrixTable(Table):
             by_column = x.tocsc()
             return Coded(len(self), tuple(_sparse_column(by_column, j) for j in range(x.shape[1])))
         return NumberRows(x, self.__dict__.get("ranges") if x is self.x else None)
+
+
+def _some_columns(x: Matrix, columns: ColumnSelection) -> Matrix:
+    if not isinstance(columns, slice):
+        at = list(columns)
+        if at and at == list(range(at[0], at[-1] + 1)):
+            columns = slice(at[0], at[-1] + 1)
+        elif isinstance(x, np.ndarray) and x.flags.c_contiguous:
+            return np.take(x, at, axis=1)  # several times faster than x[:, at]
+    return x[:, columns]
 
 
 def _sparse_column(x: SparseMatrix, j: int) -> CodedColumn:

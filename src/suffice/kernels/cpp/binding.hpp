@@ -85,6 +85,7 @@ template <typename T, typename From> nb::object vector_array(std::vector<From> &
 }
 
 void bind_arrow(nb::module_ &m);
+void bind_bin_counts(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 void bind_fourth_moments(nb::module_ &m);
 void bind_gaussian(nb::module_ &m);
@@ -96,6 +97,7 @@ void bind_linear(nb::module_ &m);
 void bind_moments(nb::module_ &m);
 void bind_pairs(nb::module_ &m);
 void bind_posterior(nb::module_ &m);
+void bind_quantiles(nb::module_ &m);
 void bind_records(nb::module_ &m);
 void bind_rising(nb::module_ &m);
 void bind_scatter(nb::module_ &m);

@@ -32,6 +32,7 @@ namespace {
 #include "loops/posterior.hpp"
 
 #include "loops/arrow.hpp"
+#include "loops/bin_counts.hpp"
 #include "loops/counts.hpp"
 #include "loops/fourth_moments.hpp"
 #include "loops/gaussian.hpp"
@@ -39,6 +40,7 @@ namespace {
 #include "loops/linear.hpp"
 #include "loops/moments.hpp"
 #include "loops/grouped_moments.hpp"
+#include "loops/pairs.hpp"
 #include "loops/scatter.hpp"
 #include "loops/sparse.hpp"
 #include "loops/sums.hpp"
@@ -54,7 +56,7 @@ const Kernels SUFFICE_NAME(kernels_, SUFFICE_SET) = {
     SUFFICE_SET::scatter_kernels,  SUFFICE_SET::fourth_moment_kernels, SUFFICE_SET::gaussian_kernels,
     SUFFICE_SET::held_out_kernels, SUFFICE_SET::linear_kernels,        SUFFICE_SET::posterior_kernels,
     SUFFICE_SET::joining_kernels,  SUFFICE_SET::sparse_kernels,        SUFFICE_SET::count_kernels,
-    SUFFICE_SET::arrow_kernels,
+    SUFFICE_SET::arrow_kernels,    SUFFICE_SET::bin_kernels,           SUFFICE_SET::pair_kernels,
 };
 
 }  // namespace suffice

@@ -357,6 +357,37 @@ struct ArrowKernels {
     void (*known_numbers)(const Column &c, const uint8_t *bits, int64_t bit, int64_t first, int64_t last, double *out);
 };
 
+constexpr int64_t NO_KEY = INT64_MIN;  // of a missing number
+
+struct BinKernels {
+    // Keys of rows row..row+count-1, columns column.., of `x` (columns x count): integers in the order of the numbers,
+    // or of their positions between the cuts if there are any. `buffer` (count x columns) then holds the numbers.
+    void (*keys)(const Matrix &x, int64_t row, int64_t count, int64_t column, int64_t columns, const double *cuts,
+                 int64_t n_cuts, double *buffer, int64_t *out);
+};
+
+// Intervals of the columns of a matrix. cuts[c, j] (height x columns) is the c-th cut of column j, infinite beyond its
+// last one; the numbers of the column are in cells first[j].., missing ones in missing[j].
+struct Intervals {
+    const double *cuts;
+    const int32_t *first, *missing;
+    const int64_t *column;  // of the cells
+    int64_t height;
+};
+
+struct PairKernels {
+    // Writes the cells of rows first..last-1 of `x` to `out`, whose rows are `width` apart; `buffer` holds
+    // (TILE + 1) x columns.
+    void (*cells)(const Matrix &x, const Intervals &p, int64_t first, int64_t last, int64_t width, double *buffer,
+                  int32_t *out);
+    // Number of bits that are set in both of two sets of bits.
+    int64_t (*overlap)(const uint64_t *a, const uint64_t *b, int64_t words);
+    // Lowers `least` and raises `most` (columns) to the cells of rows first..last-1; a negative cell is above all
+    // others.
+    void (*cell_range)(const int32_t *cells, int64_t first, int64_t last, int64_t columns, uint32_t *least,
+                       uint32_t *most);
+};
+
 struct Kernels {
     const char *name;
     SumKernels sums;
@@ -371,6 +402,8 @@ struct Kernels {
     SparseKernels sparse;
     CountKernels counts;
     ArrowKernels arrow;
+    BinKernels bins;
+    PairKernels pairs;
 };
 
 const Kernels &kernels();  // the table for this processor

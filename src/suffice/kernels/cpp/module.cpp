@@ -82,6 +82,7 @@ Membership membership(const Matrix &x, const Codes &codes, const Table &soft, co
 NB_MODULE(_core, m) {
     m.def("instruction_set", [] { return suffice::kernels().name; });
     suffice::bind_arrow(m);
+    suffice::bind_bin_counts(m);
     suffice::bind_counts(m);
     suffice::bind_fourth_moments(m);
     suffice::bind_gaussian(m);
@@ -93,6 +94,7 @@ NB_MODULE(_core, m) {
     suffice::bind_knots(m);
     suffice::bind_pairs(m);
     suffice::bind_posterior(m);
+    suffice::bind_quantiles(m);
     suffice::bind_records(m);
     suffice::bind_rising(m);
     suffice::bind_scatter(m);

@@ -10,6 +10,8 @@ namespace suffice {
 namespace {
 
 using Cells = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using CellOutput = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Narrow = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Counts = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 constexpr int64_t LARGE = int64_t{1} << 20;  // tables with more cells are not copied for each thread
@@ -26,6 +28,11 @@ struct CellRows {
     const int32_t *data;
     int64_t rows, columns;
     const int32_t *row(int64_t i) const { return data + i * columns; }
+};
+
+// The least and the largest cell of a column.
+struct Range {
+    int64_t least, most;
 };
 
 // Columns that are counted with each parent: all but the parents before it, whose pairs are counted there.
@@ -72,29 +79,170 @@ void add_rows(const CellRows &x, const Parents &parents, const std::vector<std::
     }
 }
 
+// Rows of one block, class after class: their cells by column, and for columns with few cells a set of bits for each
+// cell. The rows of each class begin at a new word.
+class ClassSortedRows {
+  public:
+    ClassSortedRows(const CellRows &x, const Membership &m, const std::vector<Range> &ranges, int64_t first,
+                    int64_t last)
+        : ranges_(ranges), start_(m.classes + 1), row_(m.classes) {
+        const auto has_class = [&](int64_t i) { return m.codes[i] >= 0 && m.codes[i] < m.classes; };
+        for (int64_t i = first; i < last; ++i)
+            if (has_class(i)) ++row_[m.codes[i]];
+        for (int64_t k = 0; k < m.classes; ++k) start_[k + 1] = start_[k] + (row_[k] + WORD - 1) / WORD;
+        const int64_t size = start_.back() * WORD;
+        std::vector<int64_t> next(m.classes), place(last - first, -1);
+        for (int64_t k = 0; k < m.classes; ++k) next[k] = start_[k] * WORD;
+        for (int64_t i = first; i < last; ++i)
+            if (has_class(i)) place[i - first] = next[m.codes[i]]++;
+        cells_.assign(x.columns * size, -1);
+        for (int64_t j = 0; j < x.columns; j += STRIP)
+            for (int64_t i = first; i < last; ++i)
+                for (int64_t c = j; c < std::min(j + STRIP, x.columns) && place[i - first] >= 0; ++c)
+                    cells_[c * size + place[i - first]] = x.row(i)[c];
+        bits_.resize(x.columns);
+        for (int64_t j = 0; j < x.columns; ++j) set_bits(j);
+    }
+
+    int64_t words() const { return start_.back(); }
+    int64_t words(int64_t k) const { return start_[k + 1] - start_[k]; }
+    // Position of the first row of a class in the cells of a column, and number of its rows.
+    int64_t start(int64_t k) const { return start_[k] * WORD; }
+    int64_t rows(int64_t k) const { return row_[k]; }
+    const int32_t *cells(int64_t j) const { return cells_.data() + j * words() * WORD; }
+    // Cells of a column that occur, if they have sets of bits.
+    const std::vector<int32_t> &found(int64_t j) const { return bits_[j].found; }
+    const uint64_t *bits(int64_t j, int64_t at, int64_t k) const {
+        return bits_[j].sets.data() + at * words() + start_[k];
+    }
+    // Adds the count of each cell of a column in one class.
+    void count(int64_t j, int64_t k, double *single) const {
+        const std::vector<int32_t> &each = found(j);
+        for (size_t c = 0; c < each.size(); ++c)
+            single[each[c]] += static_cast<double>(kernels().pairs.overlap(bits(j, c, k), bits(j, c, k), words(k)));
+        if (each.empty())
+            for (int64_t i = start(k); i < start(k) + rows(k); ++i) single[cells(j)[i]] += 1;
+    }
+    // Whether sets of bits are faster for two columns than the cells of each row.
+    bool has_bits(int64_t i, int64_t j) const {
+        const auto a = static_cast<int64_t>(found(i).size()), b = static_cast<int64_t>(found(j).size());
+        return a && b && (a - 1) * (b - 1) * words() + a * b * static_cast<int64_t>(row_.size()) < words() * WORD;
+    }
+
+  private:
+    static constexpr int64_t WORD = 64, STRIP = 16, MOST_SETS = 64;
+    struct Bits {
+        std::vector<int32_t> found;
+        std::vector<uint64_t> sets;
+    };
+
+    void set_bits(int64_t j) {
+        const int64_t first = ranges_[j].least, size = ranges_[j].most - first + 1;
+        if (size < 1 || size > MOST_SETS) return;
+        std::vector<uint64_t> sets(size * words());
+        const int32_t *const cell = cells(j);
+        for (int64_t i = 0; i < words() * WORD; ++i)
+            if (cell[i] >= 0) sets[(cell[i] - first) * words() + i / WORD] |= uint64_t{1} << i % WORD;
+        for (int64_t c = 0; c < size; ++c) {
+            const auto begin = sets.begin() + c * words(), end = begin + words();
+            if (std::all_of(begin, end, [](uint64_t word) { return word == 0; })) continue;
+            bits_[j].found.push_back(static_cast<int32_t>(first + c));
+            bits_[j].sets.insert(bits_[j].sets.end(), begin, end);
+        }
+    }
+
+    const std::vector<Range> &ranges_;
+    std::vector<int64_t> start_, row_;  // first word of each class, and its number of rows
+    std::vector<int32_t> cells_;        // columns x (words x WORD)
+    std::vector<Bits> bits_;
+};
+
+// Adds the counts of all pairs of cells of two columns in one class. The pairs with the last cell of each column follow
+// from the counts of cells.
+void add_overlaps(const ClassSortedRows &x, int64_t i, int64_t j, int64_t k, int64_t shift, int64_t width,
+                  const double *single, std::vector<double> &rest, double *pairs) {
+    const Kernels &run = kernels();
+    const std::vector<int32_t> &a = x.found(i), &b = x.found(j);
+    rest.resize(b.size());
+    for (size_t c = 0; c < b.size(); ++c) rest[c] = single[b[c]];
+    for (size_t r = 0; r < a.size(); ++r) {
+        double *const to = pairs + (a[r] + shift) * width;
+        double left = single[a[r]];
+        for (size_t c = 0; c < b.size(); ++c) {
+            double count = rest[c];
+            if (r + 1 < a.size()) {
+                count = left;
+                if (c + 1 < b.size())
+                    count = static_cast<double>(run.pairs.overlap(x.bits(i, r, k), x.bits(j, c, k), x.words(k)));
+                left -= count;
+                rest[c] -= count;
+            }
+            to[b[c]] += count;
+        }
+    }
+}
+
+// The same as `add_rows` for rows of weight one.
+void count_rows(const CellRows &x, const Parents &parents, const std::vector<std::vector<int32_t>> &partners,
+                const Membership &m, const std::vector<Range> &ranges, int64_t height, int64_t width, int64_t first,
+                int64_t last, double *pairs, double *single) {
+    const ClassSortedRows sorted(x, m, ranges, first, last);
+    std::vector<double> own(width), rest;
+    for (int64_t k = 0; k < m.classes; ++k) {
+        const int64_t start = sorted.start(k), rows = sorted.rows(k);
+        if (!rows) continue;
+        for (int64_t j = 0; j < x.columns; ++j) {
+            std::fill(own.begin() + ranges[j].least, own.begin() + ranges[j].most + 1, 0.0);
+            sorted.count(j, k, own.data());
+            for (int64_t c = ranges[j].least; c <= ranges[j].most; ++c) single[k * width + c] += own[c];
+        }
+        for (int64_t p = 0; p < parents.count; ++p) {
+            const int64_t parent = parents.column[p], shift = parents.shift[p];
+            const int32_t *const a = sorted.cells(parent) + start;
+            double *const table = pairs + k * height * width;
+            for (const int64_t j : partners[p]) {
+                const int32_t *const b = sorted.cells(j) + start;
+                if (j == parent)
+                    for (int64_t c = ranges[j].least; c <= ranges[j].most; ++c)
+                        table[(c + shift) * width + c] += own[c];
+                else if (sorted.has_bits(parent, j))
+                    add_overlaps(sorted, parent, j, k, shift, width, own.data(), rest, table);
+                else
+                    for (int64_t i = 0; i < rows; ++i) table[(a[i] + shift) * width + b[i]] += 1;
+            }
+        }
+    }
+}
+
 // Adds the weight of each pair of a parent's cell and any cell (classes x height x width), and of each cell
 // (classes x width). Pairs of two parents are counted in the rows of the first.
-void pair_counts(const CellRows &x, const Parents &parents, const Membership &m, int64_t height, int64_t width,
-                 double *pairs, double *single) {
+void pair_counts(const CellRows &x, const Parents &parents, const Membership &m, const std::vector<Range> &ranges,
+                 int64_t height, int64_t width, double *pairs, double *single) {
     const auto with = partners(parents, x.columns);
     const int64_t size = m.classes * (height + 1) * width;
+    const int64_t updates = std::max<int64_t>(1, x.columns * (parents.count + 1));
+    const int64_t step = std::max<int64_t>(2 * block_rows(m.classes), 8 * std::min(size, LARGE) / updates);
+    const auto add = [&](int64_t block, double *to_pairs, double *to_single) {
+        const int64_t first = block * step, last = std::min(x.rows, first + step);
+        if (m.codes && !m.weights)
+            count_rows(x, parents, with, m, ranges, height, width, first, last, to_pairs, to_single);
+        else add_rows(x, parents, with, m, height, width, first, last, to_pairs, to_single);
+    };
+    const int64_t blocks = (x.rows + step - 1) / step;
     if (size > LARGE) {
-        add_rows(x, parents, with, m, height, width, 0, x.rows, pairs, single);
+        for (int64_t block = 0; block < blocks; ++block) add(block, pairs, single);
         return;
     }
-    const int64_t updates = std::max<int64_t>(1, x.columns * (parents.count + 1));
-    const int64_t step = std::max<int64_t>(block_rows(m.classes), 8 * size / updates);
     struct Part {
         std::vector<double> pairs, single;
     };
     reduce_blocks(
-        (x.rows + step - 1) / step, 8 * size,
+        blocks, 8 * size,
         [&] { return Part{std::vector<double>(m.classes * height * width), std::vector<double>(m.classes * width)}; },
         [&](int64_t block, Part &part) {
             std::fill(part.pairs.begin(), part.pairs.end(), 0.0);
             std::fill(part.single.begin(), part.single.end(), 0.0);
-            add_rows(x, parents, with, m, height, width, block * step, std::min(x.rows, (block + 1) * step),
-                     part.pairs.data(), part.single.data());
+            add(block, part.pairs.data(), part.single.data());
         },
         [&](const Part &part) {
             for (size_t i = 0; i < part.pairs.size(); ++i) pairs[i] += part.pairs[i];
@@ -127,6 +275,16 @@ struct Product {
     }
     double log() const { return std::log(value) - static_cast<double>(steps) * (500 * 0.6931471805599453); }
 };
+
+double log_mean(const std::vector<Product> &products) {
+    int64_t least = INT64_MAX;
+    for (const Product &each : products) least = std::min(least, each.steps);
+    Product sum{0.0, least};
+    for (const Product &each : products)
+        if (each.steps - least < 3) sum.value += std::ldexp(each.value, static_cast<int>(-500 * (each.steps - least)));
+    sum.value /= static_cast<double>(products.size());
+    return sum.log();
+}
 
 // What is known of one row: the cells and shares in all classes of its known columns, and of each known parent its
 // position among them and its row in the table of pairs.
@@ -178,11 +336,14 @@ void score_row(const int32_t *cell, const Parents &parents, const PairModel &m, 
     int64_t p = 0;
     for (int64_t j = 0; j < columns; ++j) {
         const bool parent = p < parents.count && parents.column[p] == j;
+        const int64_t row = parent ? cell[j] + parents.shift[p] : 0;
+        require(cell[j] < 0 || (cell[j] < m.width && row >= 0 && row < std::max<int64_t>(m.height, 1)),
+                "a cell is outside the tables");
         const double held = cell[j] < 0 || total == 0 ? 0.0 : without(m.pooled[cell[j]], w);
         if (held > 0) {
             if (parent) {
                 s.parent.push_back(static_cast<int64_t>(s.cell.size()));
-                s.parent.push_back(cell[j] + parents.shift[p]);
+                s.parent.push_back(row);
             }
             s.cell.push_back(cell[j]);
             s.pool.push_back(held / total);
@@ -204,22 +365,98 @@ void score_row(const int32_t *cell, const Parents &parents, const PairModel &m, 
             out[k] = all.log();
             continue;
         }
-        int64_t least = INT64_MAX;
         for (int64_t i = 0; i < many; ++i) {
             const int64_t at = s.parent[2 * i];
             const double *pair = m.pairs + (k * m.height + s.parent[2 * i + 1]) * m.width;
             const double rows = without(single[s.cell[at]], mine) + m.smoothing;
             s.products[i] = mine == 0 ? parent_product<false>(pair, s, at, rows, m.smoothing, mine)
                                       : parent_product<true>(pair, s, at, rows, m.smoothing, mine);
-            least = std::min(least, s.products[i].steps);
         }
-        Product sum{0.0, least};
-        for (const Product &each : s.products)
-            if (each.steps - least < 3)
-                sum.value += std::ldexp(each.value, static_cast<int>(-500 * (each.steps - least)));
-        sum.value /= static_cast<double>(many);
-        out[k] = sum.log();
+        out[k] = log_mean(s.products);
     }
+}
+
+// Probabilities of cells: p(cell | k) (classes x width), and p(cell | k, cell of a parent) (classes x height x width),
+// where the entry of a parent's cell with itself is p(cell | k). Their last column, of a cell that is not read, is one.
+struct PairShares {
+    const double *pairs, *single;
+    int64_t classes, height, width;
+    int64_t at_once;  // number of factors whose product does not underflow
+};
+
+constexpr int64_t SCORED = 64;  // rows that are scored together
+constexpr int64_t SIDES = 4;    // products that are computed together
+
+// Cells of rows, with the last column of the tables where they are not read; and the rows of the table of pairs of the
+// known parents, with their number.
+struct ScoredRows {
+    std::vector<int32_t> cells;
+    std::vector<int64_t> parents, known;
+    std::vector<Product> products;
+};
+
+void read_rows(const CellRows &x, const Parents &parents, const PairShares &m, const double *pooled, int64_t first,
+               int64_t last, ScoredRows &s) {
+    s.cells.resize((last - first) * x.columns);
+    s.parents.resize((last - first) * parents.count);
+    s.known.assign(last - first, 0);
+    const auto none = static_cast<int32_t>(m.width - 1);
+    bool inside = true;
+    for (int64_t i = first; i < last; ++i) {
+        int32_t *const cells = s.cells.data() + (i - first) * x.columns;
+        for (int64_t j = 0; j < x.columns; ++j) {
+            const int32_t cell = x.row(i)[j];
+            inside &= cell < none;
+            cells[j] = cell < 0 || cell >= none || !(pooled[cell] > 0) ? none : cell;
+        }
+        int64_t *const rows = s.parents.data() + (i - first) * parents.count;
+        for (int64_t p = 0; p < parents.count; ++p) {
+            const int64_t cell = cells[parents.column[p]], row = cell + parents.shift[p];
+            if (cell == none) continue;
+            inside &= row >= 0 && row < m.height;
+            rows[s.known[i - first]++] = row;
+        }
+    }
+    require(inside, "a cell is outside the tables");
+}
+
+// Products of the entries at these cells of several rows of a table.
+void products(const double *const *rows, const int32_t *cells, int64_t columns, int64_t at_once, Product *out) {
+    for (int64_t start = 0; start < columns; start += at_once) {
+        double value[SIDES] = {1, 1, 1, 1};
+        for (int64_t j = start; j < std::min(columns, start + at_once); ++j)
+            for (int64_t i = 0; i < SIDES; ++i) value[i] *= rows[i][cells[j]];
+        for (int64_t i = 0; i < SIDES; ++i) out[i].times(value[i]);
+    }
+}
+
+// log p(x | k) of rows first..last-1: log mean over parents i of p(x_i | k) prod_j p(x_j | k, x_i).
+void score_rows(const CellRows &x, const Parents &parents, const PairShares &m, const double *pooled, int64_t first,
+                int64_t last, ScoredRows &s, double *out) {
+    read_rows(x, parents, m, pooled, first, last, s);
+    for (int64_t k = 0; k < m.classes; ++k) {
+        const double *const single = m.single + k * m.width, *const pairs = m.pairs + k * m.height * m.width;
+        for (int64_t i = first; i < last; ++i) {
+            const int64_t *const rows = s.parents.data() + (i - first) * parents.count;
+            const int64_t known = std::max<int64_t>(s.known[i - first], 1);
+            s.products.assign((known + SIDES - 1) / SIDES * SIDES, Product());
+            for (int64_t p = 0; p < known; p += SIDES) {
+                const double *entries[SIDES];
+                for (int64_t side = 0; side < SIDES; ++side)
+                    entries[side] = s.known[i - first] ? pairs + rows[std::min(p + side, known - 1)] * m.width : single;
+                products(entries, s.cells.data() + (i - first) * x.columns, x.columns, m.at_once, &s.products[p]);
+            }
+            s.products.resize(known);
+            out[i * m.classes + k] = log_mean(s.products);
+        }
+    }
+}
+
+// Number of factors of at least `least` whose product is at least 2^-450.
+int64_t factors_at_once(double least, int64_t most) {
+    if (!(least > 0x1p-450)) return 1;
+    const double bits = -std::log2(least);
+    return bits * static_cast<double>(most) <= 450 ? std::max<int64_t>(most, 1) : static_cast<int64_t>(450 / bits);
 }
 
 Parents parents_of(const Codes &column, const Codes &shift, int64_t columns) {
@@ -231,16 +468,85 @@ Parents parents_of(const Codes &column, const Codes &shift, int64_t columns) {
     return {column.data(), shift.data(), static_cast<int64_t>(column.shape(0))};
 }
 
-// Requires every cell to be inside the tables, and the row of every parent's cell.
-void require_inside(const CellRows &x, const Parents &parents, int64_t least, int64_t height, int64_t width) {
+// The range of each column. Requires every cell to be inside the tables, and the row of every parent's cell.
+std::vector<Range> ranges_inside(const CellRows &x, const Parents &parents, int64_t height, int64_t width) {
+    const Kernels &run = kernels();
+    const auto d = static_cast<size_t>(x.columns);
+    struct Part {
+        std::vector<uint32_t> least, most;  // a negative cell is above all others
+    };
+    const auto make = [&] { return Part{std::vector<uint32_t>(d, UINT32_MAX), std::vector<uint32_t>(d, 0)}; };
+    Part all = make();
+    const int64_t step = 4096;
+    reduce_blocks((x.rows + step - 1) / step, 8 * x.columns, make,
+                  [&](int64_t block, Part &part) {
+                      part = make();
+                      run.pairs.cell_range(x.data, block * step, std::min(x.rows, (block + 1) * step), x.columns,
+                                           part.least.data(), part.most.data());
+                  },
+                  [&](const Part &part) {
+                      for (size_t j = 0; j < d; ++j) {
+                          all.least[j] = std::min(all.least[j], part.least[j]);
+                          all.most[j] = std::max(all.most[j], part.most[j]);
+                      }
+                  });
+    std::vector<Range> ranges;
     bool inside = true;
-    for (int64_t i = 0; i < x.rows * x.columns; ++i) inside &= x.data[i] >= least && x.data[i] < width;
-    for (int64_t i = 0; i < x.rows; ++i)
-        for (int64_t p = 0; p < parents.count; ++p) {
-            const int64_t cell = x.row(i)[parents.column[p]], row = cell + parents.shift[p];
-            inside &= cell < 0 || (row >= 0 && row < height);
-        }
+    for (size_t j = 0; j < d; ++j) {
+        ranges.push_back({all.least[j], all.most[j]});
+        inside &= ranges[j].most < width;
+    }
+    for (int64_t p = 0; p < parents.count; ++p) {
+        const Range &range = ranges[parents.column[p]];
+        inside &= range.least + parents.shift[p] >= 0 && range.most + parents.shift[p] < height;
+    }
     require(inside, "a cell is outside the tables");
+    return ranges;
+}
+
+// Lowers `low` and raises `high` (width) to the numbers in each cell, of rows that are not absent. Column j of `x` has
+// the cells of column column[j].
+void cell_ends(const Matrix &x, const CellRows &cells, const int64_t *column, const uint8_t *absent, int64_t width,
+               double *low, double *high) {
+    const Kernels &run = kernels();
+    constexpr int64_t ROWS = 256;
+    const int64_t step = 32 * ROWS;
+    struct Part {
+        std::vector<double> low, high;
+        Buffer numbers;
+        std::vector<int64_t> keys;
+    };
+    reduce_blocks((x.rows + step - 1) / step, 16 * width,
+                  [&] {
+                      return Part{std::vector<double>(width), std::vector<double>(width), Buffer(ROWS * x.columns),
+                                  std::vector<int64_t>(ROWS * x.columns)};
+                  },
+                  [&](int64_t block, Part &part) {
+                      std::fill(part.low.begin(), part.low.end(), HUGE_VAL);
+                      std::fill(part.high.begin(), part.high.end(), -HUGE_VAL);
+                      const int64_t end = std::min(x.rows, (block + 1) * step);
+                      for (int64_t first = block * step; first < end; first += ROWS) {
+                          const int64_t rows = std::min(ROWS, end - first);
+                          run.bins.keys(x, first, rows, 0, x.columns, nullptr, 0, part.numbers.data(),
+                                        part.keys.data());
+                          for (int64_t i = 0; i < rows; ++i) {
+                              if (absent && absent[first + i]) continue;
+                              const double *const number = part.numbers.data() + i * x.columns;
+                              for (int64_t j = 0; j < x.columns; ++j) {
+                                  const int32_t cell = cells.row(first + i)[column[j]];
+                                  require(cell >= 0 && cell < width, "a cell is outside the tables");
+                                  part.low[cell] = number[j] < part.low[cell] ? number[j] : part.low[cell];
+                                  part.high[cell] = number[j] > part.high[cell] ? number[j] : part.high[cell];
+                              }
+                          }
+                      }
+                  },
+                  [&](const Part &part) {
+                      for (int64_t c = 0; c < width; ++c) {
+                          low[c] = std::min(low[c], part.low[c]);
+                          high[c] = std::max(high[c], part.high[c]);
+                      }
+                  });
 }
 
 CellRows rows_of(const Cells &cells) {
@@ -262,14 +568,85 @@ void bind_pairs(nb::module_ &m) {
                     "single must have the classes and cells of pairs");
             const auto height = static_cast<int64_t>(pairs.shape(1)), width = static_cast<int64_t>(pairs.shape(2));
             nb::gil_scoped_release release;
-            require_inside(x, chosen, 0, height, width);
-            pair_counts(x, chosen, members, height, width, pairs.data(), single.data());
+            const std::vector<Range> ranges = ranges_inside(x, chosen, height, width);
+            pair_counts(x, chosen, members, ranges, height, width, pairs.data(), single.data());
         },
         "cells"_a.noconvert(), "parents"_a.noconvert(), "shift"_a.noconvert(), "codes"_a.noconvert().none(),
         "soft"_a.noconvert().none(), "weights"_a.noconvert().none(), "pairs"_a.noconvert(), "single"_a.noconvert());
 
     m.def(
         "pair_scores",
+        [](Cells cells, Codes parents, Codes shift, Counts pairs, Table single, Vector pooled, double least,
+           Output out) {
+            const CellRows x = rows_of(cells);
+            const Parents chosen = parents_of(parents, shift, x.columns);
+            const size_t classes = pairs.shape(0), width = pairs.shape(2);
+            require(single.shape(0) == classes && single.shape(1) == width && pooled.shape(0) + 1 == width &&
+                        out.shape(0) == cells.shape(0) && out.shape(1) == classes,
+                    "arrays must have an entry for each row, class or cell");
+            const PairShares model{pairs.data(),
+                                   single.data(),
+                                   static_cast<int64_t>(classes),
+                                   static_cast<int64_t>(pairs.shape(1)),
+                                   static_cast<int64_t>(width),
+                                   factors_at_once(least, x.columns)};
+            nb::gil_scoped_release release;
+            for_blocks(
+                x.rows, SCORED, [] { return ScoredRows(); },
+                [&](int64_t first, int64_t last, ScoredRows &scratch) {
+                    score_rows(x, chosen, model, pooled.data(), first, last, scratch, out.data());
+                });
+        },
+        "cells"_a.noconvert(), "parents"_a.noconvert(), "shift"_a.noconvert(), "pairs"_a.noconvert(),
+        "single"_a.noconvert(), "pooled"_a.noconvert(), "least"_a, "out"_a.noconvert());
+
+    m.def(
+        "interval_cells",
+        [](nb::handle x, Table cuts, Narrow first, Narrow missing, Codes columns, CellOutput out) {
+            const Rows rows(x);
+            const Matrix &view = rows.view();
+            const auto d = static_cast<size_t>(view.columns);
+            require(cuts.shape(1) == d && first.shape(0) == d && missing.shape(0) == d && columns.shape(0) == d &&
+                        out.shape(0) == static_cast<size_t>(view.rows),
+                    "arrays must have an entry for each row or column");
+            for (size_t j = 0; j < d; ++j)
+                require(columns.data()[j] >= 0 && columns.data()[j] < static_cast<int64_t>(out.shape(1)),
+                        "a column is outside the cells");
+            const Intervals intervals{cuts.data(), first.data(), missing.data(), columns.data(),
+                                      static_cast<int64_t>(cuts.shape(0))};
+            const Kernels &run = kernels();
+            nb::gil_scoped_release release;
+            for_blocks(
+                view.rows, 1024, [&] { return Buffer((TILE + 1) * view.columns); },
+                [&](int64_t begin, int64_t end, Buffer &buffer) {
+                    run.pairs.cells(view, intervals, begin, end, static_cast<int64_t>(out.shape(1)), buffer.data(),
+                                    out.data());
+                });
+        },
+        "x"_a, "cuts"_a.noconvert(), "first"_a.noconvert(), "missing"_a.noconvert(), "columns"_a.noconvert(),
+        "out"_a.noconvert());
+
+    m.def(
+        "cell_ends",
+        [](nb::handle x, Cells cells, Codes columns, Bytes absent, Weights low, Weights high) {
+            const Rows rows(x);
+            const Matrix &view = rows.view();
+            const auto n = static_cast<size_t>(view.rows);
+            require(cells.shape(0) == n && columns.shape(0) == static_cast<size_t>(view.columns) &&
+                        (!absent.is_valid() || absent.shape(0) == n) && low.shape(0) == high.shape(0),
+                    "arrays must have an entry for each row, column or cell");
+            for (size_t j = 0; j < columns.shape(0); ++j)
+                require(columns.data()[j] >= 0 && columns.data()[j] < static_cast<int64_t>(cells.shape(1)),
+                        "a column is outside the cells");
+            nb::gil_scoped_release release;
+            cell_ends(view, rows_of(cells), columns.data(), absent.is_valid() ? absent.data() : nullptr,
+                      static_cast<int64_t>(low.shape(0)), low.data(), high.data());
+        },
+        "x"_a, "cells"_a.noconvert(), "columns"_a.noconvert(), "absent"_a.noconvert().none(), "low"_a.noconvert(),
+        "high"_a.noconvert());
+
+    m.def(
+        "held_out_pair_scores",
         [](Cells cells, Codes parents, Codes shift, Counts pairs, Table single, Vector weight, Vector pooled,
            double smoothing, double marginal, Codes own, Vector own_weights, Output out) {
             const CellRows x = rows_of(cells);
@@ -278,8 +655,7 @@ void bind_pairs(nb::module_ &m) {
             require(single.shape(0) == classes && single.shape(1) == width && weight.shape(0) == classes &&
                         pooled.shape(0) == width && out.shape(0) == n && out.shape(1) == classes,
                     "arrays must have an entry for each row, class or cell");
-            require(own.is_valid() == own_weights.is_valid() &&
-                        (!own.is_valid() || (own.shape(0) == n && own_weights.shape(0) == n)),
+            require(own.shape(0) == n && own_weights.shape(0) == n,
                     "own and own_weights must have an entry for each row");
             double total = 0;
             for (size_t k = 0; k < classes; ++k) total += weight.data()[k];
@@ -294,19 +670,17 @@ void bind_pairs(nb::module_ &m) {
                                   marginal,
                                   total};
             nb::gil_scoped_release release;
-            require_inside(x, chosen, INT32_MIN, model.height, model.width);
             for_blocks(
                 x.rows, 64, [] { return Scratch(); },
                 [&](int64_t first, int64_t last, Scratch &scratch) {
                     for (int64_t i = first; i < last; ++i)
-                        score_row(x.row(i), chosen, model, x.columns, own.is_valid() ? own.data()[i] : -1,
-                                  own.is_valid() ? own_weights.data()[i] : 0.0, scratch,
+                        score_row(x.row(i), chosen, model, x.columns, own.data()[i], own_weights.data()[i], scratch,
                                   out.data() + i * model.classes);
                 });
         },
         "cells"_a.noconvert(), "parents"_a.noconvert(), "shift"_a.noconvert(), "pairs"_a.noconvert(),
         "single"_a.noconvert(), "weight"_a.noconvert(), "pooled"_a.noconvert(), "smoothing"_a, "marginal"_a,
-        "own"_a.noconvert().none(), "own_weights"_a.noconvert().none(), "out"_a.noconvert());
+        "own"_a.noconvert(), "own_weights"_a.noconvert(), "out"_a.noconvert());
 }
 
 }  // namespace suffice
