@@ -122,9 +122,9 @@ class Estimate:
         """Parts of log p(x | y) as pairs of a name and an array of shape (n, K), in the order of the columns.
 
         A column whose family gives a term for each column has a part of its own. Any other block is one part, named by
-        the tuple of its columns. Further models of the same columns come last. With ``densities``, each part is a log-density up to a term that all classes share, so
-        only independent columns have parts of their own. With ``weights``, as in `linear_form`, parts are multiplied by
-        them; a part of weight zero is zero.
+        the tuple of its columns. Further models of the same columns come last. With ``densities``, each part is a
+        log-density up to a term that all classes share, so only independent columns have parts of their own. With
+        ``weights``, as in `linear_form`, parts are multiplied by them; a part of weight zero is zero.
         """
         parts: list[tuple[int, object, Float]] = []
         for b, (block, parameters) in enumerate(zip(self.blocks, self.parameters, strict=True)):
