@@ -80,6 +80,9 @@ class TextNaiveBayes(TunableClassifier):
     punctuation : bool, default=False
         Whether punctuation marks are words as well: "!!!" is three of them. Together with ``ngram_range=(1, 2)`` this
         works best for filtering messages.
+    weighting : {"count", "unit"}, default="count"
+        What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
+        the document, so all documents weigh the same and repeated words count less. Better for many classes.
     slots : int, default=0
         Number of slots that words are hashed to, so that the memory of an endless stream does not grow; 0 keeps the
         words.
@@ -97,7 +100,8 @@ class TextNaiveBayes(TunableClassifier):
     vocabulary_ : list of str
         The words that are used, M of them.
     word_count_, document_count_ : array of shape (K, M)
-        How often each word occurs in each class, and in how many of its documents.
+        How often each word occurs in each class, and in how many of its documents. With ``weighting="unit"``, the sum
+        of its weights instead of how often it occurs.
     settings_ : dict
         The parameters that are used, with the chosen values of those that are "auto".
     tuning_ : Tuning
@@ -168,6 +172,7 @@ class TextNaiveBayes(TunableClassifier):
         strip_accents: Literal["ascii", "unicode"] | Callable[[str], str] | None = None,
         stop_words: Literal["english"] | Collection[str] | None = None,
         punctuation: bool = False,
+        weighting: Literal["count", "unit"] = "count",
         slots: int = 0,
         encoding: str = "utf-8",
         decode_error: Literal["strict", "replace", "ignore"] = "strict",
@@ -189,6 +194,7 @@ class TextNaiveBayes(TunableClassifier):
         self.strip_accents = strip_accents
         self.stop_words = stop_words
         self.punctuation = punctuation
+        self.weighting = weighting
         self.slots = slots
         self.encoding = encoding
         self.decode_error = decode_error
@@ -225,7 +231,8 @@ class TextNaiveBayes(TunableClassifier):
     def linear_form(self) -> LinearForm:
         """The log-odds as a linear function of a document's words, ``(theta, theta0)``; ``columns`` are the words.
 
-        x is how often each word occurs; with ``event="bernoulli"`` or ``binary``, whether it does. With ``length``
+        x is how often each word occurs, or its weight in the document with ``weighting="unit"``; with
+        ``event="bernoulli"`` or ``binary``, whether it does. With ``length``
         above 0, or words in bursts (``estimation="bayes"``), log-odds are not linear: `NotLinearError`. With a
         calibration, the log-odds are those of calibrated probabilities. See `GenerativeClassifier.linear_form`.
 

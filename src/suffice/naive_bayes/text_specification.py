@@ -25,7 +25,17 @@ from suffice.tables.table import Schema
 __all__ = ["TextSpecification", "word_sums"]
 
 TUNABLE = ("event", "estimation", "binary", "idf", "length", "max_words", "smoothing")
-TOKENS = ("analyzer", "lowercase", "min_length", "ngram_range", "strip_accents", "stop_words", "punctuation", "slots")
+TOKENS = (
+    "analyzer",
+    "lowercase",
+    "min_length",
+    "ngram_range",
+    "strip_accents",
+    "stop_words",
+    "punctuation",
+    "weighting",
+    "slots",
+)
 
 
 def word_sums(model: Model) -> WordSums:
@@ -59,6 +69,7 @@ class TextSpecification(TunableSpecification):
     strip_accents: Any = None
     stop_words: Any = None
     punctuation: bool = False
+    weighting: str = "count"
     slots: int = 0
     encoding: str = "utf-8"
     decode_error: str = "strict"

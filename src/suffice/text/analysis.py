@@ -10,7 +10,7 @@ from numbers import Integral
 
 import numpy as np
 
-from suffice.exceptions import InputError, SufficeWarning, listed, warn_user
+from suffice.exceptions import InputError, SufficeWarning, did_you_mean, listed, warn_user
 from suffice.kernels.text import TokenRules
 
 __all__ = ["Analysis", "Analyzer"]
@@ -20,6 +20,7 @@ Analyzer = Callable[[str], Iterable[str]]
 
 ANALYZERS = ("word", "char", "char_wb")
 ACCENTS = ("ascii", "unicode")
+WEIGHTINGS = ("count", "unit")
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,10 @@ class Analysis:
     punctuation : bool, default=False
         Whether punctuation marks are words, too: every character that is neither part of a word nor white space;
         ``token_pattern=r"(?u)\b\w{min_length,}\b|[^\w\s]"``.
+    weighting : {"count", "unit"}, default="count"
+        What a word of a document adds. ``"count"``: how often it occurs, x_j. ``"unit"``: ``log(1 + x_j)``, divided by
+        the Euclidean norm of the document, so all documents have length one. Only the document decides this, so sums of
+        documents add.
 
     Examples
     --------
@@ -64,6 +69,7 @@ class Analysis:
     strip_accents: str | Callable[[str], str] | None = None
     stop_words: str | Iterable[str] | None = None
     punctuation: bool = False
+    weighting: str = "count"
 
     def __post_init__(self) -> None:
         _check_one_of("analyzer", self.analyzer, ANALYZERS)
@@ -74,6 +80,11 @@ class Analysis:
         object.__setattr__(self, "ngram_range", _ngram_range(self.ngram_range))
         object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
         object.__setattr__(self, "punctuation", _boolean("punctuation", self.punctuation))
+        if self.weighting not in WEIGHTINGS:
+            hint = did_you_mean(self.weighting, WEIGHTINGS)
+            raise InputError(
+                f"weighting must be 'count' or 'unit'; got {self.weighting!r:.80}.{hint}", argument="weighting"
+            )
 
     @cached_property
     def token_rules(self) -> TokenRules:

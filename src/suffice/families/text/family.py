@@ -73,6 +73,10 @@ class Text(Family):
         all documents weigh the same.
     analyzer, lowercase, min_length, ngram_range, strip_accents, stop_words, punctuation
         How words are read; see `suffice.text.analysis.Analysis`.
+    weighting : {"count", "unit"}
+        What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
+        the document, over all of its words. The sums of documents add in both cases. Bernoulli words and ``binary``
+        ignore it.
     slots : int
         Number of slots that words are hashed to, which bounds the memory; 0 keeps the words.
 
@@ -81,7 +85,7 @@ class Text(Family):
     A missing document has no effect, and neither has one without any used word (with Bernoulli words, the absence of
     words has an effect). Words that are not used, or were never seen, are ignored.
 
-    With ``idf``, ``length`` or the complement the scores are not log-densities: they separate classes, but there is no
+    With ``idf``, ``length``, ``weighting="unit"`` or the complement the scores are not log-densities: they separate classes, but there is no
     log-likelihood and no sampling.
 
     Examples
@@ -109,6 +113,7 @@ class Text(Family):
     strip_accents: Any = None
     stop_words: Any = None
     punctuation: bool = False
+    weighting: str = "count"
     slots: int = 0
 
     name: ClassVar[str] = "text"
@@ -129,7 +134,12 @@ class Text(Family):
     @property
     def is_density(self) -> bool:
         """Whether scores are log-densities."""
-        return self.event != "complement" and not self.idf and self.length == 0
+        return self.event != "complement" and not self.idf and self.length == 0 and not self._is_weighted
+
+    @property
+    def _is_weighted(self) -> bool:
+        """Whether words have weights of the document instead of counts."""
+        return self.weighting == "unit" and not self.binary and self.event != "bernoulli"
 
     @property
     def consistent(self) -> bool:
@@ -149,7 +159,7 @@ class Text(Family):
 
     def summarize(self, x: Texts, members: Membership, columns: Sequence[object] | None = None) -> WordSums:
         """Counts of words, and of the documents that have them."""
-        if not counted_directly(members):
+        if not counted_directly(members) or self.weighting == "unit":
             return WordSums.of_rows(word_rows(x, self.analysis, self.slots), members, self._settings)
         documents = x.documents(self.analysis)
         return WordSums.summarize(documents, self.analysis.token_rules, members, self.slots, self._settings)
@@ -220,8 +230,11 @@ class Text(Family):
         if self._is_predictive:
             return self._predictive(parameters, x)
         documents = x.documents(self.analysis)
-        distinct = self.binary or self.event == "bernoulli"
-        scores, length = parameters.form.scores(documents, self.analysis.token_rules, distinct=distinct)
+        if self._is_weighted:
+            scores, length = parameters.form.scores_of_rows(word_rows(x, self.analysis, self.slots))
+        else:
+            distinct = self.binary or self.event == "bernoulli"
+            scores, length = parameters.form.scores(documents, self.analysis.token_rules, distinct=distinct)
         if self.length:
             scores *= self.length_factor(length, parameters.mean_length)[:, None]
         if self.event == "bernoulli":
@@ -247,6 +260,8 @@ class Text(Family):
             return
         setting = Argument("idf", True) if self.idf else Argument("length", self.length)
         remedy: tuple[str | Argument, ...] = (Argument("idf", False), " and ", Argument("length", 0))
+        if self._is_weighted:
+            setting, remedy = Argument("weighting", "unit"), (Argument("weighting", "count"),)
         if self.event == "complement":
             setting = Argument("event", "complement")
             remedy = Argument("event", "multinomial"), " or ", Argument("event", "bernoulli")
