@@ -27,7 +27,9 @@ def test_the_model_of_normalised_rows(documents, event, model):
     np.testing.assert_allclose(mine.fit(docs, y).predict_log_proba(docs), theirs, atol=1e-7)
 
 
-@pytest.mark.parametrize("settings", [{}, {"idf": True}, {"event": "complement"}, {"slots": 9}, {"estimation": "bayes"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"idf": True}, {"event": "complement"}, {"slots": 9}, {"estimation": "bayes"}]
+)
 def test_parts_of_words_sum_to_the_log_odds(documents, settings):
     docs, y = documents
     model = TextNaiveBayes(weighting="unit", **settings).fit(docs, y % 2)
@@ -51,7 +53,7 @@ def test_streams_and_merges_are_exact(documents, tmp_path):
 
 def test_weights_are_no_density(documents):
     model = TextNaiveBayes(weighting="unit").fit(*documents)
-    with pytest.raises(InputError, match="weighting='unit' has no log-likelihood.*Use weighting='count'"):
+    with pytest.raises(InputError, match=r"weighting='unit' has no log-likelihood.*Use weighting='count'"):
         model.score_samples(["word"])
-    with pytest.raises(InputError, match="weighting must be 'count' or 'unit'.*Did you mean 'unit'"):
+    with pytest.raises(InputError, match=r"weighting must be 'count' or 'unit'.*Did you mean 'unit'"):
         TextNaiveBayes(weighting="units").fit(*documents)

@@ -20,6 +20,7 @@ from suffice.learning.prior_shift import AdaptedPrior
 from suffice.learning.tunable import Calibrate
 from suffice.model import Conditional, LinearForm
 from suffice.model.explanation import Explanation
+from suffice.naive_bayes.text_settings import tuned_settings
 from suffice.naive_bayes.text_specification import TextSpecification, word_sums
 from suffice.numerics.types import Codes, Float
 from suffice.tables.listing import Listing
@@ -80,6 +81,10 @@ class TextNaiveBayes(TunableClassifier):
     punctuation : bool, default=False
         Whether punctuation marks are words as well: "!!!" is three of them. Together with ``ngram_range=(1, 2)`` this
         works best for filtering messages.
+    characters : tuple of int or None, default=None
+        Smallest and largest number of characters in fragments of words, such as (3, 5), that are counted beside the
+        words: "~|fre", "~free", "~ree!" of "free!", with "|" for the edge of a word. They recognise words that were
+        never seen, and disguised ones.
     weighting : {"count", "unit"}, default="count"
         What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
         the document, so all documents weigh the same and repeated words count less. Better for many classes.
@@ -172,6 +177,7 @@ class TextNaiveBayes(TunableClassifier):
         strip_accents: Literal["ascii", "unicode"] | Callable[[str], str] | None = None,
         stop_words: Literal["english"] | Collection[str] | None = None,
         punctuation: bool = False,
+        characters: tuple[int, int] | None = None,
         weighting: Literal["count", "unit"] = "count",
         slots: int = 0,
         encoding: str = "utf-8",
@@ -194,10 +200,34 @@ class TextNaiveBayes(TunableClassifier):
         self.strip_accents = strip_accents
         self.stop_words = stop_words
         self.punctuation = punctuation
+        self.characters = characters
         self.weighting = weighting
         self.slots = slots
         self.encoding = encoding
         self.decode_error = decode_error
+
+    @classmethod
+    def tuned(cls, **settings: Any) -> Self:
+        """A classifier whose settings the documents choose, with calibrated probabilities.
+
+        It counts words, pairs of words, punctuation marks and fragments of words, in documents of unit length. The
+        event model, ``binary``, ``idf``, the number of words and the smoothing are "auto", and ``calibrate`` is True.
+        `suffice.fit` and ``suffice fit`` use it for texts.
+
+        Parameters
+        ----------
+        **settings
+            Parameters that differ.
+
+        Examples
+        --------
+        >>> from suffice import TextNaiveBayes
+        >>> mails = ["cheap pills, buy now", "buy cheap, buy now!", "lunch at noon?", "see you at lunch", "the pill"]
+        >>> model = TextNaiveBayes.tuned().fit(mails, ["spam", "spam", "ham", "ham", "ham"])
+        >>> model.predict(["Buy cheaper pills", "Lunches at noon"])
+        array(['spam', 'ham'], dtype='<U4')
+        """
+        return cls(**tuned_settings(settings))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

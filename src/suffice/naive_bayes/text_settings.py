@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["applicable_settings", "auto_paths", "first_choice"]
+__all__ = ["applicable_settings", "auto_paths", "first_choice", "tuned_settings"]
+
+TUNED: dict[str, Any] = {
+    "event": "auto",
+    "max_words": "auto",
+    "smoothing": "auto",
+    "binary": "auto",
+    "idf": "auto",
+    "calibrate": True,
+    "min_length": 1,
+    "ngram_range": (1, 2),
+    "punctuation": True,
+    "characters": (4, 4),
+    "weighting": "unit",
+}
+
 
 # In the order in which they are tried; the classic value comes first. Weights of words and documents come before the
 # event, because Bernoulli words have no weights.
@@ -16,8 +31,20 @@ PATHS: dict[str, tuple[Any, ...]] = {
     "estimation": ("map", "bayes"),
     "max_words": (10_000, None, 1_000),
     "event": ("multinomial", "bernoulli", "complement"),
-    "smoothing": (1.0, 0.3, 0.1, 3.0),
+    "smoothing": (1.0, 0.3, 0.1, 0.03, 3.0),
 }
+
+
+def tuned_settings(given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of `TextNaiveBayes.tuned`, with those that were given.
+
+    Fragments of words are counted beside words only.
+
+    >>> tuned_settings({"analyzer": "char"})["characters"]
+    """
+    least = given.get("ngram_range", TUNED["ngram_range"])[0]
+    beside_words = given.get("analyzer", "word") == "word" and least == 1
+    return TUNED | ({} if beside_words else {"characters": None}) | given
 
 
 def first_choice(name: str, path: Sequence[Any] | None = None) -> Any:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from suffice.families import Text
 from suffice.learning.column_checks import warn_about_empty, warn_about_words
 from suffice.learning.fitted import Fitted
@@ -16,6 +18,7 @@ from suffice.learning.tuning import tune_in_steps
 from suffice.learning.tuning_result import Tuning, is_auto
 from suffice.model import Block, Model
 from suffice.naive_bayes.text_settings import applicable_settings, auto_paths, first_choice
+from suffice.numerics.types import Index
 from suffice.sources.documents import DocumentReader
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import Membership, WordSums
@@ -25,6 +28,8 @@ from suffice.tables.table import Schema
 __all__ = ["TextSpecification", "word_sums"]
 
 TUNABLE = ("event", "estimation", "binary", "idf", "length", "max_words", "smoothing")
+LEAST_DOCUMENTS = 1000  # held out to choose parameters
+MOST_SCORES = 1 << 22  # of words of held-out documents in the classes
 TOKENS = (
     "analyzer",
     "lowercase",
@@ -33,9 +38,17 @@ TOKENS = (
     "strip_accents",
     "stop_words",
     "punctuation",
+    "characters",
     "weighting",
     "slots",
 )
+
+
+def _sampled(n_rows: int, statistic: WordSums) -> Index:
+    """Evenly spaced documents whose words have scores in so many classes."""
+    words = float(statistic.documents.sum()) / max(float(statistic.weight.sum()), 1.0)
+    most = max(LEAST_DOCUMENTS, int(MOST_SCORES / max(words * len(statistic.classes), 1.0)))
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.intp))
 
 
 def word_sums(model: Model) -> WordSums:
@@ -69,6 +82,7 @@ class TextSpecification(TunableSpecification):
     strip_accents: Any = None
     stop_words: Any = None
     punctuation: bool = False
+    characters: tuple[int, int] | None = None
     weighting: str = "count"
     slots: int = 0
     encoding: str = "utf-8"
@@ -104,8 +118,15 @@ class TextSpecification(TunableSpecification):
         return auto_paths([name for name in TUNABLE if is_auto(getattr(self, name))])
 
     def choose(self, fitted: Fitted, table: Table, members: Membership, offset_precision: float | None) -> Tuning:
-        """Choose the parameters that are "auto", one after another if there are many combinations."""
-        words = int(word_sums(fitted.model).count.any(axis=0).sum())
+        """Choose the parameters that are "auto", one after another if there are many combinations.
+
+        Long documents of many classes are held out in a sample.
+        """
+        statistic = word_sums(fitted.model)
+        words = int(statistic.count.any(axis=0).sum())
+        rows = _sampled(len(table), statistic)
+        if len(rows) < len(table):
+            table, members = table.take(rows), members.take(rows)
         paths = auto_paths(list(self.paths()), len(fitted.classes), words)
         given = {name: getattr(self, name) for name in TUNABLE}
 

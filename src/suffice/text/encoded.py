@@ -14,7 +14,9 @@ _CACHE: WeakKeyDictionary[Texts, tuple[Analysis, int, WordRows]] = WeakKeyDictio
 
 
 def word_rows(texts: Texts, analysis: Analysis, slots: int = 0) -> WordRows:
-    """Counts or weights of all words that occur, for each text. The rows of the last analysis are cached for each `Texts`.
+    """Counts or weights of all words that occur, for each text.
+
+    The rows of the last analysis are cached for each `Texts`.
 
     >>> texts = Texts(["a pill", "no pill"])
     >>> word_rows(texts, Analysis()).vocabulary.words

@@ -71,7 +71,7 @@ class Text(Family):
     length : float
         From 0 to 1. A document of L words counts as one of ``L (L̄/L)^length`` words, where L̄ is the mean length: with 1
         all documents weigh the same.
-    analyzer, lowercase, min_length, ngram_range, strip_accents, stop_words, punctuation
+    analyzer, lowercase, min_length, ngram_range, strip_accents, stop_words, punctuation, characters
         How words are read; see `suffice.text.analysis.Analysis`.
     weighting : {"count", "unit"}
         What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
@@ -85,8 +85,8 @@ class Text(Family):
     A missing document has no effect, and neither has one without any used word (with Bernoulli words, the absence of
     words has an effect). Words that are not used, or were never seen, are ignored.
 
-    With ``idf``, ``length``, ``weighting="unit"`` or the complement the scores are not log-densities: they separate classes, but there is no
-    log-likelihood and no sampling.
+    With ``idf``, ``length``, ``weighting="unit"`` or the complement the scores are not log-densities: they separate
+    classes, but there is no log-likelihood and no sampling.
 
     Examples
     --------
@@ -113,6 +113,7 @@ class Text(Family):
     strip_accents: Any = None
     stop_words: Any = None
     punctuation: bool = False
+    characters: tuple[int, int] | None = None
     weighting: str = "count"
     slots: int = 0
 
@@ -334,9 +335,9 @@ class Text(Family):
 
     def _check_words(self) -> None:
         """Raise `InputError` unless a document can be written from single words."""
-        plain = self.analyzer == "word" and tuple(self.ngram_range) == (1, 1)
+        plain = self.analyzer == "word" and tuple(self.ngram_range) == (1, 1) and self.characters is None
         if self.slots or not plain:
-            settings = {"slots": 0, "analyzer": "word", "ngram_range": (1, 1)}
+            settings = {"slots": 0, "analyzer": "word", "ngram_range": (1, 1), "characters": None}
             name = next(name for name, value in settings.items() if getattr(self, name) != value)
             raise InputError(
                 "A document cannot be sampled with ",

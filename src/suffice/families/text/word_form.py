@@ -68,9 +68,7 @@ class WordForm:
         n = len(documents)
         if not self.slope.size:
             return self._finished(np.zeros((n, self.slope.shape[1])), np.zeros(n))
-        return self._finished(
-            *score_words(documents, reading, self.vocabulary.lookup, self.slope, distinct=distinct)
-        )
+        return self._finished(*score_words(documents, reading, self.vocabulary.lookup, self.slope, distinct=distinct))
 
     def scores_of_rows(self, rows: WordRows) -> tuple[Float, Float]:
         """The same for words with weights, and the sum of the weights of the used words in each document (n,)."""
