@@ -22,15 +22,14 @@ import numpy as np
 
 from suffice.exceptions import Argument, InputError, columns_at, did_you_mean
 from suffice.families.capabilities import Reads
-from suffice.families.complement import outside_weights
 from suffice.families.contract import Family, register
 from suffice.families.estimation import Estimation, check_estimation, weighted_logs
 from suffice.families.linear import CellForm, Linear
-from suffice.families.multinomial_draws import drawn_shares, log_shares, predictive
+from suffice.families.multinomial_draws import drawn_shares, predictive
 from suffice.families.poisson import poisson_draws
 from suffice.families.text.leave_one_out import leave_one_out_text
 from suffice.families.text.linear_form import linear_words
-from suffice.families.text.parameters import TextParameters, document_weights, word_chances, words_used
+from suffice.families.text.parameters import TextParameters, document_weights, words_used
 from suffice.numerics.types import Array, Codes, Float, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
@@ -208,21 +207,18 @@ class Text(Family):
                 f"){fewer}.",
                 column=None if columns is None else columns[0],
             )
-        count = statistic.count[:, at]
-        tally = statistic.documents[:, at] if self.binary or self.event == "bernoulli" else count
+        count, having = statistic.count, statistic.documents
+        if len(at) < count.shape[1]:
+            count, having = count[:, at], having[:, at]
+        tally = having if self.binary or self.event == "bernoulli" else count
         documents = statistic.weight
-        idf = document_weights(documents.sum(), statistic.documents[:, at].sum(axis=0)) if self.idf else None
-        draws = zero = None
-        if self.event == "bernoulli":
-            slope, zero = word_chances(tally, documents, self._alpha)
-        elif self.event == "complement":
-            slope = outside_weights(tally if idf is None else idf * tally, self._alpha)
-        else:
-            draws, slope = log_shares(tally if idf is None else idf * tally, self._alpha)
+        idf = document_weights(documents.sum(), having.sum(axis=0)) if self.idf else None
         divisor = np.where(documents > 0, documents, 1.0)
         lengths = tally.sum(axis=1)
         mean = float(lengths.sum() / max(documents.sum(), np.finfo(float).tiny)) if len(at) else 0.0
-        return TextParameters(self.event, words, used, slope, zero, draws, count, idf, lengths / divisor, mean)
+        return TextParameters(
+            self.event, self._alpha, words, used, count, tally, documents, idf, lengths / divisor, mean
+        )
 
     # ------------------------------------------------------------------ log-likelihood
 
