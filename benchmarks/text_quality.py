@@ -12,6 +12,7 @@ the threshold too, ham blocked and spam caught there, log-loss, calibration erro
 import gzip
 import json
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -20,7 +21,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline
 
 from suffice import TextNaiveBayes
 from suffice.model_selection import leave_one_out
@@ -54,22 +55,21 @@ def _lingspam() -> tuple[np.ndarray, np.ndarray, dict[str, list[Split]]]:
     return X, y, {"ten parts": parts}
 
 
-def _pipeline(model: object) -> GridSearchCV:
-    """A pipeline whose smoothing, n-grams and term frequencies are chosen in five folds."""
-    steps = make_pipeline(TfidfVectorizer(), model)
+def _pipeline() -> GridSearchCV:
+    """The best pipeline of scikit-learn's naive Bayes with tf-idf, chosen in three folds."""
+    steps = Pipeline([("words", TfidfVectorizer(sublinear_tf=True)), ("model", MultinomialNB())], memory=CACHE.name)
     grid = {
-        "tfidfvectorizer__ngram_range": [(1, 1), (1, 2)],
-        "tfidfvectorizer__sublinear_tf": [False, True],
-        f"{type(model).__name__.lower()}__alpha": ALPHAS,
+        "words__ngram_range": [(1, 1), (1, 2)],
+        "model": [kind(alpha=alpha) for kind in (MultinomialNB, ComplementNB) for alpha in ALPHAS],
     }
-    return GridSearchCV(steps, grid)
+    return GridSearchCV(steps, grid, cv=3)
 
 
+CACHE = tempfile.TemporaryDirectory()
 MODELS = {
     "`TextNaiveBayes()`": TextNaiveBayes,
     "`TextNaiveBayes.tuned()`": TextNaiveBayes.tuned,
-    "`MultinomialNB`, tf-idf": lambda: _pipeline(MultinomialNB()),
-    "`ComplementNB`, tf-idf": lambda: _pipeline(ComplementNB()),
+    "scikit-learn, tf-idf": _pipeline,
 }
 
 

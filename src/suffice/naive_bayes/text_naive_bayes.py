@@ -152,7 +152,7 @@ class TextNaiveBayes(TunableClassifier):
 
     >>> tuned = TextNaiveBayes("auto", smoothing="auto").fit(mails, ["spam", "spam", "ham", "ham", "ham"])
     >>> tuned.settings_["event"], tuned.settings_["smoothing"], len(tuned.tuning_.log_loss), tuned.tuning_.rule
-    ('bernoulli', 1.0, 8, 'leave-one-out')
+    ('bernoulli', 1.0, 10, 'leave-one-out')
     """
 
     _specification_type = TextSpecification
