@@ -46,6 +46,12 @@ def test_ten_texts_choose_settings_that_updates_keep(tmp_path):
     np.testing.assert_array_equal(again.predict_proba(TEXTS), before)
 
 
+@pytest.mark.parametrize("repeats", [1, 6])
+def test_few_texts_give_no_extreme_probabilities(repeats):
+    model = TextNaiveBayes.tuned().fit(TEXTS * repeats, LABELS * repeats)
+    assert (1 - model.predict_proba(TEXTS).max(axis=1)).min() >= 0.49 / (10 * repeats + 2)
+
+
 def test_a_table_with_one_column_of_texts_is_texts():
     long = TABLE.set_column(
         0, "body", pa.array([f"{each} and {i} other words of the text" for i, each in enumerate(TEXTS)])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from suffice.families import Text
+from suffice.learning.calibration import Calibration
 from suffice.learning.column_checks import warn_about_empty, warn_about_words
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named
@@ -28,6 +29,7 @@ from suffice.tables.table import Schema
 __all__ = ["TextSpecification", "word_sums"]
 
 TUNABLE = ("event", "estimation", "binary", "idf", "length", "max_words", "smoothing")
+FEW_DOCUMENTS = 30  # fewer choose nothing
 LEAST_DOCUMENTS = 1000  # held out to choose parameters
 MOST_SCORES = 1 << 22  # of words of held-out documents in the classes
 TOKENS = (
@@ -120,7 +122,8 @@ class TextSpecification(TunableSpecification):
     def choose(self, fitted: Fitted, table: Table, members: Membership, offset_precision: float | None) -> Tuning:
         """Choose the parameters that are "auto", one after another if there are many combinations.
 
-        Long documents of many classes are held out in a sample.
+        Long documents of many classes are held out in a sample. A few documents of unit length choose nothing: their
+        log-loss would reward the most confident settings.
         """
         statistic = word_sums(fitted.model)
         words = int(statistic.count.any(axis=0).sum())
@@ -128,6 +131,8 @@ class TextSpecification(TunableSpecification):
         if len(rows) < len(table):
             table, members = table.take(rows), members.take(rows)
         paths = auto_paths(list(self.paths()), len(fitted.classes), words)
+        if self.weighting == "unit" and len(table) < FEW_DOCUMENTS:
+            paths = {name: (first_choice(name),) for name in paths}
         given = {name: getattr(self, name) for name in TUNABLE}
 
         def applicable(chosen: dict[str, object]) -> dict[str, object]:
@@ -138,6 +143,17 @@ class TextSpecification(TunableSpecification):
         return tune_in_steps(
             fitted, table, members, paths, start, applicable=applicable, offset_precision=offset_precision
         )
+
+    def fit_calibration(self, fitted: Fitted, table: Table, members: Membership, *, folds: bool) -> Calibration:
+        """Fit the map from held-out posteriors to labels.
+
+        Words and fragments of words repeat each other, so probabilities of documents of unit length are bounded: n
+        held-out documents show no share of outliers below 1/(n + 2), the rule of succession.
+        """
+        calibration = super().fit_calibration(fitted, table, members, folds=folds)
+        if self.weighting != "unit" or self.calibrate == "isotonic":
+            return calibration
+        return replace(calibration, outliers=max(calibration.outliers, 1 / (len(table) + 2)))
 
     def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:
         """Warn about missing documents and about stop words that are not tokens."""
