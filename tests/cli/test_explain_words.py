@@ -15,21 +15,10 @@ you won award,ham
 you ticket lottery,spam
 """
 PLAIN = [
-    *[
-        "--model",
-        "text",
-        "--weighting",
-        "count",
-        "--characters",
-        "none",
-        "--ngrams",
-        "1",
-        "--min-length",
-        "2",
-        "--no-punctuation",
-    ]
+    *("--model", "text", "--event", "bernoulli", "--weighting", "count", "--characters", "none", "--ngrams", "1"),
+    *("--min-length", "2", "--no-punctuation", "--max-words", "10000", "--smoothing", "1", "--no-binary", "--no-idf"),
+    *("--calibrate", "none"),
 ]
-PLAIN += [*["--max-words", "10000", "--smoothing", "1", "--no-binary", "--no-idf", "--calibrate", "none"]]
 
 
 @pytest.fixture
@@ -37,7 +26,7 @@ def model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.csv").write_text(MESSAGES)
     (tmp_path / "new.csv").write_text("text\nyou free lottery\n")
-    ran("fit", "train.csv", "-t", "label", *PLAIN, "--event", "bernoulli", "-o", "m.suffice")
+    ran("fit", "train.csv", "-t", "label", *PLAIN, "-o", "m.suffice")
     return "m.suffice"
 
 

@@ -57,10 +57,10 @@ class HeldOutWords:
     def sums(self, values: Float) -> Float:
         """Sums of values (K, V) over the words of rank below each of the `cuts` (K, C)."""
         if len(self.cuts) == 1 and self.cuts[0] == values.shape[1]:
-            return values.sum(axis=1, keepdims=True)
+            return np.asarray(values.sum(axis=1, keepdims=True))
         ranked = values[:, self.order[: self.cuts[-1] if len(self.cuts) else 0]]
         parts = [ranked[:, a:b].sum(axis=1) for a, b in zip([0, *self.cuts[:-1]], self.cuts, strict=True)]
-        return np.cumsum(np.array(parts).reshape(len(parts), len(values)).T, axis=1)
+        return np.asarray(np.cumsum(np.array(parts).reshape(len(parts), len(values)).T, axis=1))
 
     @classmethod
     def of(cls, x: Matrix, weights: Float, count: Float, documents: Float, most: int | None) -> HeldOutWords:
