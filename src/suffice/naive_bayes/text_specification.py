@@ -31,7 +31,7 @@ __all__ = ["TextSpecification", "word_sums"]
 TUNABLE = ("event", "estimation", "binary", "idf", "length", "max_words", "smoothing")
 FEW_DOCUMENTS = 30  # fewer choose nothing
 LEAST_DOCUMENTS = 1000  # held out to choose parameters
-MOST_SCORES = 1 << 22  # of words of held-out documents in the classes
+MOST_SCORES = 1 << 21  # of words of held-out documents in the classes
 TOKENS = (
     "analyzer",
     "lowercase",
