@@ -35,6 +35,9 @@ PATHS: dict[str, tuple[Any, ...]] = {
 }
 
 
+MANY_CELLS = 1 << 23  # words times classes
+
+
 def tuned_settings(given: dict[str, Any]) -> dict[str, Any]:
     """The settings of `TextNaiveBayes.tuned`, with those that were given.
 
@@ -55,7 +58,8 @@ def first_choice(name: str, path: Sequence[Any] | None = None) -> Any:
 def auto_paths(names: Sequence[str], n_classes: int | None = None, n_words: int | None = None) -> dict[str, Any]:
     """The values to try for some parameters; fewer if the number of classes and of words is known.
 
-    With two classes, the complement of one class is the other. All words are requested by None.
+    With two classes, the complement of one class is the other. All words are requested by None. Absent words of very
+    many words and classes are not tried: each value takes several passes over all of them, and they hardly ever help.
 
     >>> auto_paths(["max_words", "event"], 2, 5_000)
     {'max_words': (None, 1000), 'event': ('multinomial', 'bernoulli')}
@@ -63,6 +67,8 @@ def auto_paths(names: Sequence[str], n_classes: int | None = None, n_words: int 
     paths = {name: path for name, path in PATHS.items() if name in names}
     if "event" in paths and n_classes == 2:
         paths["event"] = paths["event"][:2]
+    if "event" in paths and (n_classes or 0) * (n_words or 0) > MANY_CELLS:
+        paths["event"] = tuple(event for event in paths["event"] if event != "bernoulli")
     if "max_words" in paths and n_words is not None:
         paths["max_words"] = tuple(most for most in paths["max_words"] if most is None or most < n_words)
     return paths

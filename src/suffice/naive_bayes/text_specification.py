@@ -31,7 +31,8 @@ __all__ = ["TextSpecification", "word_sums"]
 TUNABLE = ("event", "estimation", "binary", "idf", "length", "max_words", "smoothing")
 FEW_DOCUMENTS = 30  # fewer choose nothing
 LEAST_DOCUMENTS = 1000  # held out to choose parameters
-MOST_SCORES = 1 << 21  # of words of held-out documents in the classes
+LEAST_OF_CLASS = 30  # on average: calibration has a parameter for each class
+MOST_SCORES = 1 << 22  # of words of held-out documents in the classes
 TOKENS = (
     "analyzer",
     "lowercase",
@@ -49,7 +50,8 @@ TOKENS = (
 def _sampled(n_rows: int, statistic: WordSums) -> Index:
     """Evenly spaced documents whose words have scores in so many classes."""
     words = float(statistic.documents.sum()) / max(float(statistic.weight.sum()), 1.0)
-    most = max(LEAST_DOCUMENTS, int(MOST_SCORES / max(words * len(statistic.classes), 1.0)))
+    least = max(LEAST_DOCUMENTS, LEAST_OF_CLASS * len(statistic.classes))
+    most = max(least, int(MOST_SCORES / max(words * len(statistic.classes), 1.0)))
     return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.intp))
 
 
