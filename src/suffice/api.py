@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from suffice.discriminant_analysis import GaussianDiscriminant
     from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
 
-__all__ = ["MODELS", "FitReport", "Scores", "default_model", "fit", "load", "merge", "model_named"]
+__all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge", "model_named"]
 
 for _package in (naive_bayes, discriminant_analysis, averaged_dependence):
     ESTIMATORS.update((name, getattr(_package, name)) for name in _package.__all__)
@@ -83,7 +83,7 @@ def fit(
     target : str, optional
         The column of class labels. By default it is ``"label"`` for mails, and that of the last source for a fitted
         ``model``.
-    model : estimator, class or name, default="naive-bayes", and "text" for mails and for one column of texts
+    model : estimator, class or name, default="naive-bayes", and "text" for mails
         The model with its parameters; it is not changed. A fitted model continues to learn, in a copy. Names are
         "naive-bayes", "discriminant", "averaged-dependence" and "text". "text" is `TextNaiveBayes.tuned()`, whose
         settings the documents choose; the others have the parameters of their classes.
@@ -120,7 +120,7 @@ def fit(
         target = estimator.fitted_.target
     source = _opened(data, target, weights, columns, ignore, reading)
     if estimator is None:
-        estimator = _estimator(default_model(source, (target, weights)))
+        estimator = _estimator("text" if source.documents else "naive-bayes")
     if target is None and source.documents and MAIL_LABEL in source.names:
         target = MAIL_LABEL
     if target is None:
@@ -167,16 +167,6 @@ def _estimator(model: Any) -> GenerativeClassifier:
             f"model must be an estimator of this library, its class, or a name; got {model!r}.", argument="model"
         )
     return model
-
-
-def default_model(source: Source, besides: Sequence[str | None]) -> str:
-    """The name of the model for a source: "text" for mails, and for a table with one column of texts.
-
-    ``besides`` are the columns that a model does not learn from: the target and the weights.
-    """
-    learned = [name for name in source.names if name not in besides]
-    texts = source.documents or (len(learned) == 1 and source.types.get(learned[0]) == "text")
-    return "text" if texts else "naive-bayes"
 
 
 def model_named(name: str, **parameters: Any) -> GenerativeClassifier:

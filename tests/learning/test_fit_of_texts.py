@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import suffice
-from suffice import NaiveBayes, TextNaiveBayes
+from suffice import TextNaiveBayes
 
 SPAM = [
     "Buy cheap pills now!",
@@ -50,15 +50,6 @@ def test_ten_texts_choose_settings_that_updates_keep(tmp_path):
 def test_few_texts_give_no_extreme_probabilities(repeats):
     model = TextNaiveBayes.tuned().fit(TEXTS * repeats, LABELS * repeats)
     assert (1 - model.predict_proba(TEXTS).max(axis=1)).min() >= 0.49 / (10 * repeats + 2)
-
-
-def test_a_table_with_one_column_of_texts_is_texts():
-    long = TABLE.set_column(
-        0, "body", pa.array([f"{each} and {i} other words of the text" for i, each in enumerate(TEXTS)])
-    )
-    assert isinstance(suffice.fit(long, "kind", validate=False), TextNaiveBayes)
-    two = long.append_column("size", pa.array(np.arange(10.0)))
-    assert isinstance(suffice.fit(two, "kind", validate=False), NaiveBayes)
 
 
 def test_the_class_keeps_its_own_settings():

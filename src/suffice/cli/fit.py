@@ -89,7 +89,7 @@ class ScoreFacts(TypedDict):
         "--model",
         "kind",
         type=Choice(MODELS, case_sensitive=False),
-        help="Kind of model; default: naive-bayes, and text for mails and for one column of texts.",
+        help="Kind of model; default: naive-bayes, and text for mails.",
     ),
     click.option("--update", type=click.Path(), metavar="MODEL", help="Saved model to update with the rows of DATA."),
 )
@@ -138,7 +138,6 @@ def command(
         check_no_settings(settings)
     check_writable(output)
     import suffice
-    from suffice.api import default_model
     from suffice.model_file.lock import is_same_file
 
     with contextlib.nullcontext() if update is None else update_lock(update, output=output):
@@ -146,7 +145,7 @@ def command(
         target = target if old is None or target is not None else old.fitted_.target
         source = open_data(data, reading, columns, ignore, target=target, weights=weights, notes=False)
         target = known_target(old, target, documents=source.documents)
-        kind = kind or default_model(source, (target, weights))
+        kind = kind or ("text" if source.documents else "naive-bayes")
         if output is not None and any(is_same_file(output, file) for file in source.files):
             raise click.UsageError(f"--output {output} would replace the data. Choose another file name.")
         if old is None:
