@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from suffice.discriminant_analysis import GaussianDiscriminant
     from suffice.naive_bayes import NaiveBayes, TextNaiveBayes
 
-__all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge"]
+__all__ = ["MODELS", "FitReport", "Scores", "fit", "load", "merge", "model_named"]
 
 for _package in (naive_bayes, discriminant_analysis, averaged_dependence, ensemble):
     ESTIMATORS.update((name, getattr(_package, name)) for name in _package.__all__)
@@ -84,9 +84,10 @@ def fit(
     target : str, optional
         The column of class labels. By default it is ``"label"`` for mails, and that of the last source for a fitted
         ``model``.
-    model : estimator, class or name, default=NaiveBayes(), and TextNaiveBayes() for mails
+    model : estimator, class or name, default="naive-bayes", and "text" for mails
         The model with its parameters; it is not changed. A fitted model continues to learn, in a copy. Names are
-        "naive-bayes", "discriminant", "averaged-dependence" and "text".
+        "naive-bayes", "discriminant", "averaged-dependence" and "text". "text" is `TextNaiveBayes.tuned()`, whose
+        settings the documents choose; the others have the parameters of their classes.
     weights : str, optional
         The column of row weights.
     columns, ignore : sequence of str, optional
@@ -159,12 +160,7 @@ def _opened(
 def _estimator(model: Any) -> GenerativeClassifier:
     """The estimator that a user means by an object, a class or a name."""
     if isinstance(model, str):
-        if model not in MODELS:
-            hint = did_you_mean(model, MODELS)
-            raise InputError(
-                f"There is no model {model!r:.80}.{hint} The models are {listed(list(MODELS))}.", argument="model"
-            )
-        model = ESTIMATORS[MODELS[model]]
+        return model_named(model)
     if isinstance(model, type):
         model = model()
     if not isinstance(model, GenerativeClassifier):
@@ -172,6 +168,19 @@ def _estimator(model: Any) -> GenerativeClassifier:
             f"model must be an estimator of this library, its class, or a name; got {model!r}.", argument="model"
         )
     return model
+
+
+def model_named(name: str, **parameters: Any) -> GenerativeClassifier:
+    """The model of a short name, with some parameters."""
+    if name not in MODELS:
+        hint = did_you_mean(name, MODELS)
+        raise InputError(
+            f"There is no model {name!r:.80}.{hint} The models are {listed(list(MODELS))}.", argument="model"
+        )
+    if name == "text":
+        return naive_bayes.TextNaiveBayes.tuned(**parameters)
+    estimator: GenerativeClassifier = ESTIMATORS[MODELS[name]](**parameters)
+    return estimator
 
 
 def _rows_to_score(validate: Any) -> int:

@@ -50,15 +50,17 @@ def test_missing_cells_of_a_model_of_numbers(folder):
 
 def test_texts_without_words(folder):
     (folder / "short.jsonl").write_text("".join(json.dumps({"t": t, "y": t}) + "\n" for t in "abab"))
-    options = ["fit", "short.jsonl", "-t", "y", "--model", "text"]
-    said = refused(*options)
+    options = ["fit", "short.jsonl", "-t", "y", "--model", "text", "--weighting", "count", "--ngrams", "1"]
+    options += ["--characters", "none", "--no-punctuation"]
+    said = refused(*options, "--min-length", "2")
     assert "no document has a word with these settings (--min-length 2)" in said
     assert "allow shorter words (--min-length 1)." in said
     assert json.loads(ran(*options, "--min-length", "1", "--json"))["rows"] == 4
 
 
 def test_what_a_text_model_cannot_do(folder):
-    ran("fit", "messages.jsonl", "-t", "kind", "--model", "text", "--ngrams", "1-2", "-o", "pairs.suffice", "-q")
+    options = ["--model", "text", "--weighting", "count", "--characters", "none", "--event", "multinomial", "--no-idf"]
+    ran("fit", "messages.jsonl", "-t", "kind", *options, "--ngrams", "1-2", "-o", "pairs.suffice", "-q")
     said = refused("sample", "pairs.suffice", "-n", "1")
     assert "cannot be sampled with --ngrams 1-2: only single words can be written (--ngrams 1)" in said
 

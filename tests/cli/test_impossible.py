@@ -15,7 +15,20 @@ def model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.csv").write_text(TRAIN)
     (tmp_path / "test.csv").write_text(TEST)
-    ran("fit", "train.csv", "-t", "label", "--model", "text", "--estimation", "mle", "-o", "m.suffice")
+    ran(
+        "fit",
+        "train.csv",
+        "-t",
+        "label",
+        "--model",
+        "text",
+        "--estimation",
+        "mle",
+        "--calibrate",
+        "none",
+        "-o",
+        "m.suffice",
+    )
     return "m.suffice"
 
 

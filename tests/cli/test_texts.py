@@ -100,7 +100,7 @@ def test_other_models_read_tables(folder):
 
 
 def test_text_option(sms, folder):
-    expected = TextNaiveBayes().fit([body for _, body in MESSAGES], [kind for kind, _ in MESSAGES])
+    expected = TextNaiveBayes.tuned().fit([body for _, body in MESSAGES], [kind for kind, _ in MESSAGES])
     found = list(csv.DictReader(io.StringIO(ran("predict", sms, "--text", "cheap\npills", "--text", "-o lunch"))))
     assert [row["label"] for row in found] == ["spam", "ham"]
     assert float(found[0]["p(ham)"]) == pytest.approx(expected.predict_proba(["cheap pills"])[0, 0], rel=1e-9)

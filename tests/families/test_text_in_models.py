@@ -18,6 +18,8 @@ SETTINGS = [
     Text(estimation="bayes", slots=16, length=0.5),
     Text("bernoulli", max_words=12),
     Text("complement", idf=True, max_words=8),
+    Text(weighting="unit", idf=True, max_words=12),
+    Text("complement", weighting="unit", slots=16),
 ]
 
 

@@ -17,6 +17,9 @@ WEIGHTED = [{}, {"binary": True}, {"idf": True}, {"length": 0.7}, {"idf": True, 
 EVERY = [
     *({"event": event} | more for event in ("multinomial", "complement") for more in WEIGHTED),
     {"event": "bernoulli"},
+    {"event": "multinomial", "weighting": "unit"},
+    {"event": "multinomial", "weighting": "unit", "idf": True, "length": 0.5},
+    {"event": "complement", "weighting": "unit", "idf": True},
 ]
 ESTIMATES = [("map", 1.0), ("map", 0.2), ("mle", 1.0), ("bayes", 0.5)]
 

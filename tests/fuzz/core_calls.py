@@ -200,7 +200,9 @@ class Call:
         most = self.rng.choice([least, least + 1, 7])
         length = self.rng.choice([1, 2, *SIZES[:10]])
         text, ends = np.frombuffer(b"oneto", dtype=np.uint8), np.array([3, 5])
-        return _core.token_rules(self.rng.randrange(3), self.rng.random() < 0.5, length, least, most, text, ends, False)
+        analyzer, lowercase = self.rng.randrange(3), self.rng.random() < 0.5
+        fragments = (2, 4) if analyzer == 0 and least == 1 and self.rng.random() < 0.5 else (0, 0)
+        return _core.token_rules(analyzer, lowercase, length, least, most, text, ends, False, *fragments)
 
     def lookup(self) -> Any:
         text, ends = np.frombuffer(b"oneothertwo", dtype=np.uint8), np.array([3, 8, 11])

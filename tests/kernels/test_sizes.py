@@ -10,7 +10,7 @@ BITS = np.full(2, 255, dtype=np.uint8)
 
 
 def rules():
-    return _core.token_rules(0, True, 1, 1, 1, np.zeros(0, np.uint8), np.zeros(0, np.int64), False)
+    return _core.token_rules(0, True, 1, 1, 1, np.zeros(0, np.uint8), np.zeros(0, np.int64), False, 0, 0)
 
 
 @pytest.mark.parametrize("first", [*LARGE, -1, 13])

@@ -37,7 +37,7 @@ def test_the_best_of_all_combinations(n_classes):
     events = ["multinomial", "bernoulli"] + ["complement"] * (n_classes > 2)
     valid = {
         (binary and event != "bernoulli", event, a)
-        for binary, event, a in itertools.product([False, True], events, [1.0, 0.3, 0.1, 3.0])
+        for binary, event, a in itertools.product([False, True], events, [1.0, 0.3, 0.1, 0.03, 3.0])
     }
     assert {tuple(row) for row in path.tried.tolist()} == valid
     for i in [0, path.best, *range(0, len(path.tried), 5)]:

@@ -33,7 +33,7 @@ PUBLIC = {
         "load",
         "merge",
     ],
-    "suffice.api": ["FitReport", "MODELS", "Scores", "fit", "load", "merge"],
+    "suffice.api": ["FitReport", "MODELS", "Scores", "fit", "load", "merge", "model_named"],
     "suffice.averaged_dependence": ["AveragedDependence"],
     "suffice.cli": ["main"],
     "suffice.comparison": ["Comparison", "LearningCurves", "compare"],

@@ -67,6 +67,10 @@ def _ngrams(ctx: click.Context, parameter: click.Parameter, given: str | None) -
     return int(low), int(high or low)
 
 
+def _characters(ctx: click.Context, parameter: click.Parameter, given: str | None) -> tuple[int, int] | str | None:
+    return given if given == "none" else _ngrams(ctx, parameter, given)
+
+
 def _max_words(ctx: click.Context, parameter: click.Parameter, given: str | None) -> int | str | None:
     if given is None or given in ("auto", "all"):
         return given
@@ -173,24 +177,39 @@ TEXT = (
     click.option(
         "--event",
         type=Choice(["multinomial", "bernoulli", "complement", "auto"], case_sensitive=False),
-        help="Event model of the words; default: multinomial.",
+        help="Event model of the words; default: auto.",
     ),
     click.option(
-        "--ngrams", "ngram_range", metavar="N|N-M", callback=_ngrams, help="Lengths of word n-grams; default: 1."
+        "--weighting",
+        type=Choice(["count", "unit"], case_sensitive=False),
+        help="Count how often a document has a word, or give all documents the same length (default: unit).",
+    ),
+    click.option("--binary/--no-binary", default=None, help="Count each word of a document once; default: auto."),
+    click.option("--idf/--no-idf", default=None, help="Give more weight to words of few documents; default: auto."),
+    click.option(
+        "--ngrams", "ngram_range", metavar="N|N-M", callback=_ngrams, help="Lengths of word n-grams; default: 1-2."
+    ),
+    click.option(
+        "--characters",
+        metavar="N|N-M|none",
+        callback=_characters,
+        help="Lengths of fragments of words that are counted beside words; default: 4.",
     ),
     click.option(
         "--max-words",
         metavar="N|auto|all",
         callback=_max_words,
-        help="Vocabulary size (the most frequent words); default: 10000.",
+        help="Vocabulary size (the most frequent words); default: auto.",
     ),
     click.option(
         "--min-length",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Number of characters of the shortest words; default: 2.",
+        help="Number of characters of the shortest words; default: 1.",
     ),
-    click.option("--punctuation/--no-punctuation", default=None, help="Count punctuation marks as words; default: no."),
+    click.option(
+        "--punctuation/--no-punctuation", default=None, help="Count punctuation marks as words; default: yes."
+    ),
     click.option(
         "--slots",
         type=click.IntRange(min=0),
@@ -202,7 +221,7 @@ ALL = (
     click.option(
         "--smoothing",
         type=NumberOr("auto"),
-        help="Strength of the prior on the parameters; default: 1, and 5 for averaged-dependence.",
+        help="Strength of the prior on the parameters; default: 1, 5 for averaged-dependence, and auto for text.",
     ),
     click.option(
         "--estimation",
@@ -215,9 +234,9 @@ ALL = (
     ),
     click.option(
         "--calibrate",
-        type=Choice(["temperature", "isotonic", "columns"], case_sensitive=False),
-        help="Calibrate probabilities on held-out rows: with one temperature, a monotone map, or a weight for each "
-        "column.",
+        type=Choice(["temperature", "isotonic", "columns", "none"], case_sensitive=False),
+        help="Calibrate probabilities on held-out rows: with one temperature (default for text), a monotone map, or a "
+        "weight for each column; or not at all (default for other models).",
     ),
 )
 SECTIONS = {
@@ -231,7 +250,18 @@ SETTINGS_OF = {
     "naive-bayes": ("families", "blocks", "missing", "unseen"),
     "discriminant": ("covariance", "shape", "mix", "shrinkage", "missing"),
     "averaged-dependence": ("n_bins", "max_parents", "max_levels", "cuts"),
-    "text": ("event", "ngram_range", "max_words", "min_length", "punctuation", "slots"),
+    "text": (
+        "event",
+        "weighting",
+        "binary",
+        "idf",
+        "ngram_range",
+        "characters",
+        "max_words",
+        "min_length",
+        "punctuation",
+        "slots",
+    ),
 }
 """Settings that not all models have."""
 NOT_NUMBERS = ("text", "category")
@@ -292,8 +322,7 @@ def _option_name(name: str) -> str:
 
 def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> GenerativeClassifier:
     """Return the model with its settings, not fitted yet."""
-    from suffice.api import MODELS
-    from suffice.estimators import ESTIMATORS
+    from suffice.api import model_named
 
     parameters = dict(settings)
     if "families" in parameters:
@@ -306,8 +335,11 @@ def estimator_of(kind: str, settings: Settings, source: Source, target: str) -> 
         parameters |= _bins_of(str(parameters["cuts"]))
     if parameters.get("max_words") == "all":
         parameters["max_words"] = None
-    estimator: GenerativeClassifier = ESTIMATORS[MODELS[kind]](**parameters)
-    return estimator
+    if parameters.get("characters") == "none":
+        parameters["characters"] = None
+    if parameters.get("calibrate") == "none":
+        parameters["calibrate"] = False
+    return model_named(kind, **parameters)
 
 
 def _bins_of(path: str) -> dict[str, object]:

@@ -113,6 +113,9 @@ class TokenRules(NamedTuple):
         Words removed before n-grams are formed.
     punctuation : bool
         Whether every character that is neither part of a word nor white space is a word of its own.
+    characters : tuple of int
+        Smallest and largest number of characters in the fragments of words that are counted beside words; (0, 0) for
+        none.
     """
 
     analyzer: str = "word"
@@ -121,6 +124,7 @@ class TokenRules(NamedTuple):
     ngrams: tuple[int, int] = (1, 1)
     stop_words: frozenset[str] = frozenset()
     punctuation: bool = False
+    characters: tuple[int, int] = (0, 0)
 
 
 @lru_cache(maxsize=64)
@@ -134,6 +138,7 @@ def _native(rules: TokenRules) -> _core.TokenRules:
         min(most, LONGEST),
         *stop,
         rules.punctuation,
+        *(min(each, LONGEST) for each in rules.characters),
     )
 
 
@@ -239,7 +244,7 @@ class Documents:
         return Documents(self._native.take(np.ascontiguousarray(index, dtype=np.int64)))
 
     def words(self, row: int, rules: TokenRules) -> list[str]:
-        """The words of one document in their order; word n-grams follow, shorter before longer."""
+        """The words of one document in their order; word n-grams follow, shorter before longer, and fragments."""
         with _RowErrors(self.rows(row, row + 1)):
             return _core.document_words(self._native, _native(rules), row)
 

@@ -20,6 +20,7 @@ from suffice.learning.prior_shift import AdaptedPrior
 from suffice.learning.tunable import Calibrate
 from suffice.model import Conditional, LinearForm
 from suffice.model.explanation import Explanation
+from suffice.naive_bayes.text_settings import tuned_settings
 from suffice.naive_bayes.text_specification import TextSpecification, word_sums
 from suffice.numerics.types import Codes, Float
 from suffice.tables.listing import Listing
@@ -80,6 +81,13 @@ class TextNaiveBayes(TunableClassifier):
     punctuation : bool, default=False
         Whether punctuation marks are words as well: "!!!" is three of them. Together with ``ngram_range=(1, 2)`` this
         works best for filtering messages.
+    characters : tuple of int or None, default=None
+        Smallest and largest number of characters in fragments of words, such as (3, 5), that are counted beside the
+        words: "~|fre", "~free", "~ree!" of "free!", with "|" for the edge of a word. They recognise words that were
+        never seen, and disguised ones.
+    weighting : {"count", "unit"}, default="count"
+        What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
+        the document, so all documents weigh the same and repeated words count less. Better for many classes.
     slots : int, default=0
         Number of slots that words are hashed to, so that the memory of an endless stream does not grow; 0 keeps the
         words.
@@ -97,7 +105,8 @@ class TextNaiveBayes(TunableClassifier):
     vocabulary_ : list of str
         The words that are used, M of them.
     word_count_, document_count_ : array of shape (K, M)
-        How often each word occurs in each class, and in how many of its documents.
+        How often each word occurs in each class, and in how many of its documents. With ``weighting="unit"``, the sum
+        of its weights instead of how often it occurs.
     settings_ : dict
         The parameters that are used, with the chosen values of those that are "auto".
     tuning_ : Tuning
@@ -143,7 +152,7 @@ class TextNaiveBayes(TunableClassifier):
 
     >>> tuned = TextNaiveBayes("auto", smoothing="auto").fit(mails, ["spam", "spam", "ham", "ham", "ham"])
     >>> tuned.settings_["event"], tuned.settings_["smoothing"], len(tuned.tuning_.log_loss), tuned.tuning_.rule
-    ('bernoulli', 1.0, 8, 'leave-one-out')
+    ('bernoulli', 1.0, 10, 'leave-one-out')
     """
 
     _specification_type = TextSpecification
@@ -168,6 +177,8 @@ class TextNaiveBayes(TunableClassifier):
         strip_accents: Literal["ascii", "unicode"] | Callable[[str], str] | None = None,
         stop_words: Literal["english"] | Collection[str] | None = None,
         punctuation: bool = False,
+        characters: tuple[int, int] | None = None,
+        weighting: Literal["count", "unit"] = "count",
         slots: int = 0,
         encoding: str = "utf-8",
         decode_error: Literal["strict", "replace", "ignore"] = "strict",
@@ -189,9 +200,34 @@ class TextNaiveBayes(TunableClassifier):
         self.strip_accents = strip_accents
         self.stop_words = stop_words
         self.punctuation = punctuation
+        self.characters = characters
+        self.weighting = weighting
         self.slots = slots
         self.encoding = encoding
         self.decode_error = decode_error
+
+    @classmethod
+    def tuned(cls, **settings: Any) -> Self:
+        """A classifier whose settings the documents choose, with calibrated probabilities.
+
+        It counts words, pairs of words, punctuation marks and fragments of words, in documents of unit length. The
+        event model, ``binary``, ``idf``, the number of words and the smoothing are "auto", and ``calibrate`` is True.
+        `suffice.fit` and ``suffice fit`` use it for texts.
+
+        Parameters
+        ----------
+        **settings
+            Parameters that differ.
+
+        Examples
+        --------
+        >>> from suffice import TextNaiveBayes
+        >>> mails = ["cheap pills, buy now", "buy cheap, buy now!", "lunch at noon?", "see you at lunch", "the pill"]
+        >>> model = TextNaiveBayes.tuned().fit(mails, ["spam", "spam", "ham", "ham", "ham"])
+        >>> model.predict(["Buy cheaper pills", "Lunches at noon"])
+        array(['spam', 'ham'], dtype='<U4')
+        """
+        return cls(**tuned_settings(settings))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -225,7 +261,8 @@ class TextNaiveBayes(TunableClassifier):
     def linear_form(self) -> LinearForm:
         """The log-odds as a linear function of a document's words, ``(theta, theta0)``; ``columns`` are the words.
 
-        x is how often each word occurs; with ``event="bernoulli"`` or ``binary``, whether it does. With ``length``
+        x is how often each word occurs, or its weight in the document with ``weighting="unit"``; with
+        ``event="bernoulli"`` or ``binary``, whether it does. With ``length``
         above 0, or words in bursts (``estimation="bayes"``), log-odds are not linear: `NotLinearError`. With a
         calibration, the log-odds are those of calibrated probabilities. See `GenerativeClassifier.linear_form`.
 

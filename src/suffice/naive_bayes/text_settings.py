@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["applicable_settings", "auto_paths", "first_choice"]
+__all__ = ["applicable_settings", "auto_paths", "first_choice", "tuned_settings"]
+
+TUNED: dict[str, Any] = {
+    "event": "auto",
+    "max_words": "auto",
+    "smoothing": "auto",
+    "binary": "auto",
+    "idf": "auto",
+    "calibrate": True,
+    "min_length": 1,
+    "ngram_range": (1, 2),
+    "punctuation": True,
+    "characters": (4, 4),
+    "weighting": "unit",
+}
+
 
 # In the order in which they are tried; the classic value comes first. Weights of words and documents come before the
 # event, because Bernoulli words have no weights.
@@ -16,8 +31,23 @@ PATHS: dict[str, tuple[Any, ...]] = {
     "estimation": ("map", "bayes"),
     "max_words": (10_000, None, 1_000),
     "event": ("multinomial", "bernoulli", "complement"),
-    "smoothing": (1.0, 0.3, 0.1, 3.0),
+    "smoothing": (1.0, 0.3, 0.1, 0.03, 3.0),
 }
+
+
+MANY_CELLS = 1 << 23  # words times classes
+
+
+def tuned_settings(given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of `TextNaiveBayes.tuned`, with those that were given.
+
+    Fragments of words are counted beside words only.
+
+    >>> tuned_settings({"analyzer": "char"})["characters"]
+    """
+    least = given.get("ngram_range", TUNED["ngram_range"])[0]
+    beside_words = given.get("analyzer", "word") == "word" and least == 1
+    return TUNED | ({} if beside_words else {"characters": None}) | given
 
 
 def first_choice(name: str, path: Sequence[Any] | None = None) -> Any:
@@ -28,7 +58,8 @@ def first_choice(name: str, path: Sequence[Any] | None = None) -> Any:
 def auto_paths(names: Sequence[str], n_classes: int | None = None, n_words: int | None = None) -> dict[str, Any]:
     """The values to try for some parameters; fewer if the number of classes and of words is known.
 
-    With two classes, the complement of one class is the other. All words are requested by None.
+    With two classes, the complement of one class is the other. All words are requested by None. Absent words of very
+    many words and classes are not tried: each value takes several passes over all of them, and they hardly ever help.
 
     >>> auto_paths(["max_words", "event"], 2, 5_000)
     {'max_words': (None, 1000), 'event': ('multinomial', 'bernoulli')}
@@ -36,6 +67,8 @@ def auto_paths(names: Sequence[str], n_classes: int | None = None, n_words: int 
     paths = {name: path for name, path in PATHS.items() if name in names}
     if "event" in paths and n_classes == 2:
         paths["event"] = paths["event"][:2]
+    if "event" in paths and (n_classes or 0) * (n_words or 0) > MANY_CELLS:
+        paths["event"] = tuple(event for event in paths["event"] if event != "bernoulli")
     if "max_words" in paths and n_words is not None:
         paths["max_words"] = tuple(most for most in paths["max_words"] if most is None or most < n_words)
     return paths

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from suffice.families import Text
+from suffice.learning.calibration import Calibration
 from suffice.learning.column_checks import warn_about_empty, warn_about_words
 from suffice.learning.fitted import Fitted
 from suffice.learning.specification import specification_named
@@ -16,6 +19,7 @@ from suffice.learning.tuning import tune_in_steps
 from suffice.learning.tuning_result import Tuning, is_auto
 from suffice.model import Block, Model
 from suffice.naive_bayes.text_settings import applicable_settings, auto_paths, first_choice
+from suffice.numerics.types import Index
 from suffice.sources.documents import DocumentReader
 from suffice.sources.row_reader import RowLayout
 from suffice.statistics import Membership, WordSums
@@ -25,7 +29,30 @@ from suffice.tables.table import Schema
 __all__ = ["TextSpecification", "word_sums"]
 
 TUNABLE = ("event", "estimation", "binary", "idf", "length", "max_words", "smoothing")
-TOKENS = ("analyzer", "lowercase", "min_length", "ngram_range", "strip_accents", "stop_words", "punctuation", "slots")
+FEW_DOCUMENTS = 30  # fewer choose nothing
+LEAST_DOCUMENTS = 1000  # held out to choose parameters
+LEAST_OF_CLASS = 30  # on average: calibration has a parameter for each class
+MOST_SCORES = 1 << 22  # of words of held-out documents in the classes
+TOKENS = (
+    "analyzer",
+    "lowercase",
+    "min_length",
+    "ngram_range",
+    "strip_accents",
+    "stop_words",
+    "punctuation",
+    "characters",
+    "weighting",
+    "slots",
+)
+
+
+def _sampled(n_rows: int, statistic: WordSums) -> Index:
+    """Evenly spaced documents whose words have scores in so many classes."""
+    words = float(statistic.documents.sum()) / max(float(statistic.weight.sum()), 1.0)
+    least = max(LEAST_DOCUMENTS, LEAST_OF_CLASS * len(statistic.classes))
+    most = max(least, int(MOST_SCORES / max(words * len(statistic.classes), 1.0)))
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.intp))
 
 
 def word_sums(model: Model) -> WordSums:
@@ -59,6 +86,8 @@ class TextSpecification(TunableSpecification):
     strip_accents: Any = None
     stop_words: Any = None
     punctuation: bool = False
+    characters: tuple[int, int] | None = None
+    weighting: str = "count"
     slots: int = 0
     encoding: str = "utf-8"
     decode_error: str = "strict"
@@ -93,9 +122,19 @@ class TextSpecification(TunableSpecification):
         return auto_paths([name for name in TUNABLE if is_auto(getattr(self, name))])
 
     def choose(self, fitted: Fitted, table: Table, members: Membership, offset_precision: float | None) -> Tuning:
-        """Choose the parameters that are "auto", one after another if there are many combinations."""
-        words = int(word_sums(fitted.model).count.any(axis=0).sum())
+        """Choose the parameters that are "auto", one after another if there are many combinations.
+
+        Long documents of many classes are held out in a sample. A few documents of unit length choose nothing: their
+        log-loss would reward the most confident settings.
+        """
+        statistic = word_sums(fitted.model)
+        words = int(statistic.count.any(axis=0).sum())
+        rows = _sampled(len(table), statistic)
+        if len(rows) < len(table):
+            table, members = table.take(rows), members.take(rows)
         paths = auto_paths(list(self.paths()), len(fitted.classes), words)
+        if self.weighting == "unit" and len(table) < FEW_DOCUMENTS:
+            paths = {name: (first_choice(name),) for name in paths}
         given = {name: getattr(self, name) for name in TUNABLE}
 
         def applicable(chosen: dict[str, object]) -> dict[str, object]:
@@ -106,6 +145,17 @@ class TextSpecification(TunableSpecification):
         return tune_in_steps(
             fitted, table, members, paths, start, applicable=applicable, offset_precision=offset_precision
         )
+
+    def fit_calibration(self, fitted: Fitted, table: Table, members: Membership, *, folds: bool) -> Calibration:
+        """Fit the map from held-out posteriors to labels.
+
+        Words and fragments of words repeat each other, so probabilities of documents of unit length are bounded: n
+        held-out documents show no share of outliers below 1/(n + 2), the rule of succession.
+        """
+        calibration = super().fit_calibration(fitted, table, members, folds=folds)
+        if self.weighting != "unit" or self.calibrate == "isotonic":
+            return calibration
+        return replace(calibration, outliers=max(calibration.outliers, 1 / (len(table) + 2)))
 
     def warn_about_columns(self, model: Model, table: Table, layout: RowLayout) -> None:
         """Warn about missing documents and about stop words that are not tokens."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -14,11 +14,12 @@ from suffice.tables.vocabulary import Vocabulary
 __all__ = ["WordRows"]
 
 LARGEST_INT32 = 2**31 - 1
+UNIT = 2.0**-30  # smallest difference of weights; sums of up to 2²³ rows are exact
 
 
 @dataclass(frozen=True, eq=False)
 class WordRows:
-    """Number of times that each document has each word.
+    """Number of times that each document has each word, or the weight of the word in the document.
 
     Attributes
     ----------
@@ -53,6 +54,23 @@ class WordRows:
 
     def __len__(self) -> int:
         return len(self.missing)
+
+    def of_unit_length(self) -> WordRows:
+        """Return the rows with log(1 + count) in each cell, divided by the Euclidean norm of the row.
+
+        Values are multiples of 2⁻³⁰, whose sums are exact: statistics do not depend on the order of the rows.
+
+        >>> rows = WordRows.read(Documents.of_strings(["pill", "a pill a day, day"]), TokenRules())
+        >>> rows.of_unit_length().counts.toarray().round(3)
+        array([[0.   , 1.   ],
+               [0.846, 0.534]])
+        """
+        x = self.counts
+        weights = np.log1p(x.data)
+        row = np.repeat(np.arange(len(self)), np.diff(x.indptr))
+        norm = np.sqrt(np.bincount(row, weights * weights, minlength=len(self)))
+        units = np.maximum(np.round(weights / norm[row] / UNIT), 1.0) * UNIT
+        return replace(self, counts=rows_of(units, x.indices, x.indptr, x.shape))
 
     def on(self, vocabulary: Vocabulary) -> SparseMatrix:
         """Return the counts of the words of another vocabulary (n, V), a CSR array; other words are ignored."""

@@ -10,7 +10,7 @@ from numbers import Integral
 
 import numpy as np
 
-from suffice.exceptions import InputError, SufficeWarning, listed, warn_user
+from suffice.exceptions import Argument, InputError, SufficeWarning, did_you_mean, listed, warn_user
 from suffice.kernels.text import TokenRules
 
 __all__ = ["Analysis", "Analyzer"]
@@ -20,6 +20,7 @@ Analyzer = Callable[[str], Iterable[str]]
 
 ANALYZERS = ("word", "char", "char_wb")
 ACCENTS = ("ascii", "unicode")
+WEIGHTINGS = ("count", "unit")
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,14 @@ class Analysis:
     punctuation : bool, default=False
         Whether punctuation marks are words, too: every character that is neither part of a word nor white space;
         ``token_pattern=r"(?u)\b\w{min_length,}\b|[^\w\s]"``.
+    characters : tuple of int or None, default=None
+        Smallest and largest number of characters in fragments of words, such as (3, 5), that are counted beside the
+        words. They are the n-grams of ``analyzer="char_wb"``, written as "~" and their characters, with "|" for the
+        edge of a word: "~|fre", "~free", "~ree!".
+    weighting : {"count", "unit"}, default="count"
+        What a word of a document adds. ``"count"``: how often it occurs, x_j. ``"unit"``: ``log(1 + x_j)``, divided by
+        the Euclidean norm of the document, so all documents have length one. Only the document decides this, so sums of
+        documents add.
 
     Examples
     --------
@@ -64,6 +73,8 @@ class Analysis:
     strip_accents: str | Callable[[str], str] | None = None
     stop_words: str | Iterable[str] | None = None
     punctuation: bool = False
+    characters: tuple[int, int] | None = None
+    weighting: str = "count"
 
     def __post_init__(self) -> None:
         _check_one_of("analyzer", self.analyzer, ANALYZERS)
@@ -71,9 +82,25 @@ class Analysis:
             _check_one_of("strip_accents", self.strip_accents, ACCENTS, " or None")
         object.__setattr__(self, "lowercase", _boolean("lowercase", self.lowercase))
         object.__setattr__(self, "min_length", _positive("min_length", self.min_length, "min_length"))
-        object.__setattr__(self, "ngram_range", _ngram_range(self.ngram_range))
+        object.__setattr__(self, "ngram_range", _range("ngram_range", self.ngram_range, (1, 2)))
+        if self.characters is not None:
+            object.__setattr__(self, "characters", _range("characters", self.characters, (3, 5), " or None"))
+            if self.analyzer != "word" or self.ngram_range[0] != 1:
+                raise InputError(
+                    "characters are counted beside words: they need ",
+                    Argument("analyzer", "word"),
+                    " and ",
+                    Argument("ngram_range"),
+                    " from 1 on.",
+                    argument="characters",
+                )
         object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
         object.__setattr__(self, "punctuation", _boolean("punctuation", self.punctuation))
+        if self.weighting not in WEIGHTINGS:
+            hint = did_you_mean(self.weighting, WEIGHTINGS)
+            raise InputError(
+                f"weighting must be 'count' or 'unit'; got {self.weighting!r:.80}.{hint}", argument="weighting"
+            )
 
     @cached_property
     def token_rules(self) -> TokenRules:
@@ -83,7 +110,15 @@ class Analysis:
         stop = self.stop_set if self.analyzer == "word" else frozenset()
         # Removing accents can produce capitals: ᴬ has no lower case, but its base letter A has.
         lowercase = self.lowercase and self.strip_accents is None
-        return TokenRules(self.analyzer, lowercase, self.min_length, self.ngram_range, stop, self.punctuation)
+        return TokenRules(
+            self.analyzer,
+            lowercase,
+            self.min_length,
+            self.ngram_range,
+            stop,
+            self.punctuation,
+            self.characters or (0, 0),
+        )
 
     @property
     def stop_set(self) -> frozenset[str]:
@@ -175,16 +210,15 @@ def _positive(subject: str, given: object, argument: str) -> int:
     return int(given)
 
 
-def _ngram_range(given: object) -> tuple[int, int]:
+def _range(name: str, given: object, example: tuple[int, int], also: str = "") -> tuple[int, int]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError(
-            f"ngram_range must be two whole numbers, such as (1, 2); got {given!r:.80}.", argument="ngram_range"
+            f"{name} must be two whole numbers, such as {example}{also}; got {given!r:.80}.", argument=name
         )
-    least, most = (_positive("Each number of ngram_range", each, "ngram_range") for each in given)
+    least, most = (_positive(f"Each number of {name}", each, name) for each in given)
     if least > most:
         raise InputError(
-            f"ngram_range={(least, most)}: the lower boundary is larger than the upper boundary.",
-            argument="ngram_range",
+            f"{name}={(least, most)}: the lower boundary is larger than the upper boundary.", argument=name
         )
     return least, most
 

@@ -14,7 +14,9 @@ _CACHE: WeakKeyDictionary[Texts, tuple[Analysis, int, WordRows]] = WeakKeyDictio
 
 
 def word_rows(texts: Texts, analysis: Analysis, slots: int = 0) -> WordRows:
-    """Counts of all words that occur, for each text. The rows of the last analysis are cached for each `Texts`.
+    """Counts or weights of all words that occur, for each text.
+
+    The rows of the last analysis are cached for each `Texts`.
 
     >>> texts = Texts(["a pill", "no pill"])
     >>> word_rows(texts, Analysis()).vocabulary.words
@@ -26,5 +28,6 @@ def word_rows(texts: Texts, analysis: Analysis, slots: int = 0) -> WordRows:
     if cached is not None and cached[1] == slots and cached[0] == analysis:
         return cached[2]
     rows = WordRows.read(texts.documents(analysis), analysis.token_rules, slots)
+    rows = rows.of_unit_length() if analysis.weighting == "unit" else rows
     _CACHE[texts] = analysis, slots, rows
     return rows

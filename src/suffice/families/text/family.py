@@ -22,15 +22,14 @@ import numpy as np
 
 from suffice.exceptions import Argument, InputError, columns_at, did_you_mean
 from suffice.families.capabilities import Reads
-from suffice.families.complement import outside_weights
 from suffice.families.contract import Family, register
 from suffice.families.estimation import Estimation, check_estimation, weighted_logs
 from suffice.families.linear import CellForm, Linear
-from suffice.families.multinomial_draws import drawn_shares, log_shares, predictive
+from suffice.families.multinomial_draws import drawn_shares, predictive
 from suffice.families.poisson import poisson_draws
 from suffice.families.text.leave_one_out import leave_one_out_text
 from suffice.families.text.linear_form import linear_words
-from suffice.families.text.parameters import TextParameters, document_weights, word_chances, words_used
+from suffice.families.text.parameters import TextParameters, document_weights, words_used
 from suffice.numerics.types import Array, Codes, Float, Mask, Matrix
 from suffice.statistics import ClassAxis, Membership, WordSums
 from suffice.statistics.count_vectors import log_coefficients
@@ -71,8 +70,12 @@ class Text(Family):
     length : float
         From 0 to 1. A document of L words counts as one of ``L (L̄/L)^length`` words, where L̄ is the mean length: with 1
         all documents weigh the same.
-    analyzer, lowercase, min_length, ngram_range, strip_accents, stop_words, punctuation
+    analyzer, lowercase, min_length, ngram_range, strip_accents, stop_words, punctuation, characters
         How words are read; see `suffice.text.analysis.Analysis`.
+    weighting : {"count", "unit"}
+        What a word of a document adds: how often it occurs, x_j; or ``log(1 + x_j)`` divided by the Euclidean norm of
+        the document, over all of its words. The sums of documents add in both cases. Bernoulli words and ``binary``
+        ignore it.
     slots : int
         Number of slots that words are hashed to, which bounds the memory; 0 keeps the words.
 
@@ -81,8 +84,8 @@ class Text(Family):
     A missing document has no effect, and neither has one without any used word (with Bernoulli words, the absence of
     words has an effect). Words that are not used, or were never seen, are ignored.
 
-    With ``idf``, ``length`` or the complement the scores are not log-densities: they separate classes, but there is no
-    log-likelihood and no sampling.
+    With ``idf``, ``length``, ``weighting="unit"`` or the complement the scores are not log-densities: they separate
+    classes, but there is no log-likelihood and no sampling.
 
     Examples
     --------
@@ -109,6 +112,8 @@ class Text(Family):
     strip_accents: Any = None
     stop_words: Any = None
     punctuation: bool = False
+    characters: tuple[int, int] | None = None
+    weighting: str = "count"
     slots: int = 0
 
     name: ClassVar[str] = "text"
@@ -129,7 +134,12 @@ class Text(Family):
     @property
     def is_density(self) -> bool:
         """Whether scores are log-densities."""
-        return self.event != "complement" and not self.idf and self.length == 0
+        return self.event != "complement" and not self.idf and self.length == 0 and not self._is_weighted
+
+    @property
+    def _is_weighted(self) -> bool:
+        """Whether words have weights of the document instead of counts."""
+        return self.weighting == "unit" and not self.binary and self.event != "bernoulli"
 
     @property
     def consistent(self) -> bool:
@@ -149,7 +159,7 @@ class Text(Family):
 
     def summarize(self, x: Texts, members: Membership, columns: Sequence[object] | None = None) -> WordSums:
         """Counts of words, and of the documents that have them."""
-        if not counted_directly(members):
+        if not counted_directly(members) or self.weighting == "unit":
             return WordSums.of_rows(word_rows(x, self.analysis, self.slots), members, self._settings)
         documents = x.documents(self.analysis)
         return WordSums.summarize(documents, self.analysis.token_rules, members, self.slots, self._settings)
@@ -197,21 +207,18 @@ class Text(Family):
                 f"){fewer}.",
                 column=None if columns is None else columns[0],
             )
-        count = statistic.count[:, at]
-        tally = statistic.documents[:, at] if self.binary or self.event == "bernoulli" else count
+        count, having = statistic.count, statistic.documents
+        if len(at) < count.shape[1]:
+            count, having = count[:, at], having[:, at]
+        tally = having if self.binary or self.event == "bernoulli" else count
         documents = statistic.weight
-        idf = document_weights(documents.sum(), statistic.documents[:, at].sum(axis=0)) if self.idf else None
-        draws = zero = None
-        if self.event == "bernoulli":
-            slope, zero = word_chances(tally, documents, self._alpha)
-        elif self.event == "complement":
-            slope = outside_weights(tally if idf is None else idf * tally, self._alpha)
-        else:
-            draws, slope = log_shares(tally if idf is None else idf * tally, self._alpha)
+        idf = document_weights(documents.sum(), having.sum(axis=0)) if self.idf else None
         divisor = np.where(documents > 0, documents, 1.0)
         lengths = tally.sum(axis=1)
         mean = float(lengths.sum() / max(documents.sum(), np.finfo(float).tiny)) if len(at) else 0.0
-        return TextParameters(self.event, words, used, slope, zero, draws, count, idf, lengths / divisor, mean)
+        return TextParameters(
+            self.event, self._alpha, words, used, count, tally, documents, idf, lengths / divisor, mean
+        )
 
     # ------------------------------------------------------------------ log-likelihood
 
@@ -220,8 +227,11 @@ class Text(Family):
         if self._is_predictive:
             return self._predictive(parameters, x)
         documents = x.documents(self.analysis)
-        distinct = self.binary or self.event == "bernoulli"
-        scores, length = parameters.form.scores(documents, self.analysis.token_rules, distinct=distinct)
+        if self._is_weighted:
+            scores, length = parameters.form.scores_of_rows(word_rows(x, self.analysis, self.slots))
+        else:
+            distinct = self.binary or self.event == "bernoulli"
+            scores, length = parameters.form.scores(documents, self.analysis.token_rules, distinct=distinct)
         if self.length:
             scores *= self.length_factor(length, parameters.mean_length)[:, None]
         if self.event == "bernoulli":
@@ -247,6 +257,8 @@ class Text(Family):
             return
         setting = Argument("idf", True) if self.idf else Argument("length", self.length)
         remedy: tuple[str | Argument, ...] = (Argument("idf", False), " and ", Argument("length", 0))
+        if self._is_weighted:
+            setting, remedy = Argument("weighting", "unit"), (Argument("weighting", "count"),)
         if self.event == "complement":
             setting = Argument("event", "complement")
             remedy = Argument("event", "multinomial"), " or ", Argument("event", "bernoulli")
@@ -319,9 +331,9 @@ class Text(Family):
 
     def _check_words(self) -> None:
         """Raise `InputError` unless a document can be written from single words."""
-        plain = self.analyzer == "word" and tuple(self.ngram_range) == (1, 1)
+        plain = self.analyzer == "word" and tuple(self.ngram_range) == (1, 1) and self.characters is None
         if self.slots or not plain:
-            settings = {"slots": 0, "analyzer": "word", "ngram_range": (1, 1)}
+            settings = {"slots": 0, "analyzer": "word", "ngram_range": (1, 1), "characters": None}
             name = next(name for name, value in settings.items() if getattr(self, name) != value)
             raise InputError(
                 "A document cannot be sampled with ",

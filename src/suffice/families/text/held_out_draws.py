@@ -18,7 +18,7 @@ from suffice.numerics.gamma_function import log_rise
 from suffice.numerics.types import Codes, Float, Matrix
 from suffice.statistics.subtraction import subtract_part
 
-__all__ = ["BLOCK_CELLS", "Documents", "HeldOutDraws", "cumulative_sums"]
+__all__ = ["BLOCK_CELLS", "Documents", "HeldOutDraws"]
 
 BLOCK_CELLS = 1 << 22
 
@@ -55,17 +55,6 @@ class Documents:
             stop = max(start + 1, int(np.searchsorted(bounds, bounds[start] + most, side="right")) - 1)
             yield slice(start, stop), slice(int(bounds[start]), int(bounds[stop]))
             start = stop
-
-
-def cumulative_sums(values: Float, order: Codes) -> Float:
-    """Sums of the first 0, 1, 2, … values in an order, along the last axis.
-
-    >>> cumulative_sums(np.array([1.0, 2.0, 4.0]), np.array([2, 0, 1]))
-    array([0., 4., 5., 7.])
-    """
-    out = np.zeros((*values.shape[:-1], len(order) + 1))
-    np.cumsum(values[..., order], axis=-1, out=out[..., 1:])
-    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +150,8 @@ class _Table:
         Weight of the documents that have each word.
     idf : array of shape (V,), or None
         Weight of each word.
-    weighted, plain : array of shape (K, V + 1)
-        Cumulative counts in the order of the words, with and without the weights of words.
+    weighted, plain : array of shape (K, C)
+        Counts of the words before each cut, with and without the weights of words.
     weight : float or None
         The weight of all documents; None if they differ.
     """
@@ -179,11 +168,11 @@ class _Table:
     def of(cls, family: TextSettings, data: Documents) -> _Table:
         tally = data.documents if family.binary else data.count
         with_word = data.documents.sum(axis=0)
-        plain = cumulative_sums(tally, data.words.order)
+        plain = data.words.sums(tally)
         idf, weighted = None, plain
         if family.idf:
             idf = document_weights(float(data.present.sum()), with_word)
-            weighted = cumulative_sums(idf * tally, data.words.order)
+            weighted = data.words.sums(idf * tally)
         same = bool((data.weights == data.weights[:1]).all())
         weight = float(data.weights[0]) if same and len(data.weights) else None
         return cls(tally, tally.sum(axis=0), with_word, idf, weighted, plain, weight)
@@ -223,7 +212,7 @@ def _of_block(family: TextSettings, data: Documents, table: _Table, here: slice,
     taken, length = w[used.row] * used.drawn, used.sums(used.drawn)
     draws = used.idf * used.drawn
     if family.length:
-        total = table.plain.sum(axis=0)[data.words.cut[here]] + used.sums(table.everyone[used.word] - taken)
+        total = table.plain.sum(axis=0)[data.words.place[here]] + used.sums(table.everyone[used.word] - taken)
         total -= above.sums(table.everyone[above.word])
         draws *= family.length_factor(length, total / np.where(n - w > 0, n - w, 1.0))[used.row]
     sizes = _sizes(family, data, table, here, used, above, taken)
@@ -237,7 +226,7 @@ def _sizes(
     family: TextSettings, data: Documents, table: _Table, here: slice, used: _Cells, above: _Cells, taken: Float
 ) -> Float:
     """Number of words of each class without each document (n, K); with the complement, of all other classes."""
-    w, codes, cut, n = data.weights[here], data.codes[here], data.words.cut[here], float(data.present.sum())
+    w, codes, cut, n = data.weights[here], data.codes[here], data.words.place[here], float(data.present.sum())
     before, classes = table.weighted[:, cut].T, np.zeros(len(table.tally))
     by_word = np.ascontiguousarray(table.tally.T)
     shape = len(w), len(by_word)

@@ -8,6 +8,7 @@ cumulative sum up to that rank, corrected for the few words of the document.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,6 +43,24 @@ class HeldOutWords:
     cut: Codes
     used: Mask
     size: Codes
+
+    @cached_property
+    def cuts(self) -> Codes:
+        """The different cuts, ascending."""
+        return np.unique(self.cut)
+
+    @cached_property
+    def place(self) -> Codes:
+        """Position of each document's cut among the `cuts` (n,)."""
+        return np.searchsorted(self.cuts, self.cut)
+
+    def sums(self, values: Float) -> Float:
+        """Sums of values (K, V) over the words of rank below each of the `cuts` (K, C)."""
+        if len(self.cuts) == 1 and self.cuts[0] == values.shape[1]:
+            return np.asarray(values.sum(axis=1, keepdims=True))
+        ranked = values[:, self.order[: self.cuts[-1] if len(self.cuts) else 0]]
+        parts = [ranked[:, a:b].sum(axis=1) for a, b in zip([0, *self.cuts[:-1]], self.cuts, strict=True)]
+        return np.asarray(np.cumsum(np.array(parts).reshape(len(parts), len(values)).T, axis=1))
 
     @classmethod
     def of(cls, x: Matrix, weights: Float, count: Float, documents: Float, most: int | None) -> HeldOutWords:

@@ -13,6 +13,7 @@ from suffice.families.text import Text
 from suffice.families.text.parameters import TextParameters
 from suffice.numerics.types import Float
 from suffice.tables import Vocabulary
+from suffice.text.encoded import word_rows
 from suffice.text.texts import Texts
 
 __all__ = ["InformativeWords", "WordParts", "informative_words", "word_parts"]
@@ -107,7 +108,8 @@ def word_parts(family: Text, parameters: TextParameters, x: Texts, row: int, *, 
     words = [", ".join(sorted(words_at[at])) for at in used]
     counts = np.array([sum(words_at[at].values()) for at in used], dtype=np.float64)
     if p.zero is None:
-        parts, rest = _drawn_parts(family, p, used, counts)
+        drawn = counts if family.weighting == "count" else _weights(family, p, x, row)[used]
+        parts, rest = _drawn_parts(family, p, used, drawn)
         return WordParts(words, counts, parts, rest, unknown)
     parts, absent = p.slope[:, used].T, np.delete(p.zero, used, axis=1).T
     if documents.missing[row]:
@@ -118,6 +120,12 @@ def word_parts(family: Text, parameters: TextParameters, x: Texts, row: int, *, 
         counts = np.concatenate([counts, np.zeros(len(places))])
         parts, absent = np.vstack([parts, absent]), absent[:0]
     return WordParts(words, counts, parts, absent.sum(axis=0), unknown)
+
+
+def _weights(family: Text, p: TextParameters, x: Texts, row: int) -> Float:
+    """Weights of the words that the model uses in one document (M,)."""
+    rows = word_rows(x.rows(row, row + 1), family.analysis, family.slots)
+    return np.asarray(p.rows(rows).toarray()[0], dtype=np.float64)
 
 
 def _drawn_parts(family: Text, p: TextParameters, used: list[int], counts: Float) -> tuple[Float, Float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from suffice import kernels
-from suffice.families.text.held_out_draws import BLOCK_CELLS, Documents, HeldOutDraws, cumulative_sums
+from suffice.families.text.held_out_draws import BLOCK_CELLS, Documents, HeldOutDraws
 from suffice.families.text.held_out_words import HeldOutWords
 from suffice.families.text.parameters import TextSettings
 from suffice.numerics.types import Codes, Float, Mask, Matrix
@@ -160,9 +160,9 @@ def _bernoulli(data: Documents, a: float) -> Float | None:
     out = np.empty((len(data.codes), len(n)))
     with np.errstate(divide="ignore"):
         yes, no = (np.log(each + a) - np.log(n + 2 * a)[:, None] for each in (d, subtract_part(n[:, None], d)))
-    absent = _Absent.of(no, data.words.order)
+    absent = _Absent.of(no, data.words)
     for cells in _cells(data):
-        cut = data.words.cut[cells.here]
+        cut = data.words.place[cells.here]
         scores = absent.sums[:, cut].T + cells.sums(cells.used, np.where(np.isneginf(yes), 0.0, yes))
         scores -= cells.sums(cells.above, absent.finite)
         if np.isneginf(yes).any():
@@ -185,9 +185,9 @@ def _replace_own(data: Documents, a: float, w: float, out: Float) -> None:
     with np.errstate(divide="ignore"):
         yes = np.log(subtract_part(d, np.full_like(d, w)) + a) - size
         no = np.log(subtract_part(np.broadcast_to(rest[:, None], d.shape), d) + a) - size
-    absent = _Absent.of(no, data.words.order)
+    absent = _Absent.of(no, data.words)
     for cells in _cells(data):
-        codes, cut = data.codes[cells.here], data.words.cut[cells.here]
+        codes, cut = data.codes[cells.here], data.words.place[cells.here]
         with np.errstate(invalid="ignore"):
             scores = absent.sums[codes, cut] + cells.own_sums(cells.used, yes, codes)
         scores -= cells.own_sums(cells.above, absent.finite, codes)
@@ -202,7 +202,7 @@ def _replace_own(data: Documents, a: float, w: float, out: Float) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Absent:
-    """Logarithms of the probability that a word is absent (K, V): where it is zero, and cumulative sums of the rest."""
+    """Logarithms of the probability that a word is absent (K, V): where it is zero, and sums of the rest by cut."""
 
     never: Mask
     finite: Float
@@ -210,9 +210,9 @@ class _Absent:
     counts: Float
 
     @classmethod
-    def of(cls, no: Float, order: Codes) -> _Absent:
+    def of(cls, no: Float, words: HeldOutWords) -> _Absent:
         never = np.isneginf(no)
         finite = np.where(never, 0.0, no)
-        sums = cumulative_sums(finite, order)
-        counts = cumulative_sums(never.astype(np.float64), order) if never.any() else np.zeros_like(sums)
+        sums = words.sums(finite)
+        counts = words.sums(never.astype(np.float64)) if never.any() else np.zeros_like(sums)
         return cls(never, finite, sums, counts)

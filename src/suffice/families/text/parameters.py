@@ -8,7 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
+from suffice.families.complement import outside_weights
 from suffice.families.contract import read_only
+from suffice.families.multinomial_draws import log_shares
 from suffice.families.text.word_form import WordForm
 from suffice.numerics.rounded_sums import rounded_sums
 from suffice.numerics.types import Codes, Float, Matrix
@@ -65,18 +67,18 @@ class TextParameters:
     Attributes
     ----------
     event : str
+    alpha : float
+        Pseudo-draws of each word, or pseudo-documents with and without it.
     vocabulary : Vocabulary
         The M words that the model uses; with slots, all slots.
     used : array of shape (M,)
         Positions of the used words in the vocabulary.
-    slope : array of shape (K, M)
-        Logarithm of the share or of the probability of each word; for the complement, minus that.
-    zero : array of shape (K, M), or None
-        For Bernoulli words, the logarithm of the probability that a document does not have the word.
-    draws : array of shape (K, M), or None
-        Draws and pseudo-draws of multinomial words.
     count : array of shape (K, M)
         Number of occurrences of each word.
+    tally : array of shape (K, M)
+        Draws of each word, or documents that have it.
+    documents : array of shape (K,)
+        Number of documents.
     idf : array of shape (M,), or None
         Weight of each word.
     length : array of shape (K,)
@@ -86,12 +88,12 @@ class TextParameters:
     """
 
     event: str
+    alpha: float
     vocabulary: Vocabulary
     used: Codes
-    slope: Float
-    zero: Float | None
-    draws: Float | None
     count: Float
+    tally: Float
+    documents: Float
     idf: Float | None
     length: Float
     mean_length: float
@@ -102,6 +104,38 @@ class TextParameters:
     def __getstate__(self) -> dict[str, object]:
         """The fields, without cached values."""
         return {each.name: vars(self)[each.name] for each in fields(self)}
+
+    @cached_property
+    def _estimates(self) -> tuple[Float, Float | None, Float | None]:
+        """``slope``, ``zero`` and ``draws``, computed when one is needed: tuning needs none of them."""
+        zero: Float | None = None
+        draws: Float | None = None
+        tally = self.tally if self.idf is None else self.idf * self.tally
+        if self.event == "bernoulli":
+            slope, zero = word_chances(self.tally, self.documents, self.alpha)
+        elif self.event == "complement":
+            slope = outside_weights(tally, self.alpha)
+        else:
+            draws, slope = log_shares(tally, self.alpha)
+        for each in (slope, zero, draws):
+            if each is not None:
+                each.setflags(write=False)
+        return slope, zero, draws
+
+    @property
+    def slope(self) -> Float:
+        """Logarithm of the share or of the probability of each word; for the complement, minus that (K, M)."""
+        return self._estimates[0]
+
+    @property
+    def zero(self) -> Float | None:
+        """For Bernoulli words, the logarithm of the probability that a document does not have the word (K, M)."""
+        return self._estimates[1]
+
+    @property
+    def draws(self) -> Float | None:
+        """Draws and pseudo-draws of multinomial words (K, M)."""
+        return self._estimates[2]
 
     @property
     def words(self) -> list[str]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from suffice import kernels
 from suffice.kernels.text import Documents, TokenRules, score_words
 from suffice.numerics.types import Codes, Float
-from suffice.tables import Vocabulary
+from suffice.tables import Vocabulary, WordRows
 
 __all__ = ["WordForm"]
 
@@ -64,11 +65,21 @@ class WordForm:
 
     def scores(self, documents: Documents, reading: TokenRules, *, distinct: bool) -> tuple[Float, Float]:
         """Sums of each document and class (n, K), and the number of used words in each document (n,)."""
-        n, k = len(documents), len(self.total)
+        n = len(documents)
         if not self.slope.size:
-            out, length = np.zeros((n, self.slope.shape[1])), np.zeros(n)
-        else:
-            out, length = score_words(documents, reading, self.vocabulary.lookup, self.slope, distinct=distinct)
+            return self._finished(np.zeros((n, self.slope.shape[1])), np.zeros(n))
+        return self._finished(*score_words(documents, reading, self.vocabulary.lookup, self.slope, distinct=distinct))
+
+    def scores_of_rows(self, rows: WordRows) -> tuple[Float, Float]:
+        """The same for words with weights, and the sum of the weights of the used words in each document (n,)."""
+        x = rows.on(self.vocabulary)
+        length = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
+        out = kernels.sparse_scores(kernels.Cells.of(x), np.zeros(self.slope.shape[1]), self.slope)
+        return self._finished(out, length)
+
+    def _finished(self, out: Float, length: Float) -> tuple[Float, Float]:
+        """Scores and lengths from the sums of all columns of the slope (n, C)."""
+        k = len(self.total)
         scores = np.array(out[:, :k] + self.total)
         counts: dict[str, Float] = {name: out[:, at : at + k] for name, at in self.extra.items()}
         if "used" in counts:

@@ -50,7 +50,7 @@ struct OwnedTokenRules {
 };
 
 std::unique_ptr<OwnedTokenRules> token_rules(int analyzer, bool lowercase, int64_t min_length, int least, int most,
-                                             Bytes text, Codes ends, bool punctuation) {
+                                             Bytes text, Codes ends, bool punctuation, int shortest, int longest) {
     auto found = std::make_unique<OwnedTokenRules>();
     const WordsView stop = view_of(text, ends);
     if (stop.size) {
@@ -62,8 +62,10 @@ std::unique_ptr<OwnedTokenRules> token_rules(int analyzer, bool lowercase, int64
         }
     }
     require(analyzer >= 0 && analyzer <= 2 && least >= 1 && most >= least, "invalid token rules");
-    found->rules = {
-        static_cast<Analyzer>(analyzer), lowercase, min_length, least, most, found->stop.get(), punctuation};
+    require(shortest >= 0 && longest >= shortest && (!longest || (shortest && !analyzer && least == 1)),
+            "invalid fragments of words");
+    found->rules = {static_cast<Analyzer>(analyzer), lowercase,  min_length, least, most, found->stop.get(),
+                    punctuation,                     shortest, longest};
     return found;
 }
 
@@ -212,7 +214,7 @@ void bind_text(nb::module_ &m) {
         .def(nb::init<Bytes, Codes, int64_t>(), "text"_a.noconvert(), "ends"_a.noconvert(), "slots"_a)
         .def("__len__", &Lookup::size);
     m.def("token_rules", &token_rules, "analyzer"_a, "lowercase"_a, "min_length"_a, "least"_a, "most"_a,
-          "text"_a.noconvert(), "ends"_a.noconvert(), "punctuation"_a);
+          "text"_a.noconvert(), "ends"_a.noconvert(), "punctuation"_a, "shortest"_a, "longest"_a);
     const auto checked = [](auto make) {
         return [make](nb::handle given) -> std::unique_ptr<Documents> {
             try {
@@ -290,6 +292,7 @@ void bind_text(nb::module_ &m) {
                 std::vector<std::vector<std::string>> ngrams(by_words ? static_cast<size_t>(rules.most) : 1);
                 Reader reader(rules);
                 std::string joined;
+                std::vector<std::string> fragments;
                 try {
                     reader.read(text, [&](size_t fresh) {
                         for (size_t level = 0; level < ngrams.size(); ++level)
@@ -298,9 +301,14 @@ void bind_text(nb::module_ &m) {
                                 ngrams[level].push_back(joined);
                             }
                     });
+                    reader.read_fragments(text, [&] {
+                        for (const Word &word : reader.words())
+                            fragments.emplace_back(word.text, static_cast<size_t>(word.length));
+                    });
                 } catch (const BadBytes &bad) {
                     throw BadText{row, bad.at};
                 }
+                ngrams.push_back(std::move(fragments));
                 return ngrams;
             });
             nb::list out;

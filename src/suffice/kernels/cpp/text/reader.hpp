@@ -22,6 +22,7 @@ struct TokenRules {
     int least = 1, most = 1;          // words or characters in an n-gram
     const WordTable *stop = nullptr;  // stop words, or null
     bool punctuation = false;         // whether punctuation marks are words
+    int shortest = 0, longest = 0;    // characters in the fragments of words that are counted beside words; 0 for none
 
     // Whether n-grams are made of words, and are numbered by the numbers of their words.
     bool by_words(const Text &document) const { return analyzer == Analyzer::WORD && document.form != Form::TOKENS; }
@@ -66,6 +67,29 @@ class Reader {
     }
     const std::vector<Word> &words() const { return words_; }
 
+    // Reads the fragments of a document in batches: calls batch() with some of them in `words()`. A fragment is a
+    // character n-gram within words, "~" and its characters, with "|" for the edge of a word. No word starts like this,
+    // and none has a character that sorts before a space.
+    template <typename Batch> void read_fragments(const Text &document, Batch batch) {
+        if (!rules_.longest || !rules_.by_words(document) || document.form == Form::MISSING) return;
+        fragments_.clear();
+        ends_.assign(1, 0);
+        within_words(document, rules_.shortest, rules_.longest, '|', [&](const char *text, int64_t length) {
+            fragments_.push_back('~');
+            for (int64_t i = 0; i < length; ++i)
+                fragments_.push_back(static_cast<uint8_t>(text[i]) < ' ' ? '|' : text[i]);
+            ends_.push_back(fragments_.size());
+        });
+        fragments_.append(8, ' ');
+        for (size_t i = 0; i + 1 < ends_.size();) {
+            words_.clear();
+            for (; i + 1 < ends_.size() && words_.size() < BATCH; ++i)
+                words_.push_back(
+                    word_ahead(fragments_.data() + ends_[i], static_cast<int64_t>(ends_[i + 1] - ends_[i])));
+            batch();
+        }
+    }
+
     // Learns words and n-grams and emits their numbers by level: emit(level, numbers, count). Level 0 is words, level n
     // - 1 is n-grams of n words.
     template <typename Emit> void learn(const Text &document, Tables &tables, Emit emit) {
@@ -80,6 +104,10 @@ class Reader {
                 const size_t from = longer(length, fresh, table, [&](uint64_t key) { return table.number(key); });
                 if (length >= rules_.least) emit(length - 1, before_.data() + from, before_.size() - from);
             }
+        });
+        read_fragments(document, [&] {
+            number(0, tables.words, [&](const Word &word) { return tables.words.number(word); });
+            emit(0, ids_.data(), ids_.size());
         });
     }
 
@@ -103,6 +131,14 @@ class Reader {
                     emit_positions(before_, from, vocabulary.positions[static_cast<size_t>(length) - 1], emit);
             }
         });
+        read_fragments(document, [&] {
+            if (vocabulary.slots) {
+                slots_of(1, 0, static_cast<uint64_t>(vocabulary.slots), emit);
+                return;
+            }
+            number(0, vocabulary.words, [&](const Word &word) { return vocabulary.words.find(word); });
+            emit_positions(ids_, 0, vocabulary.positions[0], emit);
+        });
     }
 
     // The text of an n-gram of words, separated by spaces.
@@ -124,7 +160,8 @@ class Reader {
     size_t fresh_ = 0;  // index of the first new word
     std::vector<uint32_t> ids_, before_, positions_;
     Scratch<char> copy_;
-    std::string joined_, spaced_;
+    std::string joined_, spaced_, fragments_;
+    std::vector<size_t> ends_;  // of the fragments
     std::vector<uint32_t> cuts_;
     std::vector<size_t> bounds_;
 
@@ -188,21 +225,25 @@ class Reader {
 
     template <typename Emit> void slots(const Text &document, size_t fresh, uint64_t n_slots, Emit emit) {
         const bool by_words = rules_.by_words(document);
-        for (int length = by_words ? rules_.least : 1; length <= (by_words ? rules_.most : 1); ++length) {
-            const size_t run = static_cast<size_t>(length);
-            positions_.clear();
-            for (size_t i = fresh >= run ? fresh - run + 1 : 0; i + run <= words_.size(); ++i) {
-                const char *text = words_[i].text;
-                int64_t size = words_[i].length;
-                if (length > 1) {
-                    join(&words_[i], length, joined_);
-                    text = joined_.data();
-                    size = static_cast<int64_t>(joined_.size());
-                }
-                positions_.push_back(static_cast<uint32_t>(hash_of(text, size, SLOT_SEED) % n_slots));
+        for (int length = by_words ? rules_.least : 1; length <= (by_words ? rules_.most : 1); ++length)
+            slots_of(length, fresh, n_slots, emit);
+    }
+
+    // The slots of n-grams of a length that end in a new word.
+    template <typename Emit> void slots_of(int length, size_t fresh, uint64_t n_slots, Emit emit) {
+        const size_t run = static_cast<size_t>(length);
+        positions_.clear();
+        for (size_t i = fresh >= run ? fresh - run + 1 : 0; i + run <= words_.size(); ++i) {
+            const char *text = words_[i].text;
+            int64_t size = words_[i].length;
+            if (length > 1) {
+                join(&words_[i], length, joined_);
+                text = joined_.data();
+                size = static_cast<int64_t>(joined_.size());
             }
-            emit(positions_.data(), positions_.size());
+            positions_.push_back(static_cast<uint32_t>(hash_of(text, size, SLOT_SEED) % n_slots));
         }
+        emit(positions_.data(), positions_.size());
     }
 
     // ------------------------------------------------------------------ words of each analyzer
@@ -248,8 +289,14 @@ class Reader {
         }
     }
 
-    // n-grams within words padded with a space on either side; a word shorter than an n-gram is one n-gram.
     template <typename Add> void ngrams_within_words(const Text &document, Add add) {
+        within_words(document, rules_.least, rules_.most, ' ',
+                     [&](const char *text, int64_t length) { add(word_ahead(text, length)); });
+    }
+
+    // n-grams within words padded with an edge on either side; a word shorter than an n-gram is one n-gram.
+    template <typename Add>
+    void within_words(const Text &document, int least, int most, char edge, Add add) {
         characters_.read(document);
         const std::vector<uint32_t> &starts = characters_.starts();
         const size_t n = starts.size() - 1;
@@ -263,13 +310,13 @@ class Reader {
                 continue;
             }
             cut();
-            spaced_.push_back(' ');
+            spaced_.push_back(edge);
             for (; i < n && !characters_.is_space(i); ++i) {
                 cut();
                 spaced_.append(characters_.text() + starts[i], starts[i + 1] - starts[i]);
             }
             cut();
-            spaced_.push_back(' ');
+            spaced_.push_back(edge);
             cut();
             bounds_.push_back(cuts_.size());
         }
@@ -277,10 +324,10 @@ class Reader {
         for (size_t w = 0; w + 1 < bounds_.size(); ++w) {
             const uint32_t *at = cuts_.data() + bounds_[w];
             const size_t size = bounds_[w + 1] - bounds_[w] - 1;  // number of characters
-            for (int length = rules_.least; length <= rules_.most; ++length) {
+            for (int length = least; length <= most; ++length) {
                 const size_t run = static_cast<size_t>(length);
                 for (size_t i = 0; i == 0 || i + run <= size; ++i)
-                    add(word_ahead(spaced_.data() + at[i], at[std::min(i + run, size)] - at[i]));
+                    add(spaced_.data() + at[i], at[std::min(i + run, size)] - at[i]);
                 if (size <= run) break;
             }
         }

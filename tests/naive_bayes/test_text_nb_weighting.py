@@ -1,0 +1,59 @@
+"""Documents of unit length, against scikit-learn on the same matrix."""
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import ComplementNB, MultinomialNB
+from sklearn.preprocessing import normalize
+
+import suffice
+from families.corpora import corpus
+from suffice import InputError, MergeError, TextNaiveBayes
+
+
+@pytest.fixture
+def documents():
+    docs, y = corpus(np.random.default_rng(3), 80)
+    return [each for each in docs if each], y[[bool(each) for each in docs]]
+
+
+@pytest.mark.parametrize(("event", "model"), [("multinomial", MultinomialNB), ("complement", ComplementNB)])
+def test_the_model_of_normalised_rows(documents, event, model):
+    docs, y = documents
+    words = CountVectorizer().fit(docs)
+    unit = normalize(words.transform(docs).astype(float).log1p())
+    theirs = model(alpha=0.3, fit_prior=event == "multinomial").fit(unit, y).predict_log_proba(unit)
+    mine = TextNaiveBayes(event, weighting="unit", smoothing=0.3, prior="data" if event == "multinomial" else "uniform")
+    np.testing.assert_allclose(mine.fit(docs, y).predict_log_proba(docs), theirs, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"idf": True}, {"event": "complement"}, {"slots": 9}, {"estimation": "bayes"}]
+)
+def test_parts_of_words_sum_to_the_log_odds(documents, settings):
+    docs, y = documents
+    model = TextNaiveBayes(weighting="unit", **settings).fit(docs, y % 2)
+    odds = np.diff(model.predict_log_proba(docs)).ravel()
+    explained = [parts.sum() for parts in model.explain(docs, label=1, against=0).parts]
+    np.testing.assert_allclose(explained, odds, atol=1e-10)
+
+
+def test_streams_and_merges_are_exact(documents, tmp_path):
+    docs, y = documents
+    model = TextNaiveBayes(weighting="unit", idf=True)
+    whole = model.fit(docs, y).predict_proba(docs)
+    parts = [TextNaiveBayes(weighting="unit", idf=True).fit(docs[i::3], y[i::3]) for i in range(3)]
+    merged = suffice.merge(parts)
+    np.testing.assert_array_equal(merged.predict_proba(docs), whole)
+    merged.partial_fit(["word of another kind"], [0]).remove(["word of another kind"], [0]).save(tmp_path / "model")
+    np.testing.assert_array_equal(suffice.load(tmp_path / "model").predict_proba(docs), whole)
+    with pytest.raises(MergeError, match="different settings: weighting='unit' and the default weighting"):
+        merged.merge(TextNaiveBayes().fit(docs, y))
+
+
+def test_weights_are_no_density(documents):
+    model = TextNaiveBayes(weighting="unit").fit(*documents)
+    with pytest.raises(InputError, match=r"weighting='unit' has no log-likelihood.*Use weighting='count'"):
+        model.score_samples(["word"])
+    with pytest.raises(InputError, match=r"weighting must be 'count' or 'unit'.*Did you mean 'unit'"):
+        TextNaiveBayes(weighting="units").fit(*documents)
