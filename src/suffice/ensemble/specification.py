@@ -41,6 +41,7 @@ __all__ = ["EnsembleSpecification"]
 
 MOST_OWN, MOST_SHARED = 200, 2000  # columns of a covariance matrix of each class, and of all classes
 MOST_BY_SUBTRACTION = 100  # rows that are held out one by one by parts without a closed form
+FEWEST_CELLS = 256  # log-likelihoods that a row counts as, at least: weights are fitted to 2¹³ rows at most
 RIDGE = 3.0  # penalty of Σ w²: few rows do not justify the evidence of several members
 
 
@@ -141,7 +142,7 @@ class EnsembleSpecification(NaiveBayesSpecification):
         names, model = part_names(fitted.blocks), fitted.model
         here = present_rows(members.codes, members.weights)
         rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
-        rows = some_rows(rows, len(names) * len(fitted.classes))
+        rows = some_rows(rows, max(len(names) * len(fitted.classes), FEWEST_CELLS))
         table, members = table.take(rows), members.take(rows)
         hold_out = HoldOut(model, table, members, MOST_BY_SUBTRACTION)
         used = np.setdiff1d(np.arange(len(rows)), hold_out.only_rows())

@@ -40,6 +40,7 @@ __all__ = ["AveragedDependence", "AveragedDependenceParameters"]
 MOST_BINS = 1000
 MARGINAL = 2.0  # pseudo-rows of p(x_j | k), which look like all rows together
 MOST_PAIRS = 1 << 24  # counts of pairs; with more, fewer columns are parents
+MOST_CHOOSING = 1 << 17  # rows that choose cuts and parents
 BLOCK_TERMS = 1 << 21  # log-probabilities of pairs that are in memory at one time
 
 
@@ -212,6 +213,7 @@ class AveragedDependence(Family):
         """The family with bins and parents chosen by the rows, where they are not given."""
         if self._is_settled:
             return self
+        x, members = _some_rows(x, members)
         weights = _row_weights(members)
         given = (None,) * x.shape[1] if self.bins is None else self.bins
         bins = chosen_bins(x, weights, self.n_bins, self.max_levels, given)
@@ -408,6 +410,17 @@ class AveragedDependence(Family):
 
 
 # ---------------------------------------------------------------------- parts of the formulas
+
+
+def _some_rows(x: MixedRows, members: Membership) -> tuple[MixedRows, Membership]:
+    """Evenly spaced rows of those that count, if there are many: enough to choose cuts and parents."""
+    here = present_rows(members.codes, members.weights)
+    n_rows = len(members) if here is None else int(here.sum())
+    if n_rows <= MOST_CHOOSING:
+        return x, members
+    rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
+    at = rows[np.linspace(0, len(rows) - 1, MOST_CHOOSING).astype(np.intp)]
+    return x.take(at), members.take(at)
 
 
 def _row_weights(members: Membership) -> Float | None:

@@ -91,6 +91,7 @@ NB_MODULE(_core, m) {
     suffice::bind_labels(m);
     suffice::bind_linear(m);
     suffice::bind_moments(m);
+    suffice::bind_columns(m);
     suffice::bind_knots(m);
     suffice::bind_pairs(m);
     suffice::bind_posterior(m);
