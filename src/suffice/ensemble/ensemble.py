@@ -67,7 +67,7 @@ class GenerativeEnsemble(NaiveBayes):
     Notes
     -----
     Families, cuts, parents and weights are chosen by the rows of `fit`, or by the first batch of `partial_fit`, which
-    should be like those to come, and then stay. Weights are fitted to at most 2²¹ held-out log-likelihoods.
+    should be like those to come, and then stay. Weights are fitted to at most 8,192 held-out rows.
 
     The combination compares classes and is not a density: `score_samples`, `predict_joint_log_proba`, `sample` and
     `conditional` are those of naive Bayes.
@@ -86,9 +86,12 @@ class GenerativeEnsemble(NaiveBayes):
     >>> data = load_wine(as_frame=True)
     >>> X, y = data.data, data.target_names[data.target]
     >>> model = GenerativeEnsemble().fit(X[::2], y[::2])
-    >>> model.score(X[1::2], y[1::2])
-    1.0
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.97
     >>> model.explain(X[1:2]).strongest(0, 3)["member"]
+    ['own covariance', 'own covariance', 'averaged dependence']
+    >>> model.explain(X[1:2]).by_column().strongest(0, 2)["column"]
+    ['proline', 'alcalinity_of_ash']
     """
 
     _specification_type = EnsembleSpecification
