@@ -357,3 +357,25 @@ def test_one_class_is_an_error():
     X, _ = rows(20)
     with pytest.raises(suffice.ClassError, match="two classes"):
         GenerativeEnsemble().fit(X, ["x"] * 20)
+
+
+def test_what_needs_a_density_of_its_own_is_refused(fitted):
+    model, X, y = fitted
+    with pytest.raises(InputError, match="rows without labels"):
+        GenerativeEnsemble().fit(X, y, unlabelled=X)
+    with pytest.raises(InputError, match="no evidence"):
+        model.log_marginal_likelihood()
+
+
+def test_leave_one_out_keeps_the_families():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::5], y[::5]
+    found = suffice.model_selection.leave_one_out(GenerativeEnsemble(), X, y)
+    assert log_loss(y, found) < 0.5
+
+
+def test_a_faded_model_shows_its_families(fitted):
+    model, X, y = fitted
+    faded = clone(model).fit(X, y).decay(0.5)
+    assert repr(faded) == repr(model)
+    assert float(faded.class_count_.sum()) == len(y) / 2

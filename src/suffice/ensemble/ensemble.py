@@ -72,7 +72,7 @@ class GenerativeEnsemble(NaiveBayes):
     The combination compares classes and is not a density: `score_samples`, `predict_joint_log_proba`, `sample` and
     `conditional` are those of naive Bayes.
 
-    A covariance of each class is used up to 200 columns of numbers, a shared covariance up to 2,000.
+    A covariance of each class is used up to 128 columns of numbers, a shared covariance up to 2,000.
 
     See Also
     --------

@@ -16,6 +16,8 @@ from suffice.statistics import Membership
 
 __all__ = ["GaussianMember"]
 
+MOST_WORK = 1 << 30  # multiplications of factors of a covariance for each row
+
 
 @dataclass(frozen=True)
 class NoEvidence:
@@ -58,9 +60,11 @@ class GaussianMember(MultivariateGaussian):
     def leave_one_out(
         self, statistic: Any, parameters: Parameters, x: Matrix, members: Membership, columns: Sequence[object]
     ) -> Float | None:
-        """log p(x | y) of each row given all other rows (n, K)."""
+        """log p(x | y) of each row given all other rows (n, K); None if that takes longer than folds."""
         if isinstance(parameters, NoEvidence):
             return parameters.scores(x.shape[0])
+        if x.shape[0] * x.shape[1] ** 3 > MOST_WORK:
+            return None
         return super().leave_one_out(statistic, parameters, x, members, columns)
 
     def terms(self, parameters: Parameters, x: Matrix) -> Float | None:

@@ -18,7 +18,7 @@ import numpy as np
 from suffice import bayes
 from suffice.averaged_dependence.specification import given_bins, given_parents
 from suffice.ensemble.gaussian_member import GaussianMember
-from suffice.exceptions import SingularCovarianceWarning
+from suffice.exceptions import InputError, SingularCovarianceWarning
 from suffice.families import AveragedDependence, Family
 from suffice.learning.calibration import Calibration, fit_temperature
 from suffice.learning.column_weights import fit_column_weights, some_rows
@@ -39,8 +39,8 @@ from suffice.tables.table import Schema
 
 __all__ = ["EnsembleSpecification"]
 
-MOST_OWN, MOST_SHARED = 200, 2000  # columns of a covariance matrix of each class, and of all classes
-MOST_BY_SUBTRACTION = 100  # rows that are held out one by one by parts without a closed form
+MOST_OWN, MOST_SHARED = 128, 2000  # columns of a covariance matrix of each class, and of all classes
+MOST_BY_SUBTRACTION = 100  # rows and parts, if parts without a closed form hold out rows one by one
 FEWEST_CELLS = 256  # log-likelihoods that a row counts as, at least: weights are fitted to 2¹³ rows at most
 RIDGE = 3.0  # penalty of Σ w²: few rows do not justify the evidence of several members
 
@@ -144,7 +144,8 @@ class EnsembleSpecification(NaiveBayesSpecification):
         rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
         rows = some_rows(rows, max(len(names) * len(fitted.classes), FEWEST_CELLS))
         table, members = table.take(rows), members.take(rows)
-        hold_out = HoldOut(model, table, members, MOST_BY_SUBTRACTION)
+        few = len(names) <= MOST_BY_SUBTRACTION  # otherwise each row takes as long as a fold
+        hold_out = HoldOut(model, table, members, MOST_BY_SUBTRACTION if few else 0)
         used = np.setdiff1d(np.arange(len(rows)), hold_out.only_rows())
         parts = hold_out.parts(fitted, used)
         part = members.take(used)
@@ -178,6 +179,15 @@ class EnsembleSpecification(NaiveBayesSpecification):
         """The first batch is fitted, so it needs nothing before it."""
         if fitted is not None:
             super().check_update(fitted)
+
+    def check_density(self, verb: str) -> None:
+        """Raise if the verb needs a density of what the ensemble scores."""
+        if verb == "learning from unlabelled rows":
+            raise InputError(
+                f"A {self.estimator} compares classes and has no density of its own, so it cannot learn from rows "
+                "without labels. Use NaiveBayes or GaussianDiscriminant.",
+                argument="unlabelled",
+            )
 
     def solve(self, fitted: Fitted) -> Solution:
         """Parameters of all members."""

@@ -23,7 +23,8 @@ __all__ = ["best_columns", "check_same_choice", "family_scores", "names_best"]
 
 CANDIDATES = ("gaussian", "log_normal", "gamma", "poisson", "histogram")
 OF_ALL_NUMBERS = ("gaussian", "histogram")  # their domain is all numbers, so every later batch is in it
-MOST_ROWS = 5_000  # at most so many rows score the families
+MOST_ROWS, LEAST_ROWS = 5_000, 1_000  # that families are scored on; fewer with more than 52 classes
+MOST_SCORES = 1 << 18  # of rows and classes
 LARGEST_SQUARED = 1e150  # sums of squares of larger numbers may overflow
 
 
@@ -60,7 +61,7 @@ def family_scores(
     Parameters
     ----------
     table, members
-        The first rows. At most 5,000 of them, evenly spaced, are scored.
+        The first rows. At most 5,000 of them, evenly spaced, are scored; with 262 classes or more, 1,000.
     all_rows : bool
         Whether there will be no other rows in this fit. If not, a later batch may hold a zero or a fraction, so only
         families that take every number are candidates.
@@ -69,8 +70,9 @@ def family_scores(
     families = [family_of(name, settings) for name in names]
     here = present_rows(members.codes, members.weights)
     rows = np.arange(len(members)) if here is None else np.flatnonzero(here)
-    if len(rows) > MOST_ROWS:
-        rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).astype(np.intp)]
+    most = max(LEAST_ROWS, min(MOST_ROWS, MOST_SCORES // len(members.classes)))
+    if len(rows) > most:
+        rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
     some, part = table.take(rows), members.take(rows)
     prior = leave_one_out_log_prior(part.class_weights(), np.ones(len(part.classes)), part, fixed=False)
     log_loss, error = np.full((len(schema), len(names)), np.nan), np.zeros(len(schema))

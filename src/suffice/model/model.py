@@ -163,6 +163,8 @@ class Model:
 
     def log_marginal_likelihood(self, prior: bayes.Prior = "data") -> float:
         """log p(rows, labels) with the parameters integrated out, block by block."""
+        if any(block.member for block in self.blocks):
+            raise InputError("An ensemble has several models of the same rows, so it has no evidence. Use one of them.")
         total = bayes.log_label_evidence(prior, self.weights.weight, self.classes.labels.tolist())
         if total == -np.inf:
             return total  # the prior excludes a class that has rows

@@ -96,9 +96,10 @@ def _with_chosen_families(estimator: GenerativeClassifier, rows: LabelledRows) -
     if not names_best(families) or any(is_auto(each) for each in estimator.get_params(deep=False).values()):
         return estimator
     fitted = prepare(specification, rows).fitted
-    used = {name for block in fitted.blocks for name in block.names}
+    blocks = [block for block in fitted.blocks if not block.member]
+    used = {name for block in blocks for name in block.names}
     chosen: dict[object, object] = dict.fromkeys(name for name in fitted.layout.names if name not in used)
-    for block in fitted.blocks:
+    for block in blocks:
         chosen |= dict.fromkeys(block.names if block.family.independent else [tuple(block.names)], block.family)
     out: GenerativeClassifier = clone(estimator).set_params(families=chosen)
     return out

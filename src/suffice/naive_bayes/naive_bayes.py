@@ -254,6 +254,8 @@ class NaiveBayes(TunableClassifier):
         fitted = self.fitted_
         families: list[tuple[int, Any, Family]] = []
         for block in fitted.estimate.blocks if fitted.is_solved else fitted.model.blocks:
+            if block.member:
+                continue
             at = block.positions(fitted.layout.n_columns)
             if block.by_column:
                 families += [(at[i], name, block.family) for i, name in enumerate(block.names)]
