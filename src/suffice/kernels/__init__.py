@@ -17,7 +17,6 @@ from __future__ import annotations
 from suffice.kernels import _core
 from suffice.kernels.arrow import ArrowColumn, arrow_column, arrow_truths
 from suffice.kernels.bin_counts import bin_counts
-from suffice.kernels.columns import take_columns
 from suffice.kernels.counts import (
     Ranges,
     class_counts,
@@ -128,7 +127,6 @@ __all__ = [
     "sparse_scores",
     "sparse_sums",
     "table_sums",
-    "take_columns",
     "tempered_loss",
     "text_codes",
     "value_ranges",

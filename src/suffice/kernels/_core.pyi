@@ -98,7 +98,6 @@ def pair_counts(
     pairs: NDArray[float64],
     single: NDArray[float64],
 ) -> None: ...
-def take_columns(x: NDArray[float64], columns: NDArray[int64], out: NDArray[float64]) -> None: ...
 def knot_scores(
     values: NDArray[float64],
     at: NDArray[float64],

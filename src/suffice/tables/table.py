@@ -184,7 +184,7 @@ def _some_columns(x: Matrix, columns: ColumnSelection) -> Matrix:
         if at and at == list(range(at[0], at[-1] + 1)):
             columns = slice(at[0], at[-1] + 1)
         elif isinstance(x, np.ndarray) and x.flags.c_contiguous:
-            return kernels.take_columns(x, at)
+            return np.take(x, at, axis=1)  # several times faster than x[:, at]
     return x[:, columns]
 
 

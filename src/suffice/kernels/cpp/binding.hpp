@@ -91,7 +91,6 @@ void bind_fourth_moments(nb::module_ &m);
 void bind_gaussian(nb::module_ &m);
 void bind_joining(nb::module_ &m);
 void bind_held_out(nb::module_ &m);
-void bind_columns(nb::module_ &m);
 void bind_knots(nb::module_ &m);
 void bind_labels(nb::module_ &m);
 void bind_linear(nb::module_ &m);

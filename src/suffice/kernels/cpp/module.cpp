@@ -91,7 +91,6 @@ NB_MODULE(_core, m) {
     suffice::bind_labels(m);
     suffice::bind_linear(m);
     suffice::bind_moments(m);
-    suffice::bind_columns(m);
     suffice::bind_knots(m);
     suffice::bind_pairs(m);
     suffice::bind_posterior(m);
