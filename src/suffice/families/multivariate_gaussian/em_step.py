@@ -13,7 +13,7 @@ from suffice.numerics.types import Codes, Float, Mask
 __all__ = ["Inverses", "NotRegularError", "Point", "Search", "Step", "em_step", "inverses"]
 
 LEAST_PIVOT = 1e-12  # of the factor of a correlation matrix, squared; below it, the matrix is singular
-WELL_CONDITIONED = 1e-3  # least pivot above which the inverse of the whole matrix loses few digits
+ROUNDING = 1e-14  # with a least pivot v, the inverse of the whole matrix has relative errors of about ROUNDING / v
 CHUNK = 1 << 20  # entries of the matrices of patterns that are processed together
 
 
@@ -37,12 +37,14 @@ class Search(NamedTuple):
 
     A pivot of the correlation matrix below ``least_pivot`` shows that the likelihood has no maximum. ``pseudo`` is the
     weight of a prior of independent columns with the variances of the data. With ``subspace`` the covariance is
-    singular, and all rows lie in the subspace where it is not zero.
+    singular, and all rows lie in the subspace where it is not zero. A step that moves the means and covariances of
+    standardised columns by less than ``close`` is the last.
     """
 
     least_pivot: float = 0.0
     pseudo: float = 0.0
     subspace: bool = False
+    close: float = 1e-11
 
 
 class NotRegularError(Exception):
@@ -58,7 +60,7 @@ def em_step(rows: ObservedRows, point: Point, search: Search) -> Step:
     square = rows.scatter + (rows.weight[:, None] * apart).T @ apart
     total = -0.5 * (rows.weight.sum() * whole.log_det[0] + float((whole.matrix[0] * square).sum()))
     total -= 0.5 * pseudo * (whole.log_det[0] + float(np.diagonal(whole.matrix[0]) @ rows.prior_variance))
-    if whole.least_pivot > WELL_CONDITIONED and (np.diagonal(sigma) > 0).all():
+    if whole.least_pivot * search.close > ROUNDING and (np.diagonal(sigma) > 0).all():
         found = _expected_by_missing(rows, mean, whole)
     else:
         found = _expected_by_observed(rows, point, search)

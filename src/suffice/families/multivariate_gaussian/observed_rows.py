@@ -158,6 +158,27 @@ class ObservedRows:
         return order[np.searchsorted(ordered, low) : np.searchsorted(ordered, high)]
 
     @cached_property
+    def have_no_maximum(self) -> bool:
+        """Whether there are few rows, and the likelihood of a covariance grows without bound.
+
+        It does if a set S of columns has at least one row, and too few for a regular covariance: Σ_SS may approach a
+        singular matrix in a direction that only rows with all of these columns notice.
+        """
+        k, d = self.mean.shape
+        if self.class_weight.sum() > 5 * (d + k):
+            return False
+        varies = self.start_variance > 0
+        sets = np.vstack([np.ones((1, d), dtype=bool), self.observed])
+        weights = np.zeros((len(sets), k))
+        weights[0] = self.weight
+        np.add.at(weights, (self.pattern + 1, self.code), self.cell_weight)
+        has = sets[:, varies].astype(np.float64)
+        contained = has @ (1 - has).T == 0  # (set, set that has all of its columns)
+        found = contained @ weights
+        n = found.sum(axis=1)
+        return bool(((n > 0) & (n - (found > 0).sum(axis=1) < has.sum(axis=1))).any())
+
+    @cached_property
     def class_weight(self) -> Float:
         """Weight of all rows of each class (K,)."""
         return np.asarray(self.weight + np.bincount(self.code, self.cell_weight, minlength=len(self.weight)))
