@@ -1,5 +1,7 @@
 """`GaussianDiscriminant` with missing cells."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,7 +10,9 @@ from sklearn.datasets import load_iris
 
 from suffice import GaussianDiscriminant, InputError, MergeError, NaiveBayes, load
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.exceptions import ConvergenceWarning
 from suffice.families import MultivariateGaussian
+from suffice.families.multivariate_gaussian import missing_cells
 from suffice.model_selection import leave_one_out
 
 WHOLE, Y = load_iris(return_X_y=True)
@@ -159,3 +163,18 @@ def test_drop_needs_a_complete_row_of_each_class(settings):
     x[40] = 0.0
     model = GaussianDiscriminant(missing="drop", estimation="mle").fit(x, y)
     assert model.class_count_.tolist() == [20, 20, 20]
+
+
+def test_one_warning_if_the_models_of_a_fit_do_not_converge(monkeypatch):
+    monkeypatch.setattr(missing_cells, "MOST_STEPS", 3)
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    x = rng.normal(size=(90, 3)) + y[:, None]
+    x[rng.random(x.shape) < 0.2] = np.nan
+    model = GaussianDiscriminant("own", shrinkage="auto", calibrate=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(x, y).predict(x)
+    messages = [str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning)]
+    assert len(messages) == 1
+    assert "missing='drop'" in messages[0]

@@ -243,8 +243,85 @@ def test_the_steps_by_missing_and_by_observed_columns_agree(monkeypatch):
     rows = ObservedRows.of(statistic, Units.of(statistic), np.arange(len(AXIS)))
     point = em_step.Point(rows.start_mean, np.full((5, 5), 0.3) + 0.7 * np.eye(5))
     one = em_step.em_step(rows, point, em_step.Search())
-    monkeypatch.setattr(em_step, "WELL_CONDITIONED", np.inf)
+    monkeypatch.setattr(em_step, "ROUNDING", np.inf)
     other = em_step.em_step(rows, point, em_step.Search())
     np.testing.assert_allclose(one.after.mean, other.after.mean, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(one.scatter, other.scatter, rtol=1e-11, atol=1e-11)
     assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-13)
+
+
+def columns_seen_apart(seed):
+    """Rows of which few have the last two columns, and in those the first column is constant."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(240, 6)) @ (rng.normal(size=(6, 6)) + np.eye(6))
+    x[20:, 4:] = np.nan
+    x[:20, 0] = 1.0
+    x[20::3, 3] = np.nan
+    return x, rng.integers(0, K, len(x))
+
+
+@pytest.mark.parametrize("covariance", ["shared", "own"])
+def test_columns_that_never_vary_together_converge(covariance):
+    """Many covariances have the same likelihood; a prior of one row decides, in few steps."""
+    x, codes = columns_seen_apart(0)
+    family = MultivariateGaussian(covariance, shrinkage="oas")
+    statistic = family.summarize(x, Membership(AXIS, codes=codes))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = expected_statistic(statistic, shared=covariance == "shared")
+    assert all(len(trace) < 300 for trace in found.log_likelihoods)
+    assert np.isfinite(family.log_likelihood(family.estimate(statistic), x)).all()
+
+
+def test_too_few_rows_are_known_beforehand(monkeypatch):
+    """Without a search for a maximum that is not there."""
+    searched = []
+    iterated = missing_cells._iterated
+
+    def noted(rows, start, search, most):
+        searched.append(search.pseudo)
+        return iterated(rows, start, search, most)
+
+    monkeypatch.setattr(missing_cells, "_iterated", noted)
+    x, codes = table(10, 60, 30, 0.1)
+    statistic = MultivariateGaussian("own").summarize(x, Membership(AXIS, codes=codes))
+    found = expected_statistic(statistic, shared=False)
+    assert searched == [1.0] * K
+    assert all(len(trace) < 150 for trace in found.log_likelihoods)
+    assert all((np.diff(trace) >= -1e-9 * len(x)).all() for trace in found.log_likelihoods)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "n", "expected"),
+    [
+        (["111"], 3, True),  # a plane through three rows
+        (["111"], 4, False),
+        (["110", "011", "101"], 3, False),  # each pair has three rows
+        (["110", "011", "101"], 2, True),
+        (["110", "100"], 2, True),  # rows that have one of the columns do not help
+        (["110", "111"], 4, False),
+        (["100", "010", "001"], 2, False),  # variances alone
+    ],
+)
+def test_which_rows_have_no_maximum(patterns, n, expected):
+    holes = np.repeat([[cell == "0" for cell in pattern] for pattern in patterns], n, axis=0)
+    x = np.where(holes, np.nan, np.random.default_rng(0).normal(size=holes.shape))
+    one = Membership(ClassAxis.of([0]), codes=np.zeros(len(x), dtype=int))
+    statistic = MultivariateGaussian().summarize(x, one)
+    rows = ObservedRows.of(statistic, Units.of(statistic), np.arange(1))
+    assert rows.have_no_maximum == expected
+
+
+def test_a_rough_search_takes_few_steps():
+    x, codes = columns_seen_apart(1)
+    for shared in (True, False):
+        statistic = MultivariateGaussian("shared" if shared else "own").summarize(x, Membership(AXIS, codes=codes))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            rough = expected_statistic(statistic, shared=shared, rough=True)
+        assert all(len(trace) <= missing_cells.ROUGH_STEPS + 2 for trace in rough.log_likelihoods)
+    # Where few steps converge, they are the same search.
+    x, codes = table(4, 300, 4, 0.05)
+    statistic = MultivariateGaussian().summarize(x, Membership(AXIS, codes=codes))
+    rough, fine = (expected_statistic(statistic, shared=True, rough=each) for each in (True, False))
+    assert rough.log_likelihoods == fine.log_likelihoods

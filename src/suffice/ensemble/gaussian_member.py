@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,7 +36,12 @@ Parameters = MultivariateGaussianParameters | NoEvidence
 
 @dataclass(frozen=True)
 class GaussianMember(MultivariateGaussian):
-    """A multivariate Gaussian that says nothing as long as no column varies within a class."""
+    """A multivariate Gaussian that says nothing as long as no column varies within a class.
+
+    Of rows with missing cells it uses a few steps of EM: shrinkage and the weight of the member make up for the others.
+    """
+
+    rough: ClassVar[bool] = True
 
     def estimate(self, statistic: Any, names: Sequence[object] | None = None) -> Any:
         """Parameters, or `NoEvidence`."""

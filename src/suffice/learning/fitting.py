@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suffice.exceptions import ClassError, InputError, SingularCovarianceWarning, SufficeWarning, listed
+from suffice.exceptions import (
+    ClassError,
+    ConvergenceWarning,
+    InputError,
+    SingularCovarianceWarning,
+    SufficeWarning,
+    listed,
+)
 from suffice.learning.expectation_maximisation import EMRows, memberships, read_unlabelled_weight, run_em
 from suffice.learning.fitted import Fitted
 from suffice.learning.kept_rows import MOST_ROWS, KeptRows
@@ -169,9 +176,10 @@ def _solved(
 
 @contextmanager
 def _models_of_parts() -> Iterator[None]:
-    """Suppress the warning about a covariance for models without some of the rows: the model of all rows warns."""
+    """Suppress the warnings about a covariance for models without some of the rows: the model of all rows warns."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SingularCovarianceWarning)
+        for category in (SingularCovarianceWarning, ConvergenceWarning):
+            warnings.simplefilter("ignore", category)
         yield
 
 

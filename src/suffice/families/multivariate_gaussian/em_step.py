@@ -7,14 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from suffice.families.covariance import rank_tolerance
-from suffice.families.multivariate_gaussian.observed_rows import ObservedRows
+from suffice.families.multivariate_gaussian.observed_rows import CHUNK, ObservedRows
 from suffice.numerics.types import Codes, Float, Mask
 
 __all__ = ["Inverses", "NotRegularError", "Point", "Search", "Step", "em_step", "inverses"]
 
 LEAST_PIVOT = 1e-12  # of the factor of a correlation matrix, squared; below it, the matrix is singular
-WELL_CONDITIONED = 1e-3  # least pivot above which the inverse of the whole matrix loses few digits
-CHUNK = 1 << 20  # entries of the matrices of patterns that are processed together
+ROUNDING = 1e-14  # with a least pivot v, the inverse of the whole matrix has relative errors of about ROUNDING / v
 
 
 class Point(NamedTuple):
@@ -37,12 +36,14 @@ class Search(NamedTuple):
 
     A pivot of the correlation matrix below ``least_pivot`` shows that the likelihood has no maximum. ``pseudo`` is the
     weight of a prior of independent columns with the variances of the data. With ``subspace`` the covariance is
-    singular, and all rows lie in the subspace where it is not zero.
+    singular, and all rows lie in the subspace where it is not zero. A step that moves the means and covariances of
+    standardised columns by less than ``close`` is the last.
     """
 
     least_pivot: float = 0.0
     pseudo: float = 0.0
     subspace: bool = False
+    close: float = 1e-11
 
 
 class NotRegularError(Exception):
@@ -58,14 +59,13 @@ def em_step(rows: ObservedRows, point: Point, search: Search) -> Step:
     square = rows.scatter + (rows.weight[:, None] * apart).T @ apart
     total = -0.5 * (rows.weight.sum() * whole.log_det[0] + float((whole.matrix[0] * square).sum()))
     total -= 0.5 * pseudo * (whole.log_det[0] + float(np.diagonal(whole.matrix[0]) @ rows.prior_variance))
-    if whole.least_pivot > WELL_CONDITIONED and (np.diagonal(sigma) > 0).all():
+    if whole.least_pivot * search.close > ROUNDING and (np.diagonal(sigma) > 0).all():
         found = _expected_by_missing(rows, mean, whole)
     else:
         found = _expected_by_observed(rows, point, search)
     expected, scatter = found.cells, rows.scatter + found.scatter
     size = rows.class_weight
-    sums = rows.weight[:, None] * rows.mean
-    np.add.at(sums, rows.code, rows.cell_weight[:, None] * expected)
+    sums = rows.weight[:, None] * rows.mean + rows.class_sums(expected)
     new = np.divide(sums, size[:, None], out=mean.copy(), where=size[:, None] > 0)
     scatter += (rows.weight[:, None] * (rows.mean - new)).T @ (rows.mean - new)
     away = expected - new[rows.code]
@@ -88,7 +88,7 @@ def _expected_by_missing(rows: ObservedRows, mean: Float, whole: Inverses) -> _E
 
     C = Λ_mm⁻¹,    x̂_m = μ_m − C Λ_mo (x − μ)_o,    log |Σ_oo| = log |Σ| + log |Λ_mm|
     """
-    d, width = mean.shape[1], rows.missing.shape[1]
+    d = mean.shape[1]
     precision = np.zeros((d + 1, d + 1))
     precision[:d, :d] = whole.matrix[0]
     known = np.where(rows.observed[rows.pattern], rows.cell_mean - mean[rows.code], 0.0)
@@ -96,32 +96,28 @@ def _expected_by_missing(rows: ObservedRows, mean: Float, whole: Inverses) -> _E
     expected = np.append(known, np.zeros((len(known), 1)), axis=1)
     spread, scatter = np.zeros((2, (d + 1) ** 2))
     total = rows.pattern_weight.sum() * whole.log_det[0]
-    step = max(1, CHUNK // (max(width, 1) * d))
-    for low in range(0, len(rows.observed), step):
-        at = rows.missing[low : low + step]
-        lacks = at < d
-        both = lacks[:, :, None] & lacks[:, None, :]
-        inner = np.where(both, precision[at[:, :, None], at[:, None, :]], np.eye(width))
+    for batch in rows.batches:
+        at, here = batch.missing, slice(batch.low, batch.high)
+        diagonal = np.arange(at.shape[1])
+        inner = precision.ravel()[batch.pairs]
+        inner[:, diagonal, diagonal] += batch.filled
         pivots = np.diagonal(_cholesky(inner), axis1=1, axis2=2)
-        weight = rows.pattern_weight[low : low + step]
+        weight = rows.pattern_weight[here]
         total += 2 * float(weight @ np.log(pivots).sum(axis=1))
-        left = np.where(both, np.linalg.inv(inner), 0.0)
-        cells = rows.cells_of(low, low + step)
-        own = rows.pattern[cells] - low
-        drawn = np.take_along_axis(pull[cells], at[own], axis=1)
-        predicted = -np.matmul(left[own], drawn[:, :, None])[:, :, 0]
-        expected[cells[:, None], at[own]] = predicted
-        spread += _at_pairs(weight[:, None, None] * left, at, at, d + 1)
-        some = np.flatnonzero(rows.scattered[low : low + step])
+        left = np.linalg.inv(inner)
+        place = at[batch.own]
+        drawn = np.take_along_axis(pull[batch.cells], place, axis=1)
+        expected[batch.cells[:, None], place] = -np.matmul(left[batch.own], drawn[:, :, None])[:, :, 0]
+        spread += _sums(weight[:, None, None] * left, batch.pairs, d + 1)
+        some = batch.scattered
         if len(some):
-            place, own_scatter = at[some], rows.pattern_scatter[low + some]
-            link = precision[place][:, :, :d]
-            cross = -np.matmul(left[some], np.matmul(link, own_scatter))  # scatter of missing with observed columns
-            every = np.broadcast_to(np.arange(d), (len(some), d))
-            beside = _at_pairs(cross, place, every, d + 1).reshape(d + 1, d + 1)
+            link = precision[at[some]][:, :, :d]
+            # Scatter of missing with observed columns.
+            cross = -np.matmul(left[some], np.matmul(link, rows.pattern_scatter[here][some]))
+            beside = _sums(cross, at[some][:, :, None] * (d + 1) + np.arange(d), d + 1).reshape(d + 1, d + 1)
             scatter += (beside + beside.T).ravel()
             inside = -np.matmul(np.matmul(cross, link.transpose(0, 2, 1)), left[some])
-            scatter += _at_pairs(inside, place, place, d + 1)
+            scatter += _sums(inside, batch.pairs[some], d + 1)
     # The distance of the cells that a row has is that of the row with its expected cells.
     white, factor = expected[:, :d] @ whole.factor[0].T, whole.factor[0]
     about_means = scatter.reshape(d + 1, d + 1)[:d, :d] + rows.total_scatter
@@ -137,10 +133,9 @@ def _cholesky(matrices: Float) -> Float:
         raise NotRegularError from None
 
 
-def _at_pairs(values: Float, rows: Codes, columns: Codes, size: int) -> Float:
-    """Sums of the entries of matrices (P, a, b) by their rows (P, a) and columns (P, b) in a square matrix, flat."""
-    flat = rows[:, :, None] * size + columns[:, None, :]
-    return np.asarray(np.bincount(flat.ravel(), values.ravel(), minlength=size * size), dtype=np.float64)
+def _sums(values: Float, pairs: Codes, size: int) -> Float:
+    """Sums of the entries of matrices by their positions in a square matrix, flat."""
+    return np.asarray(np.bincount(pairs.ravel(), values.ravel(), minlength=size * size), dtype=np.float64)
 
 
 def _expected_by_observed(rows: ObservedRows, point: Point, search: Search) -> _Expectation:
@@ -158,13 +153,14 @@ def _expected_by_observed(rows: ObservedRows, point: Point, search: Search) -> _
         known = np.where(observed[at], rows.cell_mean[cells] - mean[rows.code[cells]], 0.0)
         white = np.matmul(inverse.matrix[at], known[:, :, None])[:, :, 0]
         distance = rows.cell_weight[cells] @ (known * white).sum(axis=1)
-        distance += (inverse.matrix * rows.pattern_scatter[here]).sum()
+        some = np.flatnonzero(rows.scattered[here])
+        distance += (inverse.matrix[some] * rows.pattern_scatter[here][some]).sum()
         total -= 0.5 * float(rows.pattern_weight[here] @ inverse.log_det + distance)
         predicted = white @ sigma
         expected[cells] = mean[rows.code[cells]] + np.where(observed[at], known, predicted)
         # B: the identity for columns that are observed, regressions for the others.
         slope = np.where(observed[:, :, None], np.eye(d), np.matmul(sigma, inverse.matrix))
-        scatter += _summed_products(np.matmul(slope, rows.pattern_scatter[here]), slope)
+        scatter += _summed_products(np.matmul(slope[some], rows.pattern_scatter[here][some]), slope[some])
         left = np.where(observed[:, :, None] | observed[:, None, :], 0.0, sigma - np.matmul(slope, sigma))
         scatter += np.tensordot(rows.pattern_weight[here], left, 1)
     return _Expectation(expected, scatter, total)

@@ -121,6 +121,7 @@ class MultivariateGaussian(Family):
     smoothing: float = 1.0
 
     name: ClassVar[str] = "multivariate_gaussian"
+    rough: ClassVar[bool] = False  # whether a few steps of EM are enough
     scale_free: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -287,7 +288,8 @@ class MultivariateGaussian(Family):
                 ".",
                 argument="shrinkage",
             )
-        return expected_statistic(statistic, shared=self.covariance == "shared" or self.mix == 1).statistic
+        shared = self.covariance == "shared" or self.mix == 1
+        return expected_statistic(statistic, shared=shared, rough=self.rough).statistic
 
     def _posterior(self, statistic: Scatter | PooledScatter, names: Sequence[object]) -> MultivariateGaussianParameters:
         """Parameters with the pseudo-rows; for ``bayes`` those of the posterior predictive."""

@@ -13,13 +13,16 @@ point with a lower likelihood is not used.
 Shrinkage, priors and divisors are applied afterwards, to the expected statistic.
 
 If there are too few rows for a regular covariance, the likelihood has no maximum: the covariance approaches a singular
-matrix, far from that of the complete rows. The search then starts again with an M step that adds one row's weight of
-independent columns with the variances of the data, which bounds the likelihood; weights count rows here. If columns are
-linearly dependent in all rows, everything happens in the subspace that the complete rows span.
+matrix, far from that of the complete rows. If two columns do not vary together in any row, it may have many. The M step
+then adds one row's weight of independent columns with the variances of the data, which bounds the likelihood; weights
+count rows here. Where complete rows alone do not show a regular covariance, this prior is used if few rows show that
+there is no maximum, or if none is found in ``TRIAL`` steps. The prior is a convention, so that search ends earlier. If
+columns are linearly dependent in all rows, everything happens in the subspace that the complete rows span.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -35,13 +38,15 @@ from suffice.statistics import PatternScatter, PooledScatter, Scatter
 
 __all__ = ["Expected", "expected_statistic"]
 
-CLOSE = 1e-11  # a step that moves means and covariances of standardised columns by less is the last
 AT_REST, PATIENCE = 1e-7, 10  # after so many steps below AT_REST that do not get smaller, only rounding is left
 MOST_STEPS = 1000
+TRIAL = 100  # steps without the prior, if complete rows alone have no regular covariance
+SETTLED = 1e-3  # last step of a search with the prior; see `Search.close`
+ROUGH_STEPS = 30  # of a rough search: later steps do not change the scores of new rows
 LEAST_SHARE = 1e-9  # of the weight of all rows, that a prior has at least
 VANISHING = 1e-6  # share of the least pivot of complete rows; below it, the likelihood grows without bound
 
-_KEPT: WeakKeyDictionary[PatternScatter, dict[bool, Expected]] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[PatternScatter, dict[tuple[bool, bool], Expected]] = WeakKeyDictionary()
 
 
 class Expected(NamedTuple):
@@ -52,9 +57,10 @@ class Expected(NamedTuple):
 
     statistic: Scatter | PooledScatter
     log_likelihoods: list[list[float]]
+    converged: bool
 
 
-def expected_statistic(statistic: PatternScatter, *, shared: bool) -> Expected:
+def expected_statistic(statistic: PatternScatter, *, shared: bool, rough: bool = False) -> Expected:
     """The statistic of all rows, with the expected values of missing cells at the maximum of the likelihood.
 
     Parameters
@@ -62,67 +68,97 @@ def expected_statistic(statistic: PatternScatter, *, shared: bool) -> Expected:
     statistic : PatternScatter
     shared : bool
         Whether the classes share one covariance.
+    rough : bool
+        Whether a few steps are enough. A shrunk covariance that only scores rows gains nothing from the others.
 
     Notes
     -----
     The result is kept as long as the statistic: settings that apply after EM need no second search.
     """
     kept = _KEPT.setdefault(statistic, {})
-    if shared not in kept:
-        kept[shared] = _expected(statistic, shared=shared)
-    return kept[shared]
+    if (shared, rough) not in kept:
+        kept[shared, rough] = _expected(statistic, shared=shared, rough=rough)
+    if not rough and not kept[shared, rough].converged:
+        _warn_not_converged()
+    return kept[shared, rough]
 
 
-def _expected(statistic: PatternScatter, *, shared: bool) -> Expected:
+def _expected(statistic: PatternScatter, *, shared: bool, rough: bool) -> Expected:
     complete = statistic.complete
     units = Units.of(statistic)
     k, d = len(statistic.classes), statistic.shape[0]
     mean, scatter = np.zeros((k, d)), np.zeros((k, d, d))
-    traces = []
+    found = []
     groups = [np.arange(k)] if shared else [np.array([c]) for c in range(k)]
     weight = statistic.class_weights()
     for group in groups:
         if not weight[group].any():
             continue
-        found = _maximised(ObservedRows.of(statistic, units, group))
-        mean[group], scatter[group[0]] = found.mean, found.scatter
-        traces.append(found.log_likelihoods)
+        maximum = _maximised(ObservedRows.of(statistic, units, group), rough)
+        mean[group], scatter[group[0]] = maximum.mean, maximum.scatter
+        found.append(maximum)
+    traces, converged = [each.log_likelihoods for each in found], all(each.converged for each in found)
     seen = weight[:, None] > 0
     high, low = add(np.broadcast_to(units.origin, (k, d)), np.zeros((k, d)), units.scale * mean)
     means = np.where(seen, high, 0.0), np.where(seen, low, 0.0)
     scatter = scatter * units.scale[:, None] * units.scale
     if isinstance(complete, PooledScatter):
         pooled = scatter.sum(axis=0)
-        return Expected(PooledScatter(statistic.classes, weight, *means, pooled, np.zeros_like(pooled)), traces)
-    return Expected(Scatter(statistic.classes, weight, *means, scatter, np.zeros_like(scatter)), traces)
+        whole = PooledScatter(statistic.classes, weight, *means, pooled, np.zeros_like(pooled))
+        return Expected(whole, traces, converged)
+    return Expected(Scatter(statistic.classes, weight, *means, scatter, np.zeros_like(scatter)), traces, converged)
+
+
+def _warn_not_converged() -> None:
+    warn_user(
+        ConvergenceWarning(
+            "The means and covariances of rows with missing cells have not converged after "
+            f"{MOST_STEPS:,} steps of EM: the cells that are present say little about some of them. Remove columns "
+            "that are mostly missing, or use ",
+            Argument("missing", "drop"),
+            ".",
+        )
+    )
 
 
 class _Maximum(NamedTuple):
     mean: Float
     scatter: Float
     log_likelihoods: list[float]
+    converged: bool
 
 
 # ---------------------------------------------------------------------- steps
 
 
-@single_threaded_blas(lambda rows: rows.mean.shape[1])
-def _maximised(rows: ObservedRows) -> _Maximum:
+@single_threaded_blas(lambda rows, _: rows.mean.shape[1])
+def _maximised(rows: ObservedRows, rough: bool) -> _Maximum:
     """The maximum of the likelihood, bounded by a prior if there is none otherwise."""
-    start, search = Point(rows.start_mean, np.diag(rows.start_variance)), Search(VANISHING)
+    start, search, certain = _without_prior(rows)
+    most = ROUGH_STEPS if rough else MOST_STEPS
+    if certain or not (rough or rows.have_no_maximum):
+        with suppress(NotRegularError):
+            found = _iterated(rows, start, search, most if certain else TRIAL)
+            if certain or found.converged:
+                return found
+    start = Point(rows.start_mean, np.diag(rows.prior_variance))
+    # With so large weights that one row would not make the covariance regular, the prior weighs more.
+    pseudo = max(1.0, LEAST_SHARE * float(rows.class_weight.sum()))
+    return _iterated(rows, start, Search(pseudo=pseudo, close=SETTLED), most)
+
+
+def _without_prior(rows: ObservedRows) -> tuple[Point, Search, bool]:
+    """Where and how a search without prior starts, and whether complete rows alone show that there is a maximum."""
+    start = Point(rows.start_mean, np.diag(rows.start_variance))
     if rows.weight.sum() > 0:
         complete = rows.scatter / rows.weight.sum()
         found = inverses(complete, np.ones((1, len(complete)), dtype=bool))
         if found is not None:
-            start, search = Point(rows.start_mean, complete), Search(VANISHING * found.least_pivot)
-        elif _spans_all(rows, complete):
-            start, search = Point(rows.start_mean, complete), Search(subspace=True)
-    try:
-        return _iterated(rows, start, search)
-    except NotRegularError:
-        start = Point(rows.start_mean, np.diag(rows.prior_variance))
-        # With so large weights that one row would not make the covariance regular, the prior weighs more.
-        return _iterated(rows, start, Search(pseudo=max(1.0, LEAST_SHARE * float(rows.class_weight.sum()))))
+            vary = (np.diagonal(complete) > 0) | (rows.start_variance == 0)
+            return Point(rows.start_mean, complete), Search(VANISHING * found.least_pivot), bool(vary.all())
+        if _spans_all(rows, complete):
+            return Point(rows.start_mean, complete), Search(subspace=True), True
+    return start, Search(VANISHING), False
 
 
 def _spans_all(rows: ObservedRows, covariance: Float) -> bool:
@@ -142,35 +178,27 @@ def _spans_all(rows: ObservedRows, covariance: Float) -> bool:
     return True
 
 
-def _iterated(rows: ObservedRows, start: Point, search: Search) -> _Maximum:
+def _iterated(rows: ObservedRows, start: Point, search: Search, most: int) -> _Maximum:
     """EM steps with extrapolation, from a start to the maximum."""
     trace: list[float] = []
     first = em_step(rows, start, search)
     before, n_steps = start, 1
     smallest, stalled = np.inf, 0
-    while n_steps < MOST_STEPS:
+    while n_steps < most:
         trace.append(first.log_likelihood)
-        if _distance(before, first.after) < CLOSE:
-            return _Maximum(first.after.mean, first.scatter, trace)
+        if _distance(before, first.after) < search.close:
+            return _Maximum(first.after.mean, first.scatter, trace, True)
         second = em_step(rows, first.after, search)
         n_steps += 1
         trace.append(second.log_likelihood)
         moved = _distance(first.after, second.after)
         smallest, stalled = (moved, 0) if moved < smallest else (smallest, stalled + 1)
-        if moved < CLOSE or (moved < AT_REST and stalled >= PATIENCE):
-            return _Maximum(second.after.mean, second.scatter, trace)
+        if moved < search.close or (moved < AT_REST and stalled >= PATIENCE):
+            return _Maximum(second.after.mean, second.scatter, trace, True)
         before, found = _extrapolated(rows, before, first.after, second, search)
         n_steps += 1 if found is not None else 2
         first = em_step(rows, before, search) if found is None else found
-    warn_user(
-        ConvergenceWarning(
-            f"The means and covariances of rows with missing cells have not converged after {MOST_STEPS} steps of EM: "
-            "the cells that are present say little about some of them. Remove columns that are mostly missing, or use ",
-            Argument("missing", "drop"),
-            ".",
-        )
-    )
-    return _Maximum(first.after.mean, first.scatter, trace)
+    return _Maximum(first.after.mean, first.scatter, trace, False)
 
 
 def _extrapolated(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,10 @@ from suffice.families.covariance import rank_tolerance
 from suffice.numerics.types import Codes, Float, Mask
 from suffice.statistics import PatternScatter
 
-__all__ = ["ObservedRows", "Units"]
+__all__ = ["Batch", "ObservedRows", "Units"]
+
+SMALL_BATCH = 64  # patterns
+CHUNK = 1 << 20  # entries of the matrices of patterns that are processed together
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +61,33 @@ def _available(statistic: PatternScatter, origin: Float) -> tuple[Float, Float, 
     return n, mean, out
 
 
+class Batch(NamedTuple):
+    """Patterns ``low`` to ``high`` − 1.
+
+    Attributes
+    ----------
+    missing : array of shape (P, m)
+        Positions of the missing columns, filled up with d.
+    pairs : array of shape (P, m, m)
+        Positions of pairs of them in a matrix of d + 1 columns.
+    filled : array of shape (P, m)
+        1 where a position is filled up.
+    cells, own : arrays of int
+        Pairs of a pattern and a class, and the pattern of each, counted from ``low``.
+    scattered : array of int
+        Patterns with rows that differ, counted from ``low``.
+    """
+
+    low: int
+    high: int
+    missing: Codes
+    pairs: Codes
+    filled: Float
+    cells: Codes
+    own: Codes
+    scattered: Codes
+
+
 @dataclass(frozen=True, eq=False)
 class ObservedRows:
     """Rows of classes with one covariance, in standard units.
@@ -66,6 +97,7 @@ class ObservedRows:
     weight, mean, scatter : arrays of shape (K,), (K, d) and (d, d)
         Of the complete rows.
     observed : array of bool of shape (P, d)
+        Patterns with few missing columns come first.
     pattern_weight, pattern_scatter : arrays of shape (P,) and (P, d, d)
         Of the rows of each pattern, about the means of their cells.
     pattern, code, cell_weight, cell_mean : arrays of length C
@@ -102,8 +134,9 @@ class ObservedRows:
         own = complete.arrays()["scatter"]
         scatter = own if own.ndim == 2 else own[classes].sum(axis=0)
         patterns, pattern = np.unique(s.observed[here], axis=0, return_inverse=True)
-        pattern = pattern.ravel()
         observed = patterns.reshape(-1, d) > 0
+        order = np.argsort((~observed).sum(axis=1), kind="stable")
+        observed, pattern = observed[order], np.argsort(order)[pattern.ravel()]
         cell_mean = np.where(s.observed[here] > 0, s.mean[here] - units.origin + s.mean_low[here], 0.0) / units.scale
         weights, scatters = np.zeros(len(observed)), np.zeros((len(observed), d, d))
         np.add.at(weights, pattern, s.weight[here])
@@ -130,12 +163,41 @@ class ObservedRows:
         )
 
     @cached_property
-    def missing(self) -> Codes:
-        """Positions of the missing columns of each pattern, filled up with d (P, most missing columns)."""
+    def batches(self) -> list[Batch]:
+        """Patterns with similar numbers of missing columns, in order."""
         lacking = ~self.observed
-        width = int(lacking.sum(axis=1).max(initial=0))
-        order = np.argsort(self.observed, axis=1, kind="stable")[:, :width]
-        return np.where(np.take_along_axis(lacking, order, axis=1), order, self.observed.shape[1])
+        count = lacking.sum(axis=1)
+        order = np.argsort(self.observed, axis=1, kind="stable")
+        positions = np.where(np.take_along_axis(lacking, order, axis=1), order, self.observed.shape[1])
+        out, low = [], 0
+        while low < len(count):
+            # Small batches are not worth their own steps.
+            wide = count[min(low + SMALL_BATCH, len(count)) - 1]
+            high = min(int(np.searchsorted(count, wide, side="right")), low + max(1, CHUNK // int(wide) ** 2))
+            out.append(self._batch(low, high, positions[low:high, : count[high - 1]]))
+            low = high
+        return out
+
+    def _batch(self, low: int, high: int, at: Codes) -> Batch:
+        size = self.observed.shape[1] + 1
+        cells = self.cells_of(low, high)
+        some = np.flatnonzero(self.scattered[low:high])
+        pairs = at[:, :, None] * size + at[:, None, :]
+        return Batch(low, high, at, pairs, (at == size - 1).astype(np.float64), cells, self.pattern[cells] - low, some)
+
+    def class_sums(self, values: Float) -> Float:
+        """Sums of the values (C, d) of pairs of pattern and class, weighted, by class (K, d)."""
+        out = np.zeros((len(self.weight), values.shape[1]))
+        if len(values):
+            order, starts, present = self._by_class
+            out[present] = np.add.reduceat((self.cell_weight[:, None] * values)[order], starts, axis=0)
+        return out
+
+    @cached_property
+    def _by_class(self) -> tuple[Codes, Codes, Codes]:
+        order = np.argsort(self.code, kind="stable")
+        present, starts = np.unique(self.code[order], return_index=True)
+        return order, starts, present
 
     @cached_property
     def scattered(self) -> Mask:
@@ -156,6 +218,27 @@ class ObservedRows:
         """Positions of the pairs of pattern and class whose pattern is low..high−1."""
         order, ordered = self._by_pattern
         return order[np.searchsorted(ordered, low) : np.searchsorted(ordered, high)]
+
+    @cached_property
+    def have_no_maximum(self) -> bool:
+        """Whether there are few rows, and the likelihood of a covariance grows without bound.
+
+        It does if a set S of columns has at least one row, and too few for a regular covariance: Σ_SS may approach a
+        singular matrix in a direction that only rows with all of these columns notice.
+        """
+        k, d = self.mean.shape
+        if self.class_weight.sum() > 5 * (d + k):
+            return False
+        varies = self.start_variance > 0
+        sets = np.vstack([np.ones((1, d), dtype=bool), self.observed])
+        weights = np.zeros((len(sets), k))
+        weights[0] = self.weight
+        np.add.at(weights, (self.pattern + 1, self.code), self.cell_weight)
+        has = sets[:, varies].astype(np.float64)
+        contained = has @ (1 - has).T == 0  # (set, set that has all of its columns)
+        found = contained @ weights
+        n = found.sum(axis=1)
+        return bool(((n > 0) & (n - (found > 0).sum(axis=1) < has.sum(axis=1))).any())
 
     @cached_property
     def class_weight(self) -> Float:
