@@ -360,7 +360,6 @@ def test_one_class_is_an_error():
         GenerativeEnsemble().fit(X, ["x"] * 20)
 
 
-<<<<<<< HEAD
 def test_what_needs_a_density_of_its_own_is_refused(fitted):
     model, X, y = fitted
     with pytest.raises(InputError, match="rows without labels"):
@@ -381,7 +380,8 @@ def test_a_faded_model_shows_its_families(fitted):
     faded = clone(model).fit(X, y).decay(0.5)
     assert repr(faded) == repr(model)
     assert float(faded.class_count_.sum()) == len(y) / 2
-=======
+
+
 def test_columns_that_are_mostly_missing_are_quick(tmp_path, monkeypatch):
     """The Gaussians of all folds take few steps of EM each, and a file keeps that."""
     steps = []
@@ -400,4 +400,3 @@ def test_columns_that_are_mostly_missing_are_quick(tmp_path, monkeypatch):
     assert len(steps) <= 33 * 33  # own covariances of two classes and a shared one: all rows and ten folds
     model.save(tmp_path / "model.suffice")
     np.testing.assert_array_equal(suffice.load(tmp_path / "model.suffice").predict_proba(X), probability)
->>>>>>> em
