@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import click
 
 from suffice.cli.command import command as _command
-from suffice.cli.description import Description, description, model_line, show_classes, show_columns
+from suffice.cli.description import Description, description, model_line, show_classes, show_columns, show_members
 from suffice.cli.output import Cell, Page, cell_text, json_option, number, print_json, size
 from suffice.cli.reading import model_argument
 
@@ -77,6 +77,7 @@ def command(model: str, most: int, wanted: tuple[str, ...], as_json: bool) -> No
         page.table(
             ["column", "parent", "cuts"],
             [[each["column"], "yes" if each["parent"] else "no", _cuts_text(each["cuts"])] for each in bins],
+            left=3,
         )
     if most:
         _show_informative(page, columns[:most], entropy_bits, words)
@@ -203,6 +204,7 @@ def _show_model(page: Page, file: str, facts: Description) -> None:
     show_classes(page, facts["classes"])
     page.heading("Columns")
     show_columns(page, facts["columns"])
+    show_members(page, facts["members"])
 
 
 def _show_informative(

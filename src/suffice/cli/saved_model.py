@@ -26,6 +26,7 @@ def _specification(name: str) -> type[Specification] | None:
     """The specification of an estimator. Those of scikit-learn's classes are imported with the classes."""
     import suffice.averaged_dependence.specification
     import suffice.discriminant_analysis.specification
+    import suffice.ensemble.specification
     import suffice.naive_bayes.specification
     import suffice.naive_bayes.text_specification
     from suffice.learning.specification import SPECIFICATIONS

@@ -255,6 +255,8 @@ class NaiveBayes(TunableClassifier):
         families: list[tuple[int, Any, Family]] = []
         for block in fitted.estimate.blocks if fitted.is_solved else fitted.model.blocks:
             at = block.positions(fitted.layout.n_columns)
+            if block.member:
+                continue
             if block.by_column:
                 families += [(at[i], name, block.family) for i, name in enumerate(block.names)]
             else:
