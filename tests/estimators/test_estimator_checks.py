@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from suffice import AveragedDependence, GaussianDiscriminant, NaiveBayes
+from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble, NaiveBayes
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 
@@ -16,6 +16,7 @@ from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, Gaussi
         AveragedDependence(),
         GaussianDiscriminant(),
         GaussianDiscriminant("own", shrinkage="oas"),
+        GenerativeEnsemble(),
         NaiveBayes(),
         NaiveBayes(estimation="bayes"),
         GaussianNB(),

@@ -121,7 +121,8 @@ class ColumnBins(TypedDict):
 
 def _bins(model: Any) -> list[ColumnBins]:
     """Bins and parents of averaged dependence; empty for other models."""
-    if not hasattr(model, "cuts_"):
+    choices = getattr(model.fitted_.specification, "choices", None)  # asking the model imports scikit-learn
+    if choices is None or "cuts" not in choices.value or not hasattr(model, "cuts_"):
         return []
     parents = set(model.parents_)
     return [{"column": str(name), "parent": name in parents, "cuts": cuts} for name, cuts in model.cuts_.items()]

@@ -26,11 +26,12 @@ def _specification(name: str) -> type[Specification] | None:
     """The specification of an estimator. Those of scikit-learn's classes are imported with the classes."""
     import suffice.averaged_dependence.specification
     import suffice.discriminant_analysis.specification
-    import suffice.ensemble.specification
     import suffice.naive_bayes.specification
     import suffice.naive_bayes.text_specification
     from suffice.learning.specification import SPECIFICATIONS
 
+    if name == "GenerativeEnsemble":  # its modules take longer to import
+        import suffice.ensemble.specification
     if name not in SPECIFICATIONS:
         import suffice.api  # noqa: F401
     return SPECIFICATIONS.get(name)
