@@ -31,7 +31,7 @@ __all__ = ["command"]
 EXAMPLES = """
 suffice explain flowers.suffice test.csv --row 0
 suffice explain flowers.suffice test.csv --row 3 --row 7 --label virginica --against setosa
-suffice explain ensemble.suffice test.csv --row 0 --members
+suffice explain ensemble.suffice test.csv --members
 suffice explain spam.suffice messages.jsonl --columns body --row 1 --json
 suffice explain spam.suffice --text 'cheap pills'
 """

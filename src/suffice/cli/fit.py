@@ -57,10 +57,9 @@ EXAMPLES = """
 suffice fit train.csv -t species -o flowers.suffice
 suffice fit train.csv -t species --ignore visits --bad-rows skip
 suffice fit 'parts/*.parquet' -t species --family visits=poisson
-suffice fit train.csv -t species --model naive-bayes --estimation bayes --calibrate isotonic
+suffice fit train.csv -t species --estimation bayes --calibrate isotonic
 suffice fit train.csv -t species --prior uniform --no-validate
 suffice fit train.csv -t species --model discriminant --covariance own
-suffice fit train.csv -t species --model discriminant --shrinkage auto
 suffice fit messages.jsonl -t kind --model text --columns body -o spam.suffice
 suffice fit tuesday.csv -t species --like monday.suffice -o tuesday.suffice
 suffice fit monday.csv -t species --update flowers.suffice -o flowers.suffice
