@@ -429,7 +429,7 @@ def test_merge_and_remove(folder):
     np.testing.assert_allclose(both.predict_proba(table()), whole.predict_proba(table()), rtol=0, atol=1e-12)
     found = json.loads(ran("remove", "both.suffice", "tuesday.csv", "-t", "species", "-o", "left.suffice", "--json"))
     assert set(found) == {
-        *("data", "rows_before", "model", "settings", "rows", "classes", "columns", "output", "bytes")
+        *("data", "rows_before", "model", "settings", "rows", "classes", "columns", "members", "output", "bytes")
     }
     assert (found["rows_before"], found["rows"]) == (100, 60)
     left, monday = suffice.load("left.suffice"), suffice.load("monday.suffice")

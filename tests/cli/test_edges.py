@@ -18,7 +18,7 @@ from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.cli import main, output
 from suffice.naive_bayes import ComplementNB
 
-FIT = ("fit", "train.csv", "-t", "species", "--model", "naive-bayes")
+FIT = ("fit", "train.csv", "-t", "species")
 
 # ---------------------------------------------------------------------- usage
 
@@ -206,7 +206,7 @@ def test_calibrated_odds_are_told_apart(folder):
     """The parts sum to the log-odds before calibration, and the output says so."""
     asked = ("explain", "m.suffice", "test.csv", "--row", "3")
     for words, calibrated in ((["--calibrate", "isotonic"], True), ([], False)):
-        ran(*FIT, "-o", "m.suffice", *words)
+        ran(*FIT, "--model", "naive-bayes", "-o", "m.suffice", *words)
         found = json.loads(ran(*asked, "--json"))["rows"][0]
         assert found["calibrated"] is calibrated
         assert sum(each["part"] for each in found["parts"]) == pytest.approx(found["log_odds"])
