@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 MAX_COLUMNS = MAX_CLASSES = 40  # in a table; --json has all
-LONGEST_SETTING = 60  # characters of a setting of columns; --json has all
+LONGEST_SETTING = 80  # characters of a setting of columns; --json has all
 
 
 class ClassFacts(TypedDict):

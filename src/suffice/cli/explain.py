@@ -269,10 +269,9 @@ def _show(page: Page, explained: ExplainedRow, most: int) -> None:
     where = f"Row {row:,}" if place == f"row {row}" else f"Row {row:,} ({place})"
     page.heading(f"{where}: predicted {cell_text(explained['predicted'])}")
     _show_probabilities(page, explained["probabilities"])
-    before = " before calibration" if explained["calibrated"] else ""
-    before = " with the weights of the columns" if explained["weighted"] else before
+    before = " before calibration" if explained["calibrated"] and not explained["weighted"] else ""
     page.line(
-        f"log-odds of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "
+        f"{'weighted ' if explained['weighted'] else ''}log-odds of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "
         f"{explained['log_odds']:.6g}, the sum of"
     )
     parts = explained["parts"]

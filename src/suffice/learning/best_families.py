@@ -194,7 +194,7 @@ def check_same_choice(mine: Schema, theirs: Schema, choices: Choices) -> None:
         first, second = mine.scores.chosen(j), others.get(name)
         if first is not None and second is not None and first != second:
             raise MergeError(
-                f"Cannot merge: families='best' chose {first} for column {name!r} in the first model and "
+                f"Cannot merge: the data chose the family {first} for column {name!r} in the first model and "
                 f"{second} in the second. Fit the second model with the families of the first: ",
                 choices,
                 ".",

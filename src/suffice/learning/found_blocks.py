@@ -219,7 +219,7 @@ def check_same_blocks(mine: Schema, theirs: Schema, choices: Choices) -> None:
     which = "the first model" if only[0] in first else "the second model"
     both = " with another covariance" if only[0] in first and only[0] in second else ""
     raise MergeError(
-        f"Cannot merge: blocks='auto' found different blocks in the two models; only {which} has {listed(columns)} as "
+        f"Cannot merge: the data have different blocks in the two models; only {which} has {listed(columns)} as "
         f"a block{both}. Fit the second model with the blocks of the first: ",
         choices,
         ".",
