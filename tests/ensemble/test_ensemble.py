@@ -356,3 +356,19 @@ def test_one_class_is_an_error():
     X, _ = rows(20)
     with pytest.raises(suffice.ClassError, match="two classes"):
         GenerativeEnsemble().fit(X, ["x"] * 20)
+
+
+def test_unlabelled_rows_are_refused():
+    X, y = rows(60)
+    with pytest.raises(InputError, match=r"unlabelled rows.*Use NaiveBayes"):
+        GenerativeEnsemble().fit(X[:30], y[:30], unlabelled=X[30:])
+
+
+def test_a_merge_that_fails_names_the_arguments_of_all_choices(fitted):
+    first, _, _ = fitted
+    X, y = rows(200, 5)
+    choices = r"families=first.families_, cuts=first.cuts_, parents=first.parents_"
+    with pytest.raises(MergeError, match=choices):
+        suffice.merge([first, GenerativeEnsemble(first.families_).fit(X, y)])
+    with pytest.raises(MergeError, match=choices):
+        suffice.merge([first, GenerativeEnsemble(first.families_, cuts=first.cuts_, parents=["a"]).fit(X, y)])

@@ -70,6 +70,8 @@ ESTIMATORS = {
     "text_slots": (lambda: TextNaiveBayes(slots=64, estimation="bayes"), documents),
 }
 WITH_DENSITY = sorted(set(ESTIMATORS) - {"ComplementNB", "text_complement"})
+ADDITIVE = sorted(set(ESTIMATORS) - {"ensemble"})  # whose probabilities follow from statistics alone, without weights
+ADDITIVE_DENSITY = sorted(set(ADDITIVE) & set(WITH_DENSITY))
 
 
 def take(X, index):

@@ -18,7 +18,7 @@ import numpy as np
 from suffice import bayes
 from suffice.averaged_dependence.specification import check_same_bins, given_bins, given_parents
 from suffice.ensemble.gaussian_member import GaussianMember
-from suffice.exceptions import Choices, SingularCovarianceWarning
+from suffice.exceptions import Choices, Estimator, InputError, SingularCovarianceWarning
 from suffice.families import AveragedDependence, Family
 from suffice.learning.calibration import Calibration, fit_temperature
 from suffice.learning.column_weights import fit_column_weights, some_rows
@@ -181,6 +181,16 @@ class EnsembleSpecification(NaiveBayesSpecification):
         return replace(calibration, rule=hold_out.name)
 
     # ------------------------------------------------------------------ the contract
+
+    def check_density(self, verb: str) -> None:
+        """Raise for unlabelled rows: the weights are fitted to held-out rows of the labelled ones."""
+        if verb == "learning from unlabelled rows":
+            raise InputError(
+                f"{self.estimator} does not learn from unlabelled rows: its weights need labels. Use ",
+                Estimator("NaiveBayes"),
+                ".",
+                argument="unlabelled",
+            )
 
     def check_update(self, fitted: Fitted | None) -> None:
         """The first batch is fitted, so it needs nothing before it."""
