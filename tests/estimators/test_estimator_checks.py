@@ -7,7 +7,6 @@ from suffice import AveragedDependence, GaussianDiscriminant, GenerativeEnsemble
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 
-
 WHY = "the weights of the members are fitted to held-out rows, and a row that is repeated is held out once"
 HELD_OUT = {f"check_sample_weight_equivalence_on_{kind}_data": WHY for kind in ("dense", "sparse")}
 

@@ -88,7 +88,8 @@ def with_bins_of(estimator, model):
     if isinstance(model, AveragedDependence):
         return clone(estimator).set_params(cuts=model.cuts_, parents=model.parents_)
     if isinstance(model, GenerativeEnsemble):
-        return GenerativeEnsemble(model.families_, cuts=model.cuts_, parents=model.parents_)
+        families = dict.fromkeys(model.fitted_.layout.names) | model.families_  # None for columns that are ignored
+        return GenerativeEnsemble(families, cuts=model.cuts_, parents=model.parents_)
     block = model.fitted_.model.blocks[0]
     return NaiveBayes(block.family) if block.family.name == "averaged_dependence" else estimator
 

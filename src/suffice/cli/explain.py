@@ -270,8 +270,9 @@ def _show(page: Page, explained: ExplainedRow, most: int) -> None:
     page.heading(f"{where}: predicted {cell_text(explained['predicted'])}")
     _show_probabilities(page, explained["probabilities"])
     before = " before calibration" if explained["calibrated"] and not explained["weighted"] else ""
+    odds = "weighted log-odds" if explained["weighted"] else "log-odds"
     page.line(
-        f"{'weighted ' if explained['weighted'] else ''}log-odds of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "
+        f"{odds} of {cell_text(explained['label'])} against {cell_text(explained['against'])}{before}: "
         f"{explained['log_odds']:.6g}, the sum of"
     )
     parts = explained["parts"]
