@@ -182,7 +182,7 @@ def test_calibrated_probabilities_are_judged():
     x = rng.normal(y[:, None], 2, (800, 1)) @ np.ones((1, 6)) + 0.1 * rng.normal(size=(800, 6))
     table = pa.table({f"x{j}": x[:, j] for j in range(6)} | {"label": y})
     sure = suffice.fit(table, "label", model="naive-bayes").report_.scores
-    mended = suffice.fit(table, "label", model="naive-bayes", model=NaiveBayes(calibrate=True)).report_.scores
+    mended = suffice.fit(table, "label", model=NaiveBayes(calibrate=True)).report_.scores
     assert mended.calibration_error < 0.1 < sure.calibration_error
     assert mended.log_loss < sure.log_loss - 3 * mended.log_loss_error
 
@@ -193,7 +193,7 @@ def test_calibration_error_counts_the_last_bin():
 
 def test_no_scores_where_there_are_none():
     table = pa.table({"x": [1.0, 2.0, 3.0, 9.0], "y": [1.0, 3.0, 2.0, 5.0], "label": list("aabb")})
-    found = suffice.fit(table, "label", model="naive-bayes", model=QuadraticDiscriminantAnalysis(reg_param=0.5))
+    found = suffice.fit(table, "label", model=QuadraticDiscriminantAnalysis(reg_param=0.5))
     assert found.report_.scores is None
     assert "only 1 sample" in found.report_.why_no_scores
     assert suffice.fit(table, "label", model="naive-bayes", validate=False).report_.scores is None
